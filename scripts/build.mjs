@@ -1,0 +1,30 @@
+// Bundles the command line into dist/cofferdam.js, and the dashboard's page into dist/page/.
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { build } from 'esbuild'
+
+rmSync('dist', { recursive: true, force: true })
+await build({
+  entryPoints: ['src/cli/main.ts'],
+  outfile: 'dist/cofferdam.js',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+  sourcemap: 'linked',
+  logLevel: 'warning',
+})
+await build({
+  entryPoints: ['src/dashboard/page/page.tsx'],
+  outfile: 'dist/page/page.js',
+  bundle: true,
+  minify: true,
+  target: 'es2022',
+  format: 'esm',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  sourcemap: 'linked',
+  logLevel: 'warning',
+})
+mkdirSync('dist/page', { recursive: true })
+for (const file of ['index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)

@@ -1,0 +1,204 @@
+import type { Condition, KubeObject, ObjectMeta } from './kube-object.ts'
+import type { LabelSelector } from './label-selector.ts'
+
+export interface Taint {
+  readonly key: string
+  readonly value?: string
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+  readonly timeAdded?: string
+}
+
+export interface Toleration {
+  readonly key?: string
+  readonly operator?: 'Exists' | 'Equal'
+  readonly value?: string
+  readonly effect?: Taint['effect']
+  readonly tolerationSeconds?: number
+}
+
+export interface Node extends KubeObject {
+  readonly spec?: {
+    readonly unschedulable?: boolean
+    readonly taints?: readonly Taint[]
+    readonly providerID?: string
+    readonly podCIDR?: string
+  }
+  readonly status?: {
+    readonly conditions?: readonly Condition[]
+    readonly capacity?: Readonly<Record<string, string>>
+    readonly allocatable?: Readonly<Record<string, string>>
+    readonly addresses?: readonly { readonly type: string; readonly address: string }[]
+    readonly nodeInfo?: {
+      readonly bootID: string
+      readonly machineID: string
+      readonly systemUUID: string
+      readonly kernelVersion: string
+      readonly osImage: string
+      readonly containerRuntimeVersion: string
+      readonly kubeletVersion: string
+      readonly kubeProxyVersion: string
+      readonly operatingSystem: string
+      readonly architecture: string
+    }
+  }
+}
+
+export interface Container {
+  readonly name: string
+  readonly image?: string
+  readonly command?: readonly string[]
+  readonly args?: readonly string[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly resources?: {
+    readonly requests?: Readonly<Record<string, string>>
+    readonly limits?: Readonly<Record<string, string>>
+  }
+}
+
+export interface NodeSelectorTerm {
+  readonly matchExpressions?: readonly {
+    readonly key: string
+    readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
+    readonly values?: readonly string[]
+  }[]
+  readonly matchFields?: readonly {
+    readonly key: string
+    readonly operator: 'In' | 'NotIn'
+    readonly values?: readonly string[]
+  }[]
+}
+
+export interface PodAffinityTerm {
+  readonly labelSelector?: LabelSelector
+  readonly namespaces?: readonly string[]
+  readonly topologyKey: string
+}
+
+export interface PodSpec {
+  readonly nodeName?: string
+  readonly containers: readonly Container[]
+  readonly initContainers?: readonly Container[]
+  readonly nodeSelector?: Readonly<Record<string, string>>
+  readonly affinity?: {
+    readonly nodeAffinity?: {
+      readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+        readonly nodeSelectorTerms: readonly NodeSelectorTerm[]
+      }
+    }
+    readonly podAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
+    readonly podAntiAffinity?: {
+      readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[]
+      readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+        readonly weight: number
+        readonly podAffinityTerm: PodAffinityTerm
+      }[]
+    }
+  }
+  readonly topologySpreadConstraints?: readonly {
+    readonly maxSkew: number
+    readonly topologyKey: string
+    readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway'
+    readonly labelSelector?: LabelSelector
+  }[]
+  readonly tolerations?: readonly Toleration[]
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
+  readonly terminationGracePeriodSeconds?: number
+  readonly priority?: number
+  readonly priorityClassName?: string
+  readonly serviceAccountName?: string
+  readonly hostname?: string
+  readonly subdomain?: string
+  readonly volumes?: readonly {
+    readonly name: string
+    readonly emptyDir?: object
+    readonly persistentVolumeClaim?: { readonly claimName: string }
+  }[]
+}
+
+export interface ContainerStatus {
+  readonly name: string
+  readonly ready: boolean
+  readonly started?: boolean
+  readonly restartCount: number
+  readonly image: string
+  readonly imageID: string
+  readonly containerID?: string
+  readonly state?: {
+    readonly running?: { readonly startedAt?: string }
+    readonly waiting?: { readonly reason?: string }
+    readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly finishedAt?: string }
+  }
+}
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'
+
+export interface Pod extends KubeObject {
+  readonly spec: PodSpec
+  readonly status?: {
+    readonly phase?: PodPhase
+    readonly reason?: string
+    readonly message?: string
+    readonly conditions?: readonly Condition[]
+    readonly containerStatuses?: readonly ContainerStatus[]
+    readonly startTime?: string
+    readonly podIP?: string
+    readonly hostIP?: string
+    readonly qosClass?: string
+  }
+}
+
+export interface PodTemplateSpec {
+  readonly metadata?: Partial<ObjectMeta>
+  readonly spec: PodSpec
+}
+
+export interface Namespace extends KubeObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: 'Active' | 'Terminating'; readonly conditions?: readonly Condition[] }
+}
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>
+  readonly binaryData?: Readonly<Record<string, string>>
+  readonly immutable?: boolean
+}
+
+export interface Secret extends KubeObject {
+  readonly type?: string
+  readonly data?: Readonly<Record<string, string>>
+}
+
+export interface ObjectReference {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly uid?: string
+  readonly resourceVersion?: string
+  readonly fieldPath?: string
+}
+
+export interface Event extends KubeObject {
+  readonly involvedObject: ObjectReference
+  readonly reason?: string
+  readonly message?: string
+  readonly type?: 'Normal' | 'Warning'
+  readonly count?: number
+  readonly firstTimestamp?: string
+  readonly lastTimestamp?: string
+  readonly eventTime?: string | null
+  readonly source?: { readonly component?: string; readonly host?: string }
+  readonly reportingComponent?: string
+  readonly reportingInstance?: string
+  readonly action?: string
+}
+
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string
+    readonly leaseDurationSeconds?: number
+    readonly acquireTime?: string
+    readonly renewTime?: string
+    readonly leaseTransitions?: number
+  }
+}

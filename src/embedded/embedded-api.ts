@@ -1,0 +1,23 @@
+import type { KubeObject } from '../api/kube-object.ts'
+import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
+import type { KubeApi, Patch, SubresourceOptions, WriteOptions } from '../kube/kube-api.ts'
+
+/** What an in-process caller may learn beside the answer; the HTTP face turns it into headers and codes. */
+export interface AnswerNotes {
+  /** Called for each warning the real server would send in a `Warning` header. */
+  readonly onWarning?: (text: string) => void
+  /** Called when a PATCH made a new object (server-side apply), or a PUT did: 201 instead of 200. */
+  readonly onCreated?: () => void
+}
+
+/** The KubeApi of the embedded server, for one user. */
+export interface EmbeddedApi extends KubeApi {
+  create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions & AnswerNotes): Promise<T>
+  update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: SubresourceOptions & AnswerNotes): Promise<T>
+  patch<T extends KubeObject>(
+    type: ResourceType<T>,
+    key: ObjectKey,
+    patch: Patch,
+    options?: SubresourceOptions & AnswerNotes,
+  ): Promise<T>
+}

@@ -1,0 +1,30 @@
+/** Time as it is handed to everything that waits. Milliseconds since the epoch. */
+export interface Clock {
+  now(): number
+  /** Calls back once, `delayMs` from now; the returned function takes it back. */
+  after(delayMs: number, callback: () => void): () => void
+}
+
+/** Resolves after the delay, or at once when the signal fires. Never rejects: look at the signal. */
+export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const wake = () => {
+      cancel()
+      signal?.removeEventListener('abort', wake)
+      resolve()
+    }
+    const cancel = clock.after(delayMs, wake)
+    signal?.addEventListener('abort', wake, { once: true })
+  })
+}
+
+/** RFC 3339 with whole seconds, as `metadata` and most conditions carry it. */
+export function timestamp(clock: Pick<Clock, 'now'>): string {
+  return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
+}
+
+/** RFC 3339 with microseconds, as Leases carry it. */
+export function microTimestamp(clock: Pick<Clock, 'now'>): string {
+  return `${new Date(clock.now()).toISOString().slice(0, 23)}000Z`
+}

@@ -1,0 +1,10 @@
+import type { Clock } from './clock.ts'
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  after(delayMs, callback) {
+    // Node clamps longer delays to 1 ms, which would turn a far recheck into a hot loop.
+    const timer = setTimeout(callback, Math.min(delayMs, 2 ** 31 - 1))
+    return () => clearTimeout(timer)
+  },
+}
