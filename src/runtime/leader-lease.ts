@@ -1,0 +1,185 @@
+import { type Clock, sleep } from './clock.ts'
+import type { Random } from './random.ts'
+
+/** Who leads, as it is written where all candidates see it. */
+export interface LeaseRecord {
+  /** Empty when the last leader gave it up. */
+  readonly holder: string
+  readonly durationSeconds: number
+  readonly acquireTime: string
+  readonly renewTime: string
+  readonly transitions: number
+}
+
+/** A place for one LeaseRecord that is changed by compare-and-swap. */
+export interface LeaseStore {
+  read(signal: AbortSignal): Promise<{ readonly record: LeaseRecord; readonly version: string } | undefined>
+  /** Creates when `version` is undefined. False when somebody else was faster. */
+  write(record: LeaseRecord, version: string | undefined, signal: AbortSignal): Promise<boolean>
+}
+
+export interface LeaderTiming {
+  /** Others wait this long after the last change they saw before they take over. */
+  readonly leaseSeconds: number
+  /** A leader that could not renew for this long stops; it must be less than `leaseSeconds`. */
+  readonly renewDeadlineSeconds: number
+  readonly retrySeconds: number
+}
+
+export const defaultLeaderTiming: LeaderTiming = { leaseSeconds: 15, renewDeadlineSeconds: 10, retrySeconds: 2 }
+
+export interface LeaderLeaseOptions {
+  readonly store: LeaseStore
+  readonly identity: string
+  readonly clock: Clock
+  readonly random: Random
+  readonly timing?: LeaderTiming
+  readonly timestamp: () => string
+  readonly onChange?: (holder: string) => void
+  readonly onError?: (error: unknown) => void
+}
+
+/**
+ * Lets one of several candidates lead.
+ *
+ * Guarantees: `mayAct()` turns false `renewDeadlineSeconds` after the last renewal began, even when nothing else could
+ * run in between. A takeover is timed by changes this process saw with its own clock; times written by others are never
+ * compared with it, so a wrong clock elsewhere cannot cause one.
+ * Assumes: clocks may be wrong, but not much faster than another's. A lease is not a fence: whoever acts for long must
+ * also carry an epoch that the receiver checks.
+ */
+export class LeaderLease {
+  readonly #options: LeaderLeaseOptions
+  readonly #timing: LeaderTiming
+  #seen: { readonly text: string; readonly atMs: number; readonly holder: string } | undefined
+  #renewedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(options: LeaderLeaseOptions) {
+    this.#options = options
+    this.#timing = options.timing ?? defaultLeaderTiming
+    if (this.#timing.renewDeadlineSeconds >= this.#timing.leaseSeconds) {
+      throw new RangeError('renewDeadlineSeconds must be less than leaseSeconds')
+    }
+  }
+
+  mayAct(): boolean {
+    return this.#options.clock.now() - this.#renewedAtMs < this.#timing.renewDeadlineSeconds * 1_000
+  }
+
+  holder(): string | undefined {
+    return this.#seen?.holder
+  }
+
+  /**
+   * Waits for the lead, runs `lead` with a signal that fires when the lead is lost, and resolves when it was lost or the
+   * outer signal fired. The lease is given up only after `lead` has ended.
+   */
+  async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options
+    const retryMs = this.#timing.retrySeconds * 1_000
+    while (!(await this.#tryToHold(signal))) {
+      await sleep(clock, retryMs * (1 + random.next() * 0.2), signal)
+      if (signal.aborted) return
+    }
+    const ended = new AbortController()
+    const end = () => ended.abort()
+    signal.addEventListener('abort', end, { once: true })
+    const leading = lead(ended.signal).finally(end)
+    while (!ended.signal.aborted && this.mayAct()) {
+      await sleep(clock, retryMs, ended.signal)
+      if (!ended.signal.aborted) await this.#renewWithinDeadline(ended.signal)
+    }
+    end()
+    signal.removeEventListener('abort', end)
+    try {
+      await leading
+    } finally {
+      await this.#giveUp()
+    }
+  }
+
+  async #renewWithinDeadline(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    const leftMs = this.#renewedAtMs + this.#timing.renewDeadlineSeconds * 1_000 - clock.now()
+    const attempt = new AbortController()
+    const abandon = () => attempt.abort()
+    const cancel = clock.after(Math.max(0, leftMs), abandon)
+    signal.addEventListener('abort', abandon, { once: true })
+    await this.#tryToHold(attempt.signal)
+    signal.removeEventListener('abort', abandon)
+    cancel()
+  }
+
+  async #tryToHold(signal: AbortSignal): Promise<boolean> {
+    const { store, identity, clock, timestamp, onError } = this.#options
+    const beganMs = clock.now()
+    try {
+      const found = await raceAbort(store.read(signal), signal)
+      this.#observe(found?.record)
+      const held = found?.record
+      const isOurs = held?.holder === identity
+      if (held !== undefined && held.holder !== '' && !isOurs && !this.#hasExpired(held)) {
+        this.#renewedAtMs = Number.NEGATIVE_INFINITY
+        return false
+      }
+      const now = timestamp()
+      const record: LeaseRecord = {
+        holder: identity,
+        durationSeconds: this.#timing.leaseSeconds,
+        acquireTime: isOurs ? held.acquireTime : now,
+        renewTime: now,
+        transitions: held === undefined ? 0 : held.transitions + (isOurs ? 0 : 1),
+      }
+      if (!(await raceAbort(store.write(record, found?.version, signal), signal))) return false
+      this.#observe(record)
+      // Counted from before the write: the others may have begun to wait from then on.
+      this.#renewedAtMs = beganMs
+      return true
+    } catch (error) {
+      if (!signal.aborted) onError?.(error)
+      return false
+    }
+  }
+
+  #observe(record: LeaseRecord | undefined): void {
+    const text = JSON.stringify(record ?? null)
+    if (text === this.#seen?.text) return
+    const holder = record?.holder ?? ''
+    const changed = holder !== this.#seen?.holder
+    this.#seen = { text, atMs: this.#options.clock.now(), holder }
+    if (changed) this.#options.onChange?.(holder)
+  }
+
+  #hasExpired(record: LeaseRecord): boolean {
+    const seenAtMs = this.#seen?.atMs ?? Number.POSITIVE_INFINITY
+    return this.#options.clock.now() - seenAtMs >= record.durationSeconds * 1_000
+  }
+
+  async #giveUp(): Promise<void> {
+    const { store, identity, clock, timestamp, onError } = this.#options
+    this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    const patience = new AbortController()
+    const cancel = clock.after(this.#timing.retrySeconds * 1_000, () => patience.abort())
+    try {
+      const found = await raceAbort(store.read(patience.signal), patience.signal)
+      if (found?.record.holder !== identity) return
+      const now = timestamp()
+      const released = { ...found.record, holder: '', durationSeconds: 1, acquireTime: now, renewTime: now }
+      await raceAbort(store.write(released, found.version, patience.signal), patience.signal)
+    } catch (error) {
+      onError?.(error)
+    } finally {
+      cancel()
+    }
+  }
+}
+
+/** A store that ignores its signal must not hold a candidate past its deadline. */
+function raceAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('gave up waiting for the lease to answer'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
