@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import type { KubeObject } from './kube-object.ts'
+import type { ResourceType } from './resource-type.ts'
+
+const time = () => z.string().meta({ format: 'date-time' })
+const duration = () => z.string().meta({ pattern: '^([0-9]+h)?([0-9]+m)?([0-9]+s)?$' })
+
+export const conditionSchema = z.object({
+  type: z.string().max(316),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string().min(1).max(1024).describe('The reason of the decision, one of the documented words.'),
+  message: z.string().max(32768),
+  lastTransitionTime: time(),
+  observedGeneration: z.int().min(0).optional(),
+})
+
+const podReference = z.object({ namespace: z.string(), name: z.string(), uid: z.string() })
+
+const lockedBudget = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string().describe('A budget that was deleted and made anew under the same name is another budget.'),
+})
+
+const blocker = z.object({
+  object: z.string().describe('What stands in the way, as kind/namespace/name.'),
+  holder: z.string().describe('Who holds it.'),
+  since: time(),
+  reason: z.string(),
+  wayOut: z.string().describe('What will unblock it, or what can be done.'),
+})
+
+export const nodeDisruptionSpec = z.object({
+  nodeName: z
+    .string()
+    .min(1)
+    .max(253)
+    .describe('The node to take out.')
+    .meta({ 'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'nodeName is immutable' }] }),
+  intent: z
+    .enum(['Reboot', 'Remove', 'Replace'])
+    .default('Reboot')
+    .describe('Reboot brings the node back soon; Remove and Replace do not bring back its data.'),
+  requester: z.string().max(253).optional().describe('The person or tool that asks.'),
+  reason: z.string().max(1024).optional().describe('Why, for whoever reads it at night.'),
+  honourSkipDrain: z
+    .boolean()
+    .default(true)
+    .describe('Whether pods annotated cofferdam.io/skip-drain stay on the node.'),
+  fallbackAfter: duration().optional().describe('When not all locks could be had by then, drain in the ordinary way.'),
+  deadline: time().optional().describe('The request is given up at this time.'),
+})
+
+export const nodeDisruptionStatus = z.object({
+  observedGeneration: z.int().min(0).optional(),
+  phase: z
+    .enum(['Pending', 'Waiting', 'Draining', 'Drained', 'Recovering', 'Completed', 'FellBack', 'Rejected'])
+    .optional(),
+  epoch: z.int().min(0).optional().describe('Grows with every grant; whoever acts for this record carries it.'),
+  lockedBudgets: z.array(lockedBudget).optional().describe('Append-only.'),
+  skippedPods: z.array(podReference).optional(),
+  evictedPods: z.array(podReference).optional(),
+  cordonedBy: z.string().optional().describe('Who cordoned the node; only our own cordon is undone.'),
+  bootIDBefore: z.string().optional(),
+  bootIDAfter: z.string().optional(),
+  blockedBy: z.array(blocker).optional(),
+  conditions: z
+    .array(conditionSchema)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+})
+
+export interface NodeDisruption extends KubeObject {
+  readonly spec: Readonly<z.infer<typeof nodeDisruptionSpec>>
+  readonly status?: Readonly<z.infer<typeof nodeDisruptionStatus>>
+}
+
+export const nodeDisruptions: ResourceType<NodeDisruption> = {
+  group: 'cofferdam.io',
+  version: 'v1alpha1',
+  plural: 'nodedisruptions',
+  kind: 'NodeDisruption',
+  namespaced: false,
+}

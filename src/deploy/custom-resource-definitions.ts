@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { disruptionLedgerStatus, disruptionLedgers } from '../api/disruption-ledger.ts'
+import type { JsonObject } from '../api/json.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../api/node-disruption.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+
+interface DefinitionOptions {
+  readonly type: ResourceType
+  readonly shortNames: readonly string[]
+  readonly description: string
+  readonly spec?: z.ZodType
+  readonly status: z.ZodType
+  readonly columns: readonly JsonObject[]
+  readonly rules?: readonly JsonObject[]
+}
+
+/** The definitions that `deploy/crds` holds, in the order in which they are listed there. */
+export function buildCustomResourceDefinitions(): KubeObject[] {
+  return [
+    buildDefinition({
+      type: nodeDisruptions,
+      shortNames: ['nd'],
+      description: 'Asks for a node to be taken out, and records how far that has come.',
+      spec: nodeDisruptionSpec,
+      status: nodeDisruptionStatus,
+      columns: [
+        { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
+        { name: 'Intent', type: 'string', jsonPath: '.spec.intent' },
+        { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+        { name: 'Blocked By', type: 'string', jsonPath: '.status.blockedBy[0].object' },
+        { name: 'Requester', type: 'string', jsonPath: '.spec.requester', priority: 1 },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+    }),
+    buildDefinition({
+      type: disruptionLedgers,
+      shortNames: ['ledger'],
+      description: 'The one arbiter of all disruptions: who holds what, and who waits.',
+      status: disruptionLedgerStatus,
+      columns: [
+        { name: 'Next Epoch', type: 'integer', jsonPath: '.status.nextEpoch' },
+        { name: 'Holder', type: 'string', jsonPath: '.status.entries[0].holder' },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+      rules: [{ rule: "self.metadata.name == 'cluster'", message: 'there is one ledger, and it is named cluster' }],
+    }),
+  ]
+}
+
+function buildDefinition({
+  type,
+  shortNames,
+  description,
+  spec,
+  status,
+  columns,
+  rules,
+}: DefinitionOptions): KubeObject {
+  const { group, version, plural, kind, namespaced } = type
+  const schema = {
+    type: 'object',
+    description,
+    ...(spec === undefined ? {} : { required: ['spec'] }),
+    ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'object' },
+      ...(spec === undefined ? {} : { spec: structuralSchema(spec) }),
+      status: structuralSchema(status),
+    },
+  }
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/part-of': 'cofferdam' } },
+    spec: {
+      group,
+      scope: namespaced ? 'Namespaced' : 'Cluster',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: { status: {} },
+          additionalPrinterColumns: columns,
+          schema: { openAPIV3Schema: schema },
+        },
+      ],
+    },
+  }
+  return definition
+}
+
+/** The JSON schema of a zod type, within what Kubernetes calls structural. */
+function structuralSchema(type: z.ZodType): JsonObject {
+  const { $schema: _, ...schema } = z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject
+  return withoutUnboundedIntegers(schema) as JsonObject
+}
+
+/** zod writes the limits of a JavaScript integer, and forbids unknown fields; Kubernetes prunes those instead. */
+function withoutUnboundedIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUnboundedIntegers)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(
+    ([field, child]) =>
+      !((field === 'maximum' || field === 'minimum') && Math.abs(child as number) === Number.MAX_SAFE_INTEGER) &&
+      !(field === 'additionalProperties' && child === false),
+  )
+  const out = Object.fromEntries(kept.map(([field, child]) => [field, withoutUnboundedIntegers(child)]))
+  return out['type'] === 'integer' ? { ...out, format: 'int64' } : out
+}

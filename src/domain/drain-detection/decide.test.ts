@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Condition } from '../../api/kube-object.ts'
+import { type Reason, reasons } from '../reasons.ts'
+import { type DrainDecision, decideDrainConditions } from './decide.ts'
+import type { DrainSnapshot, PodOnNode } from './snapshot.ts'
+
+const now = '2026-01-01T12:00:00Z'
+const earlier = '2026-01-01T11:00:00Z'
+
+const pod = (name: string, facts: Partial<PodOnNode> = {}): PodOnNode => ({
+  name,
+  namespace: 'shop',
+  nodeName: 'node-a',
+  mustLeave: true,
+  isEvicted: false,
+  ...facts,
+})
+
+const condition = (type: string, status: Condition['status'], reason: Reason, at = now): Condition => ({
+  type,
+  status,
+  reason,
+  message: reasons[reason],
+  lastTransitionTime: at,
+})
+
+const node = (facts: Partial<DrainSnapshot['node']> = {}): DrainSnapshot['node'] => ({
+  name: 'node-a',
+  isCordoned: true,
+  drainInProgress: undefined,
+  drained: undefined,
+  ...facts,
+})
+
+const cases: Record<string, { given: DrainSnapshot; then: DrainDecision }> = {
+  'a node that was never cordoned is left alone: nothing is written': {
+    given: { node: node({ isCordoned: false }), pods: [pod('web')], now },
+    then: { reason: 'NotCordoned', conditions: [] },
+  },
+  'a cordon without evictions is not a drain': {
+    given: { node: node(), pods: [pod('web')], now },
+    then: {
+      reason: 'CordonedOnly',
+      conditions: [condition('DrainInProgress', 'False', 'CordonedOnly'), condition('Drained', 'False', 'PodsRemain')],
+    },
+  },
+  'the first granted eviction on a cordoned node is a drain': {
+    given: { node: node(), pods: [pod('web', { isEvicted: true }), pod('orders')], now },
+    then: {
+      reason: 'PodsLeaving',
+      conditions: [condition('DrainInProgress', 'True', 'PodsLeaving'), condition('Drained', 'False', 'PodsRemain')],
+    },
+  },
+  'a drain that waits for a budget, with nothing leaving at the moment, is still a drain and is not written again': {
+    given: {
+      node: node({
+        drainInProgress: condition('DrainInProgress', 'True', 'PodsLeaving', earlier),
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: { reason: 'PodsLeaving', conditions: [] },
+  },
+  'only pods that stay are left: the node is drained': {
+    given: {
+      node: node({ drainInProgress: condition('DrainInProgress', 'True', 'PodsLeaving', earlier) }),
+      pods: [pod('agent', { mustLeave: false })],
+      now,
+    },
+    then: {
+      reason: 'DrainCompleted',
+      conditions: [
+        condition('DrainInProgress', 'False', 'DrainCompleted'),
+        condition('Drained', 'True', 'DrainCompleted'),
+      ],
+    },
+  },
+  'a drained node is uncordoned: both conditions say so': {
+    given: {
+      node: node({
+        isCordoned: false,
+        drainInProgress: condition('DrainInProgress', 'False', 'DrainCompleted', earlier),
+        drained: condition('Drained', 'True', 'DrainCompleted', earlier),
+      }),
+      pods: [],
+      now,
+    },
+    then: {
+      reason: 'NotCordoned',
+      conditions: [
+        condition('DrainInProgress', 'False', 'NotCordoned', earlier),
+        condition('Drained', 'False', 'NotCordoned'),
+      ],
+    },
+  },
+}
+
+describe('whether a node is being drained', () => {
+  it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
+    expect(decideDrainConditions(given)).toEqual(then)
+  })
+})
+
+const anySnapshot: fc.Arbitrary<DrainSnapshot> = fc.record({
+  node: fc.record({
+    name: fc.constant('node-a'),
+    isCordoned: fc.boolean(),
+    drainInProgress: fc.option(
+      fc.constantFrom(
+        condition('DrainInProgress', 'True', 'PodsLeaving', earlier),
+        condition('DrainInProgress', 'False', 'NotCordoned', earlier),
+      ),
+      { nil: undefined },
+    ),
+    drained: fc.option(fc.constantFrom(condition('Drained', 'True', 'DrainCompleted', earlier)), { nil: undefined }),
+  }),
+  pods: fc.array(
+    fc.record({ mustLeave: fc.boolean(), isEvicted: fc.boolean() }).map((facts) => pod('any', facts)),
+    { maxLength: 4 },
+  ),
+  now: fc.constant(now),
+})
+
+it('once written, the same view asks for no further write, and Drained is never claimed while a pod must leave', () => {
+  fc.assert(
+    fc.property(anySnapshot, (seen) => {
+      const { conditions } = decideDrainConditions(seen)
+      const written = (type: string, old: Condition | undefined) => conditions.find((each) => each.type === type) ?? old
+      const after = {
+        ...seen,
+        node: {
+          ...seen.node,
+          drainInProgress: written('DrainInProgress', seen.node.drainInProgress),
+          drained: written('Drained', seen.node.drained),
+        },
+      }
+      expect(decideDrainConditions(after).conditions).toEqual([])
+      if (seen.pods.some((each) => each.mustLeave)) expect(after.node.drained?.status).not.toBe('True')
+    }),
+  )
+})

@@ -1,0 +1,50 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Outcome } from '../runtime/controller.ts'
+
+/** Every metric of the operator. Made by a factory, so that two operators in one process do not share counts. */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  const reconciles = new Counter({
+    name: 'cofferdam_reconciles_total',
+    help: 'Keys worked on, by controller and result.',
+    labelNames: ['controller', 'result'] as const,
+    registers,
+  })
+  const reconcileSeconds = new Histogram({
+    name: 'cofferdam_reconcile_seconds',
+    help: 'Time spent on one key, by controller.',
+    labelNames: ['controller'] as const,
+    buckets: [0.001, 0.01, 0.1, 1, 10, 60],
+    registers,
+  })
+  const queueDepth = new Gauge({
+    name: 'cofferdam_queue_keys',
+    help: 'Keys that wait to be worked on, by controller.',
+    labelNames: ['controller'] as const,
+    registers,
+  })
+  const leading = new Gauge({
+    name: 'cofferdam_leader_bool',
+    help: '1 while this process leads, 0 while it stands by.',
+    registers,
+  })
+  const cacheAge = new Gauge({
+    name: 'cofferdam_cache_age_seconds',
+    help: 'Time since the view of a resource was last known to be good.',
+    labelNames: ['resource'] as const,
+    registers,
+  })
+  return {
+    registry,
+    queueDepth,
+    leading,
+    cacheAge,
+    countOutcome({ controller, result, tookMs }: Outcome) {
+      reconciles.inc({ controller, result })
+      reconcileSeconds.observe({ controller }, tookMs / 1_000)
+    },
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
