@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import type { Paint, Terminal } from './terminal.ts'
+
+export const exitCodes = { done: 0, error: 1, usage: 2, blocked: 3, timedOut: 4 } as const
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+export type OutputFormat = 'text' | 'json' | 'yaml'
+
+/** Flags that every command takes. */
+export interface GlobalFlags {
+  readonly kubeconfig?: string
+  readonly context?: string
+  readonly namespace?: string
+  readonly output: OutputFormat
+}
+
+export interface Invocation<Flags = object> {
+  readonly args: readonly string[]
+  readonly flags: Flags & GlobalFlags
+  readonly terminal: Terminal
+  /** Fires when the user wants it to end: Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal
+}
+
+export interface Example {
+  readonly line: string
+  readonly says: string
+}
+
+/**
+ * One command. `run` returns data and `render` turns it into text for people; `-o json|yaml` prints the data as it is.
+ * A long-running command may print while it runs and return undefined.
+ */
+export interface CliCommand<Flags = object, Result = unknown> {
+  readonly name: string
+  readonly summary: string
+  readonly description?: string
+  readonly examples: readonly Example[]
+  /** Adds the command's own arguments and flags. */
+  configure?(command: Command): void
+  run(invocation: Invocation<Flags>): Promise<Result>
+  render(result: Result, paint: Paint): string
+  /** Which code a result means; done where absent. */
+  exitCode?(result: Result): ExitCode
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { createTerminal } from './terminal.ts'
+
+function recorded(isTTY: boolean, environment: Record<string, string> = {}) {
+  const written = { out: '', err: '' }
+  const terminal = createTerminal({
+    stdout: { isTTY, write: (text) => (written.out += text) },
+    stderr: { isTTY, write: (text) => (written.err += text) },
+    environment,
+  })
+  return { terminal, written }
+}
+
+describe('colours', () => {
+  const cases: Record<string, { isTTY: boolean; environment: Record<string, string>; then: string }> = {
+    'are shown on a terminal': { isTTY: true, environment: {}, then: '\u001b[32mok\u001b[39m' },
+    'are left out in a pipe': { isTTY: false, environment: {}, then: 'ok' },
+    'are left out where NO_COLOR is set': { isTTY: true, environment: { NO_COLOR: '1' }, then: 'ok' },
+    'are left out on a dumb terminal': { isTTY: true, environment: { TERM: 'dumb' }, then: 'ok' },
+  }
+  it.each(Object.entries(cases))('%s', (_name, { isTTY, environment, then }) => {
+    expect(recorded(isTTY, environment).terminal.paint('green', 'ok')).toBe(then)
+  })
+})
+
+describe('progress', () => {
+  it('replaces itself on a terminal and is gone before anything else is printed', () => {
+    const { terminal, written } = recorded(true)
+    terminal.progress('1 of 2')
+    terminal.progress('2 of 2')
+    terminal.print('done')
+    expect(written).toEqual({ out: 'done\n', err: '1 of 2\r\u001b[2K2 of 2\r\u001b[2K' })
+  })
+
+  it('is not written to a pipe', () => {
+    const { terminal, written } = recorded(false)
+    terminal.progress('1 of 2')
+    terminal.note('a note')
+    expect(written).toEqual({ out: '', err: 'a note\n' })
+  })
+})
