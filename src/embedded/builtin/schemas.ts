@@ -27,8 +27,31 @@ function linkDefinition(name: string): Schema {
   // Registered before it is filled, so that a definition which reaches itself finds itself.
   const schema: Record<string, unknown> = {}
   linked.set(name, schema)
-  Object.assign(schema, link(definitions[name] as Schema))
+  Object.assign(schema, decodedForm(name, link(definitions[name] as Schema)))
   return schema
+}
+
+const reported = /(Status|Condition|SystemInfo|NodeAddress|PodIP|HostIP|AttachedVolume|OwnerReference|TokenRequest)$/
+const mayBeEmpty = new Set(['value'])
+
+/**
+ * What is published says less than what the real server does: raw JSON looks like an empty object, a quantity like any
+ * string or number, and everything that Go always writes out is called required. Only strings that may not be empty
+ * stay required here; strategies demand the rest.
+ */
+function decodedForm(name: string, schema: Schema): Schema {
+  if (name.endsWith('.Quantity')) return { format: 'quantity', decoded: true }
+  if (name.endsWith('.IntOrString')) return { 'x-kubernetes-int-or-string': true, decoded: true }
+  if (name.endsWith('.FieldsV1') || name.endsWith('.RawExtension')) {
+    return { ...schema, 'x-kubernetes-preserve-unknown-fields': true }
+  }
+  const { required, ...rest } = schema
+  if (required === undefined || reported.test(name)) return rest
+  const demanded = required.filter((field) => {
+    const property = schema.properties?.[field]
+    return property?.type === 'string' && property.format === undefined && !mayBeEmpty.has(field)
+  })
+  return demanded.length === 0 ? rest : { ...rest, required: demanded }
 }
 
 function link(schema: Schema & { readonly $ref?: string }): Schema {
@@ -39,6 +62,7 @@ function link(schema: Schema & { readonly $ref?: string }): Schema {
   }
   return {
     ...schema,
+    decoded: true,
     ...(schema.properties && {
       properties: Object.fromEntries(Object.entries(schema.properties).map(([name, child]) => [name, link(child)])),
     }),

@@ -42,6 +42,11 @@ export interface Schema {
   readonly 'x-kubernetes-patch-merge-key'?: string
   readonly 'x-kubernetes-patch-strategy'?: string
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[]
+  /**
+   * Set throughout the schemas of built-in kinds, which the real server decodes into typed structures: a value of the
+   * wrong type is a 400 before any validation, an empty string counts as absent, and lists are not held to be sets.
+   */
+  readonly decoded?: true
 }
 
 /** One CEL rule of a custom resource. */
