@@ -7,6 +7,7 @@ export const errorCatalogue = {
   CREDENTIALS_UNAVAILABLE: { retry: 'backoff', says: 'no credentials could be had for the Kubernetes API' },
   FILE_UNREADABLE: { retry: 'never', says: 'a file could not be read' },
   KUBECONFIG_INVALID: { retry: 'never', says: 'the kubeconfig cannot be used as written' },
+  LEAD_LOST: { retry: 'backoff', says: 'this process no longer leads' },
   PORT_IN_USE: { retry: 'never', says: 'another program listens on that port' },
   USAGE: { retry: 'never', says: 'the command was not understood' },
 } as const satisfies Record<string, { retry: Retry; says: string }>

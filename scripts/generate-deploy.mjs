@@ -1,0 +1,27 @@
+// `npm run deploy-files`: writes deploy/ from the code. `src/deploy/deploy-files.test.ts` fails when it was forgotten.
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { build } from 'esbuild'
+
+const bundle = 'dist/deploy-files.mjs'
+await build({
+  stdin: {
+    contents: `export { buildDeployFiles } from './src/deploy/deploy-files.ts'; export { permissionsOf } from './src/operator.ts'`,
+    resolveDir: '.',
+  },
+  outfile: bundle,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  packages: 'external',
+})
+const { buildDeployFiles, permissionsOf } = await import(pathToFileURL(bundle).href)
+rmSync(bundle)
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+for (const [path, text] of Object.entries(buildDeployFiles({ version, permissions: permissionsOf }))) {
+  const file = join('deploy', path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+  console.log(file)
+}

@@ -1,0 +1,124 @@
+import { hostname } from 'node:os'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { CofferdamError } from '../errors.ts'
+import { createHttpKubeApi } from '../kube/http-kube-api.ts'
+import { loadKubeconfig } from '../kube/kubeconfig.ts'
+import { startHealthServer } from '../observability/health-server.ts'
+import { createLog, type LogLevel } from '../observability/log.ts'
+import { createMetrics } from '../observability/metrics.ts'
+import { type ControllerName, controllerNames, startOperator } from '../operator.ts'
+import { randomSuffix, realRandom } from '../runtime/random.ts'
+import { realClock } from '../runtime/real-clock.ts'
+import type { CliCommand } from './command.ts'
+
+interface OperatorFlags {
+  readonly controllers: readonly ControllerName[]
+  readonly dryRun?: boolean
+  readonly leaderElect: boolean
+  readonly leaseNamespace?: string
+  readonly healthHost: string
+  readonly healthPort: number
+  readonly logLevel: LogLevel
+}
+
+export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
+  name: 'operator',
+  summary: 'run the controllers against a cluster',
+  description:
+    'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others stand by.',
+  examples: [
+    { line: 'cofferdam operator --kubeconfig .cofferdam/kubeconfig', says: 'run everything on the demo cluster' },
+    { line: 'cofferdam operator --dry-run', says: 'say what would be written, write nothing' },
+    { line: 'cofferdam operator --controllers drain-detection', says: 'run some controllers only' },
+  ],
+
+  configure(command: Command) {
+    command
+      .option('--controllers <names>', `which to run, with commas: ${controllerNames.join(', ')}`, parseControllers, [
+        ...controllerNames,
+      ])
+      .option('--dry-run', 'have the server check every write, and store none')
+      .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
+      .option('--lease-namespace <name>', 'where the leader lease is (default: the namespace in use)')
+      .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')
+      .option('--health-port <number>', 'on which port; 0 takes any free one', parsePort, 7480)
+      .addOption(
+        new Option('--log-level <level>', 'how much to log')
+          .choices(['debug', 'info', 'warn', 'error'])
+          .default('info'),
+      )
+  },
+
+  async run({ flags, signal }) {
+    const log = createLog(flags.logLevel)
+    const metrics = createMetrics()
+    const connection = await loadKubeconfig({
+      env: process.env,
+      ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
+      ...(flags.context === undefined ? {} : { context: flags.context }),
+    })
+    const api = createHttpKubeApi({
+      config: connection,
+      clock: realClock,
+      random: realRandom,
+      userAgent: 'cofferdam-operator',
+    })
+    const namespace = flags.leaseNamespace ?? flags.namespace ?? connection.namespace
+    const identity = `${hostname()}_${randomSuffix(realRandom, 8)}`
+    const operator = startOperator({
+      api,
+      clock: realClock,
+      random: realRandom,
+      log,
+      metrics,
+      controllers: flags.controllers,
+      dryRun: flags.dryRun === true,
+      ...(flags.leaderElect ? { lease: { namespace, name: 'cofferdam-operator', identity } } : {}),
+    })
+    try {
+      const { healthHost: host, healthPort: port } = flags
+      const server = await startHealthServer({ host, port, checks: operator.health, registry: metrics.registry })
+      log.info({ server: connection.server, source: connection.source, healthPort: server.port }, 'operator started')
+      try {
+        const stop = () => void operator.stop()
+        if (signal.aborted) stop()
+        signal.addEventListener('abort', stop, { once: true })
+        if ((await operator.ended) === 'lost-lead') {
+          throw new CofferdamError(
+            'LEAD_LOST',
+            'another operator leads now, or the lease could not be renewed in time',
+            {
+              hint: 'Start it again: it will stand by until it may lead.',
+            },
+          )
+        }
+      } finally {
+        await server.close()
+      }
+    } finally {
+      await operator.stop()
+      await api.close()
+    }
+    return undefined
+  },
+
+  render: () => '',
+}
+
+function parseControllers(text: string): ControllerName[] {
+  const names = text.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (!(controllerNames as readonly string[]).includes(name)) {
+      throw new InvalidArgumentError(`there is no controller "${name}"; there are: ${controllerNames.join(', ')}.`)
+    }
+  }
+  return [...new Set(names)] as ControllerName[]
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new InvalidArgumentError('a port is a whole number from 0 to 65535.')
+  }
+  return port
+}

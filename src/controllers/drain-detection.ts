@@ -1,0 +1,60 @@
+import { hasReason } from '../api/api-error.ts'
+import type { JsonObject } from '../api/json.ts'
+import { nodes } from '../api/resources.ts'
+import { decideDrainConditions } from '../domain/drain-detection/decide.ts'
+import type { DrainedNode, PodOnNode } from '../domain/drain-detection/snapshot.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import { type Clock, timestamp } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { Permission } from './permission.ts'
+
+export const drainDetectionPermissions: readonly Permission[] = [
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
+  { group: '', resource: 'nodes/status', verbs: ['patch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+]
+
+export interface DrainDetectionPorts {
+  readonly api: Pick<KubeApi, 'patch'>
+  readonly clock: Clock
+  readonly nodes: WatchView<DrainedNode>
+  /** Indexed by `node`. */
+  readonly pods: WatchView<PodOnNode>
+}
+
+/** Says on each node, in conditions that other tools can read, whether it is being drained. Keys are names of nodes. */
+export function createDrainDetection({ api, clock, nodes: nodeView, pods: podView }: DrainDetectionPorts): Controller {
+  return {
+    name: 'drain-detection',
+
+    async start(enqueue, signal) {
+      const ends = [
+        nodeView.subscribe((change) => enqueue(change.key)),
+        podView.subscribe((change) => {
+          const seen = change.type === 'removed' ? change.previous : change.value
+          if (seen.nodeName !== '') enqueue(seen.nodeName)
+        }),
+      ]
+      signal.addEventListener('abort', () => ends.forEach((end) => void end()), { once: true })
+      await Promise.all([nodeView.whenSynced(signal), podView.whenSynced(signal)])
+      for (const node of nodeView.list()) enqueue(node.name)
+    },
+
+    async reconcile(name, signal) {
+      const node = nodeView.get({ name })
+      if (node === undefined) return undefined
+      const pods = podView.byIndex('node', name)
+      const { conditions } = decideDrainConditions({ node, pods, now: timestamp(clock) })
+      if (conditions.length === 0) return undefined
+      const body = { status: { conditions: conditions as unknown as readonly JsonObject[] } }
+      try {
+        const written = await api.patch(nodes, { name }, { type: 'strategic', body }, { subresource: 'status', signal })
+        await nodeView.whenSeen(written.metadata.resourceVersion ?? '', signal)
+      } catch (error) {
+        if (!hasReason(error, 'NotFound')) throw error
+      }
+      return undefined
+    },
+  }
+}

@@ -1,0 +1,7 @@
+/** One right that a controller needs, as a Role grants it. Kept beside the code that uses it. */
+export interface Permission {
+  readonly group: string
+  /** A resource, or a resource and its subresource: `nodes/status`. */
+  readonly resource: string
+  readonly verbs: readonly ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete')[]
+}

@@ -1,0 +1,34 @@
+import { dump } from 'js-yaml'
+import type { Permission } from '../controllers/permission.ts'
+import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
+import { buildAccess, buildOperatorWorkload } from './operator-manifests.ts'
+
+export interface DeployOptions {
+  readonly version: string
+  readonly permissions: Readonly<Record<string, readonly Permission[]>>
+}
+
+/** Every file of deploy/, by its path in there. */
+export function buildDeployFiles({ version, permissions }: DeployOptions): Record<string, string> {
+  const definitions = buildCustomResourceDefinitions().map(
+    (definition) => [`crds/${definition.metadata.name}.yaml`, [definition]] as const,
+  )
+  const files: Record<string, readonly object[]> = {
+    ...Object.fromEntries(definitions),
+    'access.yaml': buildAccess(permissions),
+    'operator.yaml': buildOperatorWorkload({ image: `cofferdam:${version}` }),
+  }
+  const kustomization = {
+    apiVersion: 'kustomize.config.k8s.io/v1beta1',
+    kind: 'Kustomization',
+    resources: Object.keys(files),
+  }
+  return Object.fromEntries(
+    Object.entries({ ...files, 'kustomization.yaml': [kustomization] }).map(([path, objects]) => [path, text(objects)]),
+  )
+}
+
+function text(objects: readonly object[]): string {
+  const documents = objects.map((object) => dump(object, { lineWidth: 120, noRefs: true }))
+  return `# Made by \`npm run deploy-files\` from the code; change it there.\n${documents.join('---\n')}`
+}

@@ -1,0 +1,105 @@
+import type { JsonObject } from '../api/json.ts'
+import type { Permission } from '../controllers/permission.ts'
+
+const namespace = 'cofferdam-system'
+const name = 'cofferdam-operator'
+const labels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
+
+/** The operator's identity and rights: one ClusterRole per controller, so that a reader sees who needs what. */
+export function buildAccess(permissions: Readonly<Record<string, readonly Permission[]>>): JsonObject[] {
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }]
+  const perController = Object.entries(permissions).flatMap(([controller, rights]) => [
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: `cofferdam:${controller}`, labels },
+      rules: rights.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs })),
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: `cofferdam:${controller}`, labels },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `cofferdam:${controller}` },
+      subjects,
+    },
+  ])
+  return [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels } },
+    ...perController,
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata: { name: 'cofferdam:leader-lease', namespace, labels },
+      rules: [
+        // A create cannot be limited to a name: the name is not known to the authorizer then.
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+        { apiGroups: ['coordination.k8s.io'], resources: ['leases'], resourceNames: [name], verbs: ['get', 'update'] },
+      ],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'cofferdam:leader-lease', namespace, labels },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'cofferdam:leader-lease' },
+      subjects,
+    },
+  ]
+}
+
+/** Two replicas that agree on a leader, kept apart, and a budget so that a drain never takes both. */
+export function buildOperatorWorkload({ image }: { readonly image: string }): JsonObject[] {
+  const healthPort = 7480
+  const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10 })
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace, labels },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            serviceAccountName: name,
+            priorityClassName: 'system-cluster-critical',
+            securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+            affinity: {
+              podAntiAffinity: {
+                preferredDuringSchedulingIgnoredDuringExecution: [
+                  {
+                    weight: 100,
+                    podAffinityTerm: { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: labels } },
+                  },
+                ],
+              },
+            },
+            containers: [
+              {
+                name: 'operator',
+                image,
+                args: ['operator', '--health-host', '0.0.0.0', '--health-port', String(healthPort)],
+                ports: [{ name: 'health', containerPort: healthPort }],
+                livenessProbe: probe('/healthz'),
+                readinessProbe: probe('/readyz'),
+                resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+                securityContext: {
+                  allowPrivilegeEscalation: false,
+                  readOnlyRootFilesystem: true,
+                  capabilities: { drop: ['ALL'] },
+                },
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name, namespace, labels },
+      spec: { maxUnavailable: 1, selector: { matchLabels: labels }, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    },
+  ]
+}

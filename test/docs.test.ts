@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { reasons } from '../src/domain/reasons.ts'
+import { errorCatalogue } from '../src/errors.ts'
+import { createMetrics } from '../src/observability/metrics.ts'
+
+const root = resolve(import.meta.dirname, '..')
+
+function firstColumn(page: string): string[] {
+  const rows = readFileSync(join(root, 'docs/reference', page), 'utf8').matchAll(/^\| `([^`]+)` \|/gm)
+  return [...rows].map((row) => row[1] as string)
+}
+
+describe('the reference pages say what the code says, no more and no less', () => {
+  it('errors', () => {
+    expect(firstColumn('errors.md')).toEqual(Object.keys(errorCatalogue).sort())
+    const page = readFileSync(join(root, 'docs/reference/errors.md'), 'utf8')
+    for (const [code, { retry }] of Object.entries(errorCatalogue)) {
+      expect(page).toMatch(new RegExp(`\\| \`${code}\` \\| .* \\| ${retry === 'backoff' ? 'yes' : 'no'} \\|`))
+    }
+  })
+
+  it('metrics', async () => {
+    const described = await createMetrics().registry.getMetricsAsJSON()
+    expect(firstColumn('metrics.md')).toEqual(described.map(({ name }) => name).sort())
+    const page = readFileSync(join(root, 'docs/reference/metrics.md'), 'utf8')
+    for (const { name, type } of described) expect(page).toContain(`| \`${name}\` | ${type} |`)
+  })
+
+  it('reasons', () => {
+    expect(firstColumn('reasons.md')).toEqual(Object.keys(reasons).sort())
+    const page = readFileSync(join(root, 'docs/reference/reasons.md'), 'utf8')
+    for (const [reason, says] of Object.entries(reasons)) expect(page).toContain(`| \`${reason}\` | ${says} |`)
+  })
+})
+
+it('every link between our documents leads somewhere', () => {
+  const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].concat(
+    readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => join('docs', file)),
+  )
+  const broken = documents.flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)]
+      .map((link) => link[1] as string)
+      .filter((link) => statSync(join(root, dirname(file), link), { throwIfNoEntry: false }) === undefined)
+      .map((link) => `${file} → ${link}`)
+  })
+  expect(broken).toEqual([])
+})
