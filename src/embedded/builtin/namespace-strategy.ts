@@ -1,0 +1,31 @@
+import type { Namespace } from '../../api/core.ts'
+import type { ResourceStrategy } from '../resource-definition.ts'
+import { invalidErrors } from './field-rules.ts'
+import { labelErrors } from './name-rules.ts'
+
+const nameLabel = 'kubernetes.io/metadata.name'
+
+export const namespaceStrategy: ResourceStrategy = {
+  prepare(next: Namespace, previous: Namespace | undefined) {
+    let prepared = next
+    const { name, labels } = next.metadata
+    if (name !== undefined && name !== '' && labels?.[nameLabel] !== name) {
+      prepared = { ...next, metadata: { ...next.metadata, labels: { ...labels, [nameLabel]: name } } }
+    }
+    if (previous !== undefined) return prepared
+    const finalizers = prepared.spec?.finalizers ?? []
+    return {
+      ...prepared,
+      spec: {
+        ...prepared.spec,
+        finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'],
+      },
+      status: { phase: 'Active' },
+    }
+  },
+
+  validate(next: Namespace, previous: Namespace | undefined) {
+    if (previous !== undefined) return []
+    return invalidErrors(labelErrors(next.metadata.name), next.metadata.name, 'metadata.name')
+  },
+}

@@ -1,0 +1,35 @@
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { ResourceStrategy } from '../resource-definition.ts'
+import type { FieldError } from '../schema/field-error.ts'
+import { atMostAllErrors, choiceErrors, intOrPercentErrors, nonNegativeErrors } from './field-rules.ts'
+import { selectorErrors } from './labels-validation.ts'
+
+export const pdbStrategy: ResourceStrategy = {
+  validate(next: PodDisruptionBudget, previous: PodDisruptionBudget | undefined) {
+    const { spec } = next
+    if (spec === undefined || spec === previous?.spec) return []
+    const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
+    const errors: FieldError[] = []
+    if (minAvailable !== undefined && maxUnavailable !== undefined) {
+      const detail = 'minAvailable and maxUnavailable cannot be both set'
+      errors.push({ kind: 'Invalid', field: 'spec', value: spec, detail })
+    }
+    errors.push(...intOrPercentErrors(minAvailable, 'spec.minAvailable'))
+    errors.push(...atMostAllErrors(minAvailable, 'spec.minAvailable'))
+    errors.push(...intOrPercentErrors(maxUnavailable, 'spec.maxUnavailable'))
+    errors.push(...atMostAllErrors(maxUnavailable, 'spec.maxUnavailable'))
+    errors.push(...selectorErrors(selector, 'spec.selector'))
+    const policies = ['AlwaysAllow', 'IfHealthyBudget']
+    errors.push(...choiceErrors(unhealthyPodEvictionPolicy, policies, 'spec.unhealthyPodEvictionPolicy'))
+    return errors
+  },
+
+  validateStatus({ status }: PodDisruptionBudget) {
+    return [
+      ...nonNegativeErrors(status?.disruptionsAllowed, 'status.disruptionsAllowed'),
+      ...nonNegativeErrors(status?.currentHealthy, 'status.currentHealthy'),
+      ...nonNegativeErrors(status?.desiredHealthy, 'status.desiredHealthy'),
+      ...nonNegativeErrors(status?.expectedPods, 'status.expectedPods'),
+    ]
+  },
+}

@@ -1,0 +1,38 @@
+import type { Container, PodSpec } from '../../api/core.ts'
+import { parseQuantity } from '../../api/quantity.ts'
+
+/** How dear the pod is to its node when memory runs out. */
+export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
+  let isGuaranteed = true
+  let isBestEffort = true
+  for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
+    const { requests = {}, limits = {} } = container.resources ?? {}
+    for (const resource of ['cpu', 'memory']) {
+      const request = requests[resource]
+      const limit = limits[resource]
+      if (isPositive(request) || isPositive(limit)) isBestEffort = false
+      if (!isPositive(limit) || !isSame(request ?? limit, limit)) isGuaranteed = false
+    }
+  }
+  if (isBestEffort) return 'BestEffort'
+  return isGuaranteed ? 'Guaranteed' : 'Burstable'
+}
+
+/** Requests that were left out are what the limits say. */
+export function requestsFromLimits<T extends Container>(container: T): T {
+  const limits = container.resources?.limits
+  if (limits === undefined) return container
+  const requests = container.resources?.requests
+  const missing = Object.keys(limits).filter((resource) => requests?.[resource] === undefined)
+  if (missing.length === 0) return container
+  const inferred = Object.fromEntries(missing.map((resource) => [resource, limits[resource] as string]))
+  return { ...container, resources: { ...container.resources, requests: { ...requests, ...inferred } } }
+}
+
+function isPositive(quantity: string | undefined): quantity is string {
+  return quantity !== undefined && quantity !== '0' && parseQuantity(quantity) > 0n
+}
+
+function isSame(left: string, right: string): boolean {
+  return left === right || parseQuantity(left) === parseQuantity(right)
+}
