@@ -4,6 +4,8 @@ export type ViewChange<V> =
   | { readonly type: 'added'; readonly key: string; readonly value: V }
   | { readonly type: 'changed'; readonly key: string; readonly value: V; readonly previous: V }
   | { readonly type: 'removed'; readonly key: string; readonly previous: V }
+  /** A new list was taken, and this is in it as it was. What came and went in between was missed, so look again. */
+  | { readonly type: 'resynced'; readonly key: string; readonly value: V; readonly previous: V }
 
 /** A copy of one collection that follows the API server. It may be behind; it knows for how long it has heard nothing. */
 export interface WatchView<V> {
