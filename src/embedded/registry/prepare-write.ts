@@ -1,0 +1,165 @@
+import { isSameJson, type JsonObject } from '../../api/json.ts'
+import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { randomUid } from '../../runtime/random.ts'
+import { trackUpdate } from '../apply/track-update.ts'
+import { type MetadataRules, validateMetadata } from '../builtin/metadata-validation.ts'
+import type { ResourceDefinition } from '../resource-definition.ts'
+import { type FieldError, invalidObject } from '../schema/field-error.ts'
+import { validateBySchema } from '../schema/validate.ts'
+import type { Registry, WriteRequest } from './registry.ts'
+import { servedVersion } from './served-version.ts'
+
+type Fields = KubeObject & JsonObject
+
+/** Fills in what the server sets on a new object, and checks the whole. Assumes: decoded, and named. */
+export function prepareCreate(registry: Registry, request: WriteRequest, decoded: KubeObject): KubeObject {
+  const { definition } = request
+  const { deletionTimestamp, deletionGracePeriodSeconds, generation, ...given } = decoded.metadata
+  const metadata: ObjectMeta = {
+    ...given,
+    uid: randomUid(registry.random),
+    creationTimestamp: timestamp(registry.clock),
+    ...(definition.hasGeneration ? { generation: 1 } : {}),
+  }
+  const object = { ...(startsWithoutStatus(definition) ? withoutStatus(decoded) : decoded), metadata }
+  requireValid(request, object, validateBySchema(object, definition.schema))
+  const prepared = definition.strategy.prepare?.(object, undefined) ?? object
+  requireValid(request, prepared, [
+    ...(definition.strategy.validate?.(prepared, undefined) ?? []),
+    ...validateMetadata(prepared, undefined, metadataRules(definition)),
+  ])
+  warnWriter(request, prepared)
+  return prepared
+}
+
+/**
+ * Puts together the next state of an object from what was sent: the server's own metadata stays, a write to the object
+ * leaves its status alone and a write to its status leaves all else alone. Then checks the whole.
+ */
+export function prepareUpdate(request: WriteRequest, decoded: KubeObject, previous: KubeObject): KubeObject {
+  const { definition } = request
+  const isStatusWrite = request.subresource === 'status'
+  const next = isStatusWrite ? withStatusOf(definition, previous, decoded) : withKeptFields(request, previous, decoded)
+  if (next === previous) return previous
+  requireValid(request, next, validateBySchema(next, definition.schema, { previous }))
+  const { strategy } = definition
+  const prepared = strategy.prepare?.(next, previous) ?? next
+  const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
+  requireValid(request, prepared, [...(own ?? []), ...validateMetadata(prepared, previous, metadataRules(definition))])
+  warnWriter(request, prepared)
+  return withGeneration(definition, prepared, previous)
+}
+
+const statusOnly = ['status']
+
+/** Notes in managedFields whose write this is. */
+export function trackWrite(
+  registry: Registry,
+  request: WriteRequest,
+  next: KubeObject,
+  previous: KubeObject | undefined,
+): KubeObject {
+  const { definition, fieldManager, subresource } = request
+  return trackUpdate({
+    previous,
+    next,
+    schema: definition.schema,
+    manager: fieldManager,
+    apiVersion: servedVersion(definition),
+    time: timestamp(registry.clock),
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(definition.hasStatus && subresource !== 'status' ? { ignored: statusOnly } : {}),
+  })
+}
+
+/** The kubelet registers its node with a status; every other status is for controllers to write afterwards. */
+function startsWithoutStatus({ hasStatus, type }: ResourceDefinition): boolean {
+  return hasStatus && !(type.group === '' && type.plural === 'nodes')
+}
+
+function withoutStatus(object: KubeObject): KubeObject {
+  const { status, ...rest } = object as Fields
+  return status === undefined ? object : (rest as KubeObject)
+}
+
+function withStatusOf(definition: ResourceDefinition, previous: KubeObject, decoded: KubeObject): KubeObject {
+  const { status } = decoded as Fields
+  const metadata = { ...previous.metadata, ...(definition.origin === 'builtin' ? openMetadata(decoded.metadata) : {}) }
+  const hasSameMetadata = isSameJson(metadata, previous.metadata)
+  const hasSameStatus = isSameJson(status, (previous as Fields).status)
+  if (hasSameMetadata && hasSameStatus) return previous
+  const next = { ...withoutStatus(previous), metadata: hasSameMetadata ? previous.metadata : metadata }
+  return status === undefined ? next : ({ ...next, status } as KubeObject)
+}
+
+/** What built-in kinds let a status write change beside the status. */
+function openMetadata({ labels, annotations, finalizers }: ObjectMeta): Partial<ObjectMeta> {
+  return { labels, annotations, finalizers } as Partial<ObjectMeta>
+}
+
+function withKeptFields({ definition }: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
+  const next = definition.hasStatus ? withStatus(decoded, (previous as Fields).status) : decoded
+  const metadata = keptMetadata(previous.metadata, decoded.metadata)
+  const whole = metadata === next.metadata ? next : { ...next, metadata }
+  return isSameJson(whole, previous) ? previous : whole
+}
+
+function withStatus(object: KubeObject, status: JsonObject[string]): KubeObject {
+  if ((object as Fields).status === status) return object
+  return status === undefined ? withoutStatus(object) : ({ ...object, status } as KubeObject)
+}
+
+const serverFields = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
+
+/** Writers cannot change what the server sets: it stays as it was, whatever they sent. */
+function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
+  const managedFields = sent.managedFields ?? previous.managedFields
+  const isKept = managedFields === sent.managedFields && serverFields.every((field) => sent[field] === previous[field])
+  if (isKept) return sent
+  const kept: Record<string, unknown> = { ...sent, managedFields }
+  for (const field of serverFields) kept[field] = previous[field]
+  for (const field in kept) if (kept[field] === undefined) delete kept[field]
+  return kept as unknown as ObjectMeta
+}
+
+/** The generation counts the changes of what is wanted: all but metadata, and status where that is a subresource. */
+function withGeneration(definition: ResourceDefinition, next: KubeObject, previous: KubeObject): KubeObject {
+  const { generation } = previous.metadata
+  if (generation === undefined || isSameIntent(definition, next as Fields, previous as Fields)) return next
+  return { ...next, metadata: { ...next.metadata, generation: generation + 1 } }
+}
+
+function isSameIntent({ hasStatus }: ResourceDefinition, next: JsonObject, previous: JsonObject): boolean {
+  const counts = (field: string) =>
+    field !== 'metadata' && field !== 'apiVersion' && field !== 'kind' && !(hasStatus && field === 'status')
+  for (const field in next) if (counts(field) && !isSameJson(next[field], previous[field])) return false
+  for (const field in previous) if (counts(field) && !(field in next)) return false
+  return true
+}
+
+/** Names are DNS subdomains, unless the kind has a rule of its own or, as for roles, hardly any. */
+function metadataRules({ type: { group, plural, namespaced } }: ResourceDefinition): MetadataRules {
+  const hasOwnRule = group === 'rbac.authorization.k8s.io' || (group === '' && namedByOwnRule.has(plural))
+  return { namespaced, nameRule: hasOwnRule ? 'path' : 'subdomain' }
+}
+
+const namedByOwnRule = new Set(['namespaces', 'services'])
+
+function requireValid({ definition }: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
+  if (errors.length === 0) return
+  const { group, kind } = definition.type
+  throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
+}
+
+function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject): void {
+  if (onWarning === undefined) return
+  for (const warning of definition.strategy.warn?.(object) ?? []) onWarning(warning)
+}

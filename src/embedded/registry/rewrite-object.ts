@@ -1,0 +1,93 @@
+import type { KubeObject } from '../../api/kube-object.ts'
+import { keyText, type ObjectKey } from '../../api/resource-type.ts'
+import { deepFreeze } from '../store/deep-freeze.ts'
+import { conflict, notFound, staleWrite } from './api-errors.ts'
+import { decodeObject } from './decode-object.ts'
+import { prepareUpdate, trackWrite } from './prepare-write.ts'
+import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
+import { asServed, asStored } from './served-version.ts'
+
+/** What a write makes of the object that is there. */
+export interface Rewrite {
+  readonly key: ObjectKey
+  /** The object as it is to be, made of the present one as the asked version shows it; may throw a refusal. */
+  readonly change: (current: KubeObject) => KubeObject
+  /** The change brings managedFields along, as server-side apply does. */
+  readonly isTracked?: boolean
+  /** What to do when there is no such object; absent: 404. */
+  readonly otherwise?: () => Promise<KubeObject>
+}
+
+/** While admission was asked somebody else may have written; the real server tries this often on the newer state. */
+const attempts = 5
+
+/**
+ * Changes one object.
+ *
+ * Guarantees: a change made of a stale state is never stored; a change that changes nothing is not stored either, and the
+ * resourceVersion stays. When neither webhook nor `otherwise` is asked, nothing happens between the read and the write.
+ */
+export async function rewriteObject(registry: Registry, request: WriteRequest, rewrite: Rewrite): Promise<KubeObject> {
+  const { definition } = request
+  const bucket = bucketOf(registry, definition)
+  const key = keyText(rewrite.key)
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = bucket.get(key)
+    if (stored === undefined) {
+      if (rewrite.otherwise !== undefined) return rewrite.otherwise()
+      throw notFound(definition.type, rewrite.key.name)
+    }
+    const current = asServed(definition, stored)
+    const next = nextState(registry, request, rewrite, current)
+    const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
+    if (asked !== undefined) await admit(request, asked)
+    if (request.dryRun) return deepFreeze(next)
+    const written = next === current ? stored : writeNext(registry, request, { key, next, stored })
+    if (written !== undefined) return asServed(definition, written)
+    if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
+  }
+}
+
+function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, current: KubeObject): KubeObject {
+  const changed = rewrite.change(current)
+  if (changed === current) return current
+  requireCurrent(request, changed, current)
+  const next = prepareUpdate(request, decodeObject(request, changed, current), current)
+  if (next === current || rewrite.isTracked === true) return next
+  return trackWrite(registry, request, next, current)
+}
+
+/** A write that names a version or a uid is meant for that state or that object only. */
+function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, current: KubeObject): void {
+  const { uid, resourceVersion, name } = current.metadata
+  if (metadata.uid && metadata.uid !== uid) {
+    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`
+    throw conflict(definition.type, name, why)
+  }
+  if (metadata.resourceVersion && metadata.resourceVersion !== '0' && metadata.resourceVersion !== resourceVersion) {
+    throw staleWrite(definition.type, name)
+  }
+}
+
+function writeNext(
+  registry: Registry,
+  { definition }: WriteRequest,
+  write: { readonly key: string; readonly next: KubeObject; readonly stored: KubeObject },
+): KubeObject | undefined {
+  const bucket = bucketOf(registry, definition)
+  const next = registry.customResources.completed(definition, asStored(definition, write.next))
+  const isGone = hasNothingToWaitFor(next)
+  const written = isGone ? bucket.remove(write.key, write.stored) : bucket.put(write.key, next, write.stored)
+  if (written === undefined) return undefined
+  registry.customResources.stored(definition, isGone ? undefined : written, next.metadata.name)
+  return written
+}
+
+/** Deleted, past its grace period, and its last finalizer is gone: with this write the object goes. */
+function hasNothingToWaitFor(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false
+  if (finalizers !== undefined && finalizers.length > 0) return false
+  const { spec } = object as { spec?: { finalizers?: readonly string[] } }
+  return object.kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0
+}
