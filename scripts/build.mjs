@@ -1,4 +1,4 @@
-// Bundles the command line into dist/cofferdam.js, and the dashboard's page into dist/page/.
+// Bundles the command line into dist/cofferdam.js and the dashboard's page into dist/page/; clusters to show go beside them.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { build } from 'esbuild'
 
@@ -27,4 +27,5 @@ await build({
   logLevel: 'warning',
 })
 mkdirSync('dist/page', { recursive: true })
-for (const file of ['index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)
+for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)
+cpSync('examples/clusters', 'dist/clusters', { recursive: true })

@@ -1,0 +1,95 @@
+import { isSameJson } from '../api/json.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import {
+  type BudgetView,
+  type ClusterView,
+  type EventView,
+  type NodeView,
+  newestEvents,
+  type PodView,
+} from './cluster-view.ts'
+import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
+
+export interface ClusterViews {
+  readonly nodes: WatchView<NodeView>
+  readonly pods: WatchView<PodView>
+  readonly budgets: WatchView<BudgetView>
+  readonly events: WatchView<EventView>
+}
+
+/** The cluster as a picture that can be asked for, and as a stream of what changes in it. */
+export interface ClusterFeed {
+  readonly isSynced: boolean
+  snapshot(): ClusterView
+  /** Called at most once per batch. A change may repeat what a snapshot taken meanwhile already holds. */
+  subscribe(listener: (change: ViewChange) => void): () => void
+  close(): void
+}
+
+const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'events']
+type AnyView = ClusterView[ViewKind][number]
+
+export function createClusterFeed(options: {
+  readonly views: ClusterViews
+  readonly clock: Clock
+  /** Changes within this time go out together. */
+  readonly batchMs?: number
+}): ClusterFeed {
+  const { views, clock, batchMs = 100 } = options
+  const listeners = new Set<(change: ViewChange) => void>()
+  let pending = new Map<ViewKind, Map<string, AnyView | undefined>>()
+  let cancelFlush: (() => void) | undefined
+
+  const flush = () => {
+    cancelFlush = undefined
+    const change = buildChange(pending)
+    pending = new Map()
+    for (const listener of listeners) listener(change)
+  }
+  const note = (kind: ViewKind, id: string, view: AnyView | undefined) => {
+    if (listeners.size === 0) return
+    const ofKind = pending.get(kind) ?? new Map<string, AnyView | undefined>()
+    pending.set(kind, ofKind.set(id, view))
+    cancelFlush ??= clock.after(batchMs, flush)
+  }
+  const unsubscribes = kinds.map((kind) =>
+    (views[kind] as WatchView<AnyView>).subscribe((change) => {
+      if (change.type === 'removed') note(kind, change.previous.id, undefined)
+      else if (change.type === 'added' || !isSameJson(change.previous, change.value)) {
+        note(kind, change.value.id, change.value)
+      }
+    }),
+  )
+  return {
+    get isSynced() {
+      return kinds.every((kind) => views[kind].synced)
+    },
+    snapshot: () => ({
+      nodes: [...views.nodes.list()],
+      pods: [...views.pods.list()],
+      budgets: [...views.budgets.list()],
+      events: newestEvents([...views.events.list()], keptEvents),
+    }),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      cancelFlush?.()
+      listeners.clear()
+      for (const unsubscribe of unsubscribes) unsubscribe()
+    },
+  }
+}
+
+function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {
+  const change: { [Kind in ViewKind]?: CollectionChange<AnyView> } = {}
+  for (const [kind, views] of pending) {
+    change[kind] = {
+      set: [...views.values()].filter((view) => view !== undefined),
+      gone: [...views].flatMap(([id, view]) => (view === undefined ? [id] : [])),
+    }
+  }
+  return change as ViewChange
+}

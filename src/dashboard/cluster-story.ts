@@ -1,0 +1,204 @@
+import { isSelected } from '../api/label-selector.ts'
+import type { BudgetView, ClusterView, NodeView, PodView } from './cluster-view.ts'
+
+export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
+
+export interface NodeStory {
+  readonly node: NodeView
+  readonly state: NodeState
+  /** In the order of their names, those a drain would move before those it leaves. */
+  readonly pods: readonly PodView[]
+  /** Pods that have to leave before the node is drained; empty unless it is cordoned. */
+  readonly toMove: number
+  /** Pods of a cordoned node that a budget holds in place, with the budget's id. */
+  readonly heldBy: ReadonlyMap<string, string>
+}
+
+export interface ZoneStory {
+  readonly zone: string
+  readonly nodes: readonly NodeStory[]
+}
+
+export type Tone = 'calm' | 'busy' | 'alarm'
+
+export interface Verdict {
+  readonly tone: Tone
+  readonly says: string
+}
+
+/** The news in one sentence, and the rest of it. */
+export interface Headline extends Verdict {
+  readonly more: readonly string[]
+}
+
+export interface ClusterStory {
+  readonly zones: readonly ZoneStory[]
+  /** Pods that no node has taken yet. */
+  readonly waiting: readonly PodView[]
+  readonly headline: Headline
+  readonly counts: {
+    readonly nodes: number
+    readonly nodesReady: number
+    readonly pods: number
+    readonly podsReady: number
+    readonly budgets: number
+    readonly budgetsWithRoom: number
+  }
+}
+
+/** Turns the facts into what a person wants to know: who is where, what is on the move, and what is in its way. */
+export function tellCluster(view: ClusterView): ClusterStory {
+  const podsByNode = groupedBy(view.pods, (pod) => pod.node ?? '')
+  const stories = view.nodes.map((node) => tellNode(node, podsByNode.get(node.id) ?? [], view.budgets))
+  const zones = [...groupedBy(stories, ({ node }) => node.zone)]
+    .map(([zone, nodes]) => ({ zone, nodes: nodes.toSorted((a, b) => compareNodes(a.node, b.node)) }))
+    .toSorted((a, b) => compareText(a.zone, b.zone))
+  const live = view.pods.filter((pod) => !isFinished(pod))
+  return {
+    zones,
+    waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
+    headline: tellHeadline(stories, view.budgets),
+    counts: {
+      nodes: view.nodes.length,
+      nodesReady: view.nodes.filter((node) => node.readiness === 'ready').length,
+      pods: live.length,
+      podsReady: live.filter((pod) => pod.state === 'ready').length,
+      budgets: view.budgets.length,
+      budgetsWithRoom: view.budgets.filter((budget) => budget.allowed > 0).length,
+    },
+  }
+}
+
+function tellNode(node: NodeView, pods: readonly PodView[], budgets: readonly BudgetView[]): NodeStory {
+  const movable = pods.filter(isMovable)
+  const heldBy = new Map<string, string>()
+  if (node.isCordoned) {
+    for (const pod of movable) {
+      const budget = pod.state === 'leaving' ? undefined : budgets.find((each) => holds(each, pod))
+      if (budget !== undefined) heldBy.set(pod.id, budget.id)
+    }
+  }
+  return {
+    node,
+    state: nodeState(node, movable),
+    pods: pods.toSorted(comparePods),
+    toMove: node.isCordoned ? movable.length : 0,
+    heldBy,
+  }
+}
+
+function nodeState(node: NodeView, movable: readonly PodView[]): NodeState {
+  if (node.readiness !== 'ready') return node.readiness
+  if (!node.isCordoned) return 'ready'
+  if (movable.length === 0) return 'drained'
+  return movable.some((pod) => pod.state === 'leaving') ? 'draining' : 'cordoned'
+}
+
+/** Whether a drain has to wait for this pod: it neither belongs to the node nor has it ended. */
+function isMovable(pod: PodView): boolean {
+  return pod.ownerKind !== 'DaemonSet' && pod.ownerKind !== 'Node' && !isFinished(pod)
+}
+
+function isFinished({ state }: PodView): boolean {
+  return state === 'succeeded' || state === 'failed'
+}
+
+function holds(budget: BudgetView, pod: PodView): boolean {
+  if (budget.allowed > 0 || budget.namespace !== pod.namespace || budget.selector === undefined) return false
+  return isSelected(budget.selector, pod.labels)
+}
+
+/** What a budget says to the next eviction. */
+export function tellBudget(budget: BudgetView): Verdict {
+  const { allowed, healthy, desired, expected, granted } = budget
+  if (!budget.isCounted) return { tone: 'busy', says: 'Not counted yet' }
+  if (expected === 0) return { tone: 'calm', says: 'Covers no pods' }
+  if (allowed > 0) return { tone: 'calm', says: `${allowed} may go now` }
+  if (healthy < desired) return { tone: 'alarm', says: `Blocked: ${healthy} healthy, needs ${desired}` }
+  if (granted > 0) return { tone: 'busy', says: 'Blocked: an eviction is under way' }
+  if (desired >= expected) return { tone: 'alarm', says: 'Blocked: never allows a disruption' }
+  return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
+}
+
+function tellHeadline(stories: readonly NodeStory[], budgets: readonly BudgetView[]): Headline {
+  if (stories.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
+  const inState = (...states: NodeState[]) => stories.filter(({ state }) => states.includes(state))
+  const down = inState('not-ready', 'unknown')
+  const [says, ...more] = [
+    ...sentenceAbout(down, 'is not ready', 'are not ready'),
+    ...inState('draining').map(
+      ({ node, toMove }) => `${node.id} is draining, ${counted(toMove, 'pod')} still to move.`,
+    ),
+    ...sentenceAbout(inState('cordoned'), 'takes no new pods', 'take no new pods'),
+    ...sentenceAbout(inState('drained'), 'is drained', 'are drained'),
+    ...heldSentences(stories),
+  ]
+  if (says !== undefined) return { tone: down.length > 0 ? 'alarm' : 'busy', says, more }
+
+  const allReady = stories.length === 1 ? 'The node is ready' : `All ${stories.length} nodes are ready`
+  const full = budgets.filter((budget) => tellBudget(budget).tone !== 'calm')
+  if (full.length > 0) {
+    return {
+      tone: 'busy',
+      says: `${allReady}.`,
+      more: [`${listed(full.map(({ id }) => id))} can spare no pod right now.`],
+    }
+  }
+  return {
+    tone: 'calm',
+    says: budgets.length === 0 ? `${allReady}.` : `${allReady}, and every budget has room.`,
+    more: [],
+  }
+}
+
+function sentenceAbout(stories: readonly NodeStory[], one: string, many: string): string[] {
+  if (stories.length === 0) return []
+  return [`${listed(stories.map(({ node }) => node.id))} ${stories.length === 1 ? one : many}.`]
+}
+
+function heldSentences(stories: readonly NodeStory[]): string[] {
+  const byBudget = groupedBy(
+    stories.flatMap((story) => [...story.heldBy]),
+    ([, budget]) => budget,
+  )
+  return [...byBudget].map(([budget, held]) => `Budget ${budget} holds ${counted(held.length, 'pod')} in place.`)
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** `a`, `a and b`, `a, b and 3 more`. */
+function listed(items: readonly string[]): string {
+  const shown = items.length > 3 ? [...items.slice(0, 2), `${items.length - 2} more`] : items
+  return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
+}
+
+function compareNodes(a: NodeView, b: NodeView): number {
+  return Number(isControlPlane(a)) - Number(isControlPlane(b)) || compareText(a.id, b.id)
+}
+
+function isControlPlane({ roles }: NodeView): boolean {
+  return roles.includes('control-plane')
+}
+
+function comparePods(a: PodView, b: PodView): number {
+  return Number(isMovable(b)) - Number(isMovable(a)) || compareText(a.id, b.id)
+}
+
+const collator = new Intl.Collator('en', { numeric: true })
+
+function compareText(a: string, b: string): number {
+  return collator.compare(a, b)
+}
+
+function groupedBy<Item>(items: readonly Item[], keyFor: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const key = keyFor(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups
+}

@@ -1,0 +1,36 @@
+import { clusterName, connection } from './connection.ts'
+
+const connectionWords = {
+  connecting: 'Connecting',
+  live: 'Live',
+  reconnecting: 'Reconnecting',
+}
+
+export function TopBar() {
+  return (
+    <header class="top-bar">
+      <div class="brand">
+        <Mark />
+        <h1>Cofferdam</h1>
+        {clusterName.value === '' ? null : <span class="cluster-name">{clusterName}</span>}
+      </div>
+      <p class={`link-state ${connection.value}`} role="status">
+        <span class="lamp" aria-hidden="true" />
+        {connectionWords[connection.value]}
+      </p>
+    </header>
+  )
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <path class="mark-wall" d="M9 23V8h3.500v11h7V8H23v15z" />
+      <path
+        class="mark-water"
+        d="M2 15q1.750-2 3.500 0M26.500 15q1.750-2 3.500 0M2 20q1.750-2 3.500 0M26.500 20q1.750-2 3.500 0"
+      />
+      <path class="mark-water" d="M2 27q3.500-3.200 7 0t7 0 7 0 7 0" />
+    </svg>
+  )
+}

@@ -1,0 +1,55 @@
+import { events, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
+import { createClusterFeed } from './cluster-feed.ts'
+import { viewBudget, viewEvent, viewNode, viewPod } from './cluster-view.ts'
+import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import { readPageFiles } from './page-files.ts'
+
+export interface DashboardOptions {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly host?: string
+  /** Where the built page is. */
+  readonly pageDirectory: string
+  /** How the cluster is called at the top of the page. */
+  readonly cluster?: string
+  /** What `/readyz` still waits for; undefined when nothing is missing. */
+  readonly whatIsMissing?: () => string | undefined
+}
+
+/** A page that shows one cluster live, and changes nothing in it. */
+export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
+  const { api, clock, random, port, host = '127.0.0.1', cluster = '', whatIsMissing = () => undefined } = options
+  const files = await readPageFiles(options.pageDirectory)
+  const shared = { api, clock, random }
+  const views = {
+    nodes: createWatchCache({ ...shared, type: nodes, project: viewNode }),
+    pods: createWatchCache({ ...shared, type: pods, project: viewPod }),
+    budgets: createWatchCache({ ...shared, type: podDisruptionBudgets, project: viewBudget }),
+    events: createWatchCache({ ...shared, type: events, project: viewEvent }),
+  }
+  const feed = createClusterFeed({ views, clock })
+  const stopFollowing = async () => {
+    feed.close()
+    await Promise.all(Object.values(views).map((view) => view.stop()))
+  }
+  try {
+    const server = await startDashboardServer({ feed, clock, files, port, host, cluster, whatIsMissing })
+    return {
+      ...server,
+      async close() {
+        await server.close()
+        await stopFollowing()
+      },
+    }
+  } catch (error) {
+    await stopFollowing()
+    throw error
+  }
+}

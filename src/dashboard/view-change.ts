@@ -1,0 +1,36 @@
+import { type ClusterView, newestEvents } from './cluster-view.ts'
+
+/** How many events the server keeps ready and the page holds; a busy cluster makes thousands. */
+export const keptEvents = 200
+
+export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'events'
+type ViewOf<Kind extends ViewKind> = ClusterView[Kind][number]
+
+export interface CollectionChange<View> {
+  readonly set: readonly View[]
+  readonly gone: readonly string[]
+}
+
+/** What became different since the last message; kinds that did not change are absent. */
+export type ViewChange = { readonly [Kind in ViewKind]?: CollectionChange<ViewOf<Kind>> }
+
+/** The view after a change. Collections that did not change keep their identity, so a page redraws only what did. */
+export function applyChange(view: ClusterView, change: ViewChange): ClusterView {
+  return {
+    nodes: changed(view.nodes, change.nodes),
+    pods: changed(view.pods, change.pods),
+    budgets: changed(view.budgets, change.budgets),
+    events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),
+  }
+}
+
+function changed<View extends { readonly id: string }>(
+  before: readonly View[],
+  change: CollectionChange<View> | undefined,
+): readonly View[] {
+  if (change === undefined) return before
+  const views = new Map(before.map((view) => [view.id, view]))
+  for (const id of change.gone) views.delete(id)
+  for (const view of change.set) views.set(view.id, view)
+  return [...views.values()]
+}
