@@ -1,15 +1,21 @@
 import type { Container, PodSpec } from '../../api/core.ts'
 import { parseQuantity } from '../../api/quantity.ts'
 
+const counted = ['cpu', 'memory']
+
 /** How dear the pod is to its node when memory runs out. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   let isGuaranteed = true
   let isBestEffort = true
-  for (const container of [...spec.containers, ...(spec.initContainers ?? [])]) {
-    const { requests = {}, limits = {} } = container.resources ?? {}
-    for (const resource of ['cpu', 'memory']) {
-      const request = requests[resource]
-      const limit = limits[resource]
+  const { initContainers = [] } = spec
+  for (const container of initContainers.length === 0
+    ? (spec.containers ?? [])
+    : [...(spec.containers ?? []), ...initContainers]) {
+    const requests = container.resources?.requests
+    const limits = container.resources?.limits
+    for (const resource of counted) {
+      const request = requests?.[resource]
+      const limit = limits?.[resource]
       if (isPositive(request) || isPositive(limit)) isBestEffort = false
       if (!isPositive(limit) || !isSame(request ?? limit, limit)) isGuaranteed = false
     }
@@ -30,7 +36,7 @@ export function requestsFromLimits<T extends Container>(container: T): T {
 }
 
 function isPositive(quantity: string | undefined): quantity is string {
-  return quantity !== undefined && quantity !== '0' && parseQuantity(quantity) > 0n
+  return quantity !== undefined && /^[+]?[0.]*[1-9]/.test(quantity)
 }
 
 function isSame(left: string, right: string): boolean {

@@ -1,4 +1,5 @@
-import type { Pod, PodSpec, Toleration } from '../../api/core.ts'
+import type { Pod, Toleration } from '../../api/core.ts'
+import { isSameJson } from '../../api/json.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import { qosClassOf, requestsFromLimits } from './pod-qos.ts'
 import { podSpecErrors } from './pod-spec-validation.ts'
@@ -10,8 +11,8 @@ export const podStrategy: ResourceStrategy = {
   prepare(next: Pod, previous: Pod | undefined) {
     if (next.spec === undefined || next.spec === previous?.spec) return next
     const spec = completePod(next.spec)
-    if (previous !== undefined) return withField(next, 'spec', spec)
-    return { ...next, spec, status: { phase: 'Pending', qosClass: qosClassOf(spec) } }
+    if (previous !== undefined) return { ...next, spec: isSameJson(spec, previous.spec) ? previous.spec : spec }
+    return Object.assign({}, next, { spec, status: { phase: 'Pending', qosClass: qosClassOf(spec) } })
   },
 
   validate(next: Pod, previous: Pod | undefined) {
@@ -30,13 +31,6 @@ export const podStrategy: ResourceStrategy = {
   },
 }
 
-const podDefaults = {
-  enableServiceLinks: true,
-  serviceAccountName: 'default',
-  serviceAccount: 'default',
-  preemptionPolicy: 'PreemptLowerPriority',
-}
-
 /** Priorities the server knows without looking; those of other classes are given by who makes the pod. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
@@ -44,32 +38,35 @@ const systemPriorities: Readonly<Record<string, number>> = {
 }
 
 function completePod(given: FullPodSpec): FullPodSpec {
-  let spec = completePodSpec(given)
-  const account = spec.serviceAccountName ?? spec.serviceAccount
-  if (account !== undefined) spec = withDefaults(spec, { serviceAccountName: account, serviceAccount: account })
-  spec = withDefaults(spec, podDefaults)
-  if (spec.priority === undefined) {
-    spec = { ...spec, priority: systemPriorities[spec.priorityClassName ?? ''] ?? 0 }
-  }
-  if (spec.containers !== undefined) {
-    spec = withField(spec, 'containers', withItems(spec.containers, requestsFromLimits))
-  }
-  return withDefaultTolerations(spec)
+  const spec = completePodSpec(given)
+  const account = spec.serviceAccountName ?? spec.serviceAccount ?? 'default'
+  const completed = withDefaults(spec, {
+    serviceAccountName: account,
+    serviceAccount: account,
+    enableServiceLinks: true,
+    preemptionPolicy: 'PreemptLowerPriority',
+    priority: systemPriorities[spec.priorityClassName ?? ''] ?? 0,
+    tolerations: patience,
+  })
+  const tolerations = withDefaultTolerations(completed.tolerations ?? [])
+  const containers = completed.containers && withItems(completed.containers, requestsFromLimits)
+  return withField(withField(completed, 'tolerations', tolerations), 'containers', containers)
 }
 
 const waitFor = (key: string): Toleration => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 })
 const notReady = waitFor('node.kubernetes.io/not-ready')
 const unreachable = waitFor('node.kubernetes.io/unreachable')
 
+const patience = [notReady, unreachable]
+
 /** A pod stays five minutes on a node that is not ready or cannot be reached, unless it says otherwise. */
-function withDefaultTolerations<T extends PodSpec>(spec: T): T {
-  const given = spec.tolerations ?? []
-  const missing = [notReady, unreachable].filter(
+function withDefaultTolerations(given: readonly Toleration[]): readonly Toleration[] {
+  const missing = patience.filter(
     ({ key }) =>
       !given.some(
         (toleration) =>
           (toleration.key === key || !toleration.key) && (toleration.effect === 'NoExecute' || !toleration.effect),
       ),
   )
-  return missing.length === 0 ? spec : { ...spec, tolerations: [...given, ...missing] }
+  return missing.length === 0 ? given : [...given, ...missing]
 }

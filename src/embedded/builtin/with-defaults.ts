@@ -1,9 +1,12 @@
-/** The object with the fields it lacks; the same reference when it lacks none. */
+/**
+ * The object with the fields it lacks; the same reference when it lacks none.
+ * Copied with Object.assign, because V8 takes some ten times longer to add fields to an object made by spreading.
+ */
 export function withDefaults<T extends object>(object: T, defaults: Readonly<Record<string, unknown>>): T {
   let completed: Record<string, unknown> | undefined
   for (const field in defaults) {
     if ((object as Readonly<Record<string, unknown>>)[field] === undefined) {
-      completed ??= { ...(object as Readonly<Record<string, unknown>>) }
+      completed ??= Object.assign({}, object as Readonly<Record<string, unknown>>)
       completed[field] = defaults[field]
     }
   }
