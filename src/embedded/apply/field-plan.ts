@@ -1,0 +1,170 @@
+import type { Json, JsonObject } from '../../api/json.ts'
+import { builtinSchema } from '../builtin/schemas.ts'
+import type { Schema } from '../schema/schema.ts'
+import type { PathElement } from './path-element.ts'
+
+/** One field of an object, as field ownership sees it. */
+export interface FieldSlot {
+  readonly element: PathElement
+  readonly plan: FieldPlan
+  /** Named by the schema, rather than a key of a map. */
+  readonly isDeclared: boolean
+  /** Set by the server for every object, and never owned by anyone. */
+  readonly isUnowned: boolean
+  /** What stands for the field where it is absent; undefined when absence means absence. */
+  readonly whenAbsent: Json | undefined
+}
+
+const emptyObject: JsonObject = Object.freeze({})
+
+const unownedRootFields = new Set(['apiVersion', 'kind'])
+const unownedMetadataFields = new Set([
+  'name',
+  'namespace',
+  'creationTimestamp',
+  'selfLink',
+  'uid',
+  'clusterName',
+  'generation',
+  'managedFields',
+  'resourceVersion',
+])
+
+/**
+ * Fields of built-in kinds that the real server keeps as plain structures, not as pointers: they are there whenever
+ * their parent is, so nobody ever adds them and only what lies below them is owned.
+ */
+const structures = new Set([
+  'acceptedNames',
+  'daemonEndpoints',
+  'jobTemplate',
+  'kubeletEndpoint',
+  'loadBalancer',
+  'metadata',
+  'names',
+  'nodeInfo',
+  'resources',
+  'source',
+  'spec',
+  'status',
+  'strategy',
+  'template',
+  'updateStrategy',
+])
+
+type Position = 'root' | 'metadata' | 'inside'
+
+/** A schema read for field ownership: what is one value, what has parts, and how the parts are called. */
+export class FieldPlan {
+  readonly schema: Schema | undefined
+  readonly list: 'atomic' | 'set' | 'map'
+  readonly isAtomicMap: boolean
+  /** The keys of a list of maps, sorted, with what an item that omits one is taken to have. */
+  readonly keys: readonly { readonly name: string; readonly label: string; readonly default: Json | undefined }[]
+  readonly #isBuiltin: boolean
+  readonly #position: Position
+  readonly #slots = new Map<string, FieldSlot>()
+  #items: FieldPlan | undefined
+  #rest: FieldPlan | undefined
+
+  constructor(schema: Schema | undefined, isBuiltin: boolean, position: Position) {
+    this.schema = schema
+    this.#isBuiltin = isBuiltin
+    this.#position = position
+    this.isAtomicMap = schema?.['x-kubernetes-map-type'] === 'atomic'
+    const keys = schema?.['x-kubernetes-list-map-keys'] ?? []
+    const list = schema?.['x-kubernetes-list-type'] ?? 'atomic'
+    this.list = list === 'map' && keys.length === 0 ? 'atomic' : list
+    this.keys = keys.toSorted().map((name) => ({
+      name,
+      label: `${JSON.stringify(name)}:`,
+      default: schema?.items?.properties?.[name]?.default,
+    }))
+  }
+
+  get items(): FieldPlan {
+    this.#items ??= new FieldPlan(this.schema?.items, this.#isBuiltin, 'inside')
+    return this.#items
+  }
+
+  slot(name: string): FieldSlot {
+    const known = this.#slots.get(name)
+    if (known !== undefined) return known
+    const declared = this.#declared(name)
+    if (declared === undefined) return this.#undeclaredSlot(name)
+    const isMetadata = name === 'metadata' && this.#position === 'root'
+    const slot: FieldSlot = {
+      element: `f:${name}`,
+      plan: new FieldPlan(declared, this.#isBuiltin, isMetadata ? 'metadata' : 'inside'),
+      isDeclared: true,
+      isUnowned: this.#unowned().has(name),
+      whenAbsent: this.#whenAbsent(name, declared),
+    }
+    this.#slots.set(name, slot)
+    return slot
+  }
+
+  /** Whether the schema has a place for a field of this name. */
+  allows(name: string): boolean {
+    const { schema } = this
+    return (
+      schema?.properties === undefined ||
+      schema.additionalProperties !== undefined ||
+      schema['x-kubernetes-preserve-unknown-fields'] === true ||
+      this.#declared(name) !== undefined
+    )
+  }
+
+  #undeclaredSlot(name: string): FieldSlot {
+    const rest = this.schema?.additionalProperties
+    this.#rest ??= new FieldPlan(typeof rest === 'object' ? rest : undefined, this.#isBuiltin, 'inside')
+    return { element: `f:${name}`, plan: this.#rest, isDeclared: false, isUnowned: false, whenAbsent: undefined }
+  }
+
+  #declared(name: string): Schema | undefined {
+    const isResource = this.#position === 'root' || this.schema?.['x-kubernetes-embedded-resource'] === true
+    if (isResource && Object.hasOwn(resourceProperties, name)) return resourceProperties[name]
+    const properties = this.schema?.properties
+    return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined
+  }
+
+  #unowned(): ReadonlySet<string> {
+    if (this.#position === 'root') return unownedRootFields
+    return this.#position === 'metadata' ? unownedMetadataFields : nothing
+  }
+
+  #whenAbsent(name: string, schema: Schema): Json | undefined {
+    // A custom resource, too, always has metadata.
+    if (name === 'metadata' && this.#position === 'root') return emptyObject
+    if (!this.#isBuiltin) return undefined
+    const siblings = this.schema?.properties ?? {}
+    // Pods point to their resources; containers and volume claims hold theirs.
+    const isPointer = name === 'resources' && ('containers' in siblings || 'containerStatuses' in siblings)
+    if (schema.properties !== undefined && structures.has(name) && !isPointer) return emptyObject
+    const isContainer = schema.type === 'array' || schema.type === 'object'
+    return isContainer && this.schema?.required?.includes(name) ? null : undefined
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+/** What every object has, whatever the schema of its kind says of it. */
+const resourceProperties: Readonly<Record<string, Schema>> = {
+  apiVersion: { type: 'string' },
+  kind: { type: 'string' },
+  metadata: builtinSchema('v1', 'ConfigMap')?.properties?.['metadata'] ?? { type: 'object' },
+}
+
+const plans = new WeakMap<Schema, FieldPlan>()
+
+export function fieldPlanOf(
+  schema: Schema,
+  object: { readonly apiVersion?: unknown; readonly kind?: unknown },
+): FieldPlan {
+  const known = plans.get(schema)
+  if (known !== undefined) return known
+  const isBuiltin = builtinSchema(String(object.apiVersion), String(object.kind)) === schema
+  const plan = new FieldPlan(schema, isBuiltin, 'root')
+  plans.set(schema, plan)
+  return plan
+}
