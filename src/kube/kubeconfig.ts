@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
-import { load, YAMLException } from 'js-yaml'
+import { loadAll, YAMLException } from 'js-yaml'
 import { CofferdamError } from '../errors.ts'
 import type { ClusterConnection } from './cluster-connection.ts'
 import { readText } from './connection-files.ts'
@@ -101,7 +101,8 @@ function entriesOf(root: KubeconfigFields, listName: string, field: string): Map
 
 function loadYaml(text: string, path: string): unknown {
   try {
-    return load(text)
+    // An empty file holds no document at all; of several, kubectl reads the first.
+    return loadAll(text)[0]
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
     // The full message quotes the lines around the fault, and those may hold a token.

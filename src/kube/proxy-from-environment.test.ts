@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { proxyFromEnvironment } from './proxy-from-environment.ts'
+
+const proxy = 'http://proxy:3128'
+
+const stories: Record<string, { server: string; env: Record<string, string>; then: string | undefined }> = {
+  'no variable means no proxy': { server: 'https://api.example', env: {}, then: undefined },
+  'https goes through HTTPS_PROXY': { server: 'https://api.example', env: { HTTPS_PROXY: proxy }, then: proxy },
+  'lower case is read too, and a bare host gets a scheme': {
+    server: 'https://api.example',
+    env: { https_proxy: 'proxy:3128' },
+    then: proxy,
+  },
+  'http goes through HTTP_PROXY only': { server: 'http://api.example', env: { HTTPS_PROXY: proxy }, then: undefined },
+  'this machine is never asked through a proxy': {
+    server: 'https://127.0.0.1:6443',
+    env: { HTTPS_PROXY: proxy },
+    then: undefined,
+  },
+  'a star exempts all': { server: 'https://api.example', env: { HTTPS_PROXY: proxy, NO_PROXY: '*' }, then: undefined },
+  'a domain exempts what is below it': {
+    server: 'https://api.corp.example',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: 'x, .corp.example' },
+    then: undefined,
+  },
+  'a domain exempts nothing that only ends alike': {
+    server: 'https://api.notcorp.example',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: 'corp.example' },
+    then: proxy,
+  },
+  'a range exempts its addresses': {
+    server: 'https://10.96.0.1',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: '10.96.0.0/12' },
+    then: undefined,
+  },
+  'a range exempts no other address': {
+    server: 'https://10.112.0.1',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: '10.96.0.0/12' },
+    then: proxy,
+  },
+  'a range that is none exempts nothing': {
+    server: 'https://10.96.0.1',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: '10.96.0.0/99,x/y' },
+    then: proxy,
+  },
+  'an IPv6 address is exempt by itself': {
+    server: 'https://[fd00::1]:6443',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: 'fd00::1' },
+    then: undefined,
+  },
+  'a port exempts only that port': {
+    server: 'https://api.example:6443',
+    env: { HTTPS_PROXY: proxy, NO_PROXY: 'api.example:443' },
+    then: proxy,
+  },
+}
+
+describe('proxies of the environment', () => {
+  for (const [story, { server, env, then }] of Object.entries(stories)) {
+    it(story, () => {
+      expect(proxyFromEnvironment(new URL(server), env)).toBe(then)
+    })
+  }
+
+  it('a SOCKS proxy is refused by the name of its variable', () => {
+    expect(() => proxyFromEnvironment(new URL('https://h'), { HTTPS_PROXY: 'socks5://h' })).toThrow(
+      'the environment variable HTTPS_PROXY is not the address of an HTTP proxy',
+    )
+  })
+})
