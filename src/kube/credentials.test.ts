@@ -52,7 +52,7 @@ describe('a token in a file', () => {
     let now = 0
     const folder = await scratchFolder({ token: 'one' })
     const { state, server, tokens } = await guardedServer('one')
-    const clock = { now: () => now, after: realClock.after }
+    const clock = { ...realClock, now: () => now }
     const api = openApi(connect(server, join(folder, 'token')), { clock })
     await api.get(configMaps, key)
     await writeFile(join(folder, 'token'), 'two')
@@ -153,7 +153,7 @@ describe('a credential plugin', () => {
     const { say, authentication } = await plugin(
       credential({ token: 'one', expirationTimestamp: '2026-01-01T01:00:00Z' }),
     )
-    const api = openApi(server.connection({ authentication }), { clock: { now: () => now, after: realClock.after } })
+    const api = openApi(server.connection({ authentication }), { clock: { ...realClock, now: () => now } })
     await api.get(configMaps, key)
     await say(credential({ token: 'two' }))
     state.token = 'two'

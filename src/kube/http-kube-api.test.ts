@@ -50,12 +50,12 @@ describe('what goes over the wire', () => {
     string,
     {
       readonly call: (api: HttpKubeApi) => Promise<unknown>
-      readonly then: { method: string; path: string; query?: object; body?: unknown; type?: string }
+      readonly sends: { method: string; path: string; query?: object; body?: unknown; type?: string }
     }
   > = {
     'a get names the object and its subresource': {
       call: (api) => api.get(configMaps, key, { subresource: 'status' }),
-      then: { method: 'GET', path: '/api/v1/namespaces/ns/configmaps/a/status' },
+      sends: { method: 'GET', path: '/api/v1/namespaces/ns/configmaps/a/status' },
     },
     'a list carries its selectors, its page and its version': {
       call: (api) =>
@@ -67,7 +67,7 @@ describe('what goes over the wire', () => {
           resourceVersion: '5',
           resourceVersionMatch: 'Exact',
         }),
-      then: {
+      sends: {
         method: 'GET',
         path: '/api/v1/pods',
         query: {
@@ -82,7 +82,7 @@ describe('what goes over the wire', () => {
     },
     'a create posts to the namespace of the object, as whom and how it was asked': {
       call: (api) => api.create(configMaps, body, { dryRun: true, fieldManager: 'me', fieldValidation: 'Strict' }),
-      then: {
+      sends: {
         method: 'POST',
         path: '/api/v1/namespaces/ns/configmaps',
         query: { dryRun: 'All', fieldManager: 'me', fieldValidation: 'Strict' },
@@ -92,11 +92,11 @@ describe('what goes over the wire', () => {
     },
     'an update puts the object with its version': {
       call: (api) => api.update(configMaps, body, { subresource: 'status' }),
-      then: { method: 'PUT', path: '/api/v1/namespaces/ns/configmaps/a/status', body, type: 'application/json' },
+      sends: { method: 'PUT', path: '/api/v1/namespaces/ns/configmaps/a/status', body, type: 'application/json' },
     },
     'a json patch says what it is': {
       call: (api) => api.patch(configMaps, key, { type: 'json', body: [{ op: 'remove', path: '/data' }] }),
-      then: {
+      sends: {
         method: 'PATCH',
         path: '/api/v1/namespaces/ns/configmaps/a',
         body: [{ op: 'remove', path: '/data' }],
@@ -105,7 +105,7 @@ describe('what goes over the wire', () => {
     },
     'a merge patch says what it is': {
       call: (api) => api.patch(nodes, { name: 'n1' }, { type: 'merge', body: { spec: { unschedulable: true } } }),
-      then: {
+      sends: {
         method: 'PATCH',
         path: '/api/v1/nodes/n1',
         body: { spec: { unschedulable: true } },
@@ -114,7 +114,7 @@ describe('what goes over the wire', () => {
     },
     'a strategic patch says what it is': {
       call: (api) => api.patch(nodes, { name: 'n1' }, { type: 'strategic', body: {} }, { subresource: 'status' }),
-      then: {
+      sends: {
         method: 'PATCH',
         path: '/api/v1/nodes/n1/status',
         body: {},
@@ -124,7 +124,7 @@ describe('what goes over the wire', () => {
     'an apply names its manager and may take fields over': {
       call: (api) =>
         api.patch(configMaps, key, { type: 'apply', body: {}, force: true }, { fieldManager: 'cofferdam' }),
-      then: {
+      sends: {
         method: 'PATCH',
         path: '/api/v1/namespaces/ns/configmaps/a',
         query: { fieldManager: 'cofferdam', force: 'true' },
@@ -140,7 +140,7 @@ describe('what goes over the wire', () => {
           propagationPolicy: 'Foreground',
           preconditions: { uid: 'u', resourceVersion: '7' },
         }),
-      then: {
+      sends: {
         method: 'DELETE',
         path: '/api/v1/namespaces/ns/configmaps/a',
         body: {
@@ -155,7 +155,7 @@ describe('what goes over the wire', () => {
     },
     'deleting a collection carries its selectors': {
       call: (api) => api.deleteCollection(configMaps, { namespace: 'ns', labelSelector: 'a=b' }),
-      then: {
+      sends: {
         method: 'DELETE',
         path: '/api/v1/namespaces/ns/configmaps',
         query: { labelSelector: 'a=b' },
@@ -165,7 +165,7 @@ describe('what goes over the wire', () => {
     },
     'an eviction posts to the pod': {
       call: (api) => evictPod(api, { namespace: 'ns', name: 'p', uid: 'u' }),
-      then: {
+      sends: {
         method: 'POST',
         path: '/api/v1/namespaces/ns/pods/p/eviction',
         body: {
@@ -179,11 +179,11 @@ describe('what goes over the wire', () => {
     },
     'any path can be read raw': {
       call: (api) => api.getRaw('/version'),
-      then: { method: 'GET', path: '/version' },
+      sends: { method: 'GET', path: '/version' },
     },
   }
 
-  for (const [story, { call, then }] of Object.entries(stories)) {
+  for (const [story, { call, sends }] of Object.entries(stories)) {
     it(story, async () => {
       const { server, api } = await apiFor(echo)
       await call(api)
@@ -194,7 +194,7 @@ describe('what goes over the wire', () => {
         body: text === '' ? undefined : JSON.parse(text),
         type: headers['content-type'],
       }))
-      expect(sent).toEqual([{ query: {}, body: undefined, type: undefined, ...then }])
+      expect(sent).toEqual([{ query: {}, body: undefined, type: undefined, ...sends }])
     })
   }
 
