@@ -6,6 +6,7 @@ export const errorCatalogue = {
   CLUSTER_FILE_INVALID: { retry: 'never', says: 'the cluster description cannot be used as written' },
   CREDENTIALS_UNAVAILABLE: { retry: 'backoff', says: 'no credentials could be had for the Kubernetes API' },
   FILE_UNREADABLE: { retry: 'never', says: 'a file could not be read' },
+  FILE_UNWRITABLE: { retry: 'never', says: 'a file could not be written' },
   KUBECONFIG_INVALID: { retry: 'never', says: 'the kubeconfig cannot be used as written' },
   LEAD_LOST: { retry: 'backoff', says: 'this process no longer leads' },
   PORT_IN_USE: { retry: 'never', says: 'another program listens on that port' },
