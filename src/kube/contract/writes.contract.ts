@@ -204,7 +204,7 @@ export function describeWrites(stage: ContractStage): void {
     it('a write to the object leaves its status, a write to the status leaves the rest', async () => {
       const name = `contract-${await stage.namespace()}`
       const plain: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
-      const created = await stage.api.create(nodes, plain)
+      await stage.api.create(nodes, plain)
       try {
         const capacity = { cpu: '4', memory: '8Gi', pods: '110' }
         const status = { capacity, allocatable: capacity }
