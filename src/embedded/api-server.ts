@@ -14,7 +14,6 @@ import {
 } from './access/access-reviews.ts'
 import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './access/rbac-authorizer.ts'
 import type { Admission } from './admission/admission.ts'
-import { createValidatingWebhooks, type WebhookCall } from './admission/validating-webhooks.ts'
 import { type Answer, builtinResources } from './builtin/definitions.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { createEvictionHandler, type EvictionRequest } from './eviction.ts'
@@ -36,8 +35,6 @@ export interface ApiServerOptions {
   readonly random: Random
   /** How many changes each resource remembers; a watch that falls further behind must list again. */
   readonly eventLogLength?: number
-  /** How webhooks are reached; absent: over HTTPS. */
-  readonly callWebhook?: WebhookCall
 }
 
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -54,7 +51,7 @@ export class ApiServer {
   readonly #housekeeper: EmbeddedApi
   #actors: readonly { stop(): void }[] = []
 
-  constructor({ clock, random, eventLogLength, callWebhook }: ApiServerOptions) {
+  constructor({ clock, random, eventLogLength }: ApiServerOptions) {
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
     this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
@@ -65,15 +62,7 @@ export class ApiServer {
       deleteInstances: (definition) => this.#deleteInstances(definition),
     })
     this.#registry = { store: this.#store, clock, random, catalogue: this.#catalogue, customResources }
-    this.#admission = createValidatingWebhooks({
-      configurations: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingwebhookconfigurations'),
-      namespaceLabels: (name) => {
-        const namespace = this.#store.bucket('namespaces').get(name)
-        return namespace === undefined ? undefined : (namespace.metadata.labels ?? {})
-      },
-      clock,
-      ...(callWebhook === undefined ? {} : { call: callWebhook }),
-    })
+    this.#admission = noAdmission
     this.#housekeeper = this.#api(clusterAdmin, noAdmission)
     this.#evict = createEvictionHandler({ api: this.#housekeeper, clock, admission: this.#admission })
     for (const name of firstNamespaces) this.#putNamespace(name)

@@ -89,6 +89,7 @@ async function applyObject(
       apiVersion: servedVersion(definition),
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
+      ...(definition.hasStatus && subresource !== 'status' ? { ignored: ['status'] } : {}),
     })
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)

@@ -37,10 +37,17 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
  * Puts together the next state of an object from what was sent: the server's own metadata stays, a write to the object
  * leaves its status alone and a write to its status leaves all else alone. Then checks the whole.
  */
-export function prepareUpdate(request: WriteRequest, decoded: KubeObject, previous: KubeObject): KubeObject {
+export function prepareUpdate(
+  request: WriteRequest,
+  decoded: KubeObject,
+  previous: KubeObject,
+  isTracked: boolean,
+): KubeObject {
   const { definition } = request
   const isStatusWrite = request.subresource === 'status'
-  const next = isStatusWrite ? withStatusOf(definition, previous, decoded) : withKeptFields(request, previous, decoded)
+  const next = isStatusWrite
+    ? withStatusOf(definition, previous, decoded, isTracked)
+    : withKeptFields(request, previous, decoded)
   if (next === previous) return previous
   requireValid(request, next, validateBySchema(next, definition.schema, { previous }))
   const { strategy } = definition
@@ -48,7 +55,7 @@ export function prepareUpdate(request: WriteRequest, decoded: KubeObject, previo
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
   requireValid(request, prepared, [...(own ?? []), ...validateMetadata(prepared, previous, metadataRules(definition))])
   warnWriter(request, prepared)
-  return withGeneration(definition, prepared, previous)
+  return isSameJson(prepared, previous) ? previous : withGeneration(definition, prepared, previous)
 }
 
 const statusOnly = ['status']
@@ -83,9 +90,19 @@ function withoutStatus(object: KubeObject): KubeObject {
   return status === undefined ? object : (rest as KubeObject)
 }
 
-function withStatusOf(definition: ResourceDefinition, previous: KubeObject, decoded: KubeObject): KubeObject {
+function withStatusOf(
+  definition: ResourceDefinition,
+  previous: KubeObject,
+  decoded: KubeObject,
+  isTracked: boolean,
+): KubeObject {
   const { status } = decoded as Fields
-  const metadata = { ...previous.metadata, ...(definition.origin === 'builtin' ? openMetadata(decoded.metadata) : {}) }
+  const { managedFields } = decoded.metadata
+  const metadata = {
+    ...previous.metadata,
+    ...(definition.origin === 'builtin' ? openMetadata(decoded.metadata) : {}),
+    ...(isTracked && managedFields !== undefined ? { managedFields } : {}),
+  }
   const hasSameMetadata = isSameJson(metadata, previous.metadata)
   const hasSameStatus = isSameJson(status, (previous as Fields).status)
   if (hasSameMetadata && hasSameStatus) return previous

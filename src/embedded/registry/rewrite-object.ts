@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../api/kube-object.ts'
 import { keyText, type ObjectKey } from '../../api/resource-type.ts'
+import type { AdmissionRequest } from '../admission/admission.ts'
 import { deepFreeze } from '../store/deep-freeze.ts'
 import { conflict, notFound, staleWrite } from './api-errors.ts'
 import { decodeObject } from './decode-object.ts'
@@ -14,6 +15,11 @@ export interface Rewrite {
   readonly change: (current: KubeObject) => KubeObject
   /** The change brings managedFields along, as server-side apply does. */
   readonly isTracked?: boolean
+  /** How admission is to see the object, when not as itself: the scale subresource is a Scale. */
+  readonly shown?: {
+    readonly kind: AdmissionRequest['kind']
+    readonly as: (object: KubeObject) => KubeObject
+  }
   /** What to do when there is no such object; absent: 404. */
   readonly otherwise?: () => Promise<KubeObject>
 }
@@ -40,7 +46,7 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
     const current = asServed(definition, stored)
     const next = nextState(registry, request, rewrite, current)
     const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
-    if (asked !== undefined) await admit(request, asked)
+    if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
     if (request.dryRun) return deepFreeze(next)
     const written = next === current ? stored : writeNext(registry, request, { key, next, stored })
     if (written !== undefined) return asServed(definition, written)
@@ -48,11 +54,17 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
   }
 }
 
+function shownTo(asked: AdmissionRequest, { shown }: Rewrite, next: KubeObject, current: KubeObject): AdmissionRequest {
+  return shown === undefined
+    ? asked
+    : { ...asked, kind: shown.kind, object: shown.as(next), oldObject: shown.as(current) }
+}
+
 function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, current: KubeObject): KubeObject {
   const changed = rewrite.change(current)
   if (changed === current) return current
   requireCurrent(request, changed, current)
-  const next = prepareUpdate(request, decodeObject(request, changed, current), current)
+  const next = prepareUpdate(request, decodeObject(request, changed, current), current, rewrite.isTracked === true)
   if (next === current || rewrite.isTracked === true) return next
   return trackWrite(registry, request, next, current)
 }

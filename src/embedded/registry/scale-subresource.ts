@@ -48,6 +48,10 @@ async function rescale(
   const { definition } = request
   const written = await rewriteObject(registry, request, {
     key,
+    shown: {
+      kind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
+      as: (object) => scaleOf(definition, object),
+    },
     change: (current) => {
       const scale = scaleOf(definition, current)
       return withReplicas(definition, current, requireScale(definition, change(scale), scale))

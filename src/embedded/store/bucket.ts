@@ -27,7 +27,10 @@ const snapshotsHeld = 16
 export class Bucket {
   readonly #versions: VersionCounter
   readonly #log: ChangeLog
-  readonly #objects: SortedTree<KubeObject>
+  readonly #objects: Map<string, KubeObject>
+  /** The same objects in key order, save those whose keys are in `#unsorted`: writes are put in order when order is asked for. */
+  readonly #sorted: SortedTree<KubeObject>
+  readonly #unsorted = new Set<string>()
   readonly #cursors = new Set<ChangeCursor>()
   readonly #indexes = new Map<string, Map<string, Set<string>>>()
   readonly #snapshots: Snapshot[] = []
@@ -37,7 +40,8 @@ export class Bucket {
     this.#versions = options.versions
     this.#logLength = options.logLength
     this.#log = new ChangeLog(options.logLength, options.objects === undefined ? 0 : options.versions.last)
-    this.#objects = options.objects ?? sortedTree()
+    this.#sorted = options.objects ?? sortedTree()
+    this.#objects = new Map(this.#sorted.entries())
   }
 
   get size(): number {
@@ -67,8 +71,9 @@ export class Bucket {
     if (this.#objects.get(key) !== expected) return undefined
     this.#versions.last += 1
     const version = this.#versions.last
-    const object = deepFreeze(withVersion(next, version))
+    const object = deepFreeze(withVersion(next, version), expected)
     this.#objects.set(key, object)
+    this.#unsorted.add(key)
     const type = expected === undefined ? 'ADDED' : 'MODIFIED'
     this.#record({ type, version, key, object, previous: expected })
     return object
@@ -79,15 +84,16 @@ export class Bucket {
     if (this.#objects.get(key) !== expected) return undefined
     this.#versions.last += 1
     const version = this.#versions.last
-    const object = deepFreeze(withVersion(expected, version))
+    const object = deepFreeze(withVersion(expected, version), expected)
     this.#objects.delete(key)
+    this.#unsorted.add(key)
     this.#record({ type: 'DELETED', version, key, object, previous: expected })
     return object
   }
 
   /** The objects in key order, from `lowest` on. */
   entries(lowest?: string): IterableIterator<[string, KubeObject]> {
-    return this.#objects.entries(lowest)
+    return this.#inOrder().entries(lowest)
   }
 
   /** Objects whose field has this value, in key order. The index of a field is made when it is first asked for. */
@@ -96,7 +102,7 @@ export class Bucket {
     if (index === undefined) {
       index = new Map()
       this.#indexes.set(field, index)
-      for (const [key, object] of this.#objects.entries()) enter(index, fieldText(object, field), key)
+      for (const [key, object] of this.#objects) enter(index, fieldText(object, field), key)
     }
     const keys = [...(index.get(value) ?? [])].sort()
     return keys.map((key) => this.#objects.get(key) as KubeObject)
@@ -104,7 +110,7 @@ export class Bucket {
 
   /** The whole bucket as it is now, unmoved by later writes. */
   present(): SortedTree<KubeObject> {
-    return this.#objects.clone()
+    return this.#inOrder().clone()
   }
 
   /** The same, and `at` finds it again while it is held. */
@@ -112,7 +118,7 @@ export class Bucket {
     const version = this.#versions.last
     const held = this.#snapshots.find((snapshot) => snapshot.version === version)
     if (held !== undefined) return held.objects
-    const objects = this.#objects.clone()
+    const objects = this.present()
     this.#hold({ version, objects })
     return objects
   }
@@ -123,7 +129,7 @@ export class Bucket {
     const held = this.#snapshots.find((snapshot) => snapshot.version === version)
     if (held !== undefined) return held.objects
     if (version < this.#log.forgottenVersion) return undefined
-    const objects = this.#objects.clone()
+    const objects = this.present()
     const first = this.#log.positionAfter(version)
     for (let position = this.#log.next - 1; position >= first; position -= 1) {
       const { key, previous } = this.#log.at(position) as Change
@@ -154,7 +160,17 @@ export class Bucket {
   }
 
   fork(versions: VersionCounter): Bucket {
-    return new Bucket({ versions, logLength: this.#logLength, objects: this.#objects.clone() })
+    return new Bucket({ versions, logLength: this.#logLength, objects: this.present() })
+  }
+
+  #inOrder(): SortedTree<KubeObject> {
+    for (const key of this.#unsorted) {
+      const object = this.#objects.get(key)
+      if (object === undefined) this.#sorted.delete(key)
+      else this.#sorted.set(key, object)
+    }
+    this.#unsorted.clear()
+    return this.#sorted
   }
 
   #hold(snapshot: Snapshot): void {

@@ -1,0 +1,34 @@
+// `npm run bench`: bundles bench/*.ts and runs those named as arguments, or all. Each prints one table.
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { build } from 'esbuild'
+
+const known = existsSync('bench') ? readdirSync('bench').filter((file) => file.endsWith('.ts')) : []
+const names = known.map((file) => file.slice(0, -'.ts'.length)).sort()
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !names.includes(name))
+if (unknown.length > 0) {
+  console.error(`There is no benchmark called ${unknown.join(' or ')}. There are: ${names.join(', ')}.`)
+  process.exit(2)
+}
+
+const chosen = wanted.length > 0 ? wanted : names
+await build({
+  entryPoints: chosen.map((name) => `bench/${name}.ts`),
+  outdir: 'dist/bench',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+  sourcemap: 'linked',
+  logLevel: 'warning',
+})
+const failed = chosen.filter((name) => {
+  console.log(`\nnpm run bench -- ${name}\n`)
+  return spawnSync(process.execPath, ['--expose-gc', `dist/bench/${name}.js`], { stdio: 'inherit' }).status !== 0
+})
+if (failed.length > 0) {
+  console.error(`\nFailed: ${failed.join(', ')}`)
+  process.exit(1)
+}
