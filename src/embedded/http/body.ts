@@ -4,9 +4,10 @@ import type { Json } from '../../api/json.ts'
 import { badRequest } from '../registry/api-errors.ts'
 import type { Exchange } from './exchange.ts'
 import { findJsonFault } from './json-fault.ts'
+import { decodeProtobuf } from './protobuf-body.ts'
 
 /** Fails closed: a body over the limit is refused before it is held in memory. */
-export async function readBody({ request }: Exchange, maxBytes: number): Promise<string> {
+export async function readBody({ request }: Exchange, maxBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
   if (declared > maxBytes) throw tooLarge(maxBytes)
   const parts: Buffer[] = []
@@ -16,7 +17,7 @@ export async function readBody({ request }: Exchange, maxBytes: number): Promise
     if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(part)
   }
-  return (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString('utf8')
+  return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
 }
 
 function tooLarge(maxBytes: number): ApiError {
@@ -63,14 +64,32 @@ export function parseYaml(text: string): Json {
   }
 }
 
-const objectTypes = ['application/json', 'application/yaml']
+const protobufType = 'application/vnd.kubernetes.protobuf'
+const objectTypes = ['application/json', 'application/yaml', protobufType]
 
-/** A body that carries one object, as JSON or YAML. Without a content type it is taken for JSON. */
-export function parseObjectBody(exchange: Exchange, text: string): Json {
+/** A body that carries one object. Without a content type it is taken for JSON. */
+export function parseObjectBody(exchange: Exchange, body: Buffer): Json {
   const given = mediaTypeOf(exchange)
-  if (given === '' || given === 'application/json') return parseJson(text)
-  if (given === 'application/yaml') return parseYaml(text)
+  if (given === '' || given === 'application/json') return parseJson(body.toString('utf8'))
+  if (given === 'application/yaml') return parseYaml(body.toString('utf8'))
+  if (given === protobufType) return parseProtobuf(body)
   throw unsupportedMediaType(given, objectTypes)
+}
+
+function parseProtobuf(body: Buffer): Json {
+  const object = decoded(body)
+  if (object === undefined) {
+    throw unsupportedMediaType(`${protobufType} of a kind that is served as JSON only`, objectTypes.slice(0, 2))
+  }
+  return object
+}
+
+function decoded(body: Buffer) {
+  try {
+    return decodeProtobuf(body)
+  } catch (error) {
+    throw badRequest(`the body of the request cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** Recursion over what was parsed would exhaust the stack long after parsing went well. */

@@ -117,6 +117,7 @@ function discoveryAnswer(exchange: Exchange, groups: readonly ServedGroup[], pla
   return { code: isKnown ? 304 : 200, body: isKnown ? '' : body, contentType, headers: { ...headers, ETag: etag } }
 }
 
+// The first is what old kubectl asks for and cannot read as an answer: its at sign is not allowed in a media type.
 const protobufTypes = [
   'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
   'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
@@ -126,10 +127,11 @@ function openapiAnswer(exchange: Exchange, known: Knowledge): (() => Answer) | u
   const [, version, ...rest] = exchange.segments
   if (version === 'v2' && rest.length === 0) {
     const accepted = parseAccept(exchange.request.headers.accept).map(({ type }) => type)
-    const protobuf = accepted.find((type) => protobufTypes.includes(type))
+    const wantsProtobuf = accepted.some((type) => protobufTypes.includes(type))
     return () => {
-      if (protobuf === undefined) return withEtag(exchange, json(known.openapiV2()))
-      return withEtag(exchange, { code: 200, body: known.openapiV2Bytes(), contentType: protobuf })
+      if (!wantsProtobuf) return withEtag(exchange, json(known.openapiV2()))
+      const contentType = protobufTypes[1] as string
+      return withEtag(exchange, { code: 200, body: known.openapiV2Bytes(), contentType })
     }
   }
   if (version !== 'v3') return undefined

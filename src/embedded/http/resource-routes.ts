@@ -144,7 +144,7 @@ async function putObject(request: NamedRequest): Promise<void> {
 async function patchObject(request: NamedRequest): Promise<void> {
   const { api, definition, key, exchange } = request
   const options = writeOptions(exchange, 'PatchOptions')
-  const patch = parsePatch(exchange, definition, await readBody(exchange, request.maxBodyBytes))
+  const patch = parsePatch(exchange, definition, (await readBody(exchange, request.maxBodyBytes)).toString('utf8'))
   const { fieldManager, ...rest } = options
   // Whoever applies must say who it is; only other writers are named after their program.
   const named = exchange.query.get('fieldManager') || patch.type !== 'apply' ? fieldManager : undefined
@@ -198,8 +198,8 @@ async function deleteCollection(request: ResourceRequest): Promise<void> {
 
 async function readDeleteOptions(request: ResourceRequest) {
   const { exchange } = request
-  const text = await readBody(exchange, request.maxBodyBytes)
-  return deleteOptions(exchange, text === '' ? undefined : parseObjectBody(exchange, text))
+  const body = await readBody(exchange, request.maxBodyBytes)
+  return deleteOptions(exchange, body.length === 0 ? undefined : parseObjectBody(exchange, body))
 }
 
 async function readObject({ exchange, maxBodyBytes }: ResourceRequest): Promise<JsonObject> {
