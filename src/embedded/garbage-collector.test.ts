@@ -24,9 +24,8 @@ function stage() {
         kind: 'ConfigMap',
         metadata: { namespace: 'default', name, ownerReferences: owners, ...more },
       }),
-    async left(type: ResourceType = configMaps): Promise<string[]> {
-      return (await api.list(type)).items.map((object) => keyText(keyOf(object)))
-    },
+    left: async (type: ResourceType = configMaps) =>
+      (await api.list(type)).items.map((object) => keyText(keyOf(object))),
     release: (object: KubeObject) =>
       api.patch(configMaps, keyOf(object), { type: 'merge', body: { metadata: { finalizers: null } } }),
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasReason } from '../../api/api-error.ts'
+import { type ApiError, hasReason } from '../../api/api-error.ts'
 import type { JsonObject } from '../../api/json.ts'
 import { type Condition, conditionOf, type KubeObject } from '../../api/kube-object.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
@@ -119,11 +119,13 @@ export function describeCustomResources(stage: ContractStage): void {
     it('that break their schema are refused with 422, and every field is named', async () => {
       const refused = await refusal(create('broken', { width: 1000, mode: 'ajar' }))
       expect(refused).toMatchObject({ code: 422, reason: 'Invalid', details: { kind: 'Gate', group: gates.group } })
-      expect(refused.details?.causes?.map(({ field }) => field).toSorted()).toEqual(['spec.mode', 'spec.width'])
-      expect(await refusal(create('broken', {}))).toMatchObject({
-        code: 422,
-        details: { causes: [{ reason: 'FieldValueRequired', field: 'spec.width' }] },
-      })
+      // Servers may add that rules could not be checked, in a cause without a field.
+      const causes = (error: ApiError) =>
+        error.details?.causes
+          ?.filter(({ field }) => field?.startsWith('spec.'))
+          .map(({ reason, field }) => `${field} ${reason}`)
+      expect(causes(refused)?.toSorted()).toEqual(['spec.mode FieldValueNotSupported', 'spec.width FieldValueInvalid'])
+      expect(causes(await refusal(create('broken', {})))).toEqual(['spec.width FieldValueRequired'])
     })
 
     it('that break a rule are refused with its words', async () => {

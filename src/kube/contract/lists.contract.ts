@@ -39,7 +39,7 @@ export function describeLists(stage: ContractStage): void {
         await createMap(stage, namespace, 'a', { metadata: { name: 'a', labels: { everywhere: one } } })
       }
       const list = await stage.api.list(configMaps, { labelSelector: `everywhere=${one}` })
-      expect(list.items.map(({ metadata }) => metadata.namespace).toSorted()).toEqual([one, two].toSorted())
+      expect(new Set(list.items.map(({ metadata }) => metadata.namespace))).toEqual(new Set([one, two]))
     })
 
     it('shows an earlier state when asked for exactly that version', async () => {

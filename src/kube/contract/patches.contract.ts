@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Deployment, Scale } from '../../api/apps.ts'
+import type { JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
-import { configMaps, deployments, pods } from '../../api/resources.ts'
+import { configMaps, deployments, pods, replicaSets } from '../../api/resources.ts'
+import type { SubresourceOptions } from '../kube-api.ts'
 import { type ContractStage, createMap, pod, refusal } from './stage.contract.ts'
 
 export function deployment(namespace: string, name: string): Deployment {
@@ -142,25 +144,25 @@ export function describePatches(stage: ContractStage): void {
   })
 
   describe('generations', () => {
-    it('a change of the spec makes a new generation; labels and status do not', async () => {
+    it('a change of the spec makes a new generation, and so does a deletion; labels and status do not', async () => {
       const namespace = await stage.namespace()
       const key = { namespace, name: 'web' }
-      const created = await stage.api.create(deployments, deployment(namespace, 'web'))
-      expect(created.metadata.generation).toBe(1)
-      const labelled = await stage.api.patch(deployments, key, {
-        type: 'merge',
-        body: { metadata: { labels: { tier: 'front' } } },
+      const { spec } = deployment(namespace, 'web')
+      const created = await stage.api.create(replicaSets, {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        metadata: { ...key, finalizers: ['contract.example/held'] },
+        spec: { replicas: 0, selector: spec.selector, template: spec.template },
       })
-      expect(labelled.metadata.generation).toBe(1)
-      const reported = await stage.api.patch(
-        deployments,
-        key,
-        { type: 'merge', body: { status: { observedGeneration: 1 } } },
-        { subresource: 'status' },
-      )
+      const merge = (body: JsonObject, options: SubresourceOptions = {}) =>
+        stage.api.patch(replicaSets, key, { type: 'merge', body }, options)
+      expect(created.metadata.generation).toBe(1)
+      expect((await merge({ metadata: { labels: { tier: 'front' } } })).metadata.generation).toBe(1)
+      const reported = await merge({ status: { observedGeneration: 1 } }, { subresource: 'status' })
       expect(reported.metadata.generation).toBe(1)
-      const changed = await stage.api.patch(deployments, key, { type: 'merge', body: { spec: { minReadySeconds: 5 } } })
-      expect(changed.metadata.generation).toBe(2)
+      expect((await merge({ spec: { minReadySeconds: 5 } })).metadata.generation).toBe(2)
+      expect((await stage.api.delete(replicaSets, key)).metadata.generation).toBe(3)
+      await merge({ metadata: { finalizers: null } })
     })
   })
 
