@@ -5,7 +5,7 @@ import { ApiServer } from './api-server.ts'
 import { clusterAdmin } from './user-info.ts'
 
 describeKubeApiContract('the embedded server, in process', async () => {
-  const server = new ApiServer({ clock: realClock, random: seededRandom(1) })
+  const server = new ApiServer({ clock: realClock, random: seededRandom(7) })
   server.start()
   return {
     api: server.as(clusterAdmin),

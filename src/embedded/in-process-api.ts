@@ -16,7 +16,7 @@ import type { AccessAttributes } from './access/policy-rule.ts'
 import type { Admission } from './admission/admission.ts'
 import type { AnswerNotes, EmbeddedApi } from './embedded-api.ts'
 import type { EvictionRequest } from './eviction.ts'
-import { detailsOf, forbidden, methodNotAllowed, notFound, resourceNotServed } from './registry/api-errors.ts'
+import { forbidden, methodNotAllowed, notFound, resourceNotServed } from './registry/api-errors.ts'
 import { bindPod } from './registry/bind-pod.ts'
 import { createObject } from './registry/create-object.ts'
 import { deleteObject } from './registry/delete-object.ts'
@@ -92,9 +92,9 @@ export class InProcessApi implements EmbeddedApi {
     options: WriteOptions & AnswerNotes = {},
   ): Promise<T> {
     const definition = this.#open(type, 'create', namespaceOf(object.metadata ?? {}))
-    const { answer } = definition.strategy
-    if (answer !== undefined) {
-      return (await answer(object as KubeObject as KubeObject & JsonObject, this.#ports.user)) as unknown as T
+    const { strategy } = definition
+    if (strategy.answer !== undefined) {
+      return (await strategy.answer(object as KubeObject as KubeObject & JsonObject, this.#ports.user)) as unknown as T
     }
     return (await createObject(this.#registry, this.#write(definition, options), object)) as T
   }
@@ -176,13 +176,15 @@ export class InProcessApi implements EmbeddedApi {
   }
 
   /** The definition of a served resource, if the user may do this with it. */
-  #open(type: ResourceType, verb: string, target: Target): ResourceDefinition {
+  #open(type: ResourceType, verb: string, where: Target): ResourceDefinition {
     const { group, version, plural: resource } = type
     const definition = this.#registry.catalogue.find(group, version, resource)
     const { user, isAllowed } = this.#ports
+    const target = type.plural === 'namespaces' && group === '' ? inItself(where) : where
     if (!this.#mayDoAll && !isAllowed(user, { verb, group, resource, ...target }))
       throw notAllowed(user, type, verb, target)
     if (definition === undefined) throw resourceNotServed()
+    if (definition.strategy.answer !== undefined && verb !== 'create') throw methodNotAllowed(type, verb)
     return definition
   }
 
@@ -201,6 +203,11 @@ export class InProcessApi implements EmbeddedApi {
       ...(onCreated === undefined ? {} : { onCreated }),
     }
   }
+}
+
+/** A namespace counts as lying in itself: a role in it may allow to read it. */
+function inItself(target: Target): Target {
+  return target.name === undefined ? target : { ...target, namespace: target.name }
 }
 
 /** Subresources that show the object itself, or a part of it. */
@@ -224,8 +231,7 @@ function notAllowed(user: UserInfo, type: ResourceType, verb: string, target: Ta
   const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`
   const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`
   const why = `User "${user.username}" cannot ${verb} resource "${resource}" in API group "${type.group}" ${where}`
-  const error = forbidden(type, name, why)
-  return new ApiError(error.reason, error.message, { details: detailsOf(type, name) })
+  return forbidden(type, name, why)
 }
 
 async function* refusedWatch(error: ApiError): AsyncGenerator<never> {

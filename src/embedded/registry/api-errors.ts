@@ -8,7 +8,7 @@ export function qualifiedName({ group, plural }: Resource): string {
   return group === '' ? plural : `${plural}.${group}`
 }
 
-export function detailsOf(resource: Resource, name: string) {
+function detailsOf(resource: Resource, name: string) {
   return {
     ...(name === '' ? {} : { name }),
     ...(resource.group === '' ? {} : { group: resource.group }),

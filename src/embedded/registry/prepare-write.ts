@@ -22,7 +22,7 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
   }
-  const object = { ...(startsWithoutStatus(definition) ? withoutStatus(decoded) : decoded), metadata }
+  const object = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
   requireValid(request, object, validateBySchema(object, definition.schema))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
@@ -80,14 +80,11 @@ export function trackWrite(
   })
 }
 
+const noStatus = {} as KubeObject
+
 /** The kubelet registers its node with a status; every other status is for controllers to write afterwards. */
 function startsWithoutStatus({ hasStatus, type }: ResourceDefinition): boolean {
   return hasStatus && !(type.group === '' && type.plural === 'nodes')
-}
-
-function withoutStatus(object: KubeObject): KubeObject {
-  const { status, ...rest } = object as Fields
-  return status === undefined ? object : (rest as KubeObject)
 }
 
 function withStatusOf(
@@ -96,7 +93,6 @@ function withStatusOf(
   decoded: KubeObject,
   isTracked: boolean,
 ): KubeObject {
-  const { status } = decoded as Fields
   const { managedFields } = decoded.metadata
   const metadata = {
     ...previous.metadata,
@@ -104,10 +100,9 @@ function withStatusOf(
     ...(isTracked && managedFields !== undefined ? { managedFields } : {}),
   }
   const hasSameMetadata = isSameJson(metadata, previous.metadata)
-  const hasSameStatus = isSameJson(status, (previous as Fields).status)
-  if (hasSameMetadata && hasSameStatus) return previous
-  const next = { ...withoutStatus(previous), metadata: hasSameMetadata ? previous.metadata : metadata }
-  return status === undefined ? next : ({ ...next, status } as KubeObject)
+  const hasSameStatus = isSameJson((decoded as Fields).status, (previous as Fields).status)
+  const next = hasSameStatus ? previous : withField(previous, 'status', decoded)
+  return hasSameMetadata ? next : { ...next, metadata }
 }
 
 /** What built-in kinds let a status write change beside the status. */
@@ -115,16 +110,28 @@ function openMetadata({ labels, annotations, finalizers }: ObjectMeta): Partial<
   return { labels, annotations, finalizers } as Partial<ObjectMeta>
 }
 
-function withKeptFields({ definition }: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
-  const next = definition.hasStatus ? withStatus(decoded, (previous as Fields).status) : decoded
+function withKeptFields(request: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
+  const { definition } = request
+  const sent = definition.storageKey === 'namespaces' ? withNamespaceSpec(request, previous, decoded) : decoded
+  const next = definition.hasStatus ? withField(sent, 'status', previous) : sent
   const metadata = keptMetadata(previous.metadata, decoded.metadata)
   const whole = metadata === next.metadata ? next : { ...next, metadata }
   return isSameJson(whole, previous) ? previous : whole
 }
 
-function withStatus(object: KubeObject, status: JsonObject[string]): KubeObject {
-  if ((object as Fields).status === status) return object
-  return status === undefined ? withoutStatus(object) : ({ ...object, status } as KubeObject)
+/** The spec of a namespace is its finalizers, and those are written through a subresource of their own. */
+function withNamespaceSpec({ subresource }: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
+  if (subresource !== 'finalize') return withField(decoded, 'spec', previous)
+  return { ...withField(previous, 'spec', decoded), metadata: decoded.metadata }
+}
+
+/** The object with one field as another has it. */
+function withField(object: KubeObject, field: 'spec' | 'status', source: KubeObject): KubeObject {
+  const value = (source as Fields)[field]
+  if ((object as Fields)[field] === value) return object
+  if (value !== undefined) return { ...object, [field]: value } as KubeObject
+  const { [field]: dropped, ...rest } = object as Fields
+  return rest as KubeObject
 }
 
 const serverFields = [

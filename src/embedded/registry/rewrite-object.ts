@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../api/kube-object.ts'
-import { keyText, type ObjectKey } from '../../api/resource-type.ts'
+import { keyOf, keyText, type ObjectKey } from '../../api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
 import { deepFreeze } from '../store/deep-freeze.ts'
 import { conflict, notFound, staleWrite } from './api-errors.ts'
@@ -48,8 +48,9 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
     const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
     if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
     if (request.dryRun) return deepFreeze(next)
-    const written = next === current ? stored : writeNext(registry, request, { key, next, stored })
-    if (written !== undefined) return asServed(definition, written)
+    if (next === current) return current
+    const written = writeNext(registry, request, { key, next, stored })
+    if (written !== undefined) return written
     if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
   }
 }
@@ -73,8 +74,10 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
 function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, current: KubeObject): void {
   const { uid, resourceVersion, name } = current.metadata
   if (metadata.uid && metadata.uid !== uid) {
+    const key = `/registry/${definition.storageKey}/${keyText(keyOf(current))}`
     const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`
-    throw conflict(definition.type, name, why)
+    const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
+    throw conflict(definition.type, name, error)
   }
   if (metadata.resourceVersion && metadata.resourceVersion !== '0' && metadata.resourceVersion !== resourceVersion) {
     throw staleWrite(definition.type, name)
@@ -88,11 +91,17 @@ function writeNext(
 ): KubeObject | undefined {
   const bucket = bucketOf(registry, definition)
   const next = registry.customResources.completed(definition, asStored(definition, write.next))
-  const isGone = hasNothingToWaitFor(next)
-  const written = isGone ? bucket.remove(write.key, write.stored) : bucket.put(write.key, next, write.stored)
+  const { name } = next.metadata
+  if (hasNothingToWaitFor(next)) {
+    if (bucket.remove(write.key, write.stored) === undefined) return undefined
+    registry.customResources.stored(definition, undefined, name)
+    // Who removed the last finalizer is answered with the object as it was sent.
+    return deepFreeze(write.next)
+  }
+  const written = bucket.put(write.key, next, write.stored)
   if (written === undefined) return undefined
-  registry.customResources.stored(definition, isGone ? undefined : written, next.metadata.name)
-  return written
+  registry.customResources.stored(definition, written, name)
+  return asServed(definition, written)
 }
 
 /** Deleted, past its grace period, and its last finalizer is gone: with this write the object goes. */

@@ -20,7 +20,7 @@ export interface Selection {
   /** A field and the value it must have, for an index to start from. */
   readonly indexed: { readonly field: string; readonly value: string } | undefined
   /** Whether an object under the prefix is wanted. */
-  matches(object: KubeObject): boolean
+  readonly matches: (object: KubeObject) => boolean
 }
 
 const everything = () => true

@@ -1,4 +1,3 @@
-import type { Namespace } from '../../api/core.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import { keyOf } from '../../api/resource-type.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
@@ -37,7 +36,7 @@ export function updateObject(registry: Registry, request: WriteRequest, sent: Ku
   const mayCreate = request.subresource === undefined && createdByUpdate.has(request.definition.storageKey)
   return rewriteObject(registry, request, {
     key: keyOf(sent),
-    change: (current) => replacement(request, sent, current),
+    change: () => replacement(request, sent),
     ...(mayCreate ? { otherwise: () => createByUpdate(registry, request, sent) } : {}),
   })
 }
@@ -47,33 +46,17 @@ function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObj
   return createObject(registry, request, sent)
 }
 
-function replacement({ definition, subresource }: WriteRequest, sent: KubeObject, current: KubeObject): KubeObject {
+/** @throws ApiError 422 where the kind is never replaced blindly */
+function replacement({ definition }: WriteRequest, sent: KubeObject): KubeObject {
   if (needsVersion(definition) && !sent.metadata.resourceVersion) {
     const { group, plural } = definition.type
     throw invalidObject({ group, kind: plural, name: sent.metadata.name }, [
       { kind: 'Invalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' },
     ])
   }
-  if (definition.storageKey !== 'namespaces') return sent
-  return subresource === 'finalize' ? withFinalizersOf(sent, current) : withSpecOf(sent, current)
+  return sent
 }
 
 function needsVersion({ origin, storageKey }: ResourceDefinition): boolean {
   return origin === 'custom' || replacedByVersionOnly.has(storageKey)
-}
-
-/** The spec of a namespace is its finalizers, and those have a subresource of their own. */
-function withFinalizersOf(sent: Namespace, current: Namespace): Namespace {
-  const { resourceVersion, uid } = sent.metadata
-  const metadata = {
-    ...current.metadata,
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(uid === undefined ? {} : { uid }),
-  }
-  return { ...current, metadata, spec: sent.spec ?? {} }
-}
-
-function withSpecOf(sent: Namespace, current: Namespace): Namespace {
-  if (sent.spec === current.spec) return sent
-  return { ...sent, spec: current.spec ?? {} }
 }
