@@ -14,6 +14,7 @@ const name = z
   .max(63, 'must have at most 63 letters')
 const place = z.string().regex(labelValue, 'must be letters, digits, dashes, dots and underscores').min(1).max(63)
 const seconds = z.number().min(0).max(3600)
+const wholeSeconds = z.int().min(0).max(3600)
 const count = z.int().min(0).max(50_000)
 
 const quantity = z
@@ -77,7 +78,7 @@ const app = z.strictObject({
   labels: labels.default({}),
   everywhere: z.boolean().default(false),
   readyAfterSeconds: seconds.optional(),
-  terminationSeconds: seconds.optional(),
+  terminationSeconds: wholeSeconds.optional(),
   pdb: z
     .strictObject({
       minAvailable: atOnce.optional(),
@@ -96,7 +97,7 @@ const job = z.strictObject({
 
 const pace = z.strictObject({
   readyAfterSeconds: seconds.default(3),
-  terminationSeconds: seconds.default(2),
+  terminationSeconds: wholeSeconds.default(2),
 })
 
 /** The cluster file as people write it. What fields mean is said in docs/reference/cluster-file.md. */

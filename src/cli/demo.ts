@@ -1,0 +1,130 @@
+import { Option } from 'commander'
+import { dump } from 'js-yaml'
+import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { createLog } from '../observability/log.ts'
+import { realRandom, seededRandom } from '../runtime/random.ts'
+import { realClock } from '../runtime/real-clock.ts'
+import type { CliCommand, Invocation } from './command.ts'
+import { readClusterFile } from './demo/cluster-file.ts'
+import { type DemoReport, renderDemo } from './demo/demo-text.ts'
+import type { Readiness } from './demo/readiness.ts'
+import { type Demo, startDemo } from './demo/start-demo.ts'
+import { suggestCommands } from './demo/suggest-commands.ts'
+import { parsePort, parseSeed } from './parse-number.ts'
+
+export interface DemoFlags {
+  readonly cluster?: string
+  readonly scenario: string
+  readonly port: number
+  readonly kubePort: number
+  readonly kubeconfigOut: string
+  readonly headless?: boolean
+  readonly seed?: number
+}
+
+/** Stories the demo can play; `default` leaves the cluster to you. */
+const scenarios = ['default']
+const readyWithinMs = 30_000
+
+export function createDemoCommand(places: {
+  /** Where the built page is. */
+  readonly pageDirectory: string
+  readonly defaultClusterFile: string
+}): CliCommand<DemoFlags, undefined> {
+  return {
+    name: 'demo',
+    summary: 'start an embedded cluster to try things on',
+    description:
+      'Starts a Kubernetes-compatible cluster in this process, with nodes, workloads, the operator and a live page, all on 127.0.0.1. Your own kubectl works with it. Ctrl-C ends it and leaves nothing behind.',
+    examples: [
+      { line: 'cofferdam demo', says: 'start the default cluster and its page' },
+      { line: 'cofferdam demo --cluster examples/clusters/two-drainers.yaml', says: 'start a cluster of your own' },
+      {
+        line: 'cofferdam demo --headless --kube-port 0 -o json',
+        says: 'for scripts: no page, any port, facts as JSON',
+      },
+    ],
+
+    configure(command) {
+      command
+        .option('--cluster <file>', 'the cluster to build, as docs/reference/cluster-file.md describes it')
+        .addOption(new Option('--scenario <name>', 'the story to play').choices(scenarios).default('default'))
+        .option('--port <number>', 'the port of the page; 0 takes any free one', parsePort, 7400)
+        .option('--kube-port <number>', 'the port of the Kubernetes API; 0 takes any free one', parsePort, 7443)
+        .option('--kubeconfig-out <file>', 'where to write the kubeconfig', '.cofferdam/kubeconfig')
+        .option('--headless', 'serve no page')
+        .option('--seed <number>', 'decides all that is left to chance', parseSeed)
+    },
+
+    async run({ flags, terminal, signal }) {
+      const description = await readClusterFile(flags.cluster ?? places.defaultClusterFile)
+      const seed = flags.seed ?? Math.floor(realRandom.next() * 2 ** 32)
+      terminal.progress('Starting the cluster…')
+      const demo = await startDemo({
+        description,
+        clock: realClock,
+        random: seededRandom(seed),
+        kubePort: flags.kubePort,
+        dashboardPort: flags.headless === true ? undefined : flags.port,
+        pageDirectory: places.pageDirectory,
+        kubeconfigPath: flags.kubeconfigOut,
+        log: createLog('error'),
+      })
+      try {
+        const readiness = await demo.whenReady({
+          withinMs: readyWithinMs,
+          signal,
+          onProgress: ({ ready, wanted }) => terminal.progress(`Waiting for the cluster: ${ready} of ${wanted} ready…`),
+        })
+        if (!signal.aborted) {
+          const report = await observeReport(demo, { cluster: description.name, seed, readiness })
+          printReport(report, { flags, terminal })
+        }
+        await untilAborted(signal)
+        terminal.progress(undefined)
+      } finally {
+        await demo.stop()
+      }
+      terminal.note('Stopped.')
+      return undefined
+    },
+
+    render: () => '',
+  }
+}
+
+async function observeReport(
+  { api, kubeUrl, dashboardUrl, kubeconfigPath }: Demo,
+  { cluster, seed, readiness }: { readonly cluster: string; readonly seed: number; readonly readiness: Readiness },
+): Promise<DemoReport> {
+  const [nodeList, podList, budgetList] = await Promise.all([
+    api.list(nodes),
+    api.list(pods),
+    api.list(podDisruptionBudgets),
+  ])
+  const zones = new Set(nodeList.items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']))
+  return {
+    cluster,
+    nodes: nodeList.items.length,
+    zones: zones.size,
+    pods: podList.items.length,
+    ...(dashboardUrl === undefined ? {} : { dashboard: dashboardUrl }),
+    kubernetes: kubeUrl,
+    kubeconfig: kubeconfigPath,
+    seed,
+    notReady: readiness.waitingFor,
+    tryThis: suggestCommands({ nodes: nodeList.items, pods: podList.items, budgets: budgetList.items }),
+  }
+}
+
+/** The demo runs on after its report, so it prints that itself instead of returning it. */
+function printReport(report: DemoReport, { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>): void {
+  if (flags.output === 'json') terminal.print(JSON.stringify(report, null, 2))
+  else if (flags.output === 'yaml') terminal.print(dump(report).trimEnd())
+  else terminal.print(renderDemo(report, terminal.paint))
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

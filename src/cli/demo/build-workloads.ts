@@ -1,0 +1,108 @@
+import type { DaemonSet, Deployment, Job, StatefulSet } from '../../api/apps.ts'
+import type { Container, PodSpec, PodTemplateSpec } from '../../api/core.ts'
+import type { ObjectMeta } from '../../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { App, BatchJob, Pace } from './cluster-schema.ts'
+
+export type Workload = Deployment | StatefulSet | DaemonSet
+
+export function buildWorkload(app: App, pace: Pace): Workload {
+  const metadata = { name: app.name, namespace: app.namespace, labels: labelsOf(app) }
+  const selector = { matchLabels: { app: app.name } }
+  const template = buildTemplate(app, pace)
+  const replicas = app.replicas ?? 1
+  const header = { apiVersion: 'apps/v1', kind: app.kind, metadata }
+  switch (app.kind) {
+    case 'Deployment':
+      return { ...header, spec: { replicas, selector, template } }
+    case 'StatefulSet':
+      return { ...header, spec: { replicas, serviceName: app.name, selector, template } }
+    case 'DaemonSet':
+      return { ...header, spec: { selector, template } }
+  }
+}
+
+export function buildBudget(app: App): PodDisruptionBudget | undefined {
+  if (app.pdb === undefined) return undefined
+  const { minAvailable, maxUnavailable, unhealthyPodEvictionPolicy } = app.pdb
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: app.name, namespace: app.namespace, labels: labelsOf(app) },
+    spec: {
+      selector: { matchLabels: { app: app.name } },
+      ...(minAvailable === undefined ? {} : { minAvailable }),
+      ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+      ...(unhealthyPodEvictionPolicy === undefined ? {} : { unhealthyPodEvictionPolicy }),
+    },
+  }
+}
+
+export function buildJob(job: BatchJob): Job {
+  const { name, namespace, completions, parallelism, runsForSeconds } = job
+  const annotations = runsForSeconds === undefined ? {} : { 'cofferdam.io/run-seconds': String(runsForSeconds) }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name, namespace },
+    spec: {
+      completions,
+      parallelism,
+      template: {
+        metadata: { labels: { app: name }, annotations },
+        spec: { ...basicSpec(job), restartPolicy: 'Never' },
+      },
+    },
+  }
+}
+
+function labelsOf(app: App): Record<string, string> {
+  return { ...app.labels, app: app.name }
+}
+
+function buildTemplate(app: App, pace: Pace): PodTemplateSpec {
+  const metadata: Partial<ObjectMeta> = {
+    labels: labelsOf(app),
+    ...(app.readyAfterSeconds === undefined
+      ? {}
+      : { annotations: { 'cofferdam.io/ready-after-seconds': String(app.readyAfterSeconds) } }),
+  }
+  return {
+    metadata,
+    spec: {
+      ...basicSpec(app),
+      ...spreadOf(app),
+      ...(app.everywhere ? { tolerations: [{ operator: 'Exists' }] } : {}),
+      terminationGracePeriodSeconds: app.terminationSeconds ?? pace.terminationSeconds,
+    },
+  }
+}
+
+function basicSpec(workload: Pick<App, 'name' | 'image' | 'requests' | 'nodeSelector'>): PodSpec {
+  const { cpu, memory } = workload.requests
+  const requests = { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) }
+  const container: Container = {
+    name: workload.name,
+    image: workload.image ?? `registry.example/${workload.name}:1.0.0`,
+    ...(Object.keys(requests).length === 0 ? {} : { resources: { requests } }),
+  }
+  const { nodeSelector } = workload
+  return { containers: [container], ...(Object.keys(nodeSelector).length === 0 ? {} : { nodeSelector }) }
+}
+
+/** Over zones as evenly as it goes, or strictly one per host. */
+function spreadOf(app: App): Pick<PodSpec, 'topologySpreadConstraints' | 'affinity'> {
+  const labelSelector = { matchLabels: { app: app.name } }
+  if (app.spread === 'host') {
+    const term = { labelSelector, topologyKey: 'kubernetes.io/hostname' }
+    return { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } }
+  }
+  if (app.spread === undefined) return {}
+  const evenly = { maxSkew: 1, whenUnsatisfiable: 'ScheduleAnyway', labelSelector } as const
+  return {
+    topologySpreadConstraints: [
+      { ...evenly, topologyKey: 'topology.kubernetes.io/zone' },
+      { ...evenly, topologyKey: 'kubernetes.io/hostname' },
+    ],
+  }
+}

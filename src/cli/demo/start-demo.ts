@@ -1,0 +1,139 @@
+import { startDashboard } from '../../dashboard/start-dashboard.ts'
+import { ApiServer } from '../../embedded/api-server.ts'
+import { startHttpFace } from '../../embedded/http/http-face.ts'
+import { clusterAdmin } from '../../embedded/user-info.ts'
+import type { KubeApi } from '../../kube/kube-api.ts'
+import type { Log } from '../../observability/log.ts'
+import { createMetrics } from '../../observability/metrics.ts'
+import { controllerNames, startOperator } from '../../operator.ts'
+import { type Clock, sleep } from '../../runtime/clock.ts'
+import { type Random, randomSuffix } from '../../runtime/random.ts'
+import { startWorld } from '../../world/start-world.ts'
+import type { ClusterDescription } from './cluster-file.ts'
+import { writeKubeconfig } from './kubeconfig-file.ts'
+import { observeReadiness, type Readiness } from './readiness.ts'
+import { seedCluster } from './seed-cluster.ts'
+
+export interface DemoOptions {
+  readonly description: ClusterDescription
+  readonly clock: Clock
+  readonly random: Random
+  readonly kubePort: number
+  /** Undefined: no page. */
+  readonly dashboardPort: number | undefined
+  readonly pageDirectory: string
+  readonly kubeconfigPath: string
+  readonly log: Log
+}
+
+export interface Demo {
+  readonly kubeUrl: string
+  readonly dashboardUrl: string | undefined
+  readonly kubeconfigPath: string
+  readonly api: KubeApi
+  /** Resolves when all is up, or with what is missing when the time is used up. It goes on getting ready after that. */
+  whenReady(options: {
+    readonly withinMs: number
+    readonly signal: AbortSignal
+    readonly onProgress?: (readiness: Readiness) => void
+  }): Promise<Readiness>
+  /** Ends everything and leaves nothing behind. */
+  stop(): Promise<void>
+}
+
+const lookEveryMs = 150
+
+/** The embedded cluster with all that lives on it: nodes, workloads, operator, page. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { description, clock, random, log } = options
+  const endings: (() => unknown)[] = []
+  const stop = async () => {
+    for (let end = endings.pop(); end !== undefined; end = endings.pop()) await end()
+  }
+  const stopping = new AbortController()
+  endings.push(() => stopping.abort())
+  let latest: Readiness = { ready: 0, wanted: 1, waitingFor: ['the first look at the cluster'] }
+  const isReady = () => latest.waitingFor.length === 0
+
+  try {
+    const server = new ApiServer({ clock, random })
+    const api = server.as(clusterAdmin)
+    server.start()
+    endings.push(() => server.stop())
+
+    const face = await startHttpFace({ server, clock, port: options.kubePort, portFlag: '--kube-port', isReady })
+    endings.push(() => face.close())
+
+    const dashboard =
+      options.dashboardPort === undefined
+        ? undefined
+        : await startDashboard({
+            api,
+            clock,
+            random,
+            port: options.dashboardPort,
+            portFlag: '--port',
+            pageDirectory: options.pageDirectory,
+            cluster: description.name,
+            whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
+          })
+    if (dashboard !== undefined) endings.push(() => dashboard.close())
+
+    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url)
+    endings.push(() => kubeconfig.remove())
+
+    const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
+    endings.push(() => world.stop())
+    await seedCluster(api, description)
+
+    const operator = startOperator({
+      api,
+      clock,
+      random,
+      log,
+      metrics: createMetrics(),
+      controllers: controllerNames,
+      dryRun: false,
+      lease: { namespace: 'default', name: 'cofferdam-operator', identity: `demo_${randomSuffix(random, 8)}` },
+    })
+    endings.push(() => operator.stop())
+
+    const becomingReady = (async () => {
+      while (!stopping.signal.aborted) {
+        latest = await observeReadiness(api)
+        // Once up it stays up: what people then do to their cluster is not the demo's affair.
+        if (isReady()) return
+        await sleep(clock, lookEveryMs, stopping.signal)
+      }
+    })()
+    endings.push(async () => {
+      stopping.abort()
+      await becomingReady
+    })
+
+    return {
+      kubeUrl: face.url,
+      dashboardUrl: dashboard?.url,
+      kubeconfigPath: kubeconfig.path,
+      api,
+      async whenReady({ withinMs, signal, onProgress }) {
+        const deadline = clock.now() + withinMs
+        while (!isReady() && clock.now() < deadline && !signal.aborted) {
+          onProgress?.(latest)
+          await sleep(clock, lookEveryMs, signal)
+        }
+        return latest
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Pods stop when their own grace period ends; the kubelet's cap must let the slowest have theirs. */
+function kubeletPace({ pace, apps }: ClusterDescription) {
+  const own = apps.map(({ terminationSeconds }) => terminationSeconds ?? 0)
+  return { readySeconds: pace.readyAfterSeconds, terminationSeconds: Math.max(pace.terminationSeconds, ...own) }
+}
