@@ -1,5 +1,6 @@
 import { loadAll } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
+import { ApiError } from './api/api-error.ts'
 import type { Node, Pod } from './api/core.ts'
 import type { Condition, KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
@@ -71,6 +72,24 @@ function operate(clock: VirtualClock, api: KubeApi, options: { dryRun?: boolean;
   return { operator, metrics }
 }
 
+/** A server that cannot stream its present state, as before 1.32: collections are listed in pages there. */
+function withoutStreaming(api: KubeApi): KubeApi {
+  return {
+    get: (...request) => api.get(...request),
+    list: (...request) => api.list(...request),
+    create: (...request) => api.create(...request),
+    createSubresource: (...request) => api.createSubresource(...request),
+    update: (...request) => api.update(...request),
+    patch: (...request) => api.patch(...request),
+    delete: (...request) => api.delete(...request),
+    deleteCollection: (...request) => api.deleteCollection(...request),
+    watch(type, query) {
+      if (query?.sendInitialEvents) throw new ApiError('Invalid', 'sendInitialEvents is forbidden for watch')
+      return api.watch(type, query)
+    },
+  }
+}
+
 const account = serviceAccountUser(namespace, 'cofferdam-operator')
 
 /** Cordons the node and evicts its pods one after the other; tells what its conditions said after each step. */
@@ -118,7 +137,7 @@ describe('the operator', () => {
   it('needs every one of its rights: without any of them the story is not told', async () => {
     for (const { without, objects } of manifestsWithoutOneRight()) {
       const { clock, server, admin } = await openCluster(objects)
-      const { operator } = operate(clock, server.as(account))
+      const { operator } = operate(clock, withoutStreaming(server.as(account)))
       await clock.advance(5_000)
       const stillWhole = JSON.stringify(await drainStory(clock, admin)) === JSON.stringify(wholeStory)
       const stopped = operator.stop()
