@@ -1,3 +1,4 @@
+import { crdStrategy } from '../crd/crd-strategy.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import { persistentVolumeClaimStrategy, priorityClassStrategy, storageClassStrategy } from './class-strategies.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
@@ -19,6 +20,7 @@ import {
 import { replicaSetStrategy, replicationControllerStrategy } from './replica-set-strategy.ts'
 import { serviceStrategy } from './service-strategy.ts'
 import { statefulSetStrategy } from './stateful-set-strategy.ts'
+import { webhookConfigurationStrategy } from './webhook-configuration-strategy.ts'
 
 const strategies: Readonly<Record<string, ResourceStrategy>> = {
   '/ConfigMap': configMapStrategy,
@@ -30,6 +32,8 @@ const strategies: Readonly<Record<string, ResourceStrategy>> = {
   '/ReplicationController': replicationControllerStrategy,
   '/Secret': secretStrategy,
   '/Service': serviceStrategy,
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhookConfigurationStrategy,
+  'apiextensions.k8s.io/CustomResourceDefinition': crdStrategy,
   'apps/DaemonSet': daemonSetStrategy,
   'apps/Deployment': deploymentStrategy,
   'apps/ReplicaSet': replicaSetStrategy,

@@ -1,9 +1,11 @@
 import { isSameJson } from '../../api/json.ts'
 import { type CompiledSchema, compiledSchema } from './compiled-schema.ts'
-import type { FieldError } from './field-error.ts'
+import { earlierItem } from './earlier-item.ts'
+import type { FieldError, FieldErrorKind } from './field-error.ts'
 import { fieldPath, type PathSteps } from './field-path.ts'
 import type { Schema } from './schema.ts'
 import { typeNameOf } from './type-name.ts'
+import { brokenCelRules, holdsRules } from './validate-rules.ts'
 import { brokenValueRules } from './value-rules.ts'
 
 export interface ValidateOptions {
@@ -16,8 +18,24 @@ export interface ValidateOptions {
 /** Everything in which the value departs from its schema, worded as the real server words it. */
 export function validateBySchema(next: unknown, schema: Schema, options: ValidateOptions = {}): FieldError[] {
   const walk: Walk = { path: [], errors: [] }
-  check(next, options.previous, compiledSchema(schema, options.isRoot ?? true), walk)
-  return walk.errors
+  const root = compiledSchema(schema, options.isRoot ?? true)
+  check(next, options.previous, root, walk)
+  if (root.decoded) return walk.errors
+  if (!walk.errors.some(({ kind }) => blocking.has(kind))) {
+    return [...walk.errors, ...brokenCelRules(next, options.previous, root)]
+  }
+  return holdsRules(root) ? [...walk.errors, rulesNotChecked] : walk.errors
+}
+
+/** Rules cannot be trusted with a value that is not even of the right shape. */
+const blocking: ReadonlySet<FieldErrorKind> = new Set(['Required', 'TooLong', 'TooMany', 'TypeInvalid'])
+
+const rulesNotChecked: FieldError = {
+  kind: 'Invalid',
+  field: '<nil>',
+  value: null,
+  detail:
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 }
 
 interface Walk {
@@ -108,21 +126,6 @@ function checkItems(list: readonly unknown[], previous: unknown, node: CompiledS
     check(item, before && earlierItem(item, index, before, node), node.items, walk)
     walk.path.pop()
   }
-}
-
-/** The item of the earlier list that this one continues. Only lists keyed like maps have such a thing. */
-export function earlierItem(
-  item: unknown,
-  index: number,
-  earlier: readonly unknown[],
-  { listMapKeys, decoded }: CompiledSchema,
-): unknown {
-  if (earlier[index] === item || decoded) return earlier[index]
-  if (listMapKeys === undefined || typeof item !== 'object' || item === null) return undefined
-  const keyed = item as Record<string, unknown>
-  return earlier.find((candidate) =>
-    listMapKeys.every((key) => isSameJson((candidate as Record<string, unknown> | null)?.[key], keyed[key])),
-  )
 }
 
 /** `allOf`, `anyOf`, `oneOf` and `not`: each alternative is a schema of values, walked on its own. */
