@@ -90,8 +90,9 @@ function tellNode(node: NodeView, pods: readonly PodView[], budgets: readonly Bu
 function nodeState(node: NodeView, movable: readonly PodView[]): NodeState {
   if (node.readiness !== 'ready') return node.readiness
   if (!node.isCordoned) return 'ready'
-  if (movable.length === 0) return 'drained'
-  return movable.some((pod) => pod.state === 'leaving') ? 'draining' : 'cordoned'
+  if (movable.length === 0 || node.drain === 'done') return 'drained'
+  const isDraining = node.drain === 'under-way' || movable.some((pod) => pod.state === 'leaving')
+  return isDraining ? 'draining' : 'cordoned'
 }
 
 /** Whether a drain has to wait for this pod: it neither belongs to the node nor has it ended. */

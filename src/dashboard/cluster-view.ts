@@ -13,6 +13,8 @@ export interface NodeView {
   readonly readiness: 'ready' | 'not-ready' | 'unknown'
   readonly reason?: string
   readonly isCordoned: boolean
+  /** What the operator has found out about a drain; absent where none runs. */
+  readonly drain?: 'under-way' | 'done' | 'none'
   readonly version?: string
   readonly cpu?: string
   readonly memory?: string
@@ -60,6 +62,8 @@ export interface EventView {
   readonly message: string
   readonly count: number
   readonly at: string
+  /** Tells apart what happened within one second. */
+  readonly order: number
 }
 
 /** What the page shows, and all it knows. */
@@ -85,10 +89,18 @@ export function viewNode(node: Node): NodeView {
     readiness: ready?.status === 'True' ? 'ready' : ready?.status === 'False' ? 'not-ready' : 'unknown',
     ...(ready?.reason === undefined || ready.status === 'True' ? {} : { reason: ready.reason }),
     isCordoned: node.spec?.unschedulable === true,
+    ...optional('drain', drainOf(node)),
     ...optional('version', node.status?.nodeInfo?.kubeletVersion),
     ...optional('cpu', node.status?.capacity?.['cpu']),
     ...optional('memory', node.status?.capacity?.['memory']),
   }
+}
+
+function drainOf(node: Node): NodeView['drain'] {
+  const underWay = conditionOf(node, 'DrainInProgress')
+  if (underWay === undefined) return undefined
+  if (underWay.status === 'True') return 'under-way'
+  return conditionOf(node, 'Drained')?.status === 'True' ? 'done' : 'none'
 }
 
 export function viewPod(pod: Pod): PodView {
@@ -122,7 +134,7 @@ function podState(pod: Pod): PodState {
     case 'Unknown':
       return 'unknown'
     default:
-      return 'pending'
+      return pod.spec.nodeName === undefined ? 'pending' : 'starting'
   }
 }
 
@@ -173,16 +185,13 @@ export function viewEvent(event: Event): EventView {
     message: event.message ?? '',
     count: event.count ?? 1,
     at: event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? '',
+    order: Number(event.metadata.resourceVersion) || 0,
   }
 }
 
-/** Newest first; events of one moment stay in the order of their names. */
+/** Newest first. */
 export function newestEvents(events: readonly EventView[], limit: number): EventView[] {
-  return [...events].sort((a, b) => compare(b.at, a.at) || compare(a.id, b.id)).slice(0, limit)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return events.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at) || b.order - a.order).slice(0, limit)
 }
 
 function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {

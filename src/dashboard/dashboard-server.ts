@@ -14,6 +14,8 @@ export interface DashboardServerOptions {
   readonly port: number
   readonly host: string
   readonly cluster: string
+  /** The flag a user would change the port with, for the message when it is taken. */
+  readonly portFlag: string
   /** What is still missing before the thing shown is ready; undefined when nothing is. */
   readonly whatIsMissing: () => string | undefined
 }
@@ -121,14 +123,18 @@ function text(code: number, says: string): Answer {
   return { code, contentType: 'text/plain; charset=utf-8', body: Buffer.from(`${says}\n`) }
 }
 
-function listen(server: Server, { port, host }: { readonly port: number; readonly host: string }): Promise<void> {
+function listen(server: Server, { port, host, portFlag }: DashboardServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const isTaken = cause.code === 'EADDRINUSE'
-      reject(
-        isTaken ? new CofferdamError('PORT_IN_USE', `port ${port} of ${host} is taken`, { facts: { port } }) : cause,
-      )
+    const fail = (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EADDRINUSE') return reject(cause)
+      const hint = `stop that program, or choose another port with ${portFlag} (0 takes any free one)`
+      const message = `port ${port} on ${host} is taken by another program`
+      reject(new CofferdamError('PORT_IN_USE', message, { facts: { host, port }, hint, cause }))
+    }
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      resolve()
     })
-    server.listen(port, host, () => resolve())
   })
 }

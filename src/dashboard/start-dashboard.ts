@@ -19,13 +19,15 @@ export interface DashboardOptions {
   readonly pageDirectory: string
   /** How the cluster is called at the top of the page. */
   readonly cluster?: string
+  readonly portFlag?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
   readonly whatIsMissing?: () => string | undefined
 }
 
 /** A page that shows one cluster live, and changes nothing in it. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
-  const { api, clock, random, port, host = '127.0.0.1', cluster = '', whatIsMissing = () => undefined } = options
+  const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
+  const whatIsMissing = options.whatIsMissing ?? (() => undefined)
   const files = await readPageFiles(options.pageDirectory)
   const shared = { api, clock, random }
   const views = {
@@ -40,7 +42,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     await Promise.all(Object.values(views).map((view) => view.stop()))
   }
   try {
-    const server = await startDashboardServer({ feed, clock, files, port, host, cluster, whatIsMissing })
+    const server = await startDashboardServer({ feed, clock, files, port, host, cluster, portFlag, whatIsMissing })
     return {
       ...server,
       async close() {
