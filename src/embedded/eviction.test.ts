@@ -3,8 +3,8 @@ import { ApiError } from '../api/api-error.ts'
 import { conditionOf } from '../api/kube-object.ts'
 import { podDisruptionBudgets, pods } from '../api/resources.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
+import { decorated } from './decorated-api.fixture.ts'
 import {
-  decorated,
   type EvictionStageOptions,
   evictionStage,
   namespace,
@@ -78,6 +78,18 @@ describe('an eviction that a budget refuses', () => {
 })
 
 describe('an eviction that a budget grants', () => {
+  it('had to wait until somebody counted for the relaxed budget', async () => {
+    const { run, guard, evict, api } = stage()
+    await run('web-0')
+    await guard()
+    const key = { namespace, name: 'a' }
+    await api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { minAvailable: 2 } } })
+    expect(await refusal(evict('web-0'))).toMatchObject({ code: 429, details: { retryAfterSeconds: 10 } })
+    const status = { observedGeneration: 2, desiredHealthy: 2, disruptionsAllowed: 1 }
+    await api.patch(podDisruptionBudgets, key, { type: 'merge', body: { status } }, { subresource: 'status' })
+    expect(await evict('web-0')).toEqual(success)
+  })
+
   it('takes one disruption, names the pod with the time, marks the pod, and ends it', async () => {
     const { run, guard, evict, read, budget, clock } = stage()
     await run('web-0')

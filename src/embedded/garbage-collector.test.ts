@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { hasReason } from '../api/api-error.ts'
+import { ApiError } from '../api/api-error.ts'
 import type { ConfigMap } from '../api/core.ts'
 import type { KubeObject, OwnerReference } from '../api/kube-object.ts'
 import { keyOf, keyText, type ResourceType } from '../api/resource-type.ts'
-import { configMaps, nodes, pods, replicaSets } from '../api/resources.ts'
+import { configMaps, customResourceDefinitions, nodes, pods, replicaSets } from '../api/resources.ts'
 import { seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import { ApiServer } from './api-server.ts'
+import { decorated } from './decorated-api.fixture.ts'
+import type { EmbeddedApi } from './embedded-api.ts'
+import { startGarbageCollector } from './garbage-collector.ts'
 import { clusterAdmin } from './user-info.ts'
 
 function stage() {
@@ -251,43 +254,136 @@ describe('the garbage collector', () => {
     expect(second).toEqual(first)
   })
 
-  it('follows kinds that come later', async () => {
-    const { clock, api, map, left } = stage()
+  describe('with kinds that come and go', () => {
     const group = 'story.example'
-    await api.create(
-      {
-        group: 'apiextensions.k8s.io',
-        version: 'v1',
-        plural: 'customresourcedefinitions',
-        kind: 'CustomResourceDefinition',
-        namespaced: false,
-      },
-      {
-        apiVersion: 'apiextensions.k8s.io/v1',
-        kind: 'CustomResourceDefinition',
-        metadata: { name: `gates.${group}` },
-        spec: {
-          group,
-          scope: 'Namespaced',
-          names: { plural: 'gates', singular: 'gate', kind: 'Gate', listKind: 'GateList' },
-          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
-        },
-      } as KubeObject,
-    )
-    await clock.advance(5000)
     const gates: ResourceType = { group, version: 'v1', plural: 'gates', kind: 'Gate', namespaced: true }
-    const gate = await api.create(gates, {
+    const definition = {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `gates.${group}` },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural: 'gates', singular: 'gate', kind: 'Gate', listKind: 'GateList' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    } as KubeObject
+    const gate = (name: string): KubeObject => ({
       apiVersion: `${group}/v1`,
       kind: 'Gate',
-      metadata: { namespace: 'default', name: 'gate' },
+      metadata: { namespace: 'default', name },
     })
-    await map('child', [ownedBy(gate)])
-    await clock.advance(5000)
-    expect(await left()).toEqual(['default/child'])
-    await api.delete(gates, keyOf(gate)).catch((error: unknown) => {
-      if (!hasReason(error, 'NotFound')) throw error
+
+    it('deletes what an object of a new kind leaves behind', async () => {
+      const { clock, api, map, left } = stage()
+      await api.create(customResourceDefinitions, definition)
+      await clock.advance(5000)
+      const owner = await api.create(gates, gate('owner'))
+      await map('child', [ownedBy(owner)])
+      await clock.advance(5000)
+      expect(await left()).toEqual(['default/child'])
+      await api.delete(gates, keyOf(owner))
+      await clock.advance(5000)
+      expect(await left()).toEqual([])
     })
-    await clock.advance(5000)
-    expect(await left()).toEqual([])
+
+    it('judges what names an owner of a kind that was not served, as soon as it is', async () => {
+      const { clock, api, map, left } = stage()
+      await map('child', [{ apiVersion: `${group}/v1`, kind: 'Gate', name: 'never', uid: 'never-was' }])
+      await clock.advance(5000)
+      expect(await left()).toEqual(['default/child'])
+      await api.create(customResourceDefinitions, definition)
+      await clock.advance(5000)
+      expect(await left()).toEqual([])
+    })
+
+    it('keeps what objects of a kind owned that is no longer served, rather than guess', async () => {
+      const { clock, api, map, left } = stage()
+      await api.create(customResourceDefinitions, definition)
+      await clock.advance(5000)
+      const owner = await api.create(gates, gate('owner'))
+      await clock.advance(5000)
+      await api.delete(customResourceDefinitions, keyOf(definition))
+      await map('child', [ownedBy(owner)])
+      await clock.advance(5000)
+      expect(await left()).toEqual(['default/child'])
+    })
+  })
+
+  describe('when the API stumbles', () => {
+    const failing = (server: ApiServer, clock: VirtualClock, replaced: (api: EmbeddedApi) => Partial<EmbeddedApi>) => {
+      const api = server.as(clusterAdmin)
+      return startGarbageCollector({ api: decorated(api, replaced(api)), catalogue: server.catalogue, clock })
+    }
+
+    async function orphanOf(api: EmbeddedApi): Promise<void> {
+      const make = (name: string, ownerReferences: OwnerReference[]) =>
+        api.create(configMaps, {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { namespace: 'default', name, ownerReferences },
+        })
+      const owner = await make('owner', [])
+      await make('child', [ownedBy(owner)])
+      await api.delete(configMaps, keyOf(owner))
+    }
+
+    it('tries again later', async () => {
+      const clock = new VirtualClock()
+      const server = new ApiServer({ clock, random: seededRandom(1) })
+      const api = server.as(clusterAdmin)
+      let failures = 3
+      const collector = failing(server, clock, (real) => ({
+        delete: async (type, key, options) => {
+          if (failures-- > 0) throw new ApiError('InternalError', 'the disk is full')
+          return real.delete(type, key, options)
+        },
+      }))
+      await orphanOf(api)
+      await clock.advance(5000)
+      collector.stop()
+      expect(failures).toBe(-1)
+      expect((await api.list(configMaps)).items).toEqual([])
+    })
+
+    it('keeps what it cannot judge', async () => {
+      const clock = new VirtualClock()
+      const server = new ApiServer({ clock, random: seededRandom(1) })
+      const api = server.as(clusterAdmin)
+      const collector = failing(server, clock, (real) => ({
+        get: async (type, key, options) => {
+          if (key.name === 'owner') throw new ApiError('InternalError', 'the disk is full')
+          return real.get(type, key, options)
+        },
+      }))
+      await orphanOf(api)
+      await clock.advance(60_000)
+      collector.stop()
+      expect((await api.list(configMaps)).items.map(({ metadata }) => metadata.name)).toEqual(['child'])
+    })
+
+    it('does not delete what was adopted between the judgement and the deletion', async () => {
+      const clock = new VirtualClock()
+      const server = new ApiServer({ clock, random: seededRandom(1) })
+      const api = server.as(clusterAdmin)
+      const metadata = { namespace: 'default', name: 'adopter' }
+      const adopter = await api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
+      let isAdopted = false
+      const collector = failing(server, clock, (real) => ({
+        delete: async (type, key, options) => {
+          if (!isAdopted) {
+            isAdopted = true
+            const body = { metadata: { ownerReferences: [{ ...ownedBy(adopter) }] } }
+            await real.patch(configMaps, key, { type: 'merge', body })
+          }
+          return real.delete(type, key, options)
+        },
+      }))
+      await orphanOf(api)
+      await clock.advance(60_000)
+      collector.stop()
+      expect(isAdopted).toBe(true)
+      expect((await api.list(configMaps)).items.map(({ metadata }) => metadata.name)).toEqual(['adopter', 'child'])
+    })
   })
 })
