@@ -5,7 +5,7 @@ import { keyOf, type ObjectKey, type ResourceType } from '../api/resource-type.t
  * What an object's deletion waits for: nothing yet, other finalizers or its grace period, its dependents to be deleted
  * first, or its dependents to be released first.
  */
-export type DeletionStage = 'kept' | 'going' | 'awaiting-dependents' | 'releasing-dependents'
+type DeletionStage = 'kept' | 'going' | 'awaiting-dependents' | 'releasing-dependents'
 
 export interface OwnedObject {
   readonly uid: string

@@ -11,7 +11,7 @@ export interface RoleReader {
   roleBindings(namespace: string): readonly KubeObject[]
 }
 
-export interface AccessDecision {
+interface AccessDecision {
   readonly allowed: boolean
   /** Empty when nothing allows it and nothing went wrong. */
   readonly reason: string
