@@ -14,7 +14,6 @@ const generatedNames = 8
 const longestGenerateName = 58
 
 export async function createObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
-  registry.customResources.requireOpen(request.definition)
   const decoded = decodeObject(request, sent)
   if (decoded.metadata.resourceVersion) {
     throw badRequest('resourceVersion should not be set on objects to be created')
@@ -34,6 +33,7 @@ export async function createObject(registry: Registry, request: WriteRequest, se
 export async function insertObject(registry: Registry, request: WriteRequest, object: KubeObject): Promise<KubeObject> {
   const { definition } = request
   const key = keyOf(object)
+  registry.customResources.requireOpen(definition)
   const asked = admissionOf(request, { operation: 'CREATE', key, object })
   if (asked !== undefined) await admit(request, asked)
   const bucket = bucketOf(registry, definition)

@@ -93,32 +93,28 @@ async function applyObject(
     })
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
-    const decoded = decodeObject({ ...request, fieldValidation: 'Ignore' }, merge(undefined))
+    const decoded = inNamespace(decodeObject({ ...request, fieldValidation: 'Ignore' }, merge(undefined)), key)
     requireOpenNamespace(registry, request, decoded.metadata)
-    const object = prepareCreate(registry, request, decoded)
+    const created = await insertObject(registry, request, prepareCreate(registry, request, decoded))
     request.onCreated?.()
-    return insertObject(registry, request, object)
+    return created
   }
   return rewriteObject(registry, request, { key, change: merge, isTracked: true, otherwise: create })
 }
 
-function requireApplicable({ definition, fieldManager }: WriteRequest, key: ObjectKey, body: JsonObject): void {
-  const { metadata, apiVersion, kind } = body
+function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
+  if (namespace === undefined || object.metadata.namespace !== undefined) return object
+  return { ...object, metadata: { ...object.metadata, namespace } }
+}
+
+function requireApplicable({ fieldManager }: WriteRequest, key: ObjectKey, { metadata }: JsonObject): void {
   if (fieldManager === '') {
     throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [
       { kind: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
     ])
   }
-  if (apiVersion !== servedVersion(definition) || kind !== definition.type.kind) {
-    throw badRequest(
-      `failed to create manager for existing fields: the object applied is ${String(apiVersion)} ${String(kind)}, expected ${servedVersion(definition)} ${definition.type.kind}`,
-    )
-  }
-  if (!isJsonObject(metadata)) throw badRequest('metadata must be an object')
-  if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil')
-  if (metadata['name'] !== undefined && metadata['name'] !== key.name) {
-    throw badRequest(
-      `the name of the object (${String(metadata['name'])}) does not match the name on the URL (${key.name})`,
-    )
-  }
+  const name = isJsonObject(metadata) ? metadata['name'] : undefined
+  if (name === key.name) return
+  if (typeof name !== 'string' || name === '') throw badRequest('metadata.name is required in what is applied')
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
 }

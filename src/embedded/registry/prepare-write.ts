@@ -15,9 +15,8 @@ type Fields = KubeObject & JsonObject
 /** Fills in what the server sets on a new object, and checks the whole. Assumes: decoded, and named. */
 export function prepareCreate(registry: Registry, request: WriteRequest, decoded: KubeObject): KubeObject {
   const { definition } = request
-  const { deletionTimestamp, deletionGracePeriodSeconds, generation, ...given } = decoded.metadata
   const metadata: ObjectMeta = {
-    ...given,
+    ...without(decoded.metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'),
     uid: randomUid(registry.random),
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
@@ -129,9 +128,13 @@ function withNamespaceSpec({ subresource }: WriteRequest, previous: KubeObject, 
 function withField(object: KubeObject, field: 'spec' | 'status', source: KubeObject): KubeObject {
   const value = (source as Fields)[field]
   if ((object as Fields)[field] === value) return object
-  if (value !== undefined) return { ...object, [field]: value } as KubeObject
-  const { [field]: dropped, ...rest } = object as Fields
-  return rest as KubeObject
+  return value === undefined ? without(object as Fields, field) : ({ ...object, [field]: value } as KubeObject)
+}
+
+function without<T extends object>(object: T, ...fields: (keyof T)[]): T {
+  const rest = { ...object }
+  for (const field of fields) delete rest[field]
+  return rest
 }
 
 const serverFields = [

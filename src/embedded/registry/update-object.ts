@@ -41,9 +41,10 @@ export function updateObject(registry: Registry, request: WriteRequest, sent: Ku
   })
 }
 
-function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+async function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+  const created = await createObject(registry, request, sent)
   request.onCreated?.()
-  return createObject(registry, request, sent)
+  return created
 }
 
 /** @throws ApiError 422 where the kind is never replaced blindly */

@@ -156,7 +156,7 @@ export class Bucket {
 
   /** Ends every reader, as when the resource is no longer served. */
   close(): void {
-    for (const cursor of [...this.#cursors]) cursor.end()
+    for (const cursor of this.#cursors) cursor.end()
   }
 
   fork(versions: VersionCounter): Bucket {
