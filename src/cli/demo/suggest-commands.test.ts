@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import type { Node, Pod } from '../../api/core.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { suggestCommands } from './suggest-commands.ts'
+
+const node = (name: string): Node => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } })
+const pod = (app: string, nodeName: string, kind = 'ReplicaSet'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: `${app}-${nodeName}`,
+    namespace: 'shop',
+    labels: { app },
+    ownerReferences: [{ apiVersion: 'apps/v1', kind, name: app, uid: app, controller: true }],
+  },
+  spec: { nodeName, containers: [] },
+})
+const budget = (app: string): PodDisruptionBudget => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: app, namespace: 'shop' },
+  spec: { selector: { matchLabels: { app } }, maxUnavailable: 1 },
+})
+
+const linesOf = (cluster: Parameters<typeof suggestCommands>[0]) =>
+  suggestCommands(cluster).map(({ lines }) => lines[0])
+
+it('names nodes that really hold guarded pods, and prefers a StatefulSet, whose budget surely makes the second wait', () => {
+  const nodes = ['n1', 'n2', 'n3', 'n4'].map(node)
+  const pods = [pod('web', 'n2'), pod('web', 'n3'), pod('db', 'n4', 'StatefulSet'), pod('db', 'n3', 'StatefulSet')]
+  const suggestions = suggestCommands({ nodes, pods, budgets: [budget('web'), budget('db')] })
+  expect(suggestions).toEqual([
+    { says: 'see who runs where', lines: ['kubectl get pods -A -o wide'] },
+    {
+      says: 'drain a node and watch its pods move',
+      lines: ['kubectl drain n2 --ignore-daemonsets', 'kubectl uncordon n2'],
+    },
+    {
+      says: 'drain two nodes that share a workload: budget shop/db makes the second wait',
+      lines: ['kubectl drain n3 n4 --ignore-daemonsets', 'kubectl uncordon n3 n4'],
+    },
+  ])
+})
+
+it('takes two nodes of any workload where there is no StatefulSet', () => {
+  const pods = [pod('web', 'n1'), pod('web', 'n2')]
+  expect(linesOf({ nodes: [node('n1')], pods, budgets: [budget('web')] })[2]).toBe(
+    'kubectl drain n1 n2 --ignore-daemonsets',
+  )
+})
+
+it('leaves the budget out where no budget covers two nodes', () => {
+  expect(linesOf({ nodes: [node('n1')], pods: [pod('web', 'n1')], budgets: [budget('web')] })).toEqual([
+    'kubectl get pods -A -o wide',
+    'kubectl drain n1 --ignore-daemonsets',
+  ])
+})
+
+it('an empty cluster can only be looked at', () => {
+  expect(linesOf({ nodes: [], pods: [], budgets: [] })).toEqual(['kubectl get pods -A -o wide'])
+})
