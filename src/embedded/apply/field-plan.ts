@@ -52,6 +52,9 @@ const structures = new Set([
   'updateStrategy',
 ])
 
+/** Lists that the real server writes out as null when they are not there. */
+const writtenLists = new Set(['containers'])
+
 type Position = 'root' | 'metadata' | 'inside'
 
 /** A schema read for field ownership: what is one value, what has parts, and how the parts are called. */
@@ -61,15 +64,13 @@ export class FieldPlan {
   readonly isAtomicMap: boolean
   /** The keys of a list of maps, sorted, with what an item that omits one is taken to have. */
   readonly keys: readonly { readonly name: string; readonly label: string; readonly default: Json | undefined }[]
-  readonly #isBuiltin: boolean
   readonly #position: Position
   readonly #slots = new Map<string, FieldSlot>()
   #items: FieldPlan | undefined
   #rest: FieldPlan | undefined
 
-  constructor(schema: Schema | undefined, isBuiltin: boolean, position: Position) {
+  constructor(schema: Schema | undefined, position: Position) {
     this.schema = schema
-    this.#isBuiltin = isBuiltin
     this.#position = position
     this.isAtomicMap = schema?.['x-kubernetes-map-type'] === 'atomic'
     const keys = schema?.['x-kubernetes-list-map-keys'] ?? []
@@ -83,7 +84,7 @@ export class FieldPlan {
   }
 
   get items(): FieldPlan {
-    this.#items ??= new FieldPlan(this.schema?.items, this.#isBuiltin, 'inside')
+    this.#items ??= new FieldPlan(this.schema?.items, 'inside')
     return this.#items
   }
 
@@ -95,7 +96,7 @@ export class FieldPlan {
     const isMetadata = name === 'metadata' && this.#position === 'root'
     const slot: FieldSlot = {
       element: `f:${name}`,
-      plan: new FieldPlan(declared, this.#isBuiltin, isMetadata ? 'metadata' : 'inside'),
+      plan: new FieldPlan(declared, isMetadata ? 'metadata' : 'inside'),
       isDeclared: true,
       isUnowned: this.#unowned().has(name),
       whenAbsent: this.#whenAbsent(name, declared),
@@ -117,7 +118,7 @@ export class FieldPlan {
 
   #undeclaredSlot(name: string): FieldSlot {
     const rest = this.schema?.additionalProperties
-    this.#rest ??= new FieldPlan(typeof rest === 'object' ? rest : undefined, this.#isBuiltin, 'inside')
+    this.#rest ??= new FieldPlan(typeof rest === 'object' ? rest : undefined, 'inside')
     return { element: `f:${name}`, plan: this.#rest, isDeclared: false, isUnowned: false, whenAbsent: undefined }
   }
 
@@ -136,13 +137,12 @@ export class FieldPlan {
   #whenAbsent(name: string, schema: Schema): Json | undefined {
     // A custom resource, too, always has metadata.
     if (name === 'metadata' && this.#position === 'root') return emptyObject
-    if (!this.#isBuiltin) return undefined
+    if (this.schema?.decoded !== true) return undefined
     const siblings = this.schema?.properties ?? {}
     // Pods point to their resources; containers and volume claims hold theirs.
     const isPointer = name === 'resources' && ('containers' in siblings || 'containerStatuses' in siblings)
     if (schema.properties !== undefined && structures.has(name) && !isPointer) return emptyObject
-    const isContainer = schema.type === 'array' || schema.type === 'object'
-    return isContainer && this.schema?.required?.includes(name) ? null : undefined
+    return writtenLists.has(name) && schema.type === 'array' ? null : undefined
   }
 }
 
@@ -157,14 +157,10 @@ const resourceProperties: Readonly<Record<string, Schema>> = {
 
 const plans = new WeakMap<Schema, FieldPlan>()
 
-export function fieldPlanOf(
-  schema: Schema,
-  object: { readonly apiVersion?: unknown; readonly kind?: unknown },
-): FieldPlan {
+export function fieldPlanOf(schema: Schema): FieldPlan {
   const known = plans.get(schema)
   if (known !== undefined) return known
-  const isBuiltin = builtinSchema(String(object.apiVersion), String(object.kind)) === schema
-  const plan = new FieldPlan(schema, isBuiltin, 'root')
+  const plan = new FieldPlan(schema, 'root')
   plans.set(schema, plan)
   return plan
 }

@@ -10,7 +10,8 @@ export function itemElement(item: Json | undefined, plan: FieldPlan): PathElemen
   if (!isJsonObject(item)) return undefined
   let text = ''
   for (const key of plan.keys) {
-    const value = item[key.name] ?? key.default
+    const found = item[key.name]
+    const value = found === undefined ? key.default : found
     if (value === undefined) continue
     text += `${text === '' ? '' : ','}${key.label}${JSON.stringify(value)}`
   }

@@ -9,7 +9,7 @@ const keptFromLive = new Set(['creationTimestamp', 'generation', 'selfLink', 'ma
 
 /**
  * The live object with a configuration laid over it. Nothing is removed here: what the configuration leaves out stays.
- * Guarantees: parts that stay as they are keep their reference, up to the whole object.
+ * Nulls stand where the configuration has them. Guarantees: parts that stay as they are keep their reference, up to the whole object.
  */
 export function mergeApplied(live: JsonObject, applied: JsonObject, plan: FieldPlan): JsonObject {
   const metadata = isJsonObject(applied['metadata'])
@@ -27,13 +27,12 @@ function mergeMaps(live: JsonObject, applied: JsonObject, plan: FieldPlan): Json
     const value = mergeValues(current, wanted, plan.slot(name).plan)
     if (value === current) continue
     merged ??= { ...live }
-    if (value === undefined) delete merged[name]
-    else setOwnField(merged, name, value)
+    setOwnField(merged, name, value)
   }
   return merged ?? live
 }
 
-function mergeValues(live: Json | undefined, applied: Json, plan: FieldPlan): Json | undefined {
+function mergeValues(live: Json | undefined, applied: Json, plan: FieldPlan): Json {
   if (applied === null) return mergeNull(live, plan)
   if (isJsonObject(applied) && !plan.isAtomicMap) {
     const current = isJsonObject(live) ? live : {}
@@ -43,36 +42,17 @@ function mergeValues(live: Json | undefined, applied: Json, plan: FieldPlan): Js
   if (Array.isArray(applied) && plan.list !== 'atomic') {
     const current = Array.isArray(live) ? (live as readonly Json[]) : []
     const merged = current.length === 0 && applied.length === 0 ? applied : mergeLists(current, applied, plan)
-    return isSameJson(live, merged) ? live : merged
+    return live !== undefined && isSameJson(live, merged) ? live : merged
   }
-  return live !== undefined && isSameJson(live, applied) ? live : withoutNulls(applied, plan)
+  return live !== undefined && isSameJson(live, applied) ? live : applied
 }
 
 /** Null empties a value, but a container with parts keeps them: parts are removed by those who own them. */
-function mergeNull(live: Json | undefined, plan: FieldPlan): Json | undefined {
+function mergeNull(live: Json | undefined, plan: FieldPlan): Json {
   const hasParts =
     (isJsonObject(live) && !plan.isAtomicMap && Object.keys(live).length > 0) ||
     (Array.isArray(live) && plan.list !== 'atomic' && live.length > 0)
-  if (hasParts) return live
-  return keepsNull(plan) ? null : undefined
-}
-
-/** Typed fields have no null of their own; untyped content and nullable fields do. */
-function keepsNull(plan: FieldPlan): boolean {
-  return plan.schema === undefined || plan.schema.nullable === true
-}
-
-function withoutNulls(value: Json, plan: FieldPlan): Json {
-  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => withoutNulls(item, plan.items))
-  if (!isJsonObject(value)) return value
-  const kept: JsonDraft = {}
-  for (const name of Object.keys(value)) {
-    const field = ownField(value, name)
-    const inside = plan.slot(name).plan
-    if (field === undefined || (field === null && !keepsNull(inside))) continue
-    setOwnField(kept, name, withoutNulls(field, inside))
-  }
-  return kept
+  return hasParts ? live : null
 }
 
 /**
@@ -96,7 +76,7 @@ function mergeLists(live: readonly Json[], applied: readonly Json[], plan: Field
     taken.add(element)
     if (element === shared[0]) shared.shift()
     const item = wanted.get(element) as Json
-    merged.push(mergeValues(current.get(element), item, plan.items) ?? item)
+    merged.push(mergeValues(current.get(element), item, plan.items))
   }
   let left = 0
   let right = 0

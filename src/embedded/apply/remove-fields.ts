@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
 import { type JsonDraft, ownField, setOwnField } from '../patch/own-field.ts'
 import type { FieldPlan } from './field-plan.ts'
-import { isMember } from './field-set.ts'
+import { isMember, parseFieldSet, union } from './field-set.ts'
 import type { FieldSet } from './field-set-builder.ts'
 import { itemElement } from './list-items.ts'
 
@@ -12,12 +12,15 @@ interface Removal {
   readonly kept: FieldSet | undefined
 }
 
+/** No applier owns the name of an object, but each one names it, so metadata stays whatever else they give up. */
+const identity = parseFieldSet({ 'f:metadata': { 'f:name': {} } })
+
 /**
  * The object without the fields in `given` that are not in `kept`. A field the schema names goes with all it holds when
- * nobody keeps anything in it; a container left empty goes as well.
+ * nobody keeps anything in it; a container that loses all its parts, but not its place, is left as null.
  */
 export function removeFields(object: JsonObject, removal: Removal): JsonObject {
-  return removeFromMap(object, removal)
+  return removeFromMap(object, { ...removal, kept: union(removal.kept, identity) })
 }
 
 function removeFromMap(map: JsonObject, { plan, given, kept }: Removal): JsonObject {
@@ -44,11 +47,11 @@ function removeFromValue(value: Json, removal: Removal): Json | undefined {
   if (Array.isArray(value)) {
     if (removal.plan.list === 'atomic') return value
     const rest = removeFromList(value, removal)
-    return rest.length === 0 && value.length > 0 ? undefined : rest
+    return rest.length === 0 && value.length > 0 ? null : rest
   }
   if (!isJsonObject(value) || removal.plan.isAtomicMap) return value
   const rest = removeFromMap(value, removal)
-  return rest !== value && Object.keys(rest).length === 0 ? undefined : rest
+  return rest !== value && Object.keys(rest).length === 0 ? null : rest
 }
 
 function removeFromList(list: readonly Json[], { plan, given, kept }: Removal): readonly Json[] {

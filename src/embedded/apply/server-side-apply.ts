@@ -5,6 +5,7 @@ import { unclassifiedFailure } from '../patch/patch-failure.ts'
 import type { Schema } from '../schema/schema.ts'
 import { applyConflict, type FieldConflict } from './apply-conflict.ts'
 import { compareObjects } from './compare-objects.ts'
+import { dropNulls } from './drop-nulls.ts'
 import { type FieldPlan, fieldPlanOf } from './field-plan.ts'
 import { difference, intersection, union } from './field-set.ts'
 import type { FieldSet } from './field-set-builder.ts'
@@ -52,7 +53,7 @@ const emptyObject: JsonObject = Object.freeze({})
  */
 export function serverSideApply(request: ApplyRequest): KubeObject {
   requireSameKind(request)
-  const plan = fieldPlanOf(request.schema, request.applied)
+  const plan = fieldPlanOf(request.schema)
   const applied = withoutFields(request.applied, request.ignored ?? [])
   validateApplied(applied, plan, subjectOf(applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
@@ -79,8 +80,11 @@ function attempt({ request, applied, plan, owners }: ApplyState, force: boolean)
   const others = owners.filter((owner) => owner !== last && owner.fieldsV1 !== noFields)
   const merged = mergeApplied(before, applied, plan)
   const kept = others.reduce<FieldSet | undefined>((all, owner) => union(all, owner.fieldsV1), wanted)
-  const object = last === undefined ? merged : removeFields(merged, { plan, given: last.fieldsV1, kept })
-  const changes = compareObjects(before, object, { plan, ignored })
+  const given = last?.fieldsV1 ?? noFields
+  // Nulls count as places while changes are found: who owns the place of an emptied container goes on owning it.
+  const outline = removeFields(merged, { plan, given, kept })
+  const changes = compareObjects(before, outline, { plan, ignored })
+  const object = dropNulls(outline, before, plan)
 
   const conflicts = others.flatMap((owner) => {
     const fields = intersection(owner.fieldsV1, changes?.changed)

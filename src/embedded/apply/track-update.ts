@@ -43,7 +43,7 @@ export function trackUpdate(write: TrackedWrite): KubeObject {
   const owners = ownersBefore(write)
   // An object nobody tracked from its creation stays untracked until somebody applies it.
   if (owners.length === 0 && previous !== undefined) return withOwnership(next, owners)
-  const plan = fieldPlanOf(write.schema, next)
+  const plan = fieldPlanOf(write.schema)
   const before = (previous ?? emptyObject) as unknown as JsonObject
   const changes = compareObjects(before, next as unknown as JsonObject, { plan, ignored: write.ignored })
   return withOwnership(next, changes === undefined ? owners : ownersAfter(owners, changes, write))

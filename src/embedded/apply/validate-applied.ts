@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
-import { goTypeName, goValueText } from '../patch/go-value-text.ts'
+import { goSyntax, goTypeName, goValueText } from '../patch/go-value-text.ts'
 import { unclassifiedFailure } from '../patch/patch-failure.ts'
 import type { FieldPlan } from './field-plan.ts'
 import { itemElement } from './list-items.ts'
@@ -72,7 +72,7 @@ type Expected = 'map' | 'list' | 'string' | 'boolean' | 'numeric' | 'any scalar'
 
 function expectedType({ schema }: FieldPlan): Expected | undefined {
   if (schema === undefined) return undefined
-  if (schema['x-kubernetes-int-or-string'] === true || schema.oneOf !== undefined) return 'any scalar'
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'quantity') return 'any scalar'
   switch (schema.type) {
     case 'object':
       return 'map'
@@ -82,7 +82,7 @@ function expectedType({ schema }: FieldPlan): Expected | undefined {
     case 'number':
       return 'numeric'
     case 'string':
-      return schema.format === 'int-or-string' ? 'any scalar' : 'string'
+      return 'string'
     case 'boolean':
       return 'boolean'
     default:
@@ -97,12 +97,8 @@ function fits(value: Json, expected: Expected): boolean {
 
 function mismatch(value: Json, expected: Expected): string {
   if (expected === 'numeric') return `expected numeric (int or float), got ${goTypeName(value)}`
-  if (expected === 'string') return `expected string, got &value.valueUnstructured{Value:${goLiteral(value)}}`
+  if (expected === 'string') return `expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`
   return `expected ${expected}, got &{${goValueText(value)}}`
-}
-
-function goLiteral(value: Json): string {
-  return typeof value === 'string' ? JSON.stringify(value) : goValueText(value)
 }
 
 function said(path: string, problem: string): string {
