@@ -43,20 +43,22 @@ export interface HttpFace {
 /** Serves the API over HTTP: decodes, asks the server in-process, encodes. It decides nothing on its own. */
 export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace> {
   const host = options.host ?? '127.0.0.1'
-  const closing = new AbortController()
-  const respond = responder(options, closing.signal, () => `${host}:${portOf(server)}`)
+  const open = new Set<AbortController>()
+  const respond = responder(options, open, () => `${host}:${portOf(server)}`)
   const listener: RequestListener = (request, response) => void respond(request, response)
   const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
   server.on('clientError', answerGarbage)
   await listen(server, options.port, host, options.portFlag)
   const port = portOf(server)
   const shownHost = host.includes(':') ? `[${host}]` : host
+  let isClosing = false
   return {
     url: `${options.tls ? 'https' : 'http'}://${shownHost}:${port}`,
     port,
     async close() {
-      if (closing.signal.aborted) return
-      closing.abort()
+      if (isClosing) return
+      isClosing = true
+      for (const exchange of open) exchange.abort()
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       // Watches write their last chunk in the next turns; whoever still holds a connection after that is cut off.
       for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -66,7 +68,7 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
   }
 }
 
-function responder(options: HttpFaceOptions, closing: AbortSignal, address: () => string) {
+function responder(options: HttpFaceOptions, open: Set<AbortController>, address: () => string) {
   const { server, clock, authenticate, onFault } = options
   const isLoopback = /^(127\.|localhost$|::1$)/.test(options.host ?? '127.0.0.1')
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes
@@ -92,7 +94,7 @@ function responder(options: HttpFaceOptions, closing: AbortSignal, address: () =
     const end = () => gone.abort()
     response.on('close', end)
     response.on('error', end)
-    closing.addEventListener('abort', end, { once: true })
+    open.add(gone)
     const exchange = { request, response, method: request.method ?? 'GET', signal: gone.signal }
     try {
       await answer({ ...exchange, ...parseTarget(request.url ?? '/') })
@@ -102,7 +104,7 @@ function responder(options: HttpFaceOptions, closing: AbortSignal, address: () =
       if (refused !== error) onFault?.(error)
       await answerRefusal({ ...exchange, path: '', segments: [], query: new URLSearchParams() }, refused)
     } finally {
-      closing.removeEventListener('abort', end)
+      open.delete(gone)
     }
   }
 }

@@ -20,7 +20,7 @@ export async function streamWatch(
   encodingNow: () => Encoding,
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
-  const { response, signal } = exchange
+  const { response } = exchange
   try {
     const first = iterator.next()
     await refusalAtOnce(first)
@@ -32,7 +32,7 @@ export async function streamWatch(
     await pump(exchange, iterator, first, watchLines(encodingNow))
   } finally {
     await iterator.return?.()
-    if (!signal.aborted && !isOver(response)) response.end()
+    if (response.headersSent && !isOver(response)) response.end()
   }
 }
 
