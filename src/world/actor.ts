@@ -30,10 +30,10 @@ export interface ActorPorts {
 
 /** One view per kind, made when it is first asked for. */
 export class Views {
-  readonly #ports: { readonly api: KubeApi; readonly clock: Clock }
+  readonly #ports: Pick<ActorPorts, 'api' | 'clock' | 'onFailure'>
   readonly #views = new Map<string, View>()
 
-  constructor(ports: { api: KubeApi; clock: Clock }) {
+  constructor(ports: Pick<ActorPorts, 'api' | 'clock' | 'onFailure'>) {
     this.#ports = ports
   }
 
@@ -41,7 +41,9 @@ export class Views {
     const name = `${type.group}/${type.version}/${type.plural}`
     let view = this.#views.get(name) as View<T> | undefined
     if (view === undefined) {
-      view = new View({ api: this.#ports.api, clock: this.#ports.clock, type })
+      const { api, clock, onFailure } = this.#ports
+      const fail = (error: unknown) => onFailure?.({ actor: 'view', key: type.plural, error })
+      view = new View({ api, clock, type, onFailure: fail })
       this.#views.set(name, view as unknown as View)
     }
     return view
@@ -76,7 +78,8 @@ export interface Stage {
 }
 
 export function openStage(name: string, ports: ActorPorts): Stage {
-  const { api, clock, random = realRandom } = ports
+  const { clock, random = realRandom } = ports
+  const api = writingAs(ports.api, name)
   const views = ports.views ?? new Views(ports)
   const events = ports.events ?? createEventSink({ api, clock, random })
   const endings: (() => void)[] = []
@@ -130,6 +133,22 @@ export function openStage(name: string, ports: ActorPorts): Stage {
       for (const end of endings.reverse()) end()
       endings.length = 0
     },
+  }
+}
+
+/** The same API, with the fields that are written belonging to this actor. */
+function writingAs(api: KubeApi, fieldManager: string): KubeApi {
+  return {
+    get: (type, key, options) => api.get(type, key, options),
+    list: (type, query) => api.list(type, query),
+    watch: (type, query) => api.watch(type, query),
+    create: (type, object, options) => api.create(type, object, { fieldManager, ...options }),
+    createSubresource: (type, key, subresource, body, options) =>
+      api.createSubresource(type, key, subresource, body, { fieldManager, ...options }),
+    update: (type, object, options) => api.update(type, object, { fieldManager, ...options }),
+    patch: (type, key, patch, options) => api.patch(type, key, patch, { fieldManager, ...options }),
+    delete: (type, key, options) => api.delete(type, key, options),
+    deleteCollection: (type, query, options) => api.deleteCollection(type, query, options),
   }
 }
 

@@ -34,6 +34,7 @@ interface Tally {
   readonly hasUncounted: boolean
 }
 
+const endOfTarget: Readonly<Record<string, string>> = { SuccessCriteriaMet: 'Complete', FailureTarget: 'Failed' }
 const firstBackoffMs = 10_000
 const longestBackoffMs = 600_000
 
@@ -97,6 +98,8 @@ export function startJobs(ports: ActorPorts): Actor {
 
   function decideEnd(job: Job, { succeeded, failed }: Tally): Condition | undefined {
     const { backoffLimit = 6, completions, activeDeadlineSeconds } = job.spec as JobSpec
+    const decided = job.status?.conditions?.find(({ type, status }) => type in endOfTarget && status === 'True')
+    if (decided !== undefined) return { ...decided, type: endOfTarget[decided.type] as string }
     const restarts = [...podsOf(uidOf(job))].reduce((sum, pod) => sum + restartsOnFailure(job, pod), 0)
     if (failed > backoffLimit || (restarts > 0 && restarts >= backoffLimit)) {
       const message = 'Job has reached the specified backoff limit'
@@ -155,9 +158,7 @@ export function startJobs(ports: ActorPorts): Actor {
     const now = timestamp(stage.clock)
     // The end is only said when nothing of the job runs any more.
     const isOver = end !== undefined && active.length === 0 && terminating === 0 && !tally.hasUncounted
-    const conditions = isOver
-      ? withCondition(job.status?.conditions, { ...end, lastTransitionTime: now, ...probed(now) })
-      : suspension(job, now)
+    const conditions = end === undefined ? suspension(job, now) : withEnd(job, end, { isOver, now })
     const status: JobStatus = {
       ...(conditions === undefined || conditions.length === 0 ? {} : { conditions }),
       ...(job.spec.suspend === true && job.status?.startTime === undefined
@@ -274,6 +275,14 @@ function isJobFinished(job: Job): boolean {
 function restartsOnFailure(job: Job, pod: Pod): number {
   if (job.spec.template.spec.restartPolicy !== 'OnFailure' || !isActive(pod)) return 0
   return (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0)
+}
+
+/** What the end will be is written down while the last pods stop, so that nothing that they do can change it. */
+function withEnd(job: Job, end: Condition, { isOver, now }: { isOver: boolean; now: string }): readonly Condition[] {
+  const target = end.type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'
+  const said = { ...end, lastTransitionTime: now, ...probed(now) }
+  const conditions = withCondition(job.status?.conditions, { ...said, type: target })
+  return isOver ? withCondition(conditions, said) : conditions
 }
 
 function probed(now: string): { readonly lastProbeTime: string } {

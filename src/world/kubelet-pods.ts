@@ -132,6 +132,7 @@ export function createPodRunner({
 
   function advance(pod: Pod, run: Run): void {
     if (run.stage === 'creating' || run.stage === 'waiting') {
+      if (run.stage === 'waiting') run.restarts += 1
       run.stage = 'ready'
       run.startedAt = timestamp(stage.clock)
       run.podIP ??= isOnHostNetwork(pod) ? hostIpOf(run.node) : addresses.take(run.node)
@@ -148,7 +149,6 @@ export function createPodRunner({
     }
     run.stage = 'waiting'
     run.dueAt = stage.clock.now() + Math.min(crashPauseMs * 2 ** Math.min(run.restarts, 5), 300_000)
-    run.restarts += 1
     stage.recorderOn(run.node).record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container')
   }
 

@@ -5,7 +5,7 @@ import { leases, nodes, pods } from '../api/resources.ts'
 import { timestamp } from '../runtime/clock.ts'
 import { type Actor, type ActorPorts, openStage, writeStatus } from './actor.ts'
 import { withCondition } from './conditions.ts'
-import { taintsFor } from './node-taints.ts'
+import { decideTaints } from './node-taints.ts'
 import { indexByNode } from './owned-pods.ts'
 import { isReady } from './pod-facts.ts'
 
@@ -33,6 +33,7 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
   const podView = stage.views.of(pods)
   const podsOn = indexByNode(podView)
   const heard = new Map<string, Heard>()
+  const lost = new Set<string>()
   const queue = stage.queue({ needs: [nodeView, leaseView, podView], work: reconcile })
 
   async function reconcile(name: string): Promise<void> {
@@ -40,7 +41,12 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     if (node === undefined) return
     const observed = isSilent(name) ? await reportSilence(node) : node
     await writeTaints(observed)
-    if (conditionOf(observed, 'Ready')?.status !== 'True') await reportPodsNotReady(name)
+    // Once for each time it is lost: a kubelet that still speaks for its pods knows better.
+    if (conditionOf(observed, 'Ready')?.status === 'True') lost.delete(name)
+    else if (!lost.has(name)) {
+      await reportPodsNotReady(name)
+      lost.add(name)
+    }
   }
 
   function isSilent(name: string): boolean {
@@ -72,8 +78,8 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
   }
 
   async function writeTaints(node: Node): Promise<void> {
-    const taints = taintsFor(node, timestamp(stage.clock))
-    if (taints === (node.spec?.taints ?? taints) || (taints.length === 0 && node.spec?.taints === undefined)) return
+    const taints = decideTaints(node, timestamp(stage.clock))
+    if (taints === undefined) return
     const { taints: _, ...spec } = node.spec ?? {}
     const written = await stage.api.update(nodes, {
       ...node,
@@ -113,6 +119,7 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     nodeView.subscribe(({ key, after }) => {
       if (after === undefined) {
         heard.delete(key)
+        lost.delete(key)
         return
       }
       const statusBeat = conditionOf(after, 'Ready')?.lastHeartbeatTime
@@ -130,15 +137,6 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     if (heard.has(metadata.name) && spec?.renewTime !== undefined) hear(metadata.name, { renewTime: spec.renewTime })
   }
 
-  stage.onStop(
-    podView.subscribe(({ before, after }) => {
-      const node = after?.spec.nodeName
-      // A pod that says it is ready on a node that is not has to be told again.
-      if (node !== undefined && after !== undefined && isReady(after) && !(before !== undefined && isReady(before))) {
-        if (conditionOf(nodeView.get(node) ?? {}, 'Ready')?.status !== 'True') queue.add(node)
-      }
-    }),
-  )
   stage.every(periodSeconds * 1_000, () => {
     for (const node of nodeView.values()) {
       const key = keyText(keyOf(node))

@@ -15,10 +15,10 @@ const pressureTaints: Readonly<Record<string, string>> = {
 const ours = new Set([notReady, unreachable, unschedulableTaint.key, ...Object.values(pressureTaints)])
 
 /**
- * The taints that a node should carry for what it says of itself, beside those that others put on it. The same list
- * comes back when nothing changes.
+ * The taints that a node should carry for what it says of itself, beside those that others put on it; undefined when it
+ * carries just these.
  */
-export function taintsFor(node: Node, now: string): readonly Taint[] {
+export function decideTaints(node: Node, now: string): readonly Taint[] | undefined {
   const held = node.spec?.taints ?? []
   const wanted = wantedTaints(node)
   const isWanted = (taint: Taint) => wanted.some((other) => isSameTaint(taint, other))
@@ -26,7 +26,7 @@ export function taintsFor(node: Node, now: string): readonly Taint[] {
   const added = wanted
     .filter((taint) => !held.some((other) => isSameTaint(taint, other)))
     .map((taint) => ({ ...taint, timeAdded: now }))
-  return kept.length === held.length && added.length === 0 ? held : [...kept, ...added]
+  return kept.length === held.length && added.length === 0 ? undefined : [...kept, ...added]
 }
 
 function wantedTaints(node: Node): Taint[] {

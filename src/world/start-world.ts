@@ -33,7 +33,7 @@ export interface World extends Actor {
 /** Everything that makes a cluster live, on one set of views: what a control plane and its machines do. */
 export function startWorld(ports: Omit<ActorPorts, 'views' | 'events'> & WorldOptions): World {
   const { api, clock, random = realRandom, onFailure, keepEvents = 'all' } = ports
-  const views = new Views({ api, clock })
+  const views = new Views(ports)
   const events = createEventSink({ api, clock, random, keep: keepEvents })
   const shared: ActorPorts = { api, clock, random, views, events, ...(onFailure === undefined ? {} : { onFailure }) }
   const kubelet = createKubelet({ ...shared, ...ports.kubelet })

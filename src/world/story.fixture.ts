@@ -7,6 +7,7 @@ import { events, nodes, pods } from '../api/resources.ts'
 import { ApiServer } from '../embedded/api-server.ts'
 import type { EmbeddedApi } from '../embedded/embedded-api.ts'
 import { clusterAdmin } from '../embedded/user-info.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
 import { type Random, seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import type { ActorFailure } from './actor.ts'
@@ -20,9 +21,8 @@ export interface Story {
   readonly failures: ActorFailure[]
   seconds(count: number): Promise<void>
   list<T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]>
-  /** The pods, by name without the random end, as `name phase ready node`. */
   podsOf(app: string): Promise<readonly Pod[]>
-  eventsAbout(name: string): Promise<readonly string[]>
+  eventsAbout(name: string): Promise<string[]>
   stop(): void
 }
 
@@ -171,4 +171,16 @@ export function barePod(name: string, { labels = {}, ...spec }: Partial<PodSpec>
 
 export function inDefault(name: string): ObjectKey {
   return { namespace: 'default', name }
+}
+
+/** The same API, some of it changed. */
+export function changedApi(api: KubeApi, changes: Partial<KubeApi>): KubeApi {
+  return new Proxy(api, {
+    get(target, name) {
+      const changed = changes[name as keyof KubeApi]
+      if (changed !== undefined) return changed
+      const own: unknown = Reflect.get(target, name, target)
+      return typeof own === 'function' ? own.bind(target) : own
+    },
+  })
 }

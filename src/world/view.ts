@@ -33,7 +33,7 @@ export class View<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>
   readonly #api: KubeApi
   readonly #clock: Clock
-  readonly #namespace: string | undefined
+  readonly #onFailure: (error: unknown) => void
   readonly #held = new Map<string, T>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #listeners = new Set<ChangeListener<T>>()
@@ -44,11 +44,17 @@ export class View<T extends KubeObject = KubeObject> {
   #seenVersion = 0
   #ready = false
 
-  constructor(ports: { api: KubeApi; clock: Clock; type: ResourceType<T>; namespace?: string }) {
+  constructor(ports: {
+    api: KubeApi
+    clock: Clock
+    type: ResourceType<T>
+    /** Told of each failure to list or watch, which is tried again in any case. */
+    onFailure?: (error: unknown) => void
+  }) {
     this.#api = ports.api
     this.#clock = ports.clock
     this.type = ports.type
-    this.#namespace = ports.namespace
+    this.#onFailure = ports.onFailure ?? (() => {})
     void this.#follow()
   }
 
@@ -130,7 +136,7 @@ export class View<T extends KubeObject = KubeObject> {
     while (!signal.aborted) {
       try {
         from ??= await this.#list()
-        for await (const event of this.#api.watch(this.type, { ...this.#scope(), resourceVersion: from, signal })) {
+        for await (const event of this.#api.watch(this.type, { resourceVersion: from, signal })) {
           if (signal.aborted) return
           from = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
           pauseMs = firstPauseMs
@@ -140,6 +146,7 @@ export class View<T extends KubeObject = KubeObject> {
         if (!signal.aborted) await sleep(this.#clock, firstPauseMs, signal)
       } catch (error) {
         if (hasReason(error, 'Expired', 'Gone')) from = undefined
+        else if (!signal.aborted) this.#onFailure(error)
         await sleep(this.#clock, pauseMs, signal)
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
@@ -153,7 +160,6 @@ export class View<T extends KubeObject = KubeObject> {
     let version = ''
     do {
       const page = await this.#api.list<T>(this.type, {
-        ...this.#scope(),
         limit: pageSize,
         ...(continueToken === undefined ? {} : { continueToken }),
         signal,
@@ -215,10 +221,6 @@ export class View<T extends KubeObject = KubeObject> {
 
   #tell(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change)
-  }
-
-  #scope(): { namespace?: string } {
-    return this.#namespace === undefined ? {} : { namespace: this.#namespace }
   }
 }
 
