@@ -8,6 +8,7 @@ type Spec = CustomResourceDefinition['spec']
 
 export const crdStrategy: ResourceStrategy = {
   prepare(next: CustomResourceDefinition, previous: CustomResourceDefinition | undefined) {
+    if (next.spec === undefined) return next
     const spec = next.spec === previous?.spec ? next.spec : completeSpec(next.spec)
     const storage = (spec.versions ?? []).find(({ storage: isStorage }) => isStorage)?.name
     const stored = next.status?.storedVersions ?? []
@@ -19,6 +20,7 @@ export const crdStrategy: ResourceStrategy = {
 
   validate(next: CustomResourceDefinition, previous: CustomResourceDefinition | undefined) {
     const { spec } = next
+    if (spec === undefined) return [{ kind: 'Required', field: 'spec', detail: '' }]
     if (previous !== undefined && spec === previous.spec) return []
     const errors = [...nameErrorsOf(next), ...versionErrors(spec)]
     if (previous !== undefined) errors.push(...changeErrors(spec, previous))

@@ -8,6 +8,10 @@ import { structuralSchemaErrors } from './structural-schema-rules.ts'
 /** What a definition says its resource is called, and where it lives. */
 export function nameErrorsOf({ metadata, spec }: CustomResourceDefinition): FieldError[] {
   const errors: FieldError[] = []
+  if (spec.names === undefined) {
+    errors.push({ kind: 'Required', field: 'spec.names.plural', detail: '' })
+    errors.push({ kind: 'Required', field: 'spec.names.kind', detail: '' })
+  }
   const { group, names = {} as CustomResourceDefinition['spec']['names'], scope } = spec
   const { plural, singular, kind, listKind } = names
   if (metadata.name !== `${plural}.${group}`) {

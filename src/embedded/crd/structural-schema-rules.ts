@@ -80,7 +80,7 @@ function nodeErrors(schema: Schema, place: Place): FieldError[] {
   }
   errors.push(...forbiddenWords(schema, field), ...valueErrors(schema, field, place), ...listTypeErrors(schema, field))
   errors.push(
-    ...alternativeErrors(schema, field),
+    ...alternativeErrors(schema, schema, field),
     ...childErrors(schema, place),
     ...ruleErrors(schema, field, position),
   )

@@ -59,13 +59,16 @@ function resultProblem(type: string, ast: ASTNode | undefined, node: CompiledSch
   return unknown === undefined ? undefined : `compilation failed: undefined field '${unknown}'`
 }
 
-/** What one value breaks among the rules of its place. `previous` is what it was, where that can be told. */
-export function* brokenRules(
-  value: unknown,
-  previous: unknown,
-  node: CompiledSchema,
-  field: string,
-): Generator<FieldError> {
+/** A value at its place. `previous` is what it was, where that can be told. */
+export interface RuledValue {
+  readonly value: unknown
+  readonly previous: unknown
+  readonly node: CompiledSchema
+  readonly field: string
+}
+
+/** What one value breaks among the rules of its place. */
+export function* brokenRules({ value, previous, node, field }: RuledValue): Generator<FieldError> {
   const rules = compiledRules(node)
   if (rules.length === 0 || value === null) return
   const self = celValue(value, node)
@@ -81,19 +84,19 @@ export function* brokenRules(
       continue
     }
     const before = isOptional ? (hasOld ? Optional.of(oldSelf) : Optional.none()) : (oldSelf ?? null)
-    const error = evaluate(compiled, program, { self, oldSelf: before }, { node, field, value })
+    const error = evaluate({ compiled, program, variables: { self, oldSelf: before }, node, field, value })
     if (error !== undefined) yield error
   }
 }
 
-function evaluate(
-  compiled: CompiledRule,
-  program: CelProgram,
-  variables: { self: unknown; oldSelf: unknown },
-  place: { node: CompiledSchema; field: string; value: unknown },
-): FieldError | undefined {
+interface Evaluation extends Omit<RuledValue, 'previous'> {
+  readonly compiled: CompiledRule
+  readonly program: CelProgram
+  readonly variables: { readonly self: unknown; readonly oldSelf: unknown }
+}
+
+function evaluate({ compiled, program, variables, node, field, value }: Evaluation): FieldError | undefined {
   const { rule } = compiled
-  const { node, field, value } = place
   try {
     if (program(variables) === true) return undefined
   } catch (error) {
@@ -122,7 +125,7 @@ const kinds: Readonly<Record<string, FieldErrorKind>> = {
 }
 
 /** What the writer is told. An expression that fails or gives no good line is passed over for the fixed text. */
-function messageOf({ rule, message }: CompiledRule, variables: { self: unknown; oldSelf: unknown }): string {
+function messageOf({ rule, message }: CompiledRule, variables: Evaluation['variables']): string {
   if (message !== undefined) {
     try {
       const text: unknown = message(variables)

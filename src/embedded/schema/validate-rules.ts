@@ -7,21 +7,26 @@ import { fieldPath, type PathSteps } from './field-path.ts'
 /** The CEL rules that the value breaks, wherever in its schema they stand. */
 export function brokenCelRules(next: unknown, previous: unknown, root: CompiledSchema): FieldError[] {
   if (!holdsRules(root)) return []
-  const errors: FieldError[] = []
-  walk(next, previous, root, [], errors)
-  return errors
+  const walk: Walk = { path: [], errors: [] }
+  checkRules(next, previous, root, walk)
+  return walk.errors
 }
 
-function walk(value: unknown, previous: unknown, node: CompiledSchema, path: PathSteps, errors: FieldError[]): void {
+interface Walk {
+  readonly path: PathSteps
+  readonly errors: FieldError[]
+}
+
+function checkRules(value: unknown, previous: unknown, node: CompiledSchema, walk: Walk): void {
   if (value === undefined || value === null || !holdsRules(node)) return
-  errors.push(...brokenRules(value, previous, node, fieldPath(path)))
+  walk.errors.push(...brokenRules({ value, previous, node, field: fieldPath(walk.path) }))
   if (typeof value !== 'object') return
   if (Array.isArray(value)) {
-    const before = Array.isArray(previous) ? previous : undefined
+    const earlier = Array.isArray(previous) ? previous : undefined
     for (const [index, item] of value.entries()) {
-      path.push(index)
-      if (node.items) walk(item, before && earlierItem(item, index, before, node), node.items, path, errors)
-      path.pop()
+      walk.path.push(index)
+      if (node.items) checkRules(item, earlier && earlierItem({ item, index, earlier, node }), node.items, walk)
+      walk.path.pop()
     }
     return
   }
@@ -29,9 +34,9 @@ function walk(value: unknown, previous: unknown, node: CompiledSchema, path: Pat
   for (const field in value) {
     const child = node.properties.get(field) ?? node.additional
     if (child === undefined) continue
-    path.push(field)
-    walk((value as Record<string, unknown>)[field], before?.[field], child, path, errors)
-    path.pop()
+    walk.path.push(field)
+    checkRules((value as Record<string, unknown>)[field], before?.[field], child, walk)
+    walk.path.pop()
   }
 }
 

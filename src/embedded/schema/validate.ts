@@ -123,7 +123,7 @@ function checkItems(list: readonly unknown[], previous: unknown, node: CompiledS
   for (let index = 0; index < list.length; index += 1) {
     const item = list[index]
     walk.path.push(index)
-    check(item, before && earlierItem(item, index, before, node), node.items, walk)
+    check(item, before && earlierItem({ item, index, earlier: before, node }), node.items, walk)
     walk.path.pop()
   }
 }
