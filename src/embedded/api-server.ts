@@ -12,6 +12,7 @@ import {
   answerSelfSubjectRulesReview,
   answerSubjectAccessReview,
 } from './access/access-reviews.ts'
+import { defaultRoles } from './access/default-roles.ts'
 import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './access/rbac-authorizer.ts'
 import type { Admission } from './admission/admission.ts'
 import { type Answer, builtinResources } from './builtin/definitions.ts'
@@ -92,9 +93,10 @@ export class ApiServer {
     this.#store.compact()
   }
 
-  /** Starts garbage collection and the lifecycle of namespaces. */
+  /** Adds the roles every cluster starts with, and starts garbage collection and the lifecycle of namespaces. */
   start(): void {
     if (this.#actors.length > 0) return
+    this.#addDefaultRoles()
     const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock: this.#registry.clock }
     this.#actors = [startGarbageCollector(ports), startNamespaceLifecycle(ports)]
   }
@@ -157,6 +159,15 @@ export class ApiServer {
 
   #served({ group, version, plural }: ResourceType): ResourceDefinition {
     return this.#catalogue.find(group, version, plural) as ResourceDefinition
+  }
+
+  #addDefaultRoles(): void {
+    for (const role of defaultRoles()) {
+      const plural = role.kind === 'ClusterRole' ? 'clusterroles' : 'clusterrolebindings'
+      const type = this.#catalogue.find(rbacGroup, 'v1', plural)?.type
+      // One that is there already was changed by an administrator, and stays so.
+      if (type !== undefined) this.#housekeeper.create(type, role).catch(() => {})
+    }
   }
 
   #putNamespace(name: string): void {
