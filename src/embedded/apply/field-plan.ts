@@ -64,6 +64,8 @@ export class FieldPlan {
   readonly isAtomicMap: boolean
   /** The keys of a list of maps, sorted, with what an item that omits one is taken to have. */
   readonly keys: readonly { readonly name: string; readonly label: string; readonly default: Json | undefined }[]
+  /** The names of items by the text of their only key, as far as they were needed lately. */
+  readonly elements = new Map<string, PathElement>()
   readonly #position: Position
   readonly #slots = new Map<string, FieldSlot>()
   #items: FieldPlan | undefined

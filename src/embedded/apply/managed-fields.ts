@@ -71,11 +71,12 @@ export function ownershipOf(claim: {
 }): Ownership {
   const { manager, operation, apiVersion, subresource } = claim.by
   const { fields = noFields, time } = claim
-  const ownership: Ownership =
+  const ownership: { -readonly [field in keyof Ownership]: Ownership[field] } =
     time === undefined
       ? { manager, operation, apiVersion, fieldsType: 'FieldsV1', fieldsV1: fields }
       : { manager, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: fields }
-  return subresource === undefined || subresource === '' ? ownership : { ...ownership, subresource }
+  if (subresource !== undefined && subresource !== '') ownership.subresource = subresource
+  return ownership
 }
 
 /** Whether the entry is this manager's. An applier keeps its entry when it changes to another version. */
