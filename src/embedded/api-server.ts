@@ -15,6 +15,9 @@ import {
 import { defaultRoles } from './access/default-roles.ts'
 import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './access/rbac-authorizer.ts'
 import type { Admission } from './admission/admission.ts'
+import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/validating-webhooks.ts'
+import type { WebhookCall } from './admission/webhook-call.ts'
+import type { ServiceReference } from './admission/webhook-configuration.ts'
 import { type Answer, builtinResources } from './builtin/definitions.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { createEvictionHandler, type EvictionRequest } from './eviction.ts'
@@ -36,6 +39,10 @@ export interface ApiServerOptions {
   readonly random: Random
   /** How many changes each resource remembers; a watch that falls further behind must list again. */
   readonly eventLogLength?: number
+  /** How webhooks are called; absent: over HTTPS. */
+  readonly callWebhook?: WebhookCall
+  /** Where a webhook is reached that names a Service. */
+  readonly resolveWebhookService?: (service: ServiceReference) => string | undefined
 }
 
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -47,12 +54,12 @@ export class ApiServer {
   readonly #catalogue: ResourceRegistry
   readonly #registry: Registry
   readonly #authorizer: RbacAuthorizer
-  readonly #admission: Admission
+  readonly #admission: ValidatingWebhooks
   readonly #evict: (request: EvictionRequest) => Promise<JsonObject>
   readonly #housekeeper: EmbeddedApi
   #actors: readonly { stop(): void }[] = []
 
-  constructor({ clock, random, eventLogLength }: ApiServerOptions) {
+  constructor({ clock, random, eventLogLength, callWebhook, resolveWebhookService }: ApiServerOptions) {
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
     this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
@@ -63,7 +70,18 @@ export class ApiServer {
       deleteInstances: (definition) => this.#deleteInstances(definition),
     })
     this.#registry = { store: this.#store, clock, random, catalogue: this.#catalogue, customResources }
-    this.#admission = noAdmission
+    this.#admission = createValidatingWebhooks({
+      configurations: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingwebhookconfigurations'),
+      namespaceLabels: (name) => {
+        const namespace = this.#store.bucket('namespaces').get(name)
+        return namespace === undefined ? undefined : (namespace.metadata.labels ?? {})
+      },
+      equivalents: (type) => this.#equivalents(type),
+      clock,
+      random,
+      ...(callWebhook === undefined ? {} : { call: callWebhook }),
+      ...(resolveWebhookService === undefined ? {} : { resolveService: resolveWebhookService }),
+    })
     this.#housekeeper = this.#api(clusterAdmin, noAdmission)
     this.#evict = createEvictionHandler({ api: this.#housekeeper, clock, admission: this.#admission })
     for (const name of firstNamespaces) this.#putNamespace(name)
@@ -104,6 +122,7 @@ export class ApiServer {
   stop(): void {
     for (const actor of this.#actors) actor.stop()
     this.#actors = []
+    void this.#admission.close()
   }
 
   #api(user: UserInfo, admission: Admission): EmbeddedApi {
@@ -143,6 +162,15 @@ export class ApiServer {
       // Whoever was faster in deleting or changing it is followed up when it is really gone.
       deleteObject(this.#registry, request, keyOf(object), {}).catch(() => {})
     }
+  }
+
+  /** Under which other groups and versions the same objects are served. */
+  #equivalents({ group, version, plural }: ResourceType): readonly ResourceType[] {
+    const definition = this.#catalogue.find(group, version, plural)
+    return this.#catalogue
+      .all()
+      .filter((each) => each !== definition && each.storageKey === definition?.storageKey)
+      .map(({ type }) => type)
   }
 
   #ownWrite(definition: ResourceDefinition, writer: Partial<WriteRequest> = {}): WriteRequest {
