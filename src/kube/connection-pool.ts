@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { Agent, type Dispatcher, ProxyAgent } from 'undici'
 import { CofferdamError } from '../errors.ts'
@@ -104,7 +105,7 @@ function createDispatcher(connection: ClusterConnection, { ca, cert, key }: TlsT
 
 /** OpenSSL's own words are for its authors: say which entry to look at instead. */
 function problemOf({ ca, cert, key }: TlsTexts, connection: ClusterConnection): CofferdamError | undefined {
-  if (ca !== undefined && !isUsable({ ca })) {
+  if (ca !== undefined && !hasCertificate(ca)) {
     return unusableCertificate(originOf(connection.certificateAuthority), 'holds no certificate that can be read')
   }
   if (cert === undefined || key === undefined) return undefined
@@ -120,7 +121,19 @@ function problemOf({ ca, cert, key }: TlsTexts, connection: ClusterConnection): 
   }
 }
 
-function isUsable(options: { ca?: string; cert?: string; key?: string }): boolean {
+/** TLS takes a bundle of garbage for an empty one, and then trusts nobody without saying why. */
+function hasCertificate(bundle: string): boolean {
+  const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return blocks.some((block) => {
+    try {
+      return new X509Certificate(block).subject !== undefined
+    } catch {
+      return false
+    }
+  })
+}
+
+function isUsable(options: { cert: string; key?: string }): boolean {
   try {
     createSecureContext(options)
     return true

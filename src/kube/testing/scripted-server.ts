@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { TLSSocket, Server as TlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { ClusterConnection } from '../cluster-connection.ts'
 
@@ -10,6 +11,8 @@ export interface ScriptedRequest {
   readonly query: Readonly<Record<string, string>>
   readonly headers: IncomingMessage['headers']
   readonly body: string
+  /** The common name of the client certificate, when one was shown. */
+  readonly peer: string | undefined
 }
 
 export interface ScriptedServer {
@@ -21,6 +24,8 @@ export interface ScriptedServer {
   readonly connections: () => number
   /** How to reach it, without credentials unless more is given. */
   connection(more?: Partial<ClusterConnection>): ClusterConnection
+  /** Shows another certificate from the next connection on, and ends the connections that are idle. */
+  changeCertificate(tls: { readonly cert: string; readonly key: string }): void
 }
 
 export type Script = (request: ScriptedRequest, response: ServerResponse, count: number) => void
@@ -40,6 +45,7 @@ export async function startScriptedServer(script: Script, tls?: ServerOptions): 
         query: Object.fromEntries(url.searchParams),
         headers: message.headers,
         body: Buffer.concat(chunks).toString('utf8'),
+        peer: peerOf(message.socket),
       }
       requests.push(request)
       script(request, response, requests.length)
@@ -61,6 +67,10 @@ export async function startScriptedServer(script: Script, tls?: ServerOptions): 
     port,
     requests,
     connections: () => connections,
+    changeCertificate(next) {
+      if (server instanceof TlsServer) server.setSecureContext(next)
+      server.closeIdleConnections()
+    },
     connection: (more = {}) => ({
       source: 'a test',
       namespace: 'default',
@@ -70,6 +80,11 @@ export async function startScriptedServer(script: Script, tls?: ServerOptions): 
       ...more,
     }),
   }
+}
+
+function peerOf(socket: Socket): string | undefined {
+  const name = socket instanceof TLSSocket ? socket.getPeerCertificate().subject?.CN : undefined
+  return typeof name === 'string' ? name : undefined
 }
 
 export function answerJson(response: ServerResponse, value: unknown, code = 200): void {
