@@ -28,6 +28,7 @@ import { bindPod } from './registry/bind-pod.ts'
 import { cachedObjects } from './registry/cached-objects.ts'
 import { CustomResources } from './registry/custom-resources.ts'
 import { deleteObject } from './registry/delete-object.ts'
+import { startEventExpiry } from './registry/event-expiry.ts'
 import { noAdmission, type Registry, type WriteRequest } from './registry/registry.ts'
 import { ResourceRegistry } from './registry/resource-registry.ts'
 import type { ResourceCatalogue, ResourceDefinition } from './resource-definition.ts'
@@ -111,12 +112,12 @@ export class ApiServer {
     this.#store.compact()
   }
 
-  /** Adds the roles every cluster starts with, and starts garbage collection and the lifecycle of namespaces. */
+  /** Adds the roles every cluster starts with, and starts garbage collection, the lifecycle of namespaces and the forgetting of events. */
   start(): void {
     if (this.#actors.length > 0) return
     this.#addDefaultRoles()
     const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock: this.#registry.clock }
-    this.#actors = [startGarbageCollector(ports), startNamespaceLifecycle(ports)]
+    this.#actors = [startGarbageCollector(ports), startNamespaceLifecycle(ports), startEventExpiry(this.#registry)]
   }
 
   stop(): void {

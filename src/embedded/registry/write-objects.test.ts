@@ -103,34 +103,34 @@ describe('a create', () => {
     })
   })
 
-  const refusedObjects: Record<string, { object: KubeObject; then: object }> = {
+  const refusedObjects: Record<string, { object: KubeObject; refusal: object }> = {
     'with a resourceVersion is refused with 400': {
       object: configMap('a', {}, { resourceVersion: '5' }),
-      then: { code: 400, message: 'resourceVersion should not be set on objects to be created' },
+      refusal: { code: 400, message: 'resourceVersion should not be set on objects to be created' },
     },
     'of another version than asked for is refused with 400': {
       object: { ...configMap('a'), apiVersion: 'v2' },
-      then: {
+      refusal: {
         code: 400,
         message: 'the API version in the data (v2) does not match the expected API version (v1)',
       },
     },
     'of another kind than asked for is refused with 400': {
       object: { ...configMap('a'), kind: 'Secret' },
-      then: { code: 400, message: 'Secret in version "v1" cannot be handled as a ConfigMap' },
+      refusal: { code: 400, message: 'Secret in version "v1" cannot be handled as a ConfigMap' },
     },
     'without a name is refused with 422': {
       object: configMap(''),
-      then: {
+      refusal: {
         code: 422,
         message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
       },
     },
   }
-  for (const [sentence, { object, then }] of Object.entries(refusedObjects)) {
+  for (const [sentence, { object, refusal }] of Object.entries(refusedObjects)) {
     it(sentence, async () => {
       const { api, server } = stage()
-      expect(await refusalOf(api.create(configMaps, object))).toMatchObject(then)
+      expect(await refusalOf(api.create(configMaps, object))).toMatchObject(refusal)
       expect(server.version).toBe(1004)
     })
   }
