@@ -24,13 +24,17 @@ programs=${KUBECTL:-$(bash test/kubectl/get-kubectl.sh)}
 ${COFFERDAM_DEMO:-node bin/cofferdam.js demo} --headless --port 0 --kube-port 0 --kubeconfig-out "$work/kubeconfig" \
   >"$work/server.log" 2>&1 &
 server=$!
-for _ in $(seq 600); do
+answers() {
+  node -e 'fetch(process.argv[1]).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))' "$1" 2>/dev/null
+}
+address=
+for _ in $(seq 300); do
   kill -0 "$server" 2>/dev/null || { cat "$work/server.log"; echo "the demo ended before it was ready"; exit 1; }
-  address=$(sed -n 's/^ *server: *//p' "$work/kubeconfig" 2>/dev/null | tr -d "\"'" | head -1)
-  [ -n "$address" ] && curl -fsS "$address/readyz" >/dev/null 2>&1 && break
-  sleep 0.1
+  address=$(sed -n 's/^.*server: *//p' "$work/kubeconfig" 2>/dev/null | tr -d "\"'," | head -1)
+  [ -n "$address" ] && answers "$address/readyz" && break
+  sleep 0.2
 done
-curl -fsS "$address/readyz" >/dev/null || { cat "$work/server.log"; echo "the demo was not ready in time"; exit 1; }
+answers "$address/readyz" || { cat "$work/server.log"; echo "the demo was not ready in time"; exit 1; }
 
 # shellcheck source=test/kubectl/steps.sh
 . test/kubectl/steps.sh
@@ -38,7 +42,9 @@ curl -fsS "$address/readyz" >/dev/null || { cat "$work/server.log"; echo "the de
 number=0
 for program in $programs; do
   number=$((number + 1))
-  kubectl() { HOME="$work" command "$program" --kubeconfig "$work/kubeconfig" --cache-dir "$work/cache-$number" "$@"; }
+  # The array is for the background: its process is kubectl itself, not a shell around it.
+  kubectl=(env "HOME=$work" "$program" --kubeconfig "$work/kubeconfig" --cache-dir "$work/cache-$number")
+  kubectl() { "${kubectl[@]}" "$@"; }
   minor=$(kubectl version --client -o json 2>/dev/null | sed -nE 's/.*"minor": *"([0-9]+).*/\1/p' | head -1)
   echo
   echo "== kubectl 1.$minor"

@@ -1,4 +1,4 @@
-# What a user does with kubectl, step by step. Sourced by run.sh, which defines `kubectl`, `minor` and `work`.
+# What a user does with kubectl, step by step. Sourced by run.sh, which defines `kubectl` (a function and an array), `minor`, `work`.
 # shellcheck shell=bash disable=SC2154,SC2034
 
 verdict() {
@@ -111,15 +111,15 @@ YAML
 }
 
 watch_configmaps() {
-  kubectl -n "$1" get configmaps -w >"$work/out" 2>&1 &
-  local watcher=$!
-  for _ in $(seq 40); do grep -q '^settings' "$work/out" && break; sleep 0.25; done
+  local seen="$work/watched" watcher
+  "${kubectl[@]}" -n "$1" get configmaps -w >"$seen" 2>&1 &
+  watcher=$!
+  for _ in $(seq 40); do grep -q '^settings' "$seen" && break; sleep 0.25; done
   kubectl -n "$1" create configmap late --from-literal=a=1 >/dev/null
-  for _ in $(seq 40); do grep -Eq '^late +1 ' "$work/out" && break; sleep 0.25; done
+  for _ in $(seq 40); do grep -Eq '^late +1 ' "$seen" && break; sleep 0.25; done
   kill "$watcher" 2>/dev/null
   wait "$watcher" 2>/dev/null
-  cat "$work/out"
-  grep -Eq '^late +1 ' "$work/out"
+  cat "$seen"
 }
 
 drive() {
@@ -161,7 +161,7 @@ write_and_read() {
   step "a label selects" '^settings' kubectl -n "$ns" get cm -l 'tier in (back,front)'
   step "a label that nothing has selects nothing" 'No resources found' kubectl -n "$ns" get cm -l tier=none
   step "a field selects" '^late' kubectl -n "$ns" get cm --field-selector metadata.name=late
-  step "annotate writes an annotation" 'annotated' kubectl -n "$ns" annotate cm settings note=hello
+  step "annotate writes an annotation" 'annotated?$' kubectl -n "$ns" annotate cm settings note=hello
   step "patch --type merge" 'patched' kubectl -n "$ns" patch cm settings --type merge -p '{"data":{"a":"1"}}'
   step "patch --type json" 'patched' kubectl -n "$ns" patch cm settings --type json \
     -p '[{"op":"test","path":"/data/a","value":"1"},{"op":"replace","path":"/data/a","value":"2"}]'
