@@ -137,7 +137,6 @@ function buildEvent(news: {
     reportingInstance: source.host ?? '',
     firstTimestamp: now,
     lastTimestamp: now,
-    eventTime: null,
     count: 1,
   }
 }
