@@ -30,7 +30,7 @@ export interface WatchCacheOptions<T extends KubeObject, V> {
   readonly onError?: (error: unknown) => void
 }
 
-export interface CacheAge {
+interface CacheAge {
   readonly synced: boolean
   /** Everything up to this version is in; undefined before the first list. */
   readonly resourceVersion: string | undefined

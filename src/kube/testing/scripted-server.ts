@@ -5,7 +5,7 @@ import { TLSSocket, Server as TlsServer } from 'node:tls'
 import { onTestFinished } from 'vitest'
 import type { ClusterConnection } from '../cluster-connection.ts'
 
-export interface ScriptedRequest {
+interface ScriptedRequest {
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
