@@ -173,6 +173,25 @@ describe('a credential plugin', () => {
     expect(await runs()).toHaveLength(2)
   })
 
+  it('has a time limit of its own: that of the request begins when the plugin is done', async () => {
+    const { server } = await guardedServer('one')
+    const { authentication } = await plugin(credential({ token: 'one' }))
+    const timers: string[] = []
+    const clock: Clock = {
+      now: () => realClock.now(),
+      after(delayMs, callback) {
+        timers.push(`set ${delayMs}`)
+        const cancel = realClock.after(delayMs, callback)
+        return () => {
+          timers.push(`cancel ${delayMs}`)
+          cancel()
+        }
+      },
+    }
+    await openApi(server.connection({ authentication }), { clock, execTimeoutMs: 20_000 }).get(configMaps, key)
+    expect(timers).toEqual(['set 20000', 'cancel 20000', 'set 30000', 'cancel 30000'])
+  })
+
   it('that goes on handing out a bad token leaves the 401 to the caller', async () => {
     const { server, tokens } = await guardedServer('good')
     const { authentication } = await plugin(credential({ token: 'bad' }))
@@ -202,7 +221,10 @@ describe('a credential plugin', () => {
   })
 
   const secret = 'hunter2'
-  const failures: Record<string, { answer?: unknown; more?: Partial<ExecPlugin>; says: RegExp; hint?: RegExp }> = {
+  const failures: Record<
+    string,
+    { answer?: unknown; more?: Partial<ExecPlugin>; timeoutMs?: number; says: RegExp; hint?: RegExp }
+  > = {
     'that is not installed: its own hint': {
       more: { command: 'no-such-login-program', installHint: 'get it from the shelf' },
       says: /the credential plugin no-such-login-program is not installed$/,
@@ -211,7 +233,8 @@ describe('a credential plugin', () => {
     'that fails: its code': { more: { args: ['-e', 'process.exit(3)'] }, says: /ended with 3$/ },
     'that hangs: the time it was given': {
       more: { args: ['-e', 'setInterval(() => {}, 1000)'] },
-      says: /gave no answer within 0\.3 s$/,
+      timeoutMs: 50,
+      says: /gave no answer within 0\.05 s$/,
     },
     'that wants a terminal where there is none': {
       more: { interactiveMode: 'Always' },
@@ -236,11 +259,13 @@ describe('a credential plugin', () => {
       says: /printed a token that no header may carry$/,
     },
   }
-  for (const [story, { answer = credential({ token: 'x' }), more, says, hint }] of Object.entries(failures)) {
+  for (const [story, { answer = credential({ token: 'x' }), more, timeoutMs, says, hint }] of Object.entries(
+    failures,
+  )) {
     it(story, async () => {
       const { server } = await guardedServer('one')
       const { authentication } = await plugin(answer, more)
-      const api = openApi(server.connection({ authentication }), { execTimeoutMs: 300 })
+      const api = openApi(server.connection({ authentication }), { execTimeoutMs: timeoutMs ?? 20_000 })
       const error = await api.get(configMaps, key).then(
         () => undefined,
         (reason: unknown) => reason,

@@ -1,12 +1,11 @@
 import type { Dispatcher } from 'undici'
-import { ApiError } from '../api/api-error.ts'
 import { isJsonObject, type JsonObject } from '../api/json.ts'
 import { backoffDelayMs } from '../runtime/backoff.ts'
 import { type Clock, sleep } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import type { ClusterConnection } from './cluster-connection.ts'
 import { createConnectionPool } from './connection-pool.ts'
-import { createCredentials } from './credentials.ts'
+import { type CredentialSet, createCredentials } from './credentials.ts'
 import { fromTransport, isBrokenConnection, type RequestName, readRefusal, unreachable } from './http-failures.ts'
 import { type LinkedSignal, linkSignals } from './link-signals.ts'
 
@@ -61,27 +60,37 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
 
   const name = ({ method, path }: HttpCall): RequestName => ({ server: connection.server, method, path })
 
-  /** One request on one connection; asked once more with fresh credentials when the server does not know these. */
-  async function exchange(call: HttpCall, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
-    for (let renewed = false; ; renewed = true) {
+  async function send(call: HttpCall, present: CredentialSet, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+    const dispatcher = await pool.current(present)
+    signal.throwIfAborted()
+    return dispatcher.request({
+      origin,
+      path: `${prefix}${call.path}${queryText(call.query)}`,
+      method: call.method,
+      headers: {
+        ...fixedHeaders,
+        ...(present.authorization === undefined ? {} : { authorization: present.authorization }),
+        ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
+      },
+      body: call.body === undefined ? null : JSON.stringify(call.body),
+      signal,
+    })
+  }
+
+  /** Asks, and once more with fresh credentials when the server does not know these: 401 comes before anything is done. */
+  async function exchange<R>(
+    call: HttpCall,
+    limits: LinkedSignal,
+    read: (response: Dispatcher.ResponseData) => Promise<R>,
+  ): Promise<{ readonly response: Dispatcher.ResponseData; readonly content: R }> {
+    for (let isRenewed = false; ; isRenewed = true) {
+      // A plugin may wait for somebody to log in: the server's time begins after that.
       const present = await credentials.current()
-      const dispatcher = await pool.current(present)
-      signal.throwIfAborted()
-      const response = await dispatcher.request({
-        origin,
-        path: `${prefix}${call.path}${queryText(call.query)}`,
-        method: call.method,
-        headers: {
-          ...fixedHeaders,
-          ...(present.authorization === undefined ? {} : { authorization: present.authorization }),
-          ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
-        },
-        body: call.body === undefined ? null : JSON.stringify(call.body),
-        signal,
+      const answer = await withinLimits(call, limits, async () => {
+        const response = await send(call, present, limits.signal)
+        return { response, content: await read(response) }
       })
-      // 401 comes before anything is done, so that asking again is safe for every method.
-      if (response.statusCode !== 401 || renewed || !(await credentials.renew(present))) return response
-      await response.body.dump()
+      if (answer.response.statusCode !== 401 || isRenewed || !(await credentials.renew(present))) return answer
     }
   }
 
@@ -98,7 +107,6 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       if (call.signal?.aborted) throw unreachable(name(call), 'the caller gave up', { cause: call.signal.reason })
       if (closing.signal.aborted) throw unreachable(name(call), 'the client was closed')
       if (expired) throw unreachable(name(call), `no whole answer within ${requestTimeoutMs / 1000} s`)
-      if (error instanceof ApiError) throw error
       pool.recheck()
       throw fromTransport(name(call), error)
     } finally {
@@ -109,12 +117,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   async function attempt(call: HttpCall): Promise<Attempt> {
     const limits = linkSignals(call.signal, closing.signal)
     try {
-      const { statusCode, headers, text } = await withinLimits(call, limits, async () => {
-        const response = await exchange(call, limits.signal)
-        return { statusCode: response.statusCode, headers: response.headers, text: await response.body.text() }
-      })
-      if (statusCode >= 200 && statusCode < 300) return { answer: parseAnswer(call, text) }
-      return afterRefusal(call, statusCode, text, headers['retry-after'])
+      const { response, content } = await exchange(call, limits, ({ body }) => body.text())
+      if (isSuccess(response)) return { answer: parseAnswer(call, content) }
+      return afterRefusal(call, response, content)
     } catch (error) {
       // A broken connection says nothing of what the server did: only reading again is without risk.
       const again = call.method === 'GET' && isBrokenConnection(error) && !call.signal?.aborted
@@ -129,8 +134,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
    * which is flow control at the door, before anybody read the request. 429 in a Status is a decision (a disruption
    * budget, a webhook, a quota) and the caller must see it; after 5xx a write may have been done.
    */
-  function afterRefusal(call: HttpCall, code: number, body: string, header: string | string[] | undefined): Attempt {
-    const retryAfter = first(header)
+  function afterRefusal(call: HttpCall, response: Dispatcher.ResponseData, body: string): Attempt {
+    const code = response.statusCode
+    const retryAfter = retryAfterOf(response)
     const { error, hasStatus } = readRefusal({ code, body, retryAfter })
     const seconds = error.details?.retryAfterSeconds ?? 0
     const isRead = call.method === 'GET'
@@ -163,13 +169,11 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
         if (call.signal?.aborted || closing.signal.aborted) throw result.error
       }
     },
-    open(call, stream) {
-      return withinLimits(call, stream, async () => {
-        const { statusCode, headers, body } = await exchange(call, stream.signal)
-        if (statusCode >= 200 && statusCode < 300) return body
-        throw readRefusal({ code: statusCode, body: await body.text(), retryAfter: first(headers['retry-after']) })
-          .error
-      })
+    async open(call, stream) {
+      const read = async (response: Dispatcher.ResponseData) => (isSuccess(response) ? '' : response.body.text())
+      const { response, content } = await exchange(call, stream, read)
+      if (isSuccess(response)) return response.body
+      throw readRefusal({ code: response.statusCode, body: content, retryAfter: retryAfterOf(response) }).error
     },
     async close() {
       closing.abort()
@@ -186,7 +190,12 @@ function queryText(query: HttpCall['query'] = {}): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`
 }
 
-function first(header: string | string[] | undefined): string | undefined {
+function isSuccess({ statusCode }: Dispatcher.ResponseData): boolean {
+  return statusCode >= 200 && statusCode < 300
+}
+
+function retryAfterOf({ headers }: Dispatcher.ResponseData): string | undefined {
+  const header = headers['retry-after']
   return Array.isArray(header) ? header[0] : header
 }
 
