@@ -140,8 +140,8 @@ async function answerOf({ webhook, review, uid, clock, call, options }: Question
   const late = new Promise<never>((_, reject) => {
     cancel = clock.after(seconds * 1000, () => {
       const error = new Error('context deadline exceeded')
-      deadline.abort(error)
       reject(error)
+      deadline.abort(error)
     })
   })
   try {

@@ -126,7 +126,8 @@ function valueErrors(schema: Schema, field: string, place: Place): FieldError[] 
   }
   if (schema.default !== undefined && place.position !== 'root') {
     for (const error of validateBySchema(schema.default, schema, { isRoot: false })) {
-      errors.push({ ...error, field: error.field === '' ? `${field}.default` : `${field}.default.${error.field}` })
+      const place = error.field === '' ? `${field}.default` : `${field}.default.${error.field}`
+      errors.push({ ...error, field: place, detail: error.detail.replace(/^\S* in body/, `${place} in body`) })
     }
   }
   return errors
