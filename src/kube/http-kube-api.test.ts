@@ -345,6 +345,15 @@ describe('when the server turns us away', () => {
     expect(server.requests).toHaveLength(3)
   })
 
+  it('a version from the future is not asked for again: the server has already waited for it', async () => {
+    const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] }
+    const { server, api } = await apiFor((_, response) =>
+      answerStatus(response, { code: 504, reason: 'Timeout', details: { ...details, retryAfterSeconds: 1 } }),
+    )
+    expect(await refusalOf(api.list(configMaps, { resourceVersion: '999' }))).toMatchObject({ reason: 'Timeout' })
+    expect(server.requests).toHaveLength(1)
+  })
+
   it('a write is not asked again after 5xx: it may have been done', async () => {
     const { server, api } = await apiFor(tired, { clock: hurriedClock })
     expect(await refusalOf(api.update(configMaps, settings))).toMatchObject({ code: 503 })

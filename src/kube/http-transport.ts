@@ -141,7 +141,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     const seconds = error.details?.retryAfterSeconds ?? 0
     const isRead = call.method === 'GET'
     const isTurnedAway = code === 429 && retryAfter !== undefined && (isRead || !hasStatus)
-    const isFailedRead = isRead && (code === 500 || code === 502 || code === 503 || code === 504)
+    // The server has already waited for that version; whoever named it knows whether it can ever come.
+    const isFuture = error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false
+    const isFailedRead = isRead && !isFuture && (code === 500 || code === 502 || code === 503 || code === 504)
     return { error, again: (isTurnedAway || isFailedRead) && seconds <= longestPatienceSeconds, waitMs: seconds * 1000 }
   }
 
