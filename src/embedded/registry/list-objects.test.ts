@@ -117,6 +117,8 @@ describe('a field selector', () => {
     const fieldSelector = 'spec.nodeName=n7'
     expect(await found({ fieldSelector })).toEqual(['p007', 'p107', 'p207'])
     expect(await found({ fieldSelector, namespace: 'default' })).toEqual([])
+    expect(await found({ fieldSelector, limit: 3 })).toEqual(['p007', 'p107', 'p207'])
+    expect(await found({ fieldSelector, limit: 2 })).toEqual(['p007', 'p107'])
     expect(await found({ fieldSelector: `${fieldSelector},metadata.name!=p107` })).toEqual(['p007', 'p207'])
     await api.delete(pods, { namespace: 'kube-system', name: 'p107' }, { gracePeriodSeconds: 0 })
     expect(await found({ fieldSelector })).toEqual(['p007', 'p207'])

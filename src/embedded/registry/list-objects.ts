@@ -21,8 +21,10 @@ export function listObjects(registry: Registry, definition: ResourceDefinition, 
   const bucket = bucketOf(registry, definition)
   const { version, start, objects } = momentOf(registry, bucket, query)
   const limit = query.limit ?? 0
-  if (objects === undefined && limit === 0 && selection.indexed !== undefined && bucket.size >= worthIndexing) {
-    return { items: shown(definition, indexedObjects(bucket, selection)), resourceVersion: String(version) }
+  if (objects === undefined && selection.indexed !== undefined && bucket.size >= worthIndexing) {
+    const found = indexedObjects(bucket, selection)
+    const fitsOnePage = limit === 0 || found.length <= limit
+    if (fitsOnePage) return { items: shown(definition, found), resourceVersion: String(version) }
   }
   const page = readPage(objects ?? bucket, selection, { start: start ?? selection.prefix, limit })
   const list = { items: shown(definition, page.items), resourceVersion: String(version) }

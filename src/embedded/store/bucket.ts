@@ -201,7 +201,10 @@ export function afterPrefix(prefix: string): string {
 }
 
 function withVersion(object: KubeObject, version: number): KubeObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } }
+  const metadata = { ...object.metadata, resourceVersion: String(version) }
+  // What was frozen was frozen all the way down: its copy need not be walked again.
+  if (Object.isFrozen(object.metadata)) Object.freeze(metadata)
+  return { ...object, metadata }
 }
 
 function enter(index: Map<string, Set<string>>, value: string, key: string): void {
