@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { faceForTest } from './face-for-test.ts'
+import { faceForTest } from './face.fixture.ts'
 
 /** Sends bytes, waits for the answer or the end of the connection. */
 function send(port: number, bytes: Uint8Array): Promise<string> {
@@ -112,7 +112,7 @@ describe('whatever comes over the wire', () => {
         body,
         async (path, pairs, verb, contentType, wanted, sent) => {
           const hasBody = verb !== 'GET' && verb !== 'HEAD'
-          const response = await fetch(`${face.url}${path}?${new URLSearchParams(pairs)}`, {
+          const response = await fetch(`${face.url}${path}?${new URLSearchParams(pairs).toString()}`, {
             method: verb,
             headers: { accept: wanted, ...(hasBody ? { 'content-type': contentType } : {}) },
             ...(hasBody ? { body: sent } : {}),

@@ -1,7 +1,9 @@
 import { createConnection } from 'node:net'
+import { Agent, request } from 'undici'
 import { describe, expect, it } from 'vitest'
+import { createCertificateAuthority, issueServerCertificate } from '../../admission/self-signed-certificate.ts'
 import { realClock } from '../../runtime/real-clock.ts'
-import { configMapNamed, configMapsPath, faceForTest } from './face-for-test.ts'
+import { configMapNamed, configMapsPath, faceForTest } from './face.fixture.ts'
 import { startHttpFace } from './http-face.ts'
 
 const reasons = (json: { status: string; reason: string; code: number }) => [json.status, json.reason, json.code]
@@ -178,6 +180,17 @@ describe('the port', () => {
     const { face } = await faceForTest()
     expect(face.url).toBe(`http://127.0.0.1:${face.port}`)
   })
+})
+
+it('with a certificate the face speaks TLS', async () => {
+  const validity = { notBeforeMs: realClock.now() - 60_000, notAfterMs: realClock.now() + 3_600_000 }
+  const authority = createCertificateAuthority({ commonName: 'test authority', ...validity })
+  const issued = issueServerCertificate({ authority, commonName: 'face', hosts: ['127.0.0.1'], ...validity })
+  const { face } = await faceForTest({ tls: { cert: issued.certificatePem, key: issued.privateKeyPem } })
+  const agent = new Agent({ connect: { ca: authority.certificatePem } })
+  const { statusCode, body } = await request(`${face.url}/livez`, { dispatcher: agent })
+  expect([face.url.startsWith('https://'), statusCode, await body.text()]).toEqual([true, 200, 'ok'])
+  await agent.close()
 })
 
 describe('web pages are kept out', () => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { ApiError } from '../../api/api-error.ts'
 import { CofferdamError } from '../../errors.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -91,7 +92,9 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const gone = new AbortController()
-    const end = () => gone.abort()
+    const end = () => {
+      if (!response.writableFinished) gone.abort()
+    }
     response.on('close', end)
     response.on('error', end)
     open.add(gone)
@@ -124,7 +127,7 @@ async function answerRefusal(exchange: Exchange, refused: ApiError): Promise<voi
   await sendAnswer(exchange, refusal(refused))
 }
 
-function answerGarbage(error: NodeJS.ErrnoException, socket: Socket | import('node:stream').Duplex): void {
+function answerGarbage(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

@@ -10,7 +10,7 @@ import {
   Watch,
 } from '@kubernetes/client-node'
 import { describe, expect, it } from 'vitest'
-import { configMapNamed, faceForTest, podNamed } from './face-for-test.ts'
+import { configMapNamed, faceForTest, podNamed } from './face.fixture.ts'
 
 async function clientForTest() {
   const { face, ...rest } = await faceForTest()
@@ -46,8 +46,10 @@ describe('the official JavaScript client', () => {
     const { core } = await clientForTest()
     const namespace = 'default'
     const first = await core.createNamespacedConfigMap({ namespace, body: configMapNamed('a') })
-    await core.replaceNamespacedConfigMap({ namespace, name: 'a', body: { ...first, data: { x: '1' } } })
-    const stale = core.replaceNamespacedConfigMap({ namespace, name: 'a', body: { ...first, data: { x: '2' } } })
+    const replace = (x: string) =>
+      core.replaceNamespacedConfigMap({ namespace, name: 'a', body: Object.assign(first, { data: { x } }) })
+    await replace('1')
+    const stale = replace('2')
     await expect(stale).rejects.toMatchObject({ code: 409 })
   })
 
@@ -114,14 +116,12 @@ describe('the official JavaScript client', () => {
 
   it('reaches kinds it has never heard of', async () => {
     const { config } = await clientForTest()
-    const listed = await config
-      .makeApiClient(CustomObjectsApi)
-      .listNamespacedCustomObject({
-        group: 'policy',
-        version: 'v1',
-        namespace: 'default',
-        plural: 'poddisruptionbudgets',
-      })
+    const listed = await config.makeApiClient(CustomObjectsApi).listNamespacedCustomObject({
+      group: 'policy',
+      version: 'v1',
+      namespace: 'default',
+      plural: 'poddisruptionbudgets',
+    })
     expect(listed.kind).toBe('PodDisruptionBudgetList')
   })
 })

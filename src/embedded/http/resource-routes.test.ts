@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pods } from '../../api/resources.ts'
 import { serviceAccountUser } from '../user-info.ts'
-import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './face-for-test.ts'
+import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './face.fixture.ts'
 
 const merge = 'application/merge-patch+json'
 
@@ -325,6 +325,15 @@ describe('subresources over HTTP', () => {
       429,
       null,
       'DisruptionBudget',
+    ])
+  })
+
+  it('what only a real container has is refused with a word on why', async () => {
+    const { call } = await faceForTest()
+    const refused = await call(`${podsPath}/a/log`)
+    expect([refused.status, refused.json.message]).toEqual([
+      400,
+      'pods of this cluster run no containers: there are no logs and nothing to connect to',
     ])
   })
 

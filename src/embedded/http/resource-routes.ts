@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { ObjectKey } from '../../api/resource-type.ts'
+import type { WriteOptions } from '../../kube/kube-api.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { AnswerNotes, EmbeddedApi } from '../embedded-api.ts'
 import { badRequest, resourceNotServed } from '../registry/api-errors.ts'
@@ -63,7 +64,12 @@ const namedVerbs: Readonly<Record<string, Verb>> = {
   DELETE: 'delete',
 }
 
+const insideContainers = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
+
 function subresourceVerbs(definition: ResourceDefinition, name: string): readonly Verb[] {
+  if (definition.storageKey === 'pods' && insideContainers.has(name)) {
+    throw badRequest('pods of this cluster run no containers: there are no logs and nothing to connect to')
+  }
   const served = subresourcesOf(definition).find((subresource) => subresource.name === name)
   if (served === undefined) throw resourceNotServed()
   return served.verbs
@@ -174,8 +180,10 @@ async function postSubresource(request: NamedRequest): Promise<void> {
   const encoding = encodingOf(request)
   const options = writeOptions(exchange, 'CreateOptions')
   const body = await readObject(request)
-  const answer = await api.createSubresource(definition.type, key, path.subresource as string, body, options)
-  await send(request, encoding, { code: 201, body: encodeObject(encoding, answer) })
+  const warnings: string[] = []
+  const noted: WriteOptions & AnswerNotes = { ...options, onWarning: (text) => warnings.push(text) }
+  const answer = await api.createSubresource(definition.type, key, path.subresource as string, body, noted)
+  await send(request, encoding, { code: 201, body: encodeObject(encoding, answer), warnings })
 }
 
 async function deleteObject(request: NamedRequest): Promise<void> {
