@@ -175,16 +175,22 @@ describe('a watch over HTTP', () => {
 
   it('a quiet collection without bookmarks is left alone until its time is over', async () => {
     const clock = new VirtualClock()
-    const { api } = await apiFor((_, response) => response.writeHead(200).flushHeaders(), { clock, watchIdleMs: 1_000 })
-    let ended = false
-    const watching = collect(api.watch(pods, { timeoutSeconds: 60 })).finally(() => {
-      ended = true
+    const { api } = await apiFor((_, response) => response.write(line('ADDED', pod('a', '5'))), {
+      clock,
+      watchIdleMs: 1_000,
     })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const events = api.watch(pods, { timeoutSeconds: 60 })[Symbol.asyncIterator]()
+    await events.next()
+    let isOver = false
+    const ending = expect(
+      events.next().finally(() => {
+        isOver = true
+      }),
+    ).rejects.toMatchObject({ code: 'API_UNREACHABLE' })
     await clock.advance(89_000)
-    expect(ended).toBe(false)
+    expect(isOver).toBe(false)
     await clock.advance(1_000)
-    expect(await watching).toEqual({ events: [], end: 'API_UNREACHABLE' })
+    await ending
   })
 
   it('a consumer that takes long is not mistaken for a dead server', async () => {
