@@ -6,23 +6,10 @@ import { ObjectStore } from '../src/embedded/store/object-store.ts'
 import { clusterAdmin } from '../src/embedded/user-info.ts'
 import { seededRandom } from '../src/runtime/random.ts'
 import { realClock } from '../src/runtime/real-clock.ts'
-
-interface Row {
-  readonly measured: string
-  readonly result: string
-  readonly goal: string
-  readonly reached: boolean
-}
+import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const nodeCount = 5_000
 const podCount = 50_000
-
-async function cpuSecondsOf(work: () => Promise<void> | void): Promise<number> {
-  const start = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) / 1e6
-}
 
 function residentMegabytes(): number {
   return process.memoryUsage().rss / 2 ** 20
@@ -204,25 +191,7 @@ function examplePod(at: number): Pod {
   }
 }
 
-function print(rows: readonly Row[]): void {
-  const cells = [
-    ['what', 'measured', 'goal', ''],
-    ...rows.map(({ measured, result, goal, reached }) => [measured, result, goal, reached ? 'reached' : 'MISSED']),
-  ]
-  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => (row[column] as string).length)))
-  for (const row of cells) {
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-  }
-}
-
 const writes = await measureWrites()
 globalThis.gc?.()
 const server = new ApiServer({ clock: realClock, random: seededRandom(1) })
-const rows = [writes, ...(await measureLoad(server)), ...(await measureList(server)), await measureDelivery(server)]
-print(rows)
-if (rows.some(({ reached }) => !reached)) process.exitCode = 1
+printRows([writes, ...(await measureLoad(server)), ...(await measureList(server)), await measureDelivery(server)])
