@@ -12,7 +12,8 @@ export async function readBody({ request }: Exchange, maxBytes: number): Promise
   if (declared > maxBytes) throw tooLarge(maxBytes)
   const parts: Buffer[] = []
   let size = 0
-  for await (const part of request as AsyncIterable<Buffer>) {
+  // Leaving the loop early must not cut the connection: the refusal still has to travel over it.
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += part.length
     if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(part)

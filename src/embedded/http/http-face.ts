@@ -16,6 +16,9 @@ import { defaultVersion, type ServedApi, type ServerVersion } from './served-api
 
 const defaultMaxBodyBytes = 3 * 1024 * 1024
 
+/** Selectors travel in the request line and can be long; clients that poll must not find their connection gone. */
+const connectionLimits = { maxHeaderSize: 256 * 1024, keepAliveTimeout: 120_000 }
+
 export interface HttpFaceOptions {
   readonly server: ServedApi
   readonly clock: Clock
@@ -47,7 +50,9 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
   const open = new Set<AbortController>()
   const respond = responder(options, open, () => `${host}:${portOf(server)}`)
   const listener: RequestListener = (request, response) => void respond(request, response)
-  const server = options.tls ? createTlsServer(options.tls, listener) : createServer(listener)
+  const server = options.tls
+    ? createTlsServer({ ...options.tls, ...connectionLimits }, listener)
+    : createServer(connectionLimits, listener)
   server.on('clientError', answerGarbage)
   await listen(server, options.port, host, options.portFlag)
   const port = portOf(server)
@@ -102,7 +107,7 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
     try {
       await answer({ ...exchange, ...parseTarget(request.url ?? '/') })
     } catch (error) {
-      if (gone.signal.aborted && isOver(response)) return
+      if (isOver(response) || request.errored) return
       const refused = asApiError(error)
       if (refused !== error) onFault?.(error)
       await answerRefusal({ ...exchange, path: '', segments: [], query: new URLSearchParams() }, refused)

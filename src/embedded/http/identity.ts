@@ -5,19 +5,36 @@ import { clusterAdmin, serviceAccountUser, type UserInfo } from '../user-info.ts
 
 export type Authenticate = (token: string) => UserInfo | undefined
 
-/**
- * Who is asking. Whoever reaches the port without a token is the administrator: the port is on loopback.
- *
- * Fails closed: a token nobody knows is refused, never taken for the administrator.
- */
-export function identify(request: IncomingMessage, authenticate: Authenticate | undefined): UserInfo {
-  const bearer = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-  const known = bearer === undefined || authenticate === undefined ? clusterAdmin : authenticate(bearer)
-  if (known === undefined) throw new ApiError('Unauthorized', 'Unauthorized')
-  return impersonated(request) ?? known
+type Caller = Pick<IncomingMessage, 'headers' | 'headersDistinct'> & {
+  readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-function impersonated({ headersDistinct }: IncomingMessage): UserInfo | undefined {
+/**
+ * Who is asking. A caller on this machine without a token is the administrator.
+ *
+ * Fails closed: a token nobody knows is refused, never taken for the administrator; so is a caller from elsewhere
+ * without one, and whoever would act as somebody else without being an administrator.
+ */
+export function identify(request: Caller, authenticate: Authenticate | undefined): UserInfo {
+  const known = authenticated(request, authenticate)
+  const other = impersonated(request)
+  if (other === undefined) return known
+  if (!known.groups.includes('system:masters')) {
+    throw new ApiError('Forbidden', `User "${known.username}" cannot impersonate user "${other.username}"`)
+  }
+  return other
+}
+
+function authenticated({ headers, socket }: Caller, authenticate: Authenticate | undefined): UserInfo {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  const isKnownByToken = bearer !== undefined && authenticate !== undefined
+  const isHere = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
+  const known = isKnownByToken ? authenticate(bearer) : isHere ? clusterAdmin : undefined
+  if (known === undefined) throw new ApiError('Unauthorized', 'Unauthorized')
+  return known
+}
+
+function impersonated({ headersDistinct }: Caller): UserInfo | undefined {
   const username = headersDistinct['impersonate-user']?.[0]
   const groups = (headersDistinct['impersonate-group'] ?? []).filter((group) => group !== '')
   const uid = headersDistinct['impersonate-uid']?.[0]
