@@ -6,9 +6,9 @@ const root = resolve(import.meta.dirname, '..')
 const source = join(root, 'src')
 const document = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
 
-/** The files that belong to the product: no tests, no suites for tests, nothing that runs in a browser. */
+/** The files that belong to the product: no tests, no stages for tests, nothing that runs in a browser. */
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !/\.(test|contract|fixture)\.ts$/.test(file))
+  .filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file))
   .filter((file) => !file.startsWith('dashboard/page/'))
 
 const ports = backticked(/\*Ports\* are[\s\S]*?\n\n/.exec(document)?.[0] ?? '')

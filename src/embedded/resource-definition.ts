@@ -58,6 +58,8 @@ export interface ResourceDefinition {
   readonly selectableFields: readonly string[]
   /** False for kinds whose metadata.generation the real server leaves unset (Pod before 1.35, Event, ConfigMap, Node ...). */
   readonly hasGeneration: boolean
+  /** Deployments count a change of annotations as a new generation too. */
+  readonly countsAnnotations?: boolean
   readonly columns: readonly TableColumn[]
   readonly strategy: ResourceStrategy
 }

@@ -43,6 +43,7 @@ function definitionOf(entry: KindEntry, answer: Answer | undefined): ResourceDef
     postSubresources: entry.postSubresources ?? [],
     selectableFields: entry.selectableFields ?? [],
     hasGeneration: entry.hasGeneration === true,
+    countsAnnotations: entry.countsAnnotations === true,
     columns: columnsOf({ group, kind }),
     strategy: answer === undefined ? strategy : { ...strategy, answer },
   }

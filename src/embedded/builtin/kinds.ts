@@ -13,6 +13,7 @@ export interface KindEntry {
   readonly postSubresources?: readonly string[]
   readonly selectableFields?: readonly string[]
   readonly hasGeneration?: true
+  readonly countsAnnotations?: true
 }
 
 const core = { group: '', version: 'v1' }
@@ -152,6 +153,7 @@ export const builtinKinds: readonly KindEntry[] = [
     ...apps,
     plural: 'deployments',
     kind: 'Deployment',
+    countsAnnotations: true,
     ...statusful,
     ...counted,
     ...scaled,

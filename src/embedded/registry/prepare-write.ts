@@ -164,7 +164,8 @@ function withGeneration(definition: ResourceDefinition, next: KubeObject, previo
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } }
 }
 
-function isSameIntent({ hasStatus }: ResourceDefinition, next: JsonObject, previous: JsonObject): boolean {
+function isSameIntent({ hasStatus, countsAnnotations }: ResourceDefinition, next: Fields, previous: Fields): boolean {
+  if (countsAnnotations === true && !isSameJson(next.metadata.annotations, previous.metadata.annotations)) return false
   const counts = (field: string) =>
     field !== 'metadata' && field !== 'apiVersion' && field !== 'kind' && !(hasStatus && field === 'status')
   for (const field in next) if (counts(field) && !isSameJson(next[field], previous[field])) return false

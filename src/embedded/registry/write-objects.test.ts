@@ -219,6 +219,13 @@ describe('an update', () => {
     expect(generations).toEqual([1, 1, 2])
   })
 
+  it('counts a generation when the annotations of a Deployment change, so that its rollout notices', async () => {
+    const { api } = stage()
+    const made = await api.create(deployments, deployment('web'))
+    const annotated = { ...made, metadata: { ...made.metadata, annotations: { note: 'seen' } } }
+    expect((await api.update(deployments, annotated)).metadata.generation).toBe(2)
+  })
+
   it('of the object leaves the status, of the status leaves the rest', async () => {
     const { api } = stage()
     const made = await api.create(deployments, deployment('web', 2))
