@@ -173,10 +173,11 @@ function alternativeNames(hosts: readonly string[]): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  const [head = '', tail] = address.split('::') as [string, string | undefined]
+  const [head, tail] = address.split('::') as [string, string | undefined]
   const before = groupsOf(head)
   const after = tail === undefined ? [] : groupsOf(tail)
-  const zeros = new Array<number>(tail === undefined ? 0 : 8 - before.length - after.length).fill(0)
+  const missing = tail === undefined ? 0 : 8 - before.length - after.length
+  const zeros = Array.from({ length: missing }, () => 0)
   const bytes = Buffer.alloc(16)
   for (const [index, group] of [...before, ...zeros, ...after].entries()) bytes.writeUInt16BE(group, index * 2)
   return bytes

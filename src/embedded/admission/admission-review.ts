@@ -74,9 +74,8 @@ export function parseReview(
   if (!isJsonObject(review)) throw new Error('expected an AdmissionReview, got something else')
   const { apiVersion, kind, response } = review
   if (apiVersion !== expected.apiVersion || kind !== 'AdmissionReview') {
-    throw new Error(
-      `expected webhook response of ${expected.apiVersion}, Kind=AdmissionReview, got ${String(apiVersion ?? '')}, Kind=${String(kind ?? '')}`,
-    )
+    const found = `${JSON.stringify(apiVersion ?? '')}, Kind=${JSON.stringify(kind ?? '')}`
+    throw new Error(`expected webhook response of ${expected.apiVersion}, Kind=AdmissionReview, got ${found}`)
   }
   if (!isJsonObject(response)) throw new Error('webhook response was absent')
   if (response['uid'] !== expected.uid) {

@@ -1,5 +1,5 @@
-import { ApiError } from '../../api/api-error.ts'
-import type { JsonObject } from '../../api/json.ts'
+import { ApiError, type StatusDetails } from '../../api/api-error.ts'
+import { isJsonObject, type JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { Labels } from '../../api/label-selector.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
@@ -186,18 +186,16 @@ function addressOf(
 }
 
 /** A refusal keeps the code and reason the webhook gave; a code that is no error becomes 400. */
-function refusalBy(name: string, { status }: AdmissionAnswer): ApiError {
-  const { code, message, reason, details } = status ?? {}
+function refusalBy(name: string, { status = {} }: AdmissionAnswer): ApiError {
+  const { code, details } = status
+  const message = typeof status['message'] === 'string' ? status['message'] : ''
+  const reason = typeof status['reason'] === 'string' ? status['reason'] : ''
   const denied = `admission webhook ${JSON.stringify(name)} denied the request`
-  const why = message || reason
-  return new ApiError(
-    typeof reason === 'string' ? reason : '',
-    why ? `${denied}: ${String(why)}` : `${denied} without explanation`,
-    {
-      code: typeof code === 'number' && code >= 400 ? code : 400,
-      ...(details === undefined || details === null ? {} : { details: details as object }),
-    },
-  )
+  const why = message === '' ? reason : message
+  return new ApiError(reason, why === '' ? `${denied} without explanation` : `${denied}: ${why}`, {
+    code: typeof code === 'number' && code >= 400 ? code : 400,
+    ...(isJsonObject(details) ? { details: details as StatusDetails } : {}),
+  })
 }
 
 /** A failed connection hides its cause one level down. */

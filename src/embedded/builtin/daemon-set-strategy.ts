@@ -21,7 +21,7 @@ export const daemonSetStrategy: ResourceStrategy = {
   },
 
   validate(next: DaemonSet, previous: DaemonSet | undefined) {
-    const { spec = {} as Spec } = next
+    const spec: Spec = next.spec ?? ({} as Spec)
     if (spec === previous?.spec) return []
     const errors: FieldError[] = [
       ...ownSelectorErrors(spec.selector, 'daemonset'),

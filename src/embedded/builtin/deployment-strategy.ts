@@ -29,7 +29,7 @@ export const deploymentStrategy: ResourceStrategy = {
   },
 
   validate(next: Deployment, previous: Deployment | undefined) {
-    const { spec = {} as Spec } = next
+    const spec: Spec = next.spec ?? ({} as Spec)
     if (spec === previous?.spec) return []
     const errors: FieldError[] = [
       ...nonNegativeErrors(spec.replicas, 'spec.replicas'),

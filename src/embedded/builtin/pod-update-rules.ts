@@ -55,8 +55,11 @@ function deadlineErrors(next: number | undefined, previous: number | undefined):
 }
 
 function onlyAdds(next: readonly Toleration[], previous: readonly Toleration[]): boolean {
-  const identity = ({ tolerationSeconds: _, ...rest }: Toleration) => rest
-  return previous.every((old) => next.some((candidate) => isSameJson(identity(old), identity(candidate))))
+  const isKept = (old: Toleration) =>
+    next.some(({ tolerationSeconds, ...kept }) =>
+      isSameJson({ ...kept, tolerationSeconds }, { ...old, tolerationSeconds }),
+    )
+  return previous.every(isKept)
 }
 
 const free = new Set(['activeDeadlineSeconds', 'tolerations', 'schedulingGates', 'containers', 'initContainers'])
@@ -74,7 +77,7 @@ function changedFields(next: FullPodSpec, previous: FullPodSpec): string[] {
   for (const field of ['containers', 'initContainers'] as const) {
     for (const [index, container] of (next[field] ?? []).entries()) {
       const old = previous[field]?.[index] as FullContainer
-      if (!isSameJson(imageless(container), imageless(old))) changed.push(`${field}[${index}]`)
+      if (!isSameJson({ ...container, image: old.image }, old)) changed.push(`${field}[${index}]`)
     }
   }
   return changed
@@ -84,8 +87,4 @@ function changedFields(next: FullPodSpec, previous: FullPodSpec): string[] {
 function gatedAddition(next: FullPodSpec, previous: FullPodSpec): boolean {
   if ((previous.schedulingGates ?? []).length === 0) return false
   return Object.entries(previous.nodeSelector ?? {}).every(([key, value]) => next.nodeSelector?.[key] === value)
-}
-
-function imageless({ image: _, ...rest }: FullContainer): object {
-  return rest
 }

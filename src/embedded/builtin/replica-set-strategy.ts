@@ -19,7 +19,7 @@ export const replicaSetStrategy: ResourceStrategy = {
   },
 
   validate(next: ReplicaSet, previous: ReplicaSet | undefined) {
-    const { spec = {} as Spec } = next
+    const spec: Spec = next.spec ?? ({} as Spec)
     if (spec === previous?.spec) return []
     return [
       ...nonNegativeErrors(spec.replicas, 'spec.replicas'),
@@ -49,7 +49,7 @@ export const replicationControllerStrategy: ResourceStrategy = {
   },
 
   validate(next: ReplicationController, previous: ReplicationController | undefined) {
-    const { spec = {} } = next
+    const spec = next.spec ?? {}
     if (spec === previous?.spec) return []
     return [
       ...nonNegativeErrors(spec.replicas, 'spec.replicas'),

@@ -12,7 +12,8 @@ export function nameErrorsOf({ metadata, spec }: CustomResourceDefinition): Fiel
     errors.push({ kind: 'Required', field: 'spec.names.plural', detail: '' })
     errors.push({ kind: 'Required', field: 'spec.names.kind', detail: '' })
   }
-  const { group, names = {} as CustomResourceDefinition['spec']['names'], scope } = spec
+  const { group, scope } = spec
+  const names = spec.names ?? ({} as CustomResourceDefinition['spec']['names'])
   const { plural, singular, kind, listKind } = names
   if (metadata.name !== `${plural}.${group}`) {
     const detail = `must be spec.names.plural+"."+spec.group`

@@ -24,9 +24,9 @@ export function registerTextFunctions(environment: Environment): void {
     )
     .registerFunction('string.charAt(int): string', (text: string, index: bigint) => {
       if (index < 0n || index > BigInt(text.length)) throw new RangeError(`index out of range: ${index}`)
-      return [...text][Number(index)] ?? ''
+      return Array.from(text)[Number(index)] ?? ''
     })
-    .registerFunction('string.reverse(): string', (text: string) => [...text].reverse().join(''))
+    .registerFunction('string.reverse(): string', (text: string) => Array.from(text).reverse().join(''))
     .registerFunction('string.format(list): string', format)
 }
 

@@ -23,10 +23,10 @@ export function supportedValues(values: readonly unknown[]): string {
 
 function* brokenTextRules(text: string, schema: Schema, field: string): Generator<FieldError> {
   const { maxLength, minLength, pattern, format } = schema
-  if (maxLength !== undefined && text.length > maxLength && [...text].length > maxLength) {
+  if (maxLength !== undefined && text.length > maxLength && Array.from(text).length > maxLength) {
     yield { kind: 'TooLong', field, detail: `may not be more than ${maxLength} ${maxLength === 1 ? 'byte' : 'bytes'}` }
   }
-  if (minLength !== undefined && (text.length < minLength || [...text].length < minLength)) {
+  if (minLength !== undefined && (text.length < minLength || Array.from(text).length < minLength)) {
     yield { kind: 'Invalid', field, value: text, detail: `${field} in body should be at least ${minLength} chars long` }
   }
   if (pattern !== undefined && !compiledPattern(pattern).matcher(text).find()) {
