@@ -84,7 +84,8 @@ function attempt({ request, applied, plan, owners }: ApplyState, force: boolean)
   // Nulls count as places while changes are found: who owns the place of an emptied container goes on owning it.
   const outline = removeFields(merged, { plan, given, kept })
   const changes = compareObjects(before, outline, { plan, ignored })
-  const object = dropNulls(outline, before, plan)
+  const dropped = dropNulls(outline, before, plan)
+  const object = isSameJson(dropped, before) ? before : dropped
 
   const conflicts = others.flatMap((owner) => {
     const fields = intersection(owner.fieldsV1, changes?.changed)
