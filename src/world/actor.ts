@@ -8,6 +8,9 @@ import { createEventSink, type EventRecorder, type EventSink } from './event-rec
 import { View } from './view.ts'
 import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
+/** Controllers of workloads see changes a little late, as real ones do, and so see a burst of them as one. */
+export const workloadLagMs = 10
+
 export interface Actor {
   stop(): void
 }
@@ -74,7 +77,7 @@ export interface Stage {
   every(periodMs: number, callback: () => void): void
   onStop(callback: () => void): void
   fail(key: string, error: unknown): void
-  stop(): void
+  readonly stop: () => void
 }
 
 export function openStage(name: string, ports: ActorPorts): Stage {

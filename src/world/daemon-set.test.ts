@@ -4,8 +4,8 @@ import { daemonSets, nodes } from '../api/resources.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
 import { container, daemonSet, inDefault, node, openWorld, type Story } from './story.fixture.ts'
 
-async function nodesWithPods(story: Story): Promise<(string | undefined)[]> {
-  return (await story.podsOf('agent')).map(({ spec }) => spec.nodeName).sort()
+async function nodesWithPods(story: Story): Promise<string[]> {
+  return (await story.podsOf('agent')).map(({ spec }) => spec.nodeName ?? '').sort()
 }
 
 function patchNode(story: Story, name: string, spec: JsonObject) {

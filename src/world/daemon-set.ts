@@ -4,7 +4,7 @@ import { scaledValue } from '../api/int-or-string.ts'
 import { isSameJson } from '../api/json.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { daemonSets, nodes, pods } from '../api/resources.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from './actor.ts'
+import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import { controllerRevisions, dropOldRevisions, ensureRevision } from './controller-revisions.ts'
 import { claimPods, indexByController, wakeOwners } from './owned-pods.ts'
 import { buildPod, createOwnedPod, deleteOwnedPod, withoutZeros } from './pod-control.ts'
@@ -87,7 +87,7 @@ export function startDaemonSets(ports: ActorPorts): Actor {
   const podView = stage.views.of(pods)
   const podsOf = indexByController(podView)
   const needs = [sets, nodeView, podView, stage.views.of(controllerRevisions)]
-  const queue = stage.queue({ needs, work: reconcile })
+  const queue = stage.queue({ needs, work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)

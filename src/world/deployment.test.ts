@@ -47,7 +47,7 @@ describe('a Deployment', () => {
       ...status,
       conditions: status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason]),
     }).toEqual({
-      observedGeneration: 1,
+      observedGeneration: metadata.generation,
       replicas: 2,
       updatedReplicas: 2,
       readyReplicas: 2,

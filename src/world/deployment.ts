@@ -5,7 +5,7 @@ import { conditionOf } from '../api/kube-object.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { deployments, pods, replicaSets } from '../api/resources.ts'
 import { timestamp } from '../runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, writeStatus } from './actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import {
   annotationsForCurrent,
   buildReplicaSet,
@@ -48,7 +48,7 @@ export function startDeployments(ports: ActorPorts): Actor {
   const setView = stage.views.of(replicaSets)
   const podView = stage.views.of(pods)
   const podsOf = indexByController(podView)
-  const queue = stage.queue({ needs: [view, setView, podView], work: reconcile })
+  const queue = stage.queue({ needs: [view, setView, podView], work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const deployment = view.get(key)
@@ -201,21 +201,22 @@ export function startDeployments(ports: ActorPorts): Actor {
       progress === undefined
         ? counted
         : { ...counted, conditions: withDeploymentCondition(counted.conditions, progressing(progress)) }
-    const named = await writeRevision(deployment, sets.current)
-    if (!isSameJson(status, deployment.status)) await writeStatus(stage, deployments, named, status)
+    const named = withRevision(deployment, sets.current)
+    if (named !== deployment || !isSameJson(status, deployment.status)) {
+      await writeStatus(stage, deployments, named, status)
+    }
     recheckDeadline(named, status)
   }
 
-  async function writeRevision(deployment: Deployment, current: ReplicaSet | undefined): Promise<Deployment> {
+  /** The revision travels with the status: an annotation written otherwise would count as a new generation. */
+  function withRevision(deployment: Deployment, current: ReplicaSet | undefined): Deployment {
     const revision = current?.metadata.annotations?.[revisionAnnotation]
     const { annotations } = deployment.metadata
     if (revision === undefined || annotations?.[revisionAnnotation] === revision) return deployment
-    const written = await stage.api.update(deployments, {
+    return {
       ...deployment,
       metadata: { ...deployment.metadata, annotations: { ...annotations, [revisionAnnotation]: revision } },
-    })
-    view.record(written)
-    return written
+    }
   }
 
   function recheckDeadline(deployment: Deployment, status: DeploymentStatus): void {

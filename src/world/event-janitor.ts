@@ -20,7 +20,7 @@ export function startEventJanitor(ports: ActorPorts & EventJanitorOptions): Acto
   async function sweep(): Promise<void> {
     const oldest = stage.clock.now() - ttlSeconds * 1_000
     const kept: Event[] = []
-    for (const event of [...view.values()]) {
+    for (const event of Array.from(view.values())) {
       if (toldAt(event) <= oldest) await deleteExactly(stage, events, event)
       else kept.push(event)
     }

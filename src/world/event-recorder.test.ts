@@ -110,7 +110,7 @@ describe('the event janitor', () => {
       await story.seconds(5)
     }
     await story.seconds(60)
-    expect((await story.list(events)).map(({ reason }) => reason).sort()).toEqual(['Four', 'Three'])
+    expect((await story.list(events)).map(({ reason }) => reason ?? '').sort()).toEqual(['Four', 'Three'])
     janitor.stop()
   })
 })

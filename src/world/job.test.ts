@@ -106,7 +106,11 @@ describe('a Job', () => {
     await story.seconds(30)
     const { status } = await story.api.get(jobs, inDefault('task'))
     expect((status as { completedIndexes?: string }).completedIndexes).toBe('0-2')
-    expect((await story.podsOf('task')).map(({ spec }) => spec.hostname).sort()).toEqual(['task-0', 'task-1', 'task-2'])
+    expect((await story.podsOf('task')).map(({ spec }) => spec.hostname ?? '').sort()).toEqual([
+      'task-0',
+      'task-1',
+      'task-2',
+    ])
     story.stop()
   })
 

@@ -5,7 +5,7 @@ import { type Condition, controllerOf } from '../api/kube-object.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { jobs, pods } from '../api/resources.ts'
 import { timestamp } from '../runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, writeStatus } from './actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import { withCondition } from './conditions.ts'
 import { buildJobPod, completionIndexOf, indexesText, parseIndexes, trackingFinalizer } from './job-pods.ts'
 import { claimPods, indexByController, wakeOwners } from './owned-pods.ts'
@@ -44,7 +44,7 @@ export function startJobs(ports: ActorPorts): Actor {
   const view = stage.views.of(jobs)
   const podView = stage.views.of(pods)
   const podsOf = indexByController(podView)
-  const queue = stage.queue({ needs: [view, podView], work: reconcile })
+  const queue = stage.queue({ needs: [view, podView], work: reconcile, delayMs: workloadLagMs })
   const lastFailureAt = new Map<string, number>()
 
   async function reconcile(key: string): Promise<void> {
@@ -201,7 +201,7 @@ export function startJobs(ports: ActorPorts): Actor {
   }
 
   async function letGoOfPods(job: Job): Promise<void> {
-    for (const pod of [...podsOf(uidOf(job))]) if (isTracked(pod)) await untrack(pod)
+    for (const pod of Array.from(podsOf(uidOf(job)))) if (isTracked(pod)) await untrack(pod)
   }
 
   async function untrack(pod: Pod): Promise<void> {

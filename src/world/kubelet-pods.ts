@@ -42,6 +42,8 @@ interface Run {
 const readyAfter = 'cofferdam.io/ready-after-seconds'
 const runFor = 'cofferdam.io/run-seconds'
 const exitWith = 'cofferdam.io/exit-code'
+/** `false` on a running pod makes its readiness probe fail, for whoever has only kubectl at hand. */
+const readyWish = 'cofferdam.io/ready'
 const crashPauseMs = 10_000
 
 /** Runs the pods of all machines that are on. */
@@ -165,7 +167,7 @@ export function createPodRunner({
   async function report(pod: Pod, run: Run): Promise<void> {
     const hostIP = hostIpOf(run.node)
     const status = buildPodStatus(pod, {
-      stage: run.stage,
+      stage: run.stage === 'ready' && pod.metadata.annotations?.[readyWish] === 'false' ? 'unready' : run.stage,
       restarts: run.restarts,
       now: timestamp(stage.clock),
       exitCode: run.stage === 'failed' ? exitCodeOf(pod) || 255 : 0,

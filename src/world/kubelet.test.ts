@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../api/core.ts'
 import { conditionOf } from '../api/kube-object.ts'
+import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
 import { daemonSets, leases, nodes, pods } from '../api/resources.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
 import { barePod, daemonSet, inDefault, node, openWorld, type Story } from './story.fixture.ts'
@@ -23,7 +24,7 @@ function bootId(story: Story): Promise<string | undefined> {
 describe('the kubelet', () => {
   it('registers the nodes it is given, posts their status and renews their leases', async () => {
     const story = await openWorld({ nodeCount: 0, kubelet: { register: [node(1)] } })
-    await story.seconds(5)
+    await story.seconds(15)
     const { status } = await story.api.get(nodes, { name: 'node-1' })
     expect(status?.conditions?.map(({ type, status: is }) => `${type} ${is}`)).toEqual([
       'MemoryPressure False',
@@ -175,6 +176,28 @@ describe('the kubelet', () => {
       0,
       firstBoot,
     ])
+    story.stop()
+  })
+
+  it('obeys annotations, so that a user of kubectl can make a pod unready and cut the power of a node', async () => {
+    const story = await openWorld({ nodeCount: 1 })
+    await story.api.create(pods, pod('a'))
+    await story.seconds(5)
+    const firstBoot = await bootId(story)
+    const annotate = (type: typeof nodes | typeof pods, key: ObjectKey, annotations: Record<string, string | null>) =>
+      story.api.patch(type as ResourceType, key, { type: 'merge', body: { metadata: { annotations } } })
+    await annotate(pods, inDefault('a'), { 'cofferdam.io/ready': 'false' })
+    await story.seconds(1)
+    expect(isReady(await get(story, 'a'))).toBe(false)
+    await annotate(pods, inDefault('a'), { 'cofferdam.io/ready': null })
+    await story.seconds(1)
+    expect(isReady(await get(story, 'a'))).toBe(true)
+    await annotate(nodes, { name: 'node-1' }, { 'cofferdam.io/power': 'off' })
+    await story.seconds(1)
+    expect(story.world.kubelet.isOn('node-1')).toBe(false)
+    await annotate(nodes, { name: 'node-1' }, { 'cofferdam.io/power': null })
+    await story.seconds(5)
+    expect([story.world.kubelet.isOn('node-1'), (await bootId(story)) === firstBoot]).toEqual([true, false])
     story.stop()
   })
 

@@ -37,6 +37,8 @@ export interface Kubelet extends Actor {
   isOn(node: string): boolean
 }
 
+/** `off` on a node cuts its power, for whoever has only kubectl at hand. */
+const powerWish = 'cofferdam.io/power'
 const leaseNamespace = 'kube-node-lease'
 
 /** The kubelets of all simulated nodes: heartbeats, pods that start, stop and finish, and the power switch. */
@@ -93,6 +95,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
       name,
       bootID: node.status?.nodeInfo?.bootID || randomUid(stage.random),
       power: 'on',
+      isOffByWish: false,
       isReady: true,
       notReadyBecause: '',
       lease: undefined,
@@ -106,9 +109,20 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
   function start(machine: Machine): void {
     machine.power = 'on'
     // Spread over the period, or thousands of nodes would all write in the same instant.
-    beat(machine, Math.floor(stage.random.next() * 1_000))
+    beat(machine, Math.floor(stage.random.next() * leaseRenewSeconds * 1_000))
     nodeQueue.add(machine.name)
     for (const pod of podsOn(machine.name)) runner.wake(keyText(keyOf(pod)))
+  }
+
+  function followWish(node: Node, machine: Machine): void {
+    const isOff = node.metadata.annotations?.[powerWish] === 'off'
+    if (isOff && machine.power === 'on') {
+      machine.isOffByWish = true
+      halt(machine, 'off')
+    } else if (!isOff && machine.isOffByWish) {
+      machine.isOffByWish = false
+      powerOn(machine.name)
+    }
   }
 
   function halt(machine: Machine, power: 'off' | 'disconnected'): void {
@@ -140,8 +154,12 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
       if (after === undefined) {
         machine?.cancelLease?.()
         machines.delete(key)
-      } else if (machine === undefined && owns(after)) adopt(after)
+        return
+      }
+      if (machine === undefined && owns(after)) adopt(after)
       else nodeQueue.add(key)
+      const running = machines.get(key)
+      if (running !== undefined) followWish(after, running)
     }),
   )
   stage.onStop(() => {

@@ -157,7 +157,7 @@ describe('pods that nobody will end', () => {
     await story.seconds(10)
     await story.api.delete(nodes, { name: 'node-1' })
     await story.seconds(30)
-    expect((await story.podsOf('web')).map(({ spec }) => spec.nodeName).sort()).toEqual(['node-1', 'node-2'])
+    expect((await story.podsOf('web')).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['node-1', 'node-2'])
     await story.seconds(60)
     expect((await story.podsOf('web')).map(({ spec }) => spec.nodeName)).toEqual(['node-2', 'node-2'])
     story.stop()

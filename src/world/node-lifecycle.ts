@@ -89,7 +89,7 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
   }
 
   async function reportPodsNotReady(name: string): Promise<void> {
-    for (const pod of [...podsOn(name)]) if (isReady(pod)) await reportPodNotReady(pod)
+    for (const pod of Array.from(podsOn(name))) if (isReady(pod)) await reportPodNotReady(pod)
   }
 
   async function reportPodNotReady(pod: Pod): Promise<void> {

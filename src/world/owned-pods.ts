@@ -106,12 +106,12 @@ export async function claimObjects<T extends KubeObject>({
   const selector = owner.spec.selector ?? {}
   const mayChange = !isTerminating(owner)
   const claimed: T[] = []
-  for (const object of [...indexByController(view)(owner.metadata.uid as string)]) {
+  for (const object of Array.from(indexByController(view)(owner.metadata.uid as string))) {
     if (isSelected(selector, object.metadata.labels)) claimed.push(object)
     else if (mayChange) await writeOwners(stage, owned, object, withoutController(object))
   }
   if (!mayChange) return claimed
-  for (const object of [...indexOrphans(view)(owner.metadata.namespace ?? '')]) {
+  for (const object of Array.from(indexOrphans(view)(owner.metadata.namespace ?? ''))) {
     if (isTerminating(object) || !isSelected(selector, object.metadata.labels)) continue
     const references = [...(object.metadata.ownerReferences ?? []), controllerReference(owner, type)]
     claimed.push(await writeOwners(stage, owned, object, references))

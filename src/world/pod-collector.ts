@@ -56,7 +56,7 @@ export function startPodCollector(ports: ActorPorts & PodCollectorOptions): Acto
   }
 
   async function collectOrphans(name: string): Promise<void> {
-    for (const pod of [...podsOn(name)]) {
+    for (const pod of Array.from(podsOn(name))) {
       const conditions = withCondition(pod.status?.conditions, {
         type: 'DisruptionTarget',
         status: 'True',

@@ -1,5 +1,5 @@
 import type { Pod } from '../api/core.ts'
-import { conditionOf, type KubeObject } from '../api/kube-object.ts'
+import { type Condition, conditionOf, type KubeObject } from '../api/kube-object.ts'
 
 export function isTerminating(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined
@@ -14,8 +14,19 @@ export function isActive(pod: Pod): boolean {
   return !isFinished(pod) && !isTerminating(pod)
 }
 
+const readyConditions = new WeakMap<Pod, Condition | null>()
+
+/** Objects never change, so what was found in one is found there for ever; large sets of pods are looked through often. */
+function readyCondition(pod: Pod): Condition | undefined {
+  const known = readyConditions.get(pod)
+  if (known !== undefined) return known ?? undefined
+  const found = conditionOf(pod, 'Ready')
+  readyConditions.set(pod, found ?? null)
+  return found
+}
+
 export function isReady(pod: Pod): boolean {
-  return conditionOf(pod, 'Ready')?.status === 'True'
+  return readyCondition(pod)?.status === 'True'
 }
 
 export function isRunningAndReady(pod: Pod): boolean {
@@ -24,7 +35,7 @@ export function isRunningAndReady(pod: Pod): boolean {
 
 /** Milliseconds until a ready pod counts as available: 0 when it does, undefined while it is not ready. */
 export function availableInMs(pod: Pod, minReadySeconds: number, nowMs: number): number | undefined {
-  const ready = conditionOf(pod, 'Ready')
+  const ready = readyCondition(pod)
   if (ready?.status !== 'True') return undefined
   if (minReadySeconds === 0) return 0
   return Math.max(0, Date.parse(ready.lastTransitionTime ?? '') + minReadySeconds * 1_000 - nowMs)

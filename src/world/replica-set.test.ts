@@ -124,7 +124,7 @@ describe('which pod goes first', () => {
   const pod = (name: string, parts: Partial<Pod['status'] & object> & { node?: string; cost?: string } = {}): Pod => {
     const { node = 'n1', cost, ...status } = parts
     return {
-      ...barePod(name, { ...(node === '' ? {} : { nodeName: node }) }),
+      ...barePod(name, node === '' ? {} : { nodeName: node }),
       metadata: {
         name,
         namespace: 'default',

@@ -4,7 +4,7 @@ import { isSameJson } from '../api/json.ts'
 import { conditionOf } from '../api/kube-object.ts'
 import { isSelected } from '../api/label-selector.ts'
 import { pods, replicaSets } from '../api/resources.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from './actor.ts'
+import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import { claimPods, indexByController, indexByNode, wakeOwners } from './owned-pods.ts'
 import { buildPod, createOwnedPod, deleteOwnedPod, withoutZeros } from './pod-control.ts'
 import { availableInMs, compareText, createdAt, isActive, isReady, isTerminating } from './pod-facts.ts'
@@ -16,7 +16,7 @@ export function startReplicaSets(ports: ActorPorts): Actor {
   const podView = stage.views.of(pods)
   const podsOf = indexByController(podView)
   indexByNode(podView)
-  const queue = stage.queue({ needs: [sets, podView], work: reconcile })
+  const queue = stage.queue({ needs: [sets, podView], work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)

@@ -100,7 +100,9 @@ describe('a StatefulSet', () => {
     expect(await images(story)).toEqual({ 'db-0': '2', 'db-1': '2', 'db-2': '2' })
     const { status } = await story.api.get(statefulSets, inDefault('db'))
     expect(status?.currentRevision).toBe(status?.updateRevision)
-    expect((await story.list(controllerRevisions)).map(({ revision }) => revision).sort()).toEqual([1, 2])
+    expect((await story.list(controllerRevisions)).map(({ revision }) => revision).sort((a, b) => a - b)).toEqual([
+      1, 2,
+    ])
     story.stop()
   })
 

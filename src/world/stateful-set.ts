@@ -5,7 +5,7 @@ import { scaledValue } from '../api/int-or-string.ts'
 import { isSameJson } from '../api/json.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { pods, statefulSets } from '../api/resources.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from './actor.ts'
+import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import {
   type ControllerRevision,
   controllerRevisions,
@@ -38,7 +38,7 @@ export function startStatefulSets(ports: ActorPorts): Actor {
   const podView = stage.views.of(pods)
   const podsOf = indexByController(podView)
   const needs = [sets, podView, stage.views.of(controllerRevisions)]
-  const queue = stage.queue({ needs, work: reconcile })
+  const queue = stage.queue({ needs, work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)

@@ -19,11 +19,11 @@ export interface Story {
   readonly clock: VirtualClock
   readonly random: Random
   readonly failures: ActorFailure[]
-  seconds(count: number): Promise<void>
-  list<T extends KubeObject>(type: ResourceType<T>): Promise<readonly T[]>
-  podsOf(app: string): Promise<readonly Pod[]>
-  eventsAbout(name: string): Promise<string[]>
-  stop(): void
+  readonly seconds: (count: number) => Promise<void>
+  readonly list: <T extends KubeObject>(type: ResourceType<T>) => Promise<readonly T[]>
+  readonly podsOf: (app: string) => Promise<readonly Pod[]>
+  readonly eventsAbout: (name: string) => Promise<string[]>
+  readonly stop: () => void
 }
 
 /** A cluster without life: an API server on a clock that stands still. */

@@ -7,7 +7,7 @@ export function templateHash(value: unknown, collisions = 0): string {
   let hash = 0x811c9dc5
   const text = canonicalText(value as Json) + (collisions === 0 ? '' : `#${collisions}`)
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return [...String(hash >>> 0)].map((digit) => letters[digit.charCodeAt(0) % letters.length]).join('')
+  return Array.from(String(hash >>> 0), (digit) => letters[digit.charCodeAt(0) % letters.length]).join('')
 }
 
 function canonicalText(value: Json | undefined): string {

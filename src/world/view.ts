@@ -176,7 +176,7 @@ export class View<T extends KubeObject = KubeObject> {
   #replace(listed: ReadonlyMap<string, T>, version: string): void {
     this.#buried.clear()
     const listVersion = Number(version)
-    for (const [key, object] of [...this.#held]) {
+    for (const [key, object] of Array.from(this.#held)) {
       // Written by us after the list was taken: the watch will bring it.
       if (!listed.has(key) && versionOf(object) <= listVersion) this.#remove(key)
     }
@@ -184,7 +184,7 @@ export class View<T extends KubeObject = KubeObject> {
     this.#seenVersion = Math.max(this.#seenVersion, listVersion)
     if (this.#ready) return
     this.#ready = true
-    for (const listener of [...this.#readyListeners]) listener()
+    for (const listener of Array.from(this.#readyListeners)) listener()
     this.#readyListeners.clear()
   }
 
