@@ -9,6 +9,12 @@ it('an absent field and an undefined one are the same; null is not', () => {
   expect(isSameJson([1], { 0: 1 })).toBe(false)
 })
 
+it('a field that every object inherits is absent until an object has its own', () => {
+  expect(isSameJson({}, { toString: 0 })).toBe(false)
+  expect(isSameJson({ constructor: 'a' }, {})).toBe(false)
+  expect(isSameJson({ constructor: 'a' }, { constructor: 'a' })).toBe(true)
+})
+
 it('agrees with the text of the two values', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {

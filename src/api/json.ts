@@ -18,7 +18,12 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   }
   const a = left as Record<string, unknown>
   const b = right as Record<string, unknown>
-  for (const field in a) if (!isSameJson(a[field], b[field])) return false
-  for (const field in b) if (b[field] !== undefined && a[field] === undefined) return false
+  // Own fields only: every object inherits a `toString`, and some have one of their own.
+  for (const field in a) {
+    if (a[field] !== undefined && !(Object.hasOwn(b, field) && isSameJson(a[field], b[field]))) return false
+  }
+  for (const field in b) {
+    if (b[field] !== undefined && !(Object.hasOwn(a, field) && a[field] !== undefined)) return false
+  }
   return true
 }

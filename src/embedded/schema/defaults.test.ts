@@ -85,6 +85,12 @@ describe('applyDefaults', () => {
     expect(applyDefaults({ metadata: { name: 'b' }, spec }, schema, { metadata: { name: 'a' }, spec }).spec).toBe(spec)
   })
 
+  it('a field named like something every object inherits gets its default too', () => {
+    const us: Schema = { type: 'string', default: 'us' }
+    const odd: Schema = { type: 'object', properties: { constructor: us } }
+    expect(Object.entries(applyDefaults({}, odd))).toEqual([['constructor', 'us']])
+  })
+
   it('a quantity written as a number is stored as text', () => {
     const pod = { spec: { containers: [{ name: 'a', resources: { requests: { cpu: 2, memory: '1Gi' } } }] } }
     expect(applyDefaults(pod, builtinSchema('v1', 'Pod') as Schema)).toEqual({

@@ -39,7 +39,7 @@ function complete(value: unknown, previous: unknown, node: CompiledSchema): unkn
   }
   for (const [field, child] of defaults) {
     const target: Record<string, unknown> = changed ?? object
-    if (target[field] !== undefined) continue
+    if (Object.hasOwn(target, field) && target[field] !== undefined) continue
     changed ??= Object.assign({}, object)
     changed[field] = completedDefault(child, (declared) => complete(declared, undefined, child) as Json)
   }

@@ -99,7 +99,7 @@ function checkFields(object: Record<string, unknown>, previous: unknown, node: C
   const { properties, additional, required, decoded } = node
   for (const field of required) {
     const value = object[field]
-    if (value === undefined || (decoded && value === '')) {
+    if (value === undefined || !Object.hasOwn(object, field) || (decoded && value === '')) {
       walk.errors.push({ kind: 'Required', field: fieldPath(walk.path, field), detail: '' })
     }
   }
