@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../api/json.ts'
 import { daemonSets, nodes } from '../api/resources.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { container, daemonSet, inDefault, node, openWorld, type Story } from './story.fixture.ts'
+import { container, daemonSet, inDefault, node, openWorld, type Story } from './testing/story.ts'
 
 async function nodesWithPods(story: Story): Promise<string[]> {
   return (await story.podsOf('agent')).map(({ spec }) => spec.nodeName ?? '').sort()

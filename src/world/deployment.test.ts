@@ -4,7 +4,7 @@ import type { JsonObject } from '../api/json.ts'
 import { conditionOf } from '../api/kube-object.ts'
 import { deployments, pods, replicaSets } from '../api/resources.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { container, deployment, inDefault, openWorld, type Story } from './story.fixture.ts'
+import { container, deployment, inDefault, openWorld, type Story } from './testing/story.ts'
 
 const revision = 'deployment.kubernetes.io/revision'
 

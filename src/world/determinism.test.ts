@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { daemonSets, deployments, nodes, podDisruptionBudgets, statefulSets } from '../api/resources.ts'
-import { drainNode } from './drain.fixture.ts'
-import { budget, daemonSet, deployment, openWorld, type Story, statefulSet } from './story.fixture.ts'
+import { drainNode } from './testing/drain.ts'
+import { budget, daemonSet, deployment, openWorld, type Story, statefulSet } from './testing/story.ts'
 
 /** Every event of every kind that can be watched, in the order in which the server sent them. */
 function watchEverything(story: Story): { readonly trace: string[]; readonly stop: () => void } {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Pod } from '../api/core.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { decideBudgetStatus, failSafeStatus } from './disruption-status.ts'
-import { barePod, budget } from './story.fixture.ts'
+import { barePod, budget } from './testing/story.ts'
 
 const now = '2026-01-01T00:10:00Z'
 const nowMs = Date.parse(now)

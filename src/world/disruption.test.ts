@@ -5,7 +5,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { customResourceDefinitions, deployments, podDisruptionBudgets, pods, statefulSets } from '../api/resources.ts'
 import { evictPod } from '../kube/kube-api.ts'
-import { barePod, budget, deployment, inDefault, openWorld, type Story, statefulSet } from './story.fixture.ts'
+import { barePod, budget, deployment, inDefault, openWorld, type Story, statefulSet } from './testing/story.ts'
 
 async function counts(story: Story, name = 'web') {
   const { status } = await story.api.get(podDisruptionBudgets, inDefault(name))

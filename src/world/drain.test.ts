@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod } from '../api/core.ts'
 import { daemonSets, deployments, nodes, podDisruptionBudgets, statefulSets } from '../api/resources.ts'
-import { drainNode } from './drain.fixture.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { budget, daemonSet, deployment, openWorld, statefulSet } from './story.fixture.ts'
+import { drainNode } from './testing/drain.ts'
+import { budget, daemonSet, deployment, openWorld, statefulSet } from './testing/story.ts'
 
 function serving(all: readonly Pod[]): number {
   return all.filter((pod) => isReady(pod) && !isTerminating(pod)).length

@@ -3,7 +3,7 @@ import type { Event } from '../api/core.ts'
 import { events, nodes, pods } from '../api/resources.ts'
 import { startEventJanitor } from './event-janitor.ts'
 import { createEventSink } from './event-recorder.ts'
-import { barePod, node, openStory } from './story.fixture.ts'
+import { barePod, node, openStory } from './testing/story.ts'
 
 async function openSink(keep?: 'warnings') {
   const story = openStory()

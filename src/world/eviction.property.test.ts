@@ -7,7 +7,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { deployments, nodes, podDisruptionBudgets } from '../api/resources.ts'
 import { evictPod } from '../kube/kube-api.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { budget, deployment, openWorld } from './story.fixture.ts'
+import { budget, deployment, openWorld } from './testing/story.ts'
 
 type BudgetSpec = Pick<PodDisruptionBudget['spec'], 'minAvailable' | 'maxUnavailable' | 'unhealthyPodEvictionPolicy'>
 

@@ -3,7 +3,7 @@ import type { Job } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import { jobs, pods } from '../api/resources.ts'
 import { indexesText, parseIndexes } from './job-pods.ts'
-import { container, inDefault, openWorld, type Story } from './story.fixture.ts'
+import { container, inDefault, openWorld, type Story } from './testing/story.ts'
 
 function job(spec: Partial<Job['spec']>, annotations: Record<string, string> = {}): Job {
   return {

@@ -4,7 +4,7 @@ import { conditionOf } from '../api/kube-object.ts'
 import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
 import { daemonSets, leases, nodes, pods } from '../api/resources.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { barePod, daemonSet, inDefault, node, openWorld, type Story } from './story.fixture.ts'
+import { barePod, daemonSet, inDefault, node, openWorld, type Story } from './testing/story.ts'
 
 const onFirst = { nodeName: 'node-1' }
 

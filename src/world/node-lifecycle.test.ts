@@ -4,8 +4,8 @@ import { type Condition, conditionOf } from '../api/kube-object.ts'
 import { deployments, nodes, pods } from '../api/resources.ts'
 import { decideTaints } from './node-taints.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { barePod, deployment, inDefault, node, openWorld, type Story } from './story.fixture.ts'
 import { toleratedSeconds } from './taint-eviction.ts'
+import { barePod, deployment, inDefault, node, openWorld, type Story } from './testing/story.ts'
 
 function taintsOf(story: Story, name: string): Promise<string[]> {
   return story.api

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Node, Pod, PodSpec } from '../api/core.ts'
 import { ClusterLoad } from './cluster-load.ts'
 import { placePod } from './place-pod.ts'
-import { barePod, container, node } from './story.fixture.ts'
+import { barePod, container, node } from './testing/story.ts'
 
 function cluster(nodes: readonly Node[], placed: readonly Pod[] = []): ClusterLoad {
   const load = new ClusterLoad()

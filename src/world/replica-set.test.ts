@@ -6,7 +6,7 @@ import { pods, replicaSets } from '../api/resources.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { sleep } from '../runtime/clock.ts'
 import { podsToLetGo, startReplicaSets } from './replica-set.ts'
-import { barePod, changedApi, container, inDefault, openStory, openWorld, type Story } from './story.fixture.ts'
+import { barePod, changedApi, container, inDefault, openStory, openWorld, type Story } from './testing/story.ts'
 
 function replicaSet(name: string, replicas: number): ReplicaSet {
   return {

@@ -3,7 +3,7 @@ import type { Pod, PodSpec } from '../api/core.ts'
 import { conditionOf } from '../api/kube-object.ts'
 import { nodes, pods } from '../api/resources.ts'
 import { startScheduler } from './scheduler.ts'
-import { barePod, container, inDefault, node, openStory } from './story.fixture.ts'
+import { barePod, container, inDefault, node, openStory } from './testing/story.ts'
 
 async function openScheduler(nodeCount: number) {
   const story = openStory()

@@ -4,7 +4,7 @@ import { pods, statefulSets } from '../api/resources.ts'
 import { controllerRevisions } from './controller-revisions.ts'
 import { isReady } from './pod-facts.ts'
 import { persistentVolumeClaims } from './stateful-set-pods.ts'
-import { container, inDefault, openWorld, type Story, statefulSet } from './story.fixture.ts'
+import { container, inDefault, openWorld, type Story, statefulSet } from './testing/story.ts'
 
 async function change(story: Story, spec: JsonObject): Promise<void> {
   await story.api.patch(statefulSets, inDefault('db'), { type: 'strategic', body: { spec } })

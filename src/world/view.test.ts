@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import type { ConfigMap } from '../api/core.ts'
 import { configMaps } from '../api/resources.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import { changedApi, openStory } from './story.fixture.ts'
+import { changedApi, openStory } from './testing/story.ts'
 import { View } from './view.ts'
 
 function configMap(name: string, data: Record<string, string> = {}): ConfigMap {

@@ -213,7 +213,7 @@ describe('an update', () => {
       object = next
       generations.push(next.metadata.generation)
     }
-    note(await api.update(deployments, { ...object, metadata: { ...object.metadata, annotations: { a: '1' } } }))
+    note(await api.update(deployments, { ...object, metadata: { ...object.metadata, labels: { a: '1' } } }))
     note(await api.update(deployments, { ...object, status: { replicas: 2 } }, { subresource: 'status' }))
     note(await api.update(deployments, { ...object, spec: { ...object.spec, replicas: 5 } }))
     expect(generations).toEqual([1, 1, 2])

@@ -1,10 +1,10 @@
-import { hasReason } from '../api/api-error.ts'
-import type { Pod } from '../api/core.ts'
-import { controllerOf } from '../api/kube-object.ts'
-import { nodes, pods } from '../api/resources.ts'
-import { evictPod } from '../kube/kube-api.ts'
-import { sleep } from '../runtime/clock.ts'
-import type { Story } from './story.fixture.ts'
+import { hasReason } from '../../api/api-error.ts'
+import type { Pod } from '../../api/core.ts'
+import { controllerOf } from '../../api/kube-object.ts'
+import { nodes, pods } from '../../api/resources.ts'
+import { evictPod } from '../../kube/kube-api.ts'
+import { sleep } from '../../runtime/clock.ts'
+import type { Story } from './story.ts'
 
 /** What `kubectl drain --ignore-daemonsets` does: cordon, evict, try again every five seconds, wait for pods to go. */
 export async function drainNode(story: Story, name: string): Promise<void> {
