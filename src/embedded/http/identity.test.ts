@@ -11,7 +11,7 @@ function caller(headers: Record<string, string>, remoteAddress = '127.0.0.1') {
 }
 
 describe('who is asking', () => {
-  it('is the administrator when the call comes from this machine without a token', () => {
+  it('is the administrator when the call comes over loopback without a token', () => {
     for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1']) {
       expect(identify(caller({}, address), knows), address).toEqual(clusterAdmin)
     }
@@ -27,7 +27,7 @@ describe('who is asking', () => {
     expect(identify(caller({ authorization: 'Bearer good' }, '10.0.0.7'), knows)).toEqual(bot)
   })
 
-  it('is nobody when nobody knows the token, even on this machine', () => {
+  it('is nobody when nobody knows the token, even over loopback', () => {
     expect(() => identify(caller({ authorization: 'Bearer bad' }), knows)).toThrow('Unauthorized')
   })
 

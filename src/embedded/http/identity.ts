@@ -10,7 +10,7 @@ type Caller = Pick<IncomingMessage, 'headers' | 'headersDistinct'> & {
 }
 
 /**
- * Who is asking. A caller on this machine without a token is the administrator.
+ * Who is asking. A caller over loopback without a token is the administrator.
  *
  * Fails closed: a token nobody knows is refused, never taken for the administrator; so is a caller from elsewhere
  * without one, and whoever would act as somebody else without being an administrator.
@@ -56,7 +56,7 @@ function impersonated({ headersDistinct }: Caller): UserInfo | undefined {
 const loopbackNames = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i
 
 /**
- * Keeps web pages out. A browser on this machine can reach loopback on behalf of any page it shows, and everything
+ * Keeps web pages out. A browser beside the server can reach loopback on behalf of any page it shows, and everything
  * on loopback is the administrator; programs such as kubectl send no Origin and name the address they dialled.
  */
 export function refuseBrowsers({ headers }: IncomingMessage, isLoopback: boolean): void {
