@@ -269,6 +269,14 @@ describe('an apply by the same manager', () => {
     expect({ ...apply({ live, applied, time: later }), metadata }).toEqual(applied)
   })
 
+  it('keeps a container that it wants empty', () => {
+    const template = (securityContext: JsonObject) => deployment({ template: { spec: { securityContext } } })
+    const first = apply({ applied: template({ runAsUser: 1 }) })
+    const second = apply({ live: first, applied: template({}), time: later })
+    expect(second['spec']).toEqual({ template: { spec: { securityContext: {} } } })
+    expect(apply({ live: second, applied: template({}) })).toBe(second)
+  })
+
   it('leaves what another manager also owns', () => {
     const shared = apply({ live, applied: deployment({ replicas: 2 }), manager: 'scaler' })
     const given = apply({

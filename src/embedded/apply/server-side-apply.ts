@@ -82,7 +82,9 @@ function attempt({ request, applied, plan, owners }: ApplyState, force: boolean)
   const kept = others.reduce<FieldSet | undefined>((all, owner) => union(all, owner.fieldsV1), wanted)
   const given = last?.fieldsV1 ?? noFields
   // Nulls count as places while changes are found: who owns the place of an emptied container goes on owning it.
-  const outline = removeFields(merged, { plan, given, kept })
+  const rest = removeFields(merged, { plan, given, kept })
+  // A container that is configured as empty is there, also when all it held has just gone.
+  const outline = rest === merged ? merged : mergeApplied(rest, applied, plan)
   const changes = compareObjects(before, outline, { plan, ignored })
   const dropped = dropNulls(outline, before, plan)
   const object = isSameJson(dropped, before) ? before : dropped
