@@ -1,3 +1,4 @@
+import type { JsonObject } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
 import type { KubeApi, Patch, SubresourceOptions, WriteOptions } from '../kube/kube-api.ts'
@@ -13,6 +14,13 @@ export interface AnswerNotes {
 /** The KubeApi of the embedded server, for one user. */
 export interface EmbeddedApi extends KubeApi {
   create<T extends KubeObject>(type: ResourceType<T>, object: T, options?: WriteOptions & AnswerNotes): Promise<T>
+  createSubresource(
+    type: ResourceType,
+    key: ObjectKey,
+    subresource: string,
+    body: JsonObject,
+    options?: WriteOptions & AnswerNotes,
+  ): Promise<JsonObject>
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: SubresourceOptions & AnswerNotes): Promise<T>
   patch<T extends KubeObject>(
     type: ResourceType<T>,

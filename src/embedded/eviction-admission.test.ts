@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
 import { pods } from '../api/resources.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
-import { type EvictionStageOptions, evictionStage, namespace, refusal } from './eviction-stage.fixture.ts'
+import { type EvictionStageOptions, evictionStage, namespace, refusal } from './testing/eviction-stage.ts'
 import { clusterAdmin } from './user-info.ts'
 
 const stage = (options?: EvictionStageOptions) => evictionStage(new VirtualClock(), options)

@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import { conditionOf } from '../api/kube-object.ts'
 import { podDisruptionBudgets, pods } from '../api/resources.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
-import { decorated } from './decorated-api.fixture.ts'
+import { decorated } from './testing/decorated-api.ts'
 import {
   type EvictionStageOptions,
   evictionStage,
@@ -11,7 +11,7 @@ import {
   refusal,
   start,
   success,
-} from './eviction-stage.fixture.ts'
+} from './testing/eviction-stage.ts'
 
 const stage = (options?: EvictionStageOptions) => evictionStage(new VirtualClock(), options)
 

@@ -4,9 +4,9 @@ import { configMaps } from '../api/resources.ts'
 import { seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import { ApiServer } from './api-server.ts'
-import { decorated } from './decorated-api.fixture.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { followResource } from './follow-resource.ts'
+import { decorated } from './testing/decorated-api.ts'
 import { clusterAdmin } from './user-info.ts'
 
 function stage(replaced: (api: EmbeddedApi) => Partial<EmbeddedApi> = () => ({})) {

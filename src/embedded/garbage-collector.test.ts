@@ -7,9 +7,9 @@ import { configMaps, customResourceDefinitions, nodes, pods, replicaSets } from 
 import { seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import { ApiServer } from './api-server.ts'
-import { decorated } from './decorated-api.fixture.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
+import { decorated } from './testing/decorated-api.ts'
 import { clusterAdmin } from './user-info.ts'
 
 function stage() {

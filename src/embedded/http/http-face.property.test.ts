@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { faceForTest } from './face.fixture.ts'
+import { faceForTest } from './testing/face.ts'
 
 /** Sends bytes, waits for the answer or the end of the connection. */
 function send(port: number, bytes: Uint8Array): Promise<string> {

@@ -3,8 +3,8 @@ import { Agent, request } from 'undici'
 import { describe, expect, it } from 'vitest'
 import { createCertificateAuthority, issueServerCertificate } from '../../admission/self-signed-certificate.ts'
 import { realClock } from '../../runtime/real-clock.ts'
-import { configMapNamed, configMapsPath, faceForTest } from './face.fixture.ts'
 import { startHttpFace } from './http-face.ts'
+import { configMapNamed, configMapsPath, faceForTest } from './testing/face.ts'
 
 const reasons = (json: { status: string; reason: string; code: number }) => [json.status, json.reason, json.code]
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { customResourceDefinitions } from '../../api/resources.ts'
 import { compareVersions } from './discovery.ts'
-import { faceForTest } from './face.fixture.ts'
 import { bytesOf, readFields } from './protobuf-reader.ts'
+import { faceForTest } from './testing/face.ts'
 
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 

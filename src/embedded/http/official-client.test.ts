@@ -10,7 +10,7 @@ import {
   Watch,
 } from '@kubernetes/client-node'
 import { describe, expect, it } from 'vitest'
-import { configMapNamed, faceForTest, podNamed } from './face.fixture.ts'
+import { configMapNamed, faceForTest, podNamed } from './testing/face.ts'
 
 async function clientForTest() {
   const { face, ...rest } = await faceForTest()

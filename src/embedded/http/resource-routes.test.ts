@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { pods } from '../../api/resources.ts'
 import { serviceAccountUser } from '../user-info.ts'
-import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './face.fixture.ts'
+import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './testing/face.ts'
 
 const merge = 'application/merge-patch+json'
 

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { ObjectKey } from '../../api/resource-type.ts'
-import type { WriteOptions } from '../../kube/kube-api.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { AnswerNotes, EmbeddedApi } from '../embedded-api.ts'
 import { badRequest, resourceNotServed } from '../registry/api-errors.ts'
@@ -181,8 +180,10 @@ async function postSubresource(request: NamedRequest): Promise<void> {
   const options = writeOptions(exchange, 'CreateOptions')
   const body = await readObject(request)
   const warnings: string[] = []
-  const noted: WriteOptions & AnswerNotes = { ...options, onWarning: (text) => warnings.push(text) }
-  const answer = await api.createSubresource(definition.type, key, path.subresource as string, body, noted)
+  const answer = await api.createSubresource(definition.type, key, path.subresource as string, body, {
+    ...options,
+    onWarning: (text) => warnings.push(text),
+  })
   await send(request, encoding, { code: 201, body: encodeObject(encoding, answer), warnings })
 }
 

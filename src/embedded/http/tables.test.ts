@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './face.fixture.ts'
+import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './testing/face.ts'
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../api/api-error.ts'
 import { configMaps } from '../../api/resources.ts'
 import type { WatchEvent } from '../../kube/kube-api.ts'
-import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './face.fixture.ts'
+import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './testing/face.ts'
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 

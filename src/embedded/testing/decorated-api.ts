@@ -1,4 +1,4 @@
-import type { EmbeddedApi } from './embedded-api.ts'
+import type { EmbeddedApi } from '../embedded-api.ts'
 
 /** The API with some of its calls replaced. */
 export function decorated(api: EmbeddedApi, replaced: Partial<EmbeddedApi>): EmbeddedApi {

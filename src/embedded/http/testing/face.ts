@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest'
-import { seededRandom } from '../../runtime/random.ts'
-import { realClock } from '../../runtime/real-clock.ts'
-import { ApiServer } from '../api-server.ts'
-import { clusterAdmin } from '../user-info.ts'
-import { type HttpFace, type HttpFaceOptions, startHttpFace } from './http-face.ts'
+import { seededRandom } from '../../../runtime/random.ts'
+import { realClock } from '../../../runtime/real-clock.ts'
+import { ApiServer } from '../../api-server.ts'
+import { clusterAdmin } from '../../user-info.ts'
+import { type HttpFace, type HttpFaceOptions, startHttpFace } from '../http-face.ts'
 
 export interface Reply {
   readonly status: number
