@@ -1,6 +1,6 @@
 // Bundles the command line into dist/cofferdam.js and the dashboard's page into dist/page/; clusters to show go beside them.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
-import { build } from 'esbuild'
+import { build, stop } from 'esbuild'
 
 rmSync('dist', { recursive: true, force: true })
 await build({
@@ -29,3 +29,4 @@ await build({
 mkdirSync('dist/page', { recursive: true })
 for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)
 cpSync('examples/clusters', 'dist/clusters', { recursive: true })
+await stop()

@@ -28,6 +28,7 @@ describe('progress', () => {
     const { terminal, written } = recorded(true)
     terminal.progress('1 of 2')
     terminal.progress('2 of 2')
+    terminal.progress('2 of 2')
     terminal.print('done')
     expect(written).toEqual({ out: 'done\n', err: '1 of 2\r\u001b[2K2 of 2\r\u001b[2K' })
   })

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 
-export type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'yellow' | 'red'
+type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'yellow' | 'red'
 export type Paint = (style: Style, text: string) => string
 
-export const plainPaint: Paint = (_style, text) => text
+const plainPaint: Paint = (_style, text) => text
 
 /** Where a command talks to people. Results go to `print`, all else to `note`, so that a pipe carries only results. */
 export interface Terminal {
@@ -30,11 +30,11 @@ export function createTerminal(options: {
   const isDumb = environment['TERM'] === 'dumb'
   const hasColour = stdout.isTTY === true && !isDumb && !environment['NO_COLOR']
   const hasProgress = stderr.isTTY === true && !isDumb
-  let shown = false
+  let shown: string | undefined
 
   const clear = () => {
-    if (shown) stderr.write(eraseLine)
-    shown = false
+    if (shown !== undefined) stderr.write(eraseLine)
+    shown = undefined
   }
   return {
     paint: hasColour ? (style, text) => styleText(style, text, { validateStream: false }) : plainPaint,
@@ -47,11 +47,11 @@ export function createTerminal(options: {
       stderr.write(`${text}\n`)
     },
     progress(text) {
-      if (!hasProgress) return
+      if (!hasProgress || text === shown) return
       clear()
       if (text === undefined) return
       stderr.write(text)
-      shown = true
+      shown = text
     },
   }
 }

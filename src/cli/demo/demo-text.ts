@@ -16,6 +16,8 @@ export interface DemoReport {
   readonly tryThis: readonly Suggestion[]
 }
 
+const numberWords = ['Nothing', 'One thing', 'Two things', 'Three things']
+
 export function renderDemo(report: DemoReport, paint: Paint): string {
   const size = `${counted(report.nodes, 'node')} in ${counted(report.zones, 'zone')}, ${counted(report.pods, 'pod')}`
   const places = [
@@ -32,7 +34,8 @@ export function renderDemo(report: DemoReport, paint: Paint): string {
     '',
     `  ${paint('bold', `export KUBECONFIG=${quoted(report.kubeconfig)}`)}`,
     '',
-    ...(report.tryThis.length === 0 ? [] : ['Things to try in another terminal:', '']),
+    `${numberWords[report.tryThis.length] ?? 'Things'} to try in another terminal:`,
+    '',
     ...report.tryThis.flatMap(({ says, lines }, index) => [
       `  ${index + 1}. ${says}`,
       ...lines.map((line) => `     ${paint('bold', line)}`),

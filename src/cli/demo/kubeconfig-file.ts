@@ -43,7 +43,7 @@ export async function writeKubeconfig(path: string, server: string): Promise<Kub
   }
 }
 
-export function kubeconfigText(server: string): string {
+function kubeconfigText(server: string): string {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',

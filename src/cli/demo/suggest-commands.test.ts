@@ -30,13 +30,13 @@ it('names nodes that really hold guarded pods, and prefers a StatefulSet, whose 
   const pods = [pod('web', 'n2'), pod('web', 'n3'), pod('db', 'n4', 'StatefulSet'), pod('db', 'n3', 'StatefulSet')]
   const suggestions = suggestCommands({ nodes, pods, budgets: [budget('web'), budget('db')] })
   expect(suggestions).toEqual([
-    { says: 'see who runs where', lines: ['kubectl get pods -A -o wide'] },
+    { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] },
     {
-      says: 'drain a node and watch its pods move',
+      says: 'Drain a node and watch its pods move',
       lines: ['kubectl drain n2 --ignore-daemonsets', 'kubectl uncordon n2'],
     },
     {
-      says: 'drain two nodes that share a workload: budget shop/db makes the second wait',
+      says: 'Drain two nodes that share a workload: budget shop/db makes the second wait',
       lines: ['kubectl drain n3 n4 --ignore-daemonsets', 'kubectl uncordon n3 n4'],
     },
   ])

@@ -14,14 +14,14 @@ export function suggestCommands(cluster: {
   readonly pods: readonly Pod[]
   readonly budgets: readonly PodDisruptionBudget[]
 }): Suggestion[] {
-  const look = { says: 'see who runs where', lines: ['kubectl get pods -A -o wide'] }
+  const look = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
   const guarded = cluster.budgets
     .map((budget) => placesOf(budget, cluster.pods))
     .filter(({ places }) => places.length > 0)
   const one = guarded[0]?.places[0] ?? cluster.nodes[0]?.metadata.name
   if (one === undefined) return [look]
   const drain = {
-    says: 'drain a node and watch its pods move',
+    says: 'Drain a node and watch its pods move',
     lines: [`kubectl drain ${one} --ignore-daemonsets`, `kubectl uncordon ${one}`],
   }
   // A StatefulSet replaces a pod only when the old one is gone, so there the second eviction surely has to wait.
@@ -30,7 +30,7 @@ export function suggestCommands(cluster: {
   if (pair === undefined) return [look, drain]
   const two = pair.places.slice(0, 2).join(' ')
   const refuse = {
-    says: `drain two nodes that share a workload: budget ${pair.name} makes the second wait`,
+    says: `Drain two nodes that share a workload: budget ${pair.name} makes the second wait`,
     lines: [`kubectl drain ${two} --ignore-daemonsets`, `kubectl uncordon ${two}`],
   }
   return [look, drain, refuse]
