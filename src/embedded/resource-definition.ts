@@ -56,6 +56,8 @@ export interface ResourceDefinition {
   readonly postSubresources: readonly string[]
   /** Fields that field selectors may name, beside metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[]
+  /** How field selectors read those of them whose text is not simply what stands at their path. */
+  readonly fieldReaders?: Readonly<Record<string, (object: KubeObject) => string>>
   /** False for kinds whose metadata.generation the real server leaves unset (Pod before 1.35, Event, ConfigMap, Node ...). */
   readonly hasGeneration: boolean
   /** Deployments count a change of annotations as a new generation too. */

@@ -26,13 +26,13 @@ describe('builtinResources', () => {
   })
 
   it('pods are known by all the names and parts that kubectl asks for', () => {
-    const { schema, columns, strategy } = named('pods') as NonNullable<ReturnType<typeof named>>
+    const { schema, columns, strategy, fieldReaders } = named('pods') as NonNullable<ReturnType<typeof named>>
     expect(named('pods')).toEqual({
       schema,
       columns,
       strategy,
+      fieldReaders,
       type: { group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true },
-      countsAnnotations: false,
       listKind: 'PodList',
       singular: 'pod',
       shortNames: ['po'],

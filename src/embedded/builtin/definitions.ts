@@ -3,6 +3,7 @@ import type { ResourceDefinition, ResourceStrategy, ScaleSubresource } from '../
 import { columnsOf } from '../tables/columns.ts'
 import { builtinKinds, type KindEntry } from './kinds.ts'
 import { builtinSchema } from './schemas.ts'
+import { fieldReadersOf } from './selectable-fields.ts'
 import { strategyOf } from './strategies.ts'
 
 export type Answer = NonNullable<ResourceStrategy['answer']>
@@ -28,6 +29,7 @@ function definitionOf(entry: KindEntry, answer: Answer | undefined): ResourceDef
   const schema = builtinSchema(apiVersionOf(entry), kind)
   if (schema === undefined) throw new RangeError(`no schema for ${kind} in ${apiVersionOf(entry)}`)
   const strategy = strategyOf(entry)
+  const storageKey = group === '' ? plural : `${group}/${plural}`
   return {
     type: { group, version, plural, kind, namespaced: entry.namespaced !== false },
     listKind: `${kind}List`,
@@ -36,14 +38,15 @@ function definitionOf(entry: KindEntry, answer: Answer | undefined): ResourceDef
     categories: entry.categories ?? [],
     schema,
     origin: 'builtin',
-    storageKey: group === '' ? plural : `${group}/${plural}`,
+    storageKey,
     storageVersion: version,
     hasStatus: entry.hasStatus === true,
     ...(entry.scale === true ? { scale: replicas } : {}),
     postSubresources: entry.postSubresources ?? [],
     selectableFields: entry.selectableFields ?? [],
+    fieldReaders: fieldReadersOf(storageKey),
     hasGeneration: entry.hasGeneration === true,
-    countsAnnotations: entry.countsAnnotations === true,
+    ...(entry.countsAnnotations === true ? { countsAnnotations: true } : {}),
     columns: columnsOf({ group, kind }),
     strategy: answer === undefined ? strategy : { ...strategy, answer },
   }

@@ -11,7 +11,7 @@ import { servedVersion } from './served-version.ts'
 export function decodeObject(request: WriteRequest, sent: KubeObject, previous?: KubeObject): KubeObject {
   requireKind(request, sent)
   const { schema, type } = request.definition
-  const undecodable = decodeErrorOf(sent, schema, type)
+  const undecodable = decodeErrorOf(sent, schema, type, previous)
   if (undecodable !== undefined) throw undecodable
   return applyDefaults(dropUnknownFields(request, sent, previous), schema, previous)
 }

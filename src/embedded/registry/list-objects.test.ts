@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { configMaps, events, pods } from '../../api/resources.ts'
+import { configMaps, events, nodes, pods } from '../../api/resources.ts'
 import type { ListQuery } from '../../kube/kube-api.ts'
 import { continueText } from './continue-token.ts'
 import { configMap, inDefault, pod, refusalOf, type Stage, stage } from './testing/stage.ts'
@@ -122,6 +122,18 @@ describe('a field selector', () => {
     expect(await found({ fieldSelector: `${fieldSelector},metadata.name!=p107` })).toEqual(['p007', 'p207'])
     await api.delete(pods, { namespace: 'kube-system', name: 'p107' }, { gracePeriodSeconds: 0 })
     expect(await found({ fieldSelector })).toEqual(['p007', 'p207'])
+  })
+
+  it('finds what an object leaves out by its zero value: nodes that are not cordoned', async () => {
+    const { api } = stage()
+    const node = (name: string, spec = {}) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec })
+    await api.create(nodes, node('calm'))
+    await api.create(nodes, node('cordoned', { unschedulable: true }))
+    const named = async (fieldSelector: string) =>
+      (await api.list(nodes, { fieldSelector })).items.map(({ metadata }) => metadata.name)
+    expect(await named('spec.unschedulable=false')).toEqual(['calm'])
+    expect(await named('spec.unschedulable=true')).toEqual(['cordoned'])
+    expect(await named('spec.unschedulable!=true')).toEqual(['calm'])
   })
 
   it('on a field that nobody selects by is refused with 400 and its name', async () => {

@@ -39,11 +39,17 @@ export function parseSelection(definition: ResourceDefinition, query: SelectionQ
   const hasLabels = labels !== undefined && (labels.matchExpressions ?? []).length > 0
   if (!hasLabels && fields.length === 0) return { prefix, isSelective: false, indexed: undefined, matches: everything }
   const isStoredAsServed = definition.storageKey !== 'events' || definition.type.group === ''
-  const indexed = isStoredAsServed ? fields.find(({ operator, value }) => operator === '=' && value !== '') : undefined
+  const readers = definition.fieldReaders ?? {}
+  const indexed = isStoredAsServed
+    ? fields.find(({ field, operator, value }) => operator === '=' && value !== '' && readers[field] === undefined)
+    : undefined
   const matches = (object: KubeObject): boolean => {
     if (hasLabels && !isSelected(labels, object.metadata.labels)) return false
     const shown = isStoredAsServed || fields.length === 0 ? object : asServed(definition, object)
-    return fields.every(({ field, operator, value }) => (fieldText(shown, field) === value) === (operator === '='))
+    return fields.every(({ field, operator, value }) => {
+      const text = readers[field]?.(shown) ?? fieldText(shown, field)
+      return (text === value) === (operator === '=')
+    })
   }
   return { prefix, isSelective: true, indexed, matches }
 }

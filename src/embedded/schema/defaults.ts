@@ -40,8 +40,12 @@ function complete(value: unknown, previous: unknown, node: CompiledSchema): unkn
   for (const [field, child] of defaults) {
     const target: Record<string, unknown> = changed ?? object
     if (Object.hasOwn(target, field) && target[field] !== undefined) continue
-    changed ??= Object.assign({}, object)
-    changed[field] = completedDefault(child, (declared) => complete(declared, undefined, child) as Json)
+    changed ??= { ...object }
+    setField(
+      changed,
+      field,
+      completedDefault(child, (declared) => complete(declared, undefined, child) as Json),
+    )
   }
   return changed ?? value
 }
