@@ -32,5 +32,9 @@ export function fieldText(object: object, path: string): string {
     if (typeof value !== 'object' || value === null) return ''
     value = (value as Record<string, unknown>)[step]
   }
-  return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
+  return typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : ''
 }

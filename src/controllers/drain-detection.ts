@@ -36,7 +36,7 @@ export function createDrainDetection({ api, clock, nodes: nodeView, pods: podVie
           if (seen.nodeName !== '') enqueue(seen.nodeName)
         }),
       ]
-      signal.addEventListener('abort', () => ends.forEach((end) => void end()), { once: true })
+      for (const end of ends) signal.addEventListener('abort', end, { once: true })
       await Promise.all([nodeView.whenSynced(signal), podView.whenSynced(signal)])
       for (const node of nodeView.list()) enqueue(node.name)
     },

@@ -22,7 +22,9 @@ function story(controller: Partial<Controller>, workers = 1) {
 it('a throw in one key is retried with growing waits while other keys go on', async () => {
   const attempts: string[] = []
   const { clock, outcomes, running } = story({
-    start: async (enqueue) => ['bad', 'good'].forEach((key) => void enqueue(key)),
+    start: async (enqueue) => {
+      for (const key of ['bad', 'good']) enqueue(key)
+    },
     reconcile: async (key) => {
       attempts.push(key)
       if (key === 'bad') throw new Error('no such zone')
@@ -90,7 +92,9 @@ it('a stop lets work that has begun end, and hands out nothing more', async () =
   const running = runController(
     {
       name: 'story',
-      start: async (enqueue) => ['node-a', 'node-b'].forEach((key) => void enqueue(key)),
+      start: async (enqueue) => {
+        for (const key of ['node-a', 'node-b']) enqueue(key)
+      },
       reconcile: async (key, signal) => {
         await sleep(clock, 3_000, signal)
         ended.push(`${key} ${signal.aborted ? 'cut off' : 'whole'}`)
