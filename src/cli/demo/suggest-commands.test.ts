@@ -15,11 +15,12 @@ const pod = (app: string, nodeName: string, kind = 'ReplicaSet'): Pod => ({
   },
   spec: { nodeName, containers: [] },
 })
-const budget = (app: string): PodDisruptionBudget => ({
+const budget = (app: string, disruptionsAllowed = 1): PodDisruptionBudget => ({
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
   metadata: { name: app, namespace: 'shop' },
   spec: { selector: { matchLabels: { app } }, maxUnavailable: 1 },
+  status: { disruptionsAllowed, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 },
 })
 
 const linesOf = (cluster: Parameters<typeof suggestCommands>[0]) =>
@@ -58,4 +59,19 @@ it('leaves the budget out where no budget covers two nodes', () => {
 
 it('an empty cluster can only be looked at', () => {
   expect(linesOf({ nodes: [], pods: [], budgets: [] })).toEqual(['kubectl get pods -A -o wide'])
+})
+
+it('does not send anybody into a drain that cannot end without saying so', () => {
+  const pods = [pod('cart', 'n1'), pod('web', 'n1'), pod('web', 'n2')]
+  const cluster = { nodes: [node('n1'), node('n2')], pods, budgets: [budget('web'), budget('cart', 0)] }
+  expect(suggestCommands(cluster).slice(1)).toEqual([
+    {
+      says: 'Drain a node and watch its pods move',
+      lines: ['kubectl drain n2 --ignore-daemonsets', 'kubectl uncordon n2'],
+    },
+    {
+      says: 'Drain a node in vain: budget shop/cart can spare no pod, and the drain gives up',
+      lines: ['kubectl drain n1 --ignore-daemonsets --timeout=20s', 'kubectl uncordon n1'],
+    },
+  ])
 })

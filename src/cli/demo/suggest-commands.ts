@@ -8,35 +8,53 @@ export interface Suggestion {
   readonly lines: readonly string[]
 }
 
+interface GuardedWorkload {
+  readonly budget: string
+  readonly isStateful: boolean
+  readonly hasRoom: boolean
+  /** The nodes its pods are on, by name. */
+  readonly places: readonly string[]
+}
+
 /** Three things worth trying on this very cluster, with its own names. */
 export function suggestCommands(cluster: {
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
   readonly budgets: readonly PodDisruptionBudget[]
 }): Suggestion[] {
-  const look = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
   const guarded = cluster.budgets
-    .map((budget) => placesOf(budget, cluster.pods))
+    .map((budget) => guardedWorkload(budget, cluster.pods))
     .filter(({ places }) => places.length > 0)
-  const one = guarded[0]?.places[0] ?? cluster.nodes[0]?.metadata.name
-  if (one === undefined) return [look]
-  const drain = {
-    says: 'Drain a node and watch its pods move',
-    lines: [`kubectl drain ${one} --ignore-daemonsets`, `kubectl uncordon ${one}`],
+  const stuck = guarded.filter(({ hasRoom }) => !hasRoom)
+  const isFree = (node: string) => !stuck.some(({ places }) => places.includes(node))
+  const free = guarded.flatMap(({ places }) => places).find(isFree)
+  const node = free ?? cluster.nodes.map(({ metadata }) => metadata.name).find(isFree)
+  return [
+    { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] },
+    ...(node === undefined ? [] : [drain('Drain a node and watch its pods move', node)]),
+    ...suggestRefusal(guarded, stuck[0]),
+  ]
+}
+
+/** A drain that a budget holds up: for ever where it never gives, else for as long as another pod is on its way. */
+function suggestRefusal(guarded: readonly GuardedWorkload[], stuck: GuardedWorkload | undefined): Suggestion[] {
+  if (stuck !== undefined) {
+    const says = `Drain a node in vain: budget ${stuck.budget} can spare no pod, and the drain gives up`
+    return [drain(says, stuck.places[0] as string, ' --timeout=20s')]
   }
   // A StatefulSet replaces a pod only when the old one is gone, so there the second eviction surely has to wait.
   const pairs = guarded.filter(({ places }) => places.length > 1)
   const pair = pairs.find(({ isStateful }) => isStateful) ?? pairs[0]
-  if (pair === undefined) return [look, drain]
-  const two = pair.places.slice(0, 2).join(' ')
-  const refuse = {
-    says: `Drain two nodes that share a workload: budget ${pair.name} makes the second wait`,
-    lines: [`kubectl drain ${two} --ignore-daemonsets`, `kubectl uncordon ${two}`],
-  }
-  return [look, drain, refuse]
+  if (pair === undefined) return []
+  const says = `Drain two nodes that share a workload: budget ${pair.budget} makes the second wait`
+  return [drain(says, pair.places.slice(0, 2).join(' '))]
 }
 
-function placesOf({ metadata, spec }: PodDisruptionBudget, pods: readonly Pod[]) {
+function drain(says: string, nodes: string, more = ''): Suggestion {
+  return { says, lines: [`kubectl drain ${nodes} --ignore-daemonsets${more}`, `kubectl uncordon ${nodes}`] }
+}
+
+function guardedWorkload({ metadata, spec, status }: PodDisruptionBudget, pods: readonly Pod[]): GuardedWorkload {
   const { selector } = spec
   const covered = pods.filter(
     (pod) =>
@@ -46,8 +64,9 @@ function placesOf({ metadata, spec }: PodDisruptionBudget, pods: readonly Pod[])
       isSelected(selector, pod.metadata.labels),
   )
   return {
-    name: `${metadata.namespace}/${metadata.name}`,
+    budget: `${metadata.namespace}/${metadata.name}`,
     isStateful: covered.some((pod) => controllerOf(pod)?.kind === 'StatefulSet'),
+    hasRoom: (status?.disruptionsAllowed ?? 0) > 0,
     places: [...new Set(covered.map((pod) => pod.spec.nodeName as string))].sort(),
   }
 }
