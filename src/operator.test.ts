@@ -7,6 +7,7 @@ import type { ResourceType } from './api/resource-type.ts'
 import { leases, nodes, pods } from './api/resources.ts'
 import { buildDeployFiles } from './deploy/deploy-files.ts'
 import { ApiServer } from './embedded/api-server.ts'
+import { typeOfObject } from './embedded/type-of-object.ts'
 import { clusterAdmin, serviceAccountUser } from './embedded/user-info.ts'
 import { evictPod, type KubeApi } from './kube/kube-api.ts'
 import { createMetrics } from './observability/metrics.ts'
@@ -37,24 +38,13 @@ async function openCluster(objects = manifests()) {
   const server = new ApiServer({ clock, random: seededRandom(7) })
   server.start()
   const admin = server.as(clusterAdmin)
-  for (const object of objects) await admin.create(typeOf(server, object), object)
+  for (const object of objects) await admin.create(typeOfObject(server.catalogue, object) as ResourceType, object)
   await admin.create(nodes, node('worker-a1'))
   for (const name of ['web-1', 'web-2']) {
     const pod = await admin.create(pods, podOn('worker-a1', name))
     await admin.update(pods, { ...pod, status: { ...pod.status, phase: 'Running' } }, { subresource: 'status' })
   }
   return { clock, server, admin }
-}
-
-function typeOf(server: ApiServer, { apiVersion, kind }: KubeObject): ResourceType {
-  const found = server.catalogue
-    .all()
-    .find(
-      ({ type }) =>
-        type.kind === kind && (type.group === '' ? type.version : `${type.group}/${type.version}`) === apiVersion,
-    )
-  if (found === undefined) throw new Error(`the embedded server does not serve ${apiVersion} ${kind}`)
-  return found.type
 }
 
 function operate(clock: VirtualClock, api: KubeApi, options: { dryRun?: boolean; identity?: string } = {}) {

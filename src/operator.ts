@@ -1,3 +1,4 @@
+import { hasReason } from './api/api-error.ts'
 import { nodes, pods } from './api/resources.ts'
 import { createDrainDetection, drainDetectionPermissions } from './controllers/drain-detection.ts'
 import type { Permission } from './controllers/permission.ts'
@@ -72,7 +73,13 @@ export function startOperator(options: OperatorOptions): Operator {
       random,
       timestamp: () => microTimestamp(clock),
       onChange: (holder) => log.info({ holder }, holder === '' ? 'nobody leads' : 'the leader changed'),
-      onError: (error) => log.warn({ error: errorText(error) }, 'the lease could not be read or renewed'),
+      onError: (error) =>
+        log.warn(
+          { error: errorText(error) },
+          hasReason(error, 'NotFound')
+            ? 'the namespace of the lease is missing: apply deploy/, or name another with --lease-namespace'
+            : 'the lease could not be read or renewed',
+        ),
     })
 
   const ended = (leader === undefined ? lead(stopping.signal) : leader.run(lead, stopping.signal)).then(() =>

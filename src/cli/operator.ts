@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { CofferdamError } from '../errors.ts'
 import { createHttpKubeApi } from '../kube/http-kube-api.ts'
 import { loadKubeconfig } from '../kube/kubeconfig.ts'
@@ -10,12 +11,13 @@ import { type ControllerName, controllerNames, startOperator } from '../operator
 import { randomSuffix, realRandom } from '../runtime/random.ts'
 import { realClock } from '../runtime/real-clock.ts'
 import type { CliCommand } from './command.ts'
+import { parsePort } from './parse-number.ts'
 
 interface OperatorFlags {
   readonly controllers: readonly ControllerName[]
   readonly dryRun?: boolean
   readonly leaderElect: boolean
-  readonly leaseNamespace?: string
+  readonly leaseNamespace: string
   readonly healthHost: string
   readonly healthPort: number
   readonly logLevel: LogLevel
@@ -39,7 +41,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       ])
       .option('--dry-run', 'have the server check every write, and store none')
       .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
-      .option('--lease-namespace <name>', 'where the leader lease is (default: the namespace in use)')
+      .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
       .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')
       .option('--health-port <number>', 'on which port; 0 takes any free one', parsePort, 7480)
       .addOption(
@@ -63,7 +65,6 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       random: realRandom,
       userAgent: 'cofferdam-operator',
     })
-    const namespace = flags.leaseNamespace ?? flags.namespace ?? connection.namespace
     const identity = `${hostname()}_${randomSuffix(realRandom, 8)}`
     const operator = startOperator({
       api,
@@ -73,7 +74,9 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       metrics,
       controllers: flags.controllers,
       dryRun: flags.dryRun === true,
-      ...(flags.leaderElect ? { lease: { namespace, name: 'cofferdam-operator', identity } } : {}),
+      ...(flags.leaderElect
+        ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
+        : {}),
     })
     try {
       const { healthHost: host, healthPort: port } = flags
@@ -113,12 +116,4 @@ function parseControllers(text: string): ControllerName[] {
     }
   }
   return [...new Set(names)] as ControllerName[]
-}
-
-function parsePort(text: string): number {
-  const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new InvalidArgumentError('a port is a whole number from 0 to 65535.')
-  }
-  return port
 }

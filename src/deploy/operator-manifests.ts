@@ -1,8 +1,10 @@
 import type { JsonObject } from '../api/json.ts'
 import type { Permission } from '../controllers/permission.ts'
 
-const namespace = 'cofferdam-system'
-const name = 'cofferdam-operator'
+/** Whom the operator runs as; its lease has the same name. */
+export const operatorAccount = { namespace: 'cofferdam-system', name: 'cofferdam-operator' } as const
+
+const { namespace, name } = operatorAccount
 const labels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
 
 /** The operator's identity and rights: one ClusterRole per controller, so that a reader sees who needs what. */

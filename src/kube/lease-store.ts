@@ -42,7 +42,9 @@ export function createLeaseStore(api: KubeApi, key: { readonly namespace: string
         await (version === undefined ? api.create(leases, lease, { signal }) : api.update(leases, lease, { signal }))
         return true
       } catch (error) {
-        if (hasReason(error, 'Conflict', 'AlreadyExists', 'NotFound')) return false
+        if (hasReason(error, 'Conflict', 'AlreadyExists')) return false
+        // Of a create it means that the namespace is missing, and no other candidate will ever be faster.
+        if (hasReason(error, 'NotFound') && version !== undefined) return false
         throw error
       }
     },

@@ -1,4 +1,5 @@
 import { startDashboard } from '../../dashboard/start-dashboard.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { ApiServer } from '../../embedded/api-server.ts'
 import { startHttpFace } from '../../embedded/http/http-face.ts'
 import { clusterAdmin } from '../../embedded/user-info.ts'
@@ -10,6 +11,7 @@ import { type Clock, sleep } from '../../runtime/clock.ts'
 import { type Random, randomSuffix } from '../../runtime/random.ts'
 import { startWorld } from '../../world/start-world.ts'
 import type { ClusterDescription } from './cluster-file.ts'
+import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
@@ -87,14 +89,14 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     await seedCluster(api, description)
 
     const operator = startOperator({
-      api,
+      api: await installOperator(server),
       clock,
       random,
       log,
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
-      lease: { namespace: 'default', name: 'cofferdam-operator', identity: `demo_${randomSuffix(random, 8)}` },
+      lease: { ...operatorAccount, identity: `demo_${randomSuffix(random, 8)}` },
     })
     endings.push(() => operator.stop())
 
