@@ -32,7 +32,7 @@ export class HostileServer {
   streaming: 'yes' | 'refused' | 'ignored' = 'yes'
   #version = 1
   #oldest = 1
-  #history: { readonly version: number; readonly event: MapEvent }[] = []
+  #history: { readonly version: number; readonly event: MapEvent; readonly before: ConfigMap | undefined }[] = []
   readonly #streams = new Set<Stream>()
 
   get version(): string {
@@ -54,7 +54,7 @@ export class HostileServer {
       data: { text },
     }
     this.objects.set(name, object)
-    this.#tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', object })
+    this.#tell({ type: before === undefined ? 'ADDED' : 'MODIFIED', object }, before)
     return object
   }
 
@@ -64,7 +64,7 @@ export class HostileServer {
     this.#version += 1
     this.objects.delete(name)
     const object = { ...before, metadata: { ...before.metadata, resourceVersion: this.version } }
-    this.#tell({ type: 'DELETED', object })
+    this.#tell({ type: 'DELETED', object }, before)
   }
 
   /** Writes elsewhere: the version grows, this collection stays as it is. */
@@ -124,14 +124,11 @@ export class HostileServer {
 
   #asOf(version: number): ConfigMap[] {
     const state = new Map(this.objects)
-    for (const { version: at, event } of [...this.#history].reverse()) {
+    for (const { version: at, event, before } of [...this.#history].reverse()) {
       if (at <= version || event.type === 'BOOKMARK') continue
       const { name } = event.object.metadata
-      const before = this.#history.findLast((past) => {
-        return past.version < at && past.event.type !== 'BOOKMARK' && past.event.object.metadata.name === name
-      })?.event
-      if (before === undefined || before.type === 'DELETED' || before.type === 'BOOKMARK') state.delete(name)
-      else state.set(name, before.object)
+      if (before === undefined) state.delete(name)
+      else state.set(name, before)
     }
     return [...state.values()]
   }
@@ -209,8 +206,8 @@ export class HostileServer {
     }
   }
 
-  #tell(event: MapEvent): void {
-    this.#history.push({ version: this.#version, event })
+  #tell(event: MapEvent, before: ConfigMap | undefined): void {
+    this.#history.push({ version: this.#version, event, before })
     for (const stream of this.#streams) this.#send(stream, event)
   }
 
