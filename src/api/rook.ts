@@ -1,0 +1,63 @@
+import type { KubeObject } from './kube-object.ts'
+import type { ResourceType } from './resource-type.ts'
+
+/** Of Rook's kinds only the fields that are read here. */
+export interface CephCluster extends KubeObject {
+  readonly spec?: {
+    readonly disruptionManagement?: {
+      readonly managePodBudgets?: boolean
+      /** Minutes. */
+      readonly osdMaintenanceTimeout?: number
+      readonly pgHealthyRegex?: string
+      /** Without effect since Rook 1.17. */
+      readonly pgHealthCheckTimeout?: number
+      /** Without effect since Rook 1.11. */
+      readonly manageMachineDisruptionBudgets?: boolean
+      /** Without effect since Rook 1.11. */
+      readonly machineDisruptionBudgetNamespace?: string
+    }
+    readonly mon?: { readonly count?: number }
+    readonly mgr?: { readonly count?: number }
+    /** The daemons run elsewhere: there is nothing to protect here. */
+    readonly external?: { readonly enable?: boolean }
+  }
+}
+
+export interface CephBlockPool extends KubeObject {
+  readonly spec?: { readonly failureDomain?: string }
+}
+
+export interface CephFilesystem extends KubeObject {
+  readonly spec?: {
+    readonly metadataServer?: { readonly activeCount?: number; readonly activeStandby?: boolean }
+  }
+}
+
+export interface CephObjectStore extends KubeObject {
+  readonly spec?: { readonly gateway?: { readonly instances?: number } }
+}
+
+export interface CephRbdMirror extends KubeObject {
+  readonly spec?: { readonly count?: number }
+}
+
+export interface CephNfs extends KubeObject {
+  readonly spec?: { readonly server?: { readonly active?: number } }
+}
+
+const rook = { group: 'ceph.rook.io', version: 'v1', namespaced: true }
+
+export const cephClusters: ResourceType<CephCluster> = { ...rook, plural: 'cephclusters', kind: 'CephCluster' }
+export const cephBlockPools: ResourceType<CephBlockPool> = { ...rook, plural: 'cephblockpools', kind: 'CephBlockPool' }
+export const cephFilesystems: ResourceType<CephFilesystem> = {
+  ...rook,
+  plural: 'cephfilesystems',
+  kind: 'CephFilesystem',
+}
+export const cephObjectStores: ResourceType<CephObjectStore> = {
+  ...rook,
+  plural: 'cephobjectstores',
+  kind: 'CephObjectStore',
+}
+export const cephRbdMirrors: ResourceType<CephRbdMirror> = { ...rook, plural: 'cephrbdmirrors', kind: 'CephRBDMirror' }
+export const cephNfses: ResourceType<CephNfs> = { ...rook, plural: 'cephnfses', kind: 'CephNFS' }
