@@ -1,0 +1,53 @@
+import { ApiError } from '../api/api-error.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import { createWatchCache, type WatchCache, type WatchCacheOptions } from './watch-cache.ts'
+
+/**
+ * A watch cache of a kind that the cluster may not have.
+ *
+ * Guarantees: while the server says that there is no such kind the cache counts as read, and empty, and `onAbsent` is told
+ * once; the kind is asked for again with the cache's own waits, so it is found soon after it was installed.
+ */
+export function createOptionalCache<T extends KubeObject, V = T>(
+  options: WatchCacheOptions<T, V> & { readonly onAbsent?: () => void },
+): WatchCache<V> {
+  const { clock, onError } = options
+  let absentAt: number | undefined
+  const waiters = new Set<() => void>()
+  const cache = createWatchCache<T, V>({
+    ...options,
+    onError(error) {
+      if (!(error instanceof ApiError && error.code === 404)) {
+        onError?.(error)
+        return
+      }
+      if (absentAt === undefined) options.onAbsent?.()
+      absentAt = clock.now()
+      for (const wake of waiters) wake()
+      waiters.clear()
+    },
+  })
+  const isAbsent = () => absentAt !== undefined && !cache.synced
+  void cache.whenSynced().then(
+    () => {
+      absentAt = undefined
+    },
+    () => {},
+  )
+
+  return {
+    ...cache,
+    get synced() {
+      return cache.synced || isAbsent()
+    },
+    get size() {
+      return cache.size
+    },
+    ageMs: () => (isAbsent() ? clock.now() - (absentAt as number) : cache.ageMs()),
+    whenSynced(signal) {
+      if (isAbsent()) return Promise.resolve()
+      const absent = new Promise<void>((resolve) => waiters.add(resolve))
+      return Promise.race([cache.whenSynced(signal), absent])
+    },
+  }
+}
