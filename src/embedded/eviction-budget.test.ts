@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import type { Pod } from '../api/core.ts'
-import type { LabelSelector } from '../api/label-selector.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
-import { budgetsOf, mayEvictUnready, takeDisruption } from './eviction-budget.ts'
+import { takeDisruption } from './eviction-budget.ts'
 
 type Status = NonNullable<PodDisruptionBudget['status']>
 
 const now = '2026-01-01T00:00:00Z'
 const refusalText = "Cannot evict pod as it would violate the pod's disruption budget."
 
-function budget(status: Partial<Status> | undefined, spec: PodDisruptionBudget['spec'] = {}): PodDisruptionBudget {
+function budget(status: Partial<Status> | undefined): PodDisruptionBudget {
   const counted = {
     disruptionsAllowed: 0,
     currentHealthy: 3,
@@ -22,7 +20,7 @@ function budget(status: Partial<Status> | undefined, spec: PodDisruptionBudget['
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: { namespace: 'shop', name: 'a', generation: 2 },
-    spec,
+    spec: {},
     ...(status === undefined ? {} : { status: { ...counted, ...status } }),
   }
 }
@@ -122,55 +120,4 @@ describe('taking a disruption from a budget', () => {
       { ...none, reason: 'InsufficientPods', message: '', observedGeneration: 2, lastTransitionTime: since },
     ])
   })
-})
-
-describe('the budgets of a pod', () => {
-  const pod: Pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: 'shop', name: 'web-0', labels: { app: 'web' } },
-    spec: { containers: [] },
-  }
-  const covers: Record<string, { selector: LabelSelector | null | undefined; then: boolean }> = {
-    'an empty selector covers every pod': { selector: {}, then: true },
-    'an absent selector covers none': { selector: undefined, then: false },
-    'a null selector covers none': { selector: null, then: false },
-    'a selector covers the pods it matches': { selector: { matchLabels: { app: 'web' } }, then: true },
-    'a selector does not cover others': { selector: { matchLabels: { app: 'db' } }, then: false },
-  }
-  for (const [story, { selector, then }] of Object.entries(covers)) {
-    it(story, () => {
-      const one = budget({}, (selector === undefined ? {} : { selector }) as PodDisruptionBudget['spec'])
-      expect(budgetsOf(pod, [one])).toEqual(then ? [one] : [])
-    })
-  }
-})
-
-describe('an unready pod', () => {
-  const healthy = (currentHealthy: number, desiredHealthy: number): Partial<Status> => ({
-    currentHealthy,
-    desiredHealthy,
-  })
-  const verdicts: Record<
-    string,
-    { given: Partial<Status> | undefined; spec?: PodDisruptionBudget['spec']; then: boolean }
-  > = {
-    'goes uncounted when enough others are healthy': { given: healthy(3, 3), then: true },
-    'is counted while too few others are healthy': { given: healthy(2, 3), then: false },
-    'is counted when the budget wants nobody healthy': { given: healthy(0, 0), then: false },
-    'is counted while nobody has counted for the budget': { given: undefined, then: false },
-    'goes uncounted when its budget always allows it': {
-      given: healthy(0, 3),
-      spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
-      then: true,
-    },
-    'is counted under IfHealthyBudget while too few others are healthy': {
-      given: healthy(2, 3),
-      spec: { unhealthyPodEvictionPolicy: 'IfHealthyBudget' },
-      then: false,
-    },
-  }
-  for (const [story, { given, spec = {}, then }] of Object.entries(verdicts)) {
-    it(story, () => expect(mayEvictUnready(budget(given, spec))).toBe(then))
-  }
 })

@@ -1,5 +1,6 @@
 import { ApiError, hasReason } from '../api/api-error.ts'
 import type { Pod } from '../api/core.ts'
+import { budgetsOf, isOutsideBudgets, mayEvictUnready } from '../api/disruption-rules.ts'
 import type { JsonObject } from '../api/json.ts'
 import { type Condition, conditionOf } from '../api/kube-object.ts'
 import type { ObjectKey } from '../api/resource-type.ts'
@@ -7,7 +8,7 @@ import { podDisruptionBudgets, pods } from '../api/resources.ts'
 import { type Clock, sleep, timestamp } from '../runtime/clock.ts'
 import type { Admission } from './admission/admission.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
-import { budgetsOf, mayEvictUnready, stillBeingProcessed, takeDisruption } from './eviction-budget.ts'
+import { stillBeingProcessed, takeDisruption } from './eviction-budget.ts'
 import { type EvictionPreconditions, type ParsedEviction, parseEviction } from './eviction-request.ts'
 import type { UserInfo } from './user-info.ts'
 
@@ -84,15 +85,6 @@ async function deletePodOutsideBudgets(
     await markAndDelete(ports, pod, eviction, mustStayAsRead && !isPinned)
     return undefined
   })
-}
-
-function isOutsideBudgets({ metadata, status }: Pod): boolean {
-  return (
-    metadata.deletionTimestamp !== undefined ||
-    status?.phase === 'Pending' ||
-    status?.phase === 'Succeeded' ||
-    status?.phase === 'Failed'
-  )
 }
 
 async function deletePodWithinBudget(ports: EvictionPorts, pod: Pod, eviction: ParsedEviction): Promise<void> {
