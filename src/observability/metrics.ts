@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Outcome } from '../runtime/controller.ts'
+import { createCephMetrics } from './ceph-metrics.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
 export interface LiveFigures {
@@ -55,6 +56,7 @@ export function createMetrics() {
   return {
     registry,
     leading,
+    ceph: createCephMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures
     },

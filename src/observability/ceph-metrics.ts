@@ -1,0 +1,82 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** One Ceph cluster as the last look left it. */
+export interface CephFigures {
+  /** `namespace/name` of the CephCluster. */
+  readonly cluster: string
+  /** One of the closed list of reasons. */
+  readonly reason: string
+  readonly openDomains: number
+  /** Domains that may not be drained now. */
+  readonly closedDomains: number
+  readonly problems: number
+  readonly silentSeconds: number
+}
+
+/** What a question to Ceph was about, and whether it was answered. */
+export interface CephQuestion {
+  readonly cluster: string
+  readonly question: 'status' | 'map' | 'ok-to-stop' | 'noout' | 'quorum'
+  readonly result: 'answered' | 'silent'
+}
+
+export function createCephMetrics(registry: Registry) {
+  const registers = [registry]
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['cluster'] as const, registers })
+  const decision = new Gauge({
+    name: 'cofferdam_ceph_decision_bool',
+    help: '1 for the reason that the last decision about a Ceph cluster gave.',
+    labelNames: ['cluster', 'reason'] as const,
+    registers,
+  })
+  const open = gauge('cofferdam_ceph_open_domains', 'Failure domains whose OSDs may go now.')
+  const closed = gauge('cofferdam_ceph_closed_domains', 'Failure domains that may not be drained now.')
+  const problems = gauge('cofferdam_ceph_problem_objects', 'Objects of a Ceph cluster that cannot be used as they are.')
+  const silent = gauge(
+    'cofferdam_ceph_silent_seconds',
+    'How long Ceph had not answered at the last look, 0 while it does.',
+  )
+  const questions = new Counter({
+    name: 'cofferdam_ceph_questions_total',
+    help: 'Questions to Ceph, by what they were about and whether they were answered.',
+    labelNames: ['cluster', 'question', 'result'] as const,
+    registers,
+  })
+  const disagreements = new Counter({
+    name: 'cofferdam_ceph_disagreements_total',
+    help: 'Times that the maths over placement groups and the answer of Ceph itself differed.',
+    labelNames: ['cluster'] as const,
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'cofferdam_ceph_refused_writes_total',
+    help: 'Writes for a Ceph cluster that the Kubernetes API refused for want of rights.',
+    labelNames: ['cluster'] as const,
+    registers,
+  })
+  const shownReason = new Map<string, string>()
+
+  return {
+    show({ cluster, reason, ...figures }: CephFigures) {
+      const shown = shownReason.get(cluster)
+      if (shown !== undefined && shown !== reason) decision.remove({ cluster, reason: shown })
+      shownReason.set(cluster, reason)
+      decision.set({ cluster, reason }, 1)
+      open.set({ cluster }, figures.openDomains)
+      closed.set({ cluster }, figures.closedDomains)
+      problems.set({ cluster }, figures.problems)
+      silent.set({ cluster }, figures.silentSeconds)
+    },
+    countQuestion: (question: CephQuestion) => questions.inc({ ...question }),
+    countDisagreement: (cluster: string) => disagreements.inc({ cluster }),
+    countRefusedWrite: (cluster: string) => refusals.inc({ cluster }),
+    /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
+    forget(cluster: string) {
+      const shown = shownReason.get(cluster)
+      if (shown === undefined) return
+      shownReason.delete(cluster)
+      decision.remove({ cluster, reason: shown })
+      for (const each of [open, closed, problems, silent]) each.remove({ cluster })
+    },
+  }
+}
