@@ -1,0 +1,90 @@
+import { known, type Observed, unknown } from '../domain/observed.ts'
+import type { CephMap, CrushMap, PgTable } from '../domain/safety/ceph-map.ts'
+import { askCeph, askCephText } from './ask-ceph.ts'
+import type { CephCommands } from './ceph-commands.ts'
+import { parseJsonText } from './json-shape.ts'
+import { parseCrush } from './parse-crush.ts'
+import { type OsdDump, parseOsdDump } from './parse-osd-dump.ts'
+import { type PgParser, parsePgText } from './pg-parser.ts'
+
+/** A map that changes faster than it can be read is not worth waiting for: whoever asks will ask again. */
+const maxAttempts = 5
+
+/**
+ * Reads the OSD map, the CRUSH map and all placement groups at one epoch.
+ *
+ * Guarantees: the epoch was the same before and after the rest was read.
+ * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
+ */
+export async function observeCeph(
+  commands: CephCommands,
+  options: { readonly parse?: PgParser; readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
+): Promise<Observed<CephMap>> {
+  const { parse = (text) => Promise.resolve(parsePgText(text)), ...limits } = options
+  let before = await readDump()
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (!before.known) return before
+    const [crush, pgs] = await Promise.all([
+      askCeph(commands, { prefix: 'osd crush dump' }, parseCrush, limits),
+      readPgs(),
+    ])
+    if (!crush.known) return crush
+    if (!pgs.known) return pgs
+    const after = await readDump(before.value)
+    if (!after.known) return after
+    if (after.value.dump.epoch === before.value.dump.epoch) {
+      return assemble({ dump: after.value.dump, crush: crush.value, pgs: pgs.value })
+    }
+    before = after
+  }
+  return unknown(`the OSD map changed during each of ${maxAttempts} attempts to read it at one epoch`)
+
+  async function readDump(last?: ReadDump): Promise<Observed<ReadDump>> {
+    const text = await askCephText(commands, { prefix: 'osd dump' }, limits)
+    if (!text.known) return text
+    if (last !== undefined && text.value === last.text) return known(last)
+    const json = parseJsonText('osd dump', text.value)
+    if (!json.known) return json
+    const dump = parseOsdDump(json.value)
+    return dump.known ? known({ text: text.value, dump: dump.value }) : dump
+  }
+
+  async function readPgs(): Promise<Observed<PgTable>> {
+    const text = await askCephText(commands, { prefix: 'pg dump', dumpcontents: ['pgs'] }, limits)
+    return text.known ? parse(text.value) : text
+  }
+}
+
+interface ReadDump {
+  readonly text: string
+  readonly dump: OsdDump
+}
+
+function assemble(parts: {
+  readonly dump: OsdDump
+  readonly crush: CrushMap
+  readonly pgs: PgTable
+}): Observed<CephMap> {
+  const { dump, crush, pgs } = parts
+  const gap = findGap(parts)
+  if (gap !== undefined) return unknown(gap)
+  const { fsid, epoch, osds, pools, flags, bucketFlags } = dump
+  return known({ fsid, epoch, osds, pools, crush, pgs, flags, bucketFlags })
+}
+
+/** A rule or a placement group that is left out would count as harmless. */
+function findGap({ dump, crush, pgs }: { dump: OsdDump; crush: CrushMap; pgs: PgTable }): string | undefined {
+  const rules = new Set(crush.rules.map(({ id }) => id))
+  const unruled = dump.pools.find(({ crushRuleId }) => !rules.has(crushRuleId))
+  if (unruled !== undefined) {
+    return `pool ${unruled.name} uses CRUSH rule ${unruled.crushRuleId}, which osd crush dump does not describe`
+  }
+  const seen = new Map<number, number>()
+  for (const pool of pgs.poolIds) seen.set(pool, (seen.get(pool) ?? 0) + 1)
+  for (const { id, name } of dump.pools) {
+    const needed = dump.pgCounts.get(id) ?? 0
+    const present = seen.get(id) ?? 0
+    if (present < needed) return `pool ${name} has ${needed} placement groups, but pg dump lists ${present} of them`
+  }
+  return undefined
+}
