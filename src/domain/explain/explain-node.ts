@@ -1,0 +1,128 @@
+import type { Pod } from '../../api/core.ts'
+import { conditionOf } from '../../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { decideDrainConditions } from '../drain-detection/decide.ts'
+import { parseDrainedNode, parsePodOnNode } from '../drain-detection/snapshot.ts'
+import type { Reason } from '../reasons.ts'
+import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
+import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
+import { judgePod, type PodJudgement } from './judge-pod.ts'
+import { compareText, lastWriterOf } from './last-writer.ts'
+import { mergeBlockers } from './merge-blockers.ts'
+import type { GuardSnapshot, NodeSnapshot } from './snapshot.ts'
+import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
+
+const drainFlags: readonly DrainFlag[] = ['--ignore-daemonsets', '--delete-emptydir-data', '--force']
+const order: readonly PodVerdict[] = ['waits', 'in-turn', 'goes', 'leaving', 'stays']
+
+/** May this node be drained now: what of each pod, what of the storage, and what stands in the way? */
+export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
+  const { node, storage } = snapshot
+  const { name } = node.metadata
+  const podsOnNode = snapshot.pods.filter(({ spec }) => spec.nodeName === name)
+  const judged = judgePods(podsOnNode, snapshot)
+  const pods = inTurns(judged).sort(
+    (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict) || compareText(a.pod, b.pod),
+  )
+  const state = stateOf(snapshot, podsOnNode)
+  const leavers = pods.filter(({ verdict }) => verdict !== 'stays')
+  const fromPods = judged.map(({ blocker }) => blocker)
+  const fromBudgets = new Set(fromPods.flatMap((blocker) => blocker?.holder ?? []))
+  const fromStorage = storage
+    .map((view) => storageBlocker(view, { nodeName: name, podsOnNode }))
+    .filter((blocker) => blocker !== undefined && !fromBudgets.has(blocker.holder))
+  const blockers = mergeBlockers([...fromPods, ...fromStorage, notReady(name, state, leavers)])
+  return {
+    object: `node/${name}`,
+    mayGo: blockers.length === 0,
+    summary: summaryOf(pods, blockers, state),
+    blockers,
+    node: state,
+    pods,
+    storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
+    command: commandFor(name, pods),
+  }
+}
+
+function judgePods(podsOnNode: readonly Pod[], { budgets, pods, storage }: GuardSnapshot): PodJudgement[] {
+  const judgements = new Map<PodDisruptionBudget, BudgetJudgement>()
+  const judge = (budget: PodDisruptionBudget) => {
+    const judged = judgements.get(budget) ?? judgeBudget({ budget, pods, storage })
+    judgements.set(budget, judged)
+    return judged
+  }
+  return podsOnNode
+    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
+    .map((pod) => judgePod(pod, { budgets, judge }))
+}
+
+/** A budget that spares fewer pods than the node holds lets them go one after another. */
+function inTurns(judged: readonly PodJudgement[]): PodAnswer[] {
+  const taken = new Map<PodDisruptionBudget, number>()
+  return judged.map(({ answer, takesFrom }) => {
+    if (takesFrom === undefined) return answer
+    const before = taken.get(takesFrom) ?? 0
+    taken.set(takesFrom, before + 1)
+    if (before < (takesFrom.status?.disruptionsAllowed ?? 0)) return answer
+    const when = isStorageBudget(takesFrom)
+      ? 'as soon as its failure domain is opened'
+      : 'as soon as another pod of it is healthy elsewhere'
+    const explanation = `budget ${takesFrom.metadata.name}: it follows ${when}`
+    return { ...answer, verdict: 'in-turn', explanation }
+  })
+}
+
+function stateOf({ node, now }: NodeSnapshot, podsOnNode: readonly Pod[]): NodeState {
+  const drained = parseDrainedNode(node)
+  const { reason } = decideDrainConditions({ node: drained, pods: podsOnNode.map(parsePodOnNode), now })
+  const ready = conditionOf(node, 'Ready')
+  const isReady = ready?.status === 'True'
+  const writer = lastWriterOf(node, ['spec', 'unschedulable'])
+  const taint = node.spec?.taints?.find(({ key }) => key === 'node.kubernetes.io/unschedulable')
+  const cordonedSince = drained.isCordoned ? (writer.time ?? taint?.timeAdded) : undefined
+  const told = reason === 'DrainCompleted' ? drained.drained : drained.drainInProgress
+  const drainSince = told?.reason === reason ? told.lastTransitionTime : undefined
+  return {
+    isReady,
+    ...(isReady ? {} : { notReadyReason: ready?.message || ready?.reason || 'its kubelet has never reported' }),
+    ...(isReady || ready?.lastTransitionTime === undefined ? {} : { notReadySince: ready.lastTransitionTime }),
+    isCordoned: drained.isCordoned,
+    ...(drained.isCordoned && writer.manager !== undefined ? { cordonedBy: writer.manager } : {}),
+    ...(cordonedSince === undefined ? {} : { cordonedSince }),
+    drain: reason,
+    ...(drainSince === undefined || reason === 'NotCordoned' ? {} : { drainSince }),
+  }
+}
+
+/** Evictions on a silent node are granted, and then nobody ends the pods. */
+function notReady(name: string, state: NodeState, leavers: readonly PodAnswer[]): Blocker | undefined {
+  if (state.isReady || leavers.length === 0) return undefined
+  const reason: Reason = 'NodeNotReady'
+  return {
+    object: `node/${name}`,
+    reason,
+    explanation: `its kubelet does not answer (${state.notReadyReason ?? ''}), so evicted pods would not finish leaving`,
+    holder: `the kubelet of ${name}`,
+    ...(state.notReadySince === undefined ? {} : { since: state.notReadySince }),
+    causes: [],
+    unblocks: 'the node back and Ready',
+    override: `only when the machine is surely off: kubectl taint node ${name} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute`,
+    waiting: leavers.map(({ pod }) => `pod/${pod}`),
+  }
+}
+
+function summaryOf(pods: readonly PodAnswer[], blockers: readonly Blocker[], state: NodeState): string {
+  const count = (...verdicts: PodVerdict[]) => pods.filter(({ verdict }) => verdicts.includes(verdict)).length
+  const leavers = count('waits', 'in-turn', 'goes', 'leaving')
+  if (leavers === 0) return state.isCordoned ? 'It is drained: nothing is left to evict.' : 'It holds nothing to evict.'
+  const noun = leavers === 1 ? 'pod' : 'pods'
+  if (count('waits') > 0) return `${count('waits')} of ${leavers} ${noun} may not go now.`
+  if (blockers.length > 0) return 'It may not be drained now.'
+  if (count('in-turn') > 0) return `All ${leavers} ${noun} may go, ${count('in-turn')} of them in turn.`
+  return leavers === 1 ? 'Its only pod may go.' : `All ${leavers} pods may go.`
+}
+
+function commandFor(name: string, pods: readonly PodAnswer[]): string {
+  const needed = drainFlags.filter((flag) => flag === drainFlags[0] || pods.some(({ needs }) => needs.includes(flag)))
+  return ['kubectl drain', name, ...needed].join(' ')
+}

@@ -1,0 +1,29 @@
+import type { Pod } from '../../api/core.ts'
+import { keyOf, keyText } from '../../api/resource-type.ts'
+import type { PodExplanation } from './explanation.ts'
+import { judgeBudget } from './judge-budget.ts'
+import { judgePod } from './judge-pod.ts'
+import { mergeBlockers } from './merge-blockers.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+
+/** May this pod be evicted now, and if not, what stands in its way? */
+export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
+  const { budgets, pods, storage } = cluster
+  const judged = judgePod(pod, { budgets, judge: (budget) => judgeBudget({ budget, pods, storage }) })
+  const blockers = mergeBlockers([judged.blocker])
+  return {
+    object: `pod/${keyText(keyOf(pod))}`,
+    mayGo: blockers.length === 0,
+    summary: summaries[judged.answer.verdict],
+    blockers,
+    pod: judged.answer,
+  }
+}
+
+const summaries = {
+  goes: 'It may be evicted now.',
+  'in-turn': 'It may be evicted now.',
+  waits: 'It may not be evicted now.',
+  leaving: 'It is leaving already.',
+  stays: 'A drain leaves it where it is.',
+}

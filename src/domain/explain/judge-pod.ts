@@ -1,0 +1,111 @@
+import type { Pod } from '../../api/core.ts'
+import { budgetsOf, isOutsideBudgets, mayEvictUnready } from '../../api/disruption-rules.ts'
+import { conditionOf, controllerOf } from '../../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { keyOf, keyText } from '../../api/resource-type.ts'
+import { parsePodOnNode } from '../drain-detection/snapshot.ts'
+import type { Reason } from '../reasons.ts'
+import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
+import { authorOf, type BudgetJudgement } from './judge-budget.ts'
+import { isStorageBudget } from './storage-budget.ts'
+
+export interface PodJudgement {
+  readonly answer: PodAnswer
+  readonly blocker: Blocker | undefined
+  /** The budget that one disruption is taken from when it goes. */
+  readonly takesFrom: PodDisruptionBudget | undefined
+}
+
+/** Whether the pod may be evicted now, by the rules of the eviction API. */
+export function judgePod(
+  pod: Pod,
+  cluster: {
+    readonly budgets: readonly PodDisruptionBudget[]
+    readonly judge: (budget: PodDisruptionBudget) => BudgetJudgement
+  },
+): PodJudgement {
+  const budgets = budgetsOf(pod, cluster.budgets)
+  const { nodeName } = pod.spec
+  const name = keyText(keyOf(pod))
+  const answer = (verdict: PodVerdict, reason: Reason, explanation: string): PodAnswer => ({
+    pod: name,
+    ...(nodeName ? { node: nodeName } : {}),
+    verdict,
+    reason,
+    explanation,
+    budgets: budgets.map((budget) => keyText(keyOf(budget))),
+    needs: verdict === 'leaving' ? [] : flagsFor(pod),
+  })
+  const free = (verdict: PodVerdict, reason: Reason, explanation: string): PodJudgement => ({
+    answer: answer(verdict, reason, explanation),
+    blocker: undefined,
+    takesFrom: undefined,
+  })
+
+  const stay = whyItStays(pod)
+  if (stay !== undefined) return free('stays', 'PodStays', stay)
+  if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
+  if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget is asked')
+  const [budget, second] = budgets
+  if (budget === undefined) return free('goes', 'NoBudget', 'no budget covers it')
+  if (second !== undefined) {
+    const blocker = overlap(budgets, name)
+    return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blocker, takesFrom: undefined }
+  }
+  if (conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)) {
+    return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
+  }
+  const judged = cluster.judge(budget)
+  const says = `budget ${budget.metadata.name}: ${judged.answer.explanation}`
+  const verdict = judged.blocker === undefined ? 'goes' : 'waits'
+  return {
+    answer: { ...answer(verdict, 'BudgetAllows', says), reason: judged.answer.reason },
+    blocker: judged.blocker && { ...judged.blocker, waiting: [`pod/${name}`] },
+    takesFrom: judged.blocker === undefined ? budget : undefined,
+  }
+}
+
+function whyItStays(pod: Pod): string | undefined {
+  if (parsePodOnNode(pod).mustLeave) return undefined
+  const { annotations = {} } = pod.metadata
+  if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'
+  if (controllerOf(pod)?.kind === 'DaemonSet') return 'it belongs to a DaemonSet'
+  if (annotations['kubernetes.io/config.mirror'] !== undefined) return 'it is a mirror of a static pod'
+  return 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain does not heed that'
+}
+
+function leavingText({ metadata }: Pod): string {
+  const finalizers = metadata.finalizers ?? []
+  return finalizers.length === 0 ? 'it is going already' : `it is going already, held by ${finalizers.join(', ')}`
+}
+
+function flagsFor(pod: Pod): DrainFlag[] {
+  const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+  const isMirror = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+  if (isFinished || isMirror) return []
+  if (controllerOf(pod)?.kind === 'DaemonSet') return ['--ignore-daemonsets']
+  return [
+    ...(pod.spec.volumes?.some(({ emptyDir }) => emptyDir !== undefined) ? ['--delete-emptydir-data' as const] : []),
+    ...(controllerOf(pod) === undefined ? ['--force' as const] : []),
+  ]
+}
+
+function overlap(budgets: readonly PodDisruptionBudget[], pod: string): Blocker {
+  const reason: Reason = 'BudgetOverlap'
+  const names = budgets.map((budget) => keyText(keyOf(budget)))
+  const [namespace = '', podName = ''] = pod.split('/')
+  const isSwap = budgets.every(isStorageBudget)
+  const later = budgets.at(-1) as PodDisruptionBudget
+  return {
+    object: `pdb/${names[0]}`,
+    reason,
+    explanation: `budgets ${names.join(' and ')} cover it, and the eviction API refuses pods with more than one`,
+    holder: [...new Set(budgets.map(authorOf))].join(' and '),
+    causes: names.slice(1).map((name) => ({ object: `pdb/${name}`, says: 'covers it too' })),
+    unblocks: isSwap
+      ? 'the end of the swap between the two, within seconds'
+      : `selectors that do not overlap, or one budget less: kubectl -n ${namespace} delete pdb ${later.metadata.name}`,
+    override: `kubectl -n ${namespace} delete pod ${podName} asks no budget`,
+    waiting: [`pod/${pod}`],
+  }
+}

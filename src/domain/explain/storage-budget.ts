@@ -1,0 +1,141 @@
+import type { Pod } from '../../api/core.ts'
+import { conditionOf, controllerOf } from '../../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { keyOf, keyText } from '../../api/resource-type.ts'
+import type { Reason } from '../reasons.ts'
+import type { Blocker, StorageAnswer } from './explanation.ts'
+import { causeOf, explainPodHealth } from './pod-health.ts'
+import type { StorageView } from './storage-view.ts'
+
+const defaultBudget = 'rook-ceph-osd'
+const domainLabel = 'topology-location-'
+
+/** Whether the budget is one of those that follow the health of Ceph, and not a fixed one that somebody wrote. */
+export function isStorageBudget(budget: PodDisruptionBudget): boolean {
+  const { name } = budget.metadata
+  return (
+    controllerOf(budget)?.kind === 'CephCluster' && (name === defaultBudget || name.startsWith(`${defaultBudget}-`))
+  )
+}
+
+/** Why an OSD budget spares nothing: what was decided about its failure domain, else what is on record. */
+export function storageRefusal({
+  budget,
+  covered,
+  storage,
+}: {
+  readonly budget: PodDisruptionBudget
+  readonly covered: readonly Pod[]
+  readonly storage: readonly StorageView[]
+}): Omit<Blocker, 'object' | 'waiting'> {
+  const namespace = budget.metadata.namespace ?? ''
+  const owner = controllerOf(budget)
+  const view = storage.find((each) => each.namespace === namespace && each.name === owner?.name)
+  const domain = blockedDomain(budget)
+  const answer = view?.domains.find((each) => each.domain === domain)
+  const undecided: Reason = 'StorageUndecided'
+  const away = covered.map(explainPodHealth).filter(({ isHealthy }) => !isHealthy)
+  const since = view?.since ?? conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime
+  return {
+    reason: answer?.reason ?? view?.reason ?? undecided,
+    explanation:
+      answer?.explanation ??
+      view?.explanation ??
+      'the budget blocks its OSDs, and whoever wrote it left no reason on record',
+    holder: `cephcluster/${namespace}/${owner?.name ?? ''}`,
+    ...(since === undefined ? {} : { since }),
+    causes: away.map(causeOf),
+    unblocks: whatUnblocks(view, away.length > 0),
+    override: overrideOf(namespace),
+  }
+}
+
+/** The failure domain that a blocking budget is about; undefined for the default budget. */
+export function blockedDomain({ spec }: PodDisruptionBudget): string | undefined {
+  return Object.entries(spec.selector?.matchLabels ?? {}).find(([key]) => key.startsWith(domainLabel))?.[1]
+}
+
+/** The failure-domain type in use, as the blocking budgets that are there show it. */
+export function blockedType(budgets: readonly PodDisruptionBudget[]): string | undefined {
+  return budgets
+    .filter(isStorageBudget)
+    .flatMap(({ spec }) => Object.keys(spec.selector?.matchLabels ?? {}))
+    .find((key) => key.startsWith(domainLabel))
+    ?.slice(domainLabel.length)
+}
+
+/** What each Ceph cluster that has OSDs on the node says about draining it. */
+export function storageAnswers({
+  nodeName,
+  podsOnNode,
+  storage,
+}: {
+  readonly nodeName: string
+  readonly podsOnNode: readonly Pod[]
+  readonly storage: readonly StorageView[]
+}): StorageAnswer[] {
+  return storage.flatMap((view) => {
+    const osdPods = osdPodsOf(view, podsOnNode)
+    const answer = view.domains.find(({ nodes }) => nodes.includes(nodeName))
+    if (osdPods.length === 0 && answer === undefined) return []
+    const { failureDomainType: type } = view
+    const labelled = type === undefined ? undefined : osdPods[0]?.metadata.labels?.[`${domainLabel}${type}`]
+    const domain = answer?.domain ?? labelled
+    const osds = [...new Set(osdPods.map((pod) => osdOf(pod) as number))].sort((a, b) => a - b)
+    return [
+      {
+        cluster: `${view.namespace}/${view.name}`,
+        osds,
+        ...(type === undefined ? {} : { failureDomainType: type }),
+        ...(domain === undefined ? {} : { domain }),
+        reason: answer?.reason ?? view.reason,
+        explanation: answer?.explanation ?? view.explanation,
+        ...(view.since === undefined ? {} : { since: view.since }),
+        source: view.source,
+      },
+    ]
+  })
+}
+
+/** A failure domain that was judged and may not be away now, although no budget says so yet. */
+export function storageBlocker(
+  view: StorageView,
+  { nodeName, podsOnNode }: { readonly nodeName: string; readonly podsOnNode: readonly Pod[] },
+): Blocker | undefined {
+  const answer = view.domains.find(({ nodes }) => nodes.includes(nodeName))
+  const osdPods = osdPodsOf(view, podsOnNode).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (answer === undefined || answer.mayDrain || osdPods.length === 0) return undefined
+  return {
+    object: `cephcluster/${view.namespace}/${view.name}`,
+    reason: answer.reason,
+    explanation: answer.explanation,
+    holder: `cephcluster/${view.namespace}/${view.name}`,
+    ...(view.since === undefined ? {} : { since: view.since }),
+    causes: [],
+    unblocks: whatUnblocks(view, false),
+    override: overrideOf(view.namespace),
+    waiting: osdPods.map((pod) => `pod/${keyText(keyOf(pod))}`),
+  }
+}
+
+function osdPodsOf({ namespace }: StorageView, pods: readonly Pod[]): Pod[] {
+  return pods.filter((pod) => pod.metadata.namespace === namespace && osdOf(pod) !== undefined)
+}
+
+function osdOf({ metadata }: Pod): number | undefined {
+  const { labels = {} } = metadata
+  const id = labels['app'] === 'rook-ceph-osd' ? (labels['ceph-osd-id'] ?? labels['osd']) : undefined
+  return id === undefined || !/^\d+$/.test(id) ? undefined : Number(id)
+}
+
+function whatUnblocks(view: StorageView | undefined, someAreAway: boolean): string {
+  const open = view?.openDomains ?? []
+  if (open.length > 0) return `${open.join(', ')} back with all its OSDs, and the placement groups clean`
+  return someAreAway
+    ? 'the OSDs that are away back, or the decision which failure domain may be away'
+    : 'clean placement groups'
+}
+
+function overrideOf(namespace: string): string {
+  return `kubectl -n ${namespace} delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure`
+}
