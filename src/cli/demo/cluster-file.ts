@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { load, YAMLException } from 'js-yaml'
 import { CofferdamError } from '../../errors.ts'
 import { type App, type BatchJob, clusterSchema, type Pace, type WrittenCluster } from './cluster-schema.ts'
+import { type CephClusterDescription, describeCeph } from './describe-ceph.ts'
 import { expandNodes, type NodeDescription, type Problem } from './expand-nodes.ts'
 import { explainIssues } from './schema-problems.ts'
 
@@ -12,6 +13,7 @@ export interface ClusterDescription {
   readonly nodes: readonly NodeDescription[]
   readonly apps: readonly App[]
   readonly jobs: readonly BatchJob[]
+  readonly ceph?: CephClusterDescription
 }
 
 export async function readClusterFile(path: string): Promise<ClusterDescription> {
@@ -45,8 +47,11 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
   for (const [index, app] of apps.entries()) checkApp(app, `apps[${index}]`, problems)
   checkNames('apps', apps, problems)
   checkNames('jobs', jobs, problems)
+  // Its places are those of the nodes, so it is described only when they are right.
+  const written = problems.length > 0 ? undefined : parsed.data.ceph
+  const ceph = written && describeCeph(written, nodes, problems)
   if (problems.length > 0) throw invalid(path, problems)
-  return { name, pace, nodes, apps, jobs }
+  return { name, pace, nodes, apps, jobs, ...(ceph === undefined ? {} : { ceph }) }
 }
 
 function parseYaml(text: string, path: string): unknown {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { percentOf } from '../../api/int-or-string.ts'
 import { parseQuantity } from '../../api/quantity.ts'
+import { cephSchema } from './ceph-schema.ts'
 
 const labelName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const dottedName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -108,6 +109,7 @@ export const clusterSchema = z.strictObject({
   nodes: z.array(nodeGroup).min(1),
   apps: z.array(app).default([]),
   jobs: z.array(job).default([]),
+  ceph: cephSchema.optional(),
 })
 
 export type WrittenCluster = z.infer<typeof clusterSchema>

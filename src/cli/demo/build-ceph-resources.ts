@@ -1,0 +1,90 @@
+import type { JsonObject } from '../../api/json.ts'
+import type { KubeObject } from '../../api/kube-object.ts'
+import type { ResourceType } from '../../api/resource-type.ts'
+import {
+  cephBlockPools,
+  cephClusters,
+  cephFilesystems,
+  cephNfses,
+  cephObjectStores,
+  cephRbdMirrors,
+} from '../../api/rook.ts'
+import type { CephClusterDescription, RadosPool } from './describe-ceph.ts'
+
+export interface CephResource {
+  readonly type: ResourceType
+  readonly object: KubeObject
+}
+
+export const cephImage = 'registry.example/ceph/ceph:v19.2.3'
+
+/** Pools whose names no object can have; Rook names them in the spec. */
+const builtinNames: Readonly<Record<string, string>> = { '.mgr': 'builtin-mgr', '.nfs': 'builtin-nfs' }
+
+export function buildCephCluster(ceph: CephClusterDescription): KubeObject {
+  const storageNodes = [...new Set(ceph.osds.map(({ node }) => node))]
+  return resource(ceph, cephClusters, ceph.name, {
+    cephVersion: { image: cephImage },
+    dataDirHostPath: '/var/lib/rook',
+    mon: { count: ceph.monNodes.length, allowMultiplePerNode: false },
+    mgr: { count: ceph.mgrs, allowMultiplePerNode: false },
+    disruptionManagement: ceph.disruptionManagement,
+    storage: { useAllNodes: false, useAllDevices: true, nodes: storageNodes.map((name) => ({ name })) },
+  })
+}
+
+/** Everything but the CephCluster itself. */
+export function buildCephResources(ceph: CephClusterDescription): CephResource[] {
+  const make = (type: ResourceType, name: string, spec: JsonObject) => ({
+    type,
+    object: resource(ceph, type, name, spec),
+  })
+  return [
+    ...ceph.pools
+      .filter(({ hasResource }) => hasResource)
+      .map((pool) => {
+        const builtin = builtinNames[pool.name]
+        const named = builtin === undefined ? {} : { name: pool.name }
+        return make(cephBlockPools, builtin ?? pool.name, { ...named, ...poolSpec(pool) })
+      }),
+    ...ceph.filesystems.map(({ name, active, standby, ...pool }) =>
+      make(cephFilesystems, name, {
+        metadataPool: ownPoolSpec(pool),
+        dataPools: [{ name: 'replicated', ...ownPoolSpec(pool) }],
+        metadataServer: { activeCount: active, activeStandby: standby },
+      }),
+    ),
+    ...ceph.objectStores.map(({ name, instances, ...pool }) =>
+      make(cephObjectStores, name, {
+        metadataPool: ownPoolSpec(pool),
+        dataPool: ownPoolSpec(pool),
+        gateway: { port: 80, instances },
+      }),
+    ),
+    ...(ceph.rbdMirrors === 0 ? [] : [make(cephRbdMirrors, rbdMirrorName, { count: ceph.rbdMirrors })]),
+    ...ceph.nfs.map(({ name, active }) => make(cephNfses, name, { server: { active } })),
+  ]
+}
+
+export const rbdMirrorName = 'my-rbd-mirror'
+
+function resource(
+  { namespace }: CephClusterDescription,
+  { group, version, kind }: ResourceType,
+  name: string,
+  spec: JsonObject,
+): KubeObject {
+  const object = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace }, spec }
+  return object
+}
+
+function poolSpec({ kind, size, minSize, dataChunks, failureDomain }: RadosPool): JsonObject {
+  const parameters = { min_size: String(minSize) }
+  if (kind === 'replicated') return { failureDomain, replicated: { size }, parameters }
+  const chunks = dataChunks ?? size
+  return { failureDomain, erasureCoded: { dataChunks: chunks, codingChunks: size - chunks }, parameters }
+}
+
+function ownPoolSpec({ size, failureDomain }: Pick<RadosPool, 'size' | 'failureDomain'>): JsonObject {
+  return { failureDomain, replicated: { size } }
+}
