@@ -53,7 +53,7 @@ const disruptionManagement = z.strictObject({
 })
 
 const pace = z.strictObject({
-  recoverySeconds: z.number().min(0).max(3600).default(10),
+  recoveryPgsPerSecond: z.number().min(0.01).max(100_000).default(5),
   outAfterSeconds: z.number().min(1).max(86_400).default(600),
 })
 
@@ -81,7 +81,7 @@ export const cephSchema = z.strictObject({
   rbdMirrors: z.int().min(0).max(10).default(0),
   nfs: z.array(z.strictObject({ name: objectName, active: z.int().min(1).max(10).default(1) })).default([]),
   disruptionManagement: disruptionManagement.default({ managePodBudgets: true }),
-  pace: pace.default({ recoverySeconds: 10, outAfterSeconds: 600 }),
+  pace: pace.default({ recoveryPgsPerSecond: 5, outAfterSeconds: 600 }),
 })
 
 export type WrittenCeph = z.infer<typeof cephSchema>

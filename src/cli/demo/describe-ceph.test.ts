@@ -46,7 +46,7 @@ describe('a Ceph cluster that can be built', () => {
       rbdMirrors: 0,
       nfs: [],
       disruptionManagement: { managePodBudgets: true },
-      pace: { recoverySeconds: 10, outAfterSeconds: 600 },
+      pace: { recoveryPgsPerSecond: 5, outAfterSeconds: 600 },
     })
   })
 
