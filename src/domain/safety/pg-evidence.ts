@@ -1,0 +1,42 @@
+/**
+ * What the state of a placement group proves about the copies that its acting set holds.
+ *
+ * - `complete`: every acting OSD holds everything. Also `undersized+degraded`: the absent copies are the missing ones.
+ * - `moving`: as `complete`, and a backfill may put the `up` set in place of the acting set at any moment.
+ * - `doubtful`: some acting OSD may lack objects, and the state does not say which (recovery, inconsistency, a flag that
+ *   is new to us).
+ * - `inactive`: no client is served, or nobody answers for it any more; whatever its members hold, it must not lose more.
+ * - `unseen`: nobody has reported it, so nobody knows whose it is.
+ */
+export type PgEvidence = 'complete' | 'moving' | 'doubtful' | 'inactive' | 'unseen'
+
+const harmless = new Set([
+  'active',
+  'clean',
+  'scrubbing',
+  'deep',
+  'snaptrim',
+  'snaptrim_wait',
+  'snaptrim_error',
+  'remapped',
+  'undersized',
+  'degraded',
+  'laggy',
+  'wait',
+])
+/** Targets of a backfill are no acting members until they are complete, and log recovery comes before backfill. */
+const movingFlags = new Set(['backfilling', 'backfill_wait', 'backfill_toofull', 'forced_backfill'])
+
+/** Fails closed: a flag that is not known to be harmless makes an active placement group `doubtful`. */
+export function pgEvidenceOf(state: string): PgEvidence {
+  const flags = new Set(state.split('+'))
+  if (state === '' || flags.has('unknown')) return 'unseen'
+  if (!flags.has('active') || flags.has('stale')) return 'inactive'
+  if (flags.has('degraded') && !flags.has('undersized')) return 'doubtful'
+  let evidence: PgEvidence = 'complete'
+  for (const flag of flags) {
+    if (movingFlags.has(flag)) evidence = 'moving'
+    else if (!harmless.has(flag)) return 'doubtful'
+  }
+  return evidence
+}
