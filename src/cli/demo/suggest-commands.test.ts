@@ -61,6 +61,30 @@ it('an empty cluster can only be looked at', () => {
   expect(linesOf({ nodes: [], pods: [], budgets: [] })).toEqual(['kubectl get pods -A -o wide'])
 })
 
+it('shows the blocking budgets where Ceph keeps data in several zones, instead of two drains of which one could not end', () => {
+  const osd = (id: number, zone: string, nodeName: string): Pod => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `rook-ceph-osd-${id}`,
+      namespace: 'rook-ceph',
+      labels: { app: 'rook-ceph-osd', osd: String(id), 'topology-location-zone': zone },
+    },
+    spec: { nodeName, containers: [] },
+  })
+  const pods = [osd(10, 'a', 'n9'), osd(3, 'b', 'n3'), osd(2, 'a', 'n2'), osd(1, 'a', 'n1'), pod('web', 'n1')]
+  const nodes = ['n1', 'n2', 'n3', 'n9'].map(node)
+  expect(suggestCommands({ nodes, pods: [...pods, pod('web', 'n2')], budgets: [budget('web')] })[2]).toEqual({
+    says: 'Drain storage in two zones: once n1 is drained, blocking budgets keep n3 until n1 is back',
+    lines: [
+      'kubectl drain n1 --ignore-daemonsets',
+      'kubectl -n rook-ceph get pdb',
+      'kubectl drain n3 --ignore-daemonsets --timeout=20s',
+      'kubectl uncordon n1 n3',
+    ],
+  })
+})
+
 it('does not send anybody into a drain that cannot end without saying so', () => {
   const pods = [pod('cart', 'n1'), pod('web', 'n1'), pod('web', 'n2')]
   const cluster = { nodes: [node('n1'), node('n2')], pods, budgets: [budget('web'), budget('cart', 0)] }

@@ -32,7 +32,34 @@ export function suggestCommands(cluster: {
   return [
     { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] },
     ...(node === undefined ? [] : [drain('Drain a node and watch its pods move', node)]),
-    ...suggestRefusal(guarded, stuck[0]),
+    ...(suggestStorage(cluster.pods.filter((pod) => isFree(pod.spec.nodeName ?? ''))) ??
+      suggestRefusal(guarded, stuck[0])),
+  ]
+}
+
+/**
+ * Nodes with OSDs in two failure domains: the first drain ends, the second waits for the first node to come back.
+ * Undefined where there are none.
+ */
+function suggestStorage(pods: readonly Pod[]): Suggestion[] | undefined {
+  const osds = pods
+    .filter(({ metadata, spec }) => metadata.labels?.['app'] === 'rook-ceph-osd' && spec.nodeName !== undefined)
+    .sort((a, b) => Number(a.metadata.labels?.['osd']) - Number(b.metadata.labels?.['osd']))
+  const zoneOf = (pod: Pod) => pod.metadata.labels?.['topology-location-zone']
+  const [first] = osds
+  const second = osds.find((pod) => first !== undefined && zoneOf(pod) !== zoneOf(first))
+  if (first === undefined || second === undefined) return undefined
+  const [one, other] = [first.spec.nodeName, second.spec.nodeName]
+  return [
+    {
+      says: `Drain storage in two zones: once ${one} is drained, blocking budgets keep ${other} until ${one} is back`,
+      lines: [
+        `kubectl drain ${one} --ignore-daemonsets`,
+        `kubectl -n ${first.metadata.namespace} get pdb`,
+        `kubectl drain ${other} --ignore-daemonsets --timeout=20s`,
+        `kubectl uncordon ${one} ${other}`,
+      ],
+    },
   ]
 }
 

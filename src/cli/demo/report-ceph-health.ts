@@ -1,0 +1,40 @@
+import { hasReason } from '../../api/api-error.ts'
+import { cephClusters } from '../../api/rook.ts'
+import type { CephCommands } from '../../ceph/ceph-commands.ts'
+import { observeStatus } from '../../ceph/observe-status.ts'
+import type { KubeApi } from '../../kube/kube-api.ts'
+import { type Clock, sleep, timestamp } from '../../runtime/clock.ts'
+
+export interface CephHealthPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly commands: CephCommands
+  readonly cluster: { readonly namespace: string; readonly name: string }
+}
+
+const lookEveryMs = 2_000
+
+/** Writes Ceph's health into the status of the CephCluster, as Rook does, whenever it changes. Ends with the signal. */
+export async function reportCephHealth({ api, clock, commands, cluster }: CephHealthPorts, signal: AbortSignal) {
+  let told: string | undefined
+  while (!signal.aborted) {
+    const status = await observeStatus(commands, { signal })
+    if (status.known && status.value.health !== told && !signal.aborted) {
+      const { health, fsid } = status.value
+      const ceph = {
+        health,
+        fsid,
+        lastChanged: timestamp(clock),
+        ...(told === undefined ? {} : { previousHealth: told }),
+      }
+      const write = { subresource: 'status', fieldManager: 'rook', signal }
+      try {
+        await api.patch(cephClusters, cluster, { type: 'merge', body: { status: { ceph } } }, write)
+      } catch (error) {
+        if (!hasReason(error, 'NotFound')) throw error
+      }
+      told = health
+    }
+    await sleep(clock, lookEveryMs, signal)
+  }
+}
