@@ -15,6 +15,16 @@ await build({
   logLevel: 'warning',
 })
 await build({
+  entryPoints: ['src/ceph/pg-parse-worker.ts'],
+  outfile: 'dist/pg-parse-worker.js',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+  logLevel: 'warning',
+})
+await build({
   entryPoints: ['src/dashboard/page/page.tsx'],
   outfile: 'dist/page/page.js',
   bundle: true,
@@ -28,5 +38,6 @@ await build({
 })
 mkdirSync('dist/page', { recursive: true })
 for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)
+cpSync('src/ceph/rados-helper.py', 'dist/rados-helper.py')
 cpSync('examples/clusters', 'dist/clusters', { recursive: true })
 await stop()
