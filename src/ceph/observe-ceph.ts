@@ -9,6 +9,8 @@ import { type PgParser, parsePgText } from './pg-parser.ts'
 
 /** A map that changes faster than it can be read is not worth waiting for: whoever asks will ask again. */
 const maxAttempts = 5
+/** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 5 MB instead of 50. */
+const manyPgs = 20_000
 
 /**
  * Reads the OSD map, the CRUSH map and all placement groups at one epoch.
@@ -26,7 +28,7 @@ export async function observeCeph(
     if (!before.known) return before
     const [crush, pgs] = await Promise.all([
       askCeph(commands, { prefix: 'osd crush dump' }, parseCrush, limits),
-      readPgs(),
+      readPgs(before.value.dump),
     ])
     if (!crush.known) return crush
     if (!pgs.known) return pgs
@@ -49,8 +51,10 @@ export async function observeCeph(
     return dump.known ? known({ text: text.value, dump: dump.value }) : dump
   }
 
-  async function readPgs(): Promise<Observed<PgTable>> {
-    const text = await askCephText(commands, { prefix: 'pg dump', dumpcontents: ['pgs'] }, limits)
+  async function readPgs({ pgCounts }: OsdDump): Promise<Observed<PgTable>> {
+    const count = [...pgCounts.values()].reduce((sum, pgs) => sum + pgs, 0)
+    const format = count < manyPgs ? {} : { format: 'plain' }
+    const text = await askCephText(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
     return text.known ? parse(text.value) : text
   }
 }
