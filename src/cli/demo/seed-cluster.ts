@@ -16,6 +16,7 @@ import { buildBudget, buildJob, buildWorkload } from './build-workloads.ts'
 import type { ClusterDescription } from './cluster-file.ts'
 import type { App } from './cluster-schema.ts'
 import type { NodeDescription } from './expand-nodes.ts'
+import { seedCeph } from './seed-ceph.ts'
 
 interface Seed {
   readonly type: ResourceType
@@ -37,6 +38,7 @@ export async function seedCluster(api: KubeApi, description: ClusterDescription)
       if (!hasReason(error, 'AlreadyExists')) throw error
     }
   }
+  if (description.ceph !== undefined) await seedCeph(api, description.ceph, description.pace)
 }
 
 /** All objects in an order in which they can be created: a budget before the pods it protects. */
