@@ -75,6 +75,13 @@ export interface CephView {
   readonly nooutBuckets: readonly string[]
   /** Ceph's own answer for the domains we would open; `disagreements` names those where it says yes to our no, or no to our yes. */
   readonly disagreements: readonly string[]
+  /**
+   * OSDs that Ceph has up and that the verdicts count as down all the same, because their pods are gone: Ceph takes seconds
+   * to notice. An OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
+   */
+  readonly assumedDownOsds?: readonly number[]
+  /** Sets of two and more domains that may all be away together now. Only asked for where `maxDomains` is above 1. */
+  readonly openable?: readonly (readonly string[])[]
 }
 
 /** An OSD budget, reduced to what we decide about. */
@@ -91,3 +98,7 @@ export type OsdSelector =
   | { readonly covers: 'all'; readonly exceptOsds: readonly number[] }
   /** One failure domain: a blocking budget. */
   | { readonly covers: 'domain'; readonly type: string; readonly domain: string }
+  /** Single OSDs that no label places where CRUSH has them. */
+  | { readonly covers: 'osds'; readonly osds: readonly number[] }
+  /** A selector that we do not write: the budget counts as no protection. */
+  | { readonly covers: 'other' }

@@ -1,15 +1,17 @@
-/** What must survive a restart, as Rook keeps it in the ConfigMap `rook-ceph-pdbstatemap`; ours are the last two. */
+/** What must survive a restart, as Rook keeps it in the ConfigMap `rook-ceph-pdbstatemap`; ours are the last three. */
 export interface DrainState {
-  /** The failure domains that are open, as label values. Rook's key holds the first; `cofferdam.io/open-domains` all. */
+  /** The failure domains chosen to be down, as label values; a budget may still hold them when the data asks for it. Rook's key holds the first; `cofferdam.io_open-domains` all. */
   readonly openDomains: readonly string[]
   /** Whether noout is wanted on them: they were opened because of a drained node. */
   readonly wantsNoout: boolean
-  /** When the placement groups were last seen unclean; undefined after a reset. */
+  /** When the placement groups of this drain were seen unclean; undefined after a reset. Written once, so that waiting costs no writes. */
   readonly lastUncleanAt: string | undefined
   /** By domain: when noout was first wanted on it. */
   readonly nooutSince: Readonly<Record<string, string>>
   /** Buckets on which we set noout: only those are ever unset by us. */
   readonly ownNoout: readonly string[]
+  /** OSDs that were down while all data was clean, and still are: nothing waits for them. */
+  readonly spareOsds: readonly number[]
 }
 
 export const calmState: DrainState = {
@@ -18,4 +20,63 @@ export const calmState: DrainState = {
   lastUncleanAt: undefined,
   nooutSince: {},
   ownNoout: [],
+  spareOsds: [],
+}
+
+/** The name of the ConfigMap, in the cluster's namespace. */
+export const stateMapName = 'rook-ceph-pdbstatemap'
+
+const keys = {
+  domain: 'draining-failure-domain',
+  uncleanAt: 'draining-failure-domain-duration',
+  wantsNoout: 'set-no-out',
+  openDomains: 'cofferdam.io_open-domains',
+  ownNoout: 'cofferdam.io_own-noout',
+  spareOsds: 'cofferdam.io_spare-osds',
+} as const
+const nooutSuffix = '-noout-last-set-at'
+
+/**
+ * Reads the map, whoever wrote it.
+ *
+ * A map that Rook wrote says when it set noout but not that it did: those flags count as ours, so that taking over leaves
+ * none behind. Values that make no sense count as absent.
+ */
+export function parseDrainState(data: Readonly<Record<string, string>> | undefined): DrainState {
+  const entries = data ?? {}
+  const nooutSince = Object.fromEntries(
+    Object.entries(entries)
+      .filter(([key, value]) => key.endsWith(nooutSuffix) && key.length > nooutSuffix.length && value !== '')
+      .map(([key, value]) => [key.slice(0, -nooutSuffix.length), value]),
+  )
+  const first = listOf(entries[keys.domain])
+  const all = listOf(entries[keys.openDomains])
+  return {
+    // Rook rewrites its key and leaves ours alone: where they differ, its word is the newer one.
+    openDomains: first.every((domain) => all.includes(domain)) && first.length > 0 ? all : first,
+    wantsNoout: entries[keys.wantsNoout] === 'true',
+    lastUncleanAt: entries[keys.uncleanAt] === '' ? undefined : entries[keys.uncleanAt],
+    nooutSince,
+    ownNoout: entries[keys.ownNoout] === undefined ? Object.keys(nooutSince).sort() : listOf(entries[keys.ownNoout]),
+    spareOsds: listOf(entries[keys.spareOsds])
+      .filter((id) => /^\d+$/.test(id))
+      .map(Number)
+      .sort((a, b) => a - b),
+  }
+}
+
+export function buildDrainState(state: DrainState): Record<string, string> {
+  return {
+    [keys.domain]: state.openDomains[0] ?? '',
+    [keys.openDomains]: state.openDomains.join(','),
+    [keys.ownNoout]: state.ownNoout.join(','),
+    [keys.spareOsds]: state.spareOsds.join(','),
+    ...(state.wantsNoout ? { [keys.wantsNoout]: 'true' } : {}),
+    ...(state.lastUncleanAt === undefined ? {} : { [keys.uncleanAt]: state.lastUncleanAt }),
+    ...Object.fromEntries(Object.entries(state.nooutSince).map(([domain, at]) => [`${domain}${nooutSuffix}`, at])),
+  }
+}
+
+function listOf(text: string | undefined): string[] {
+  return [...new Set((text ?? '').split(',').map((part) => part.trim()))].filter((part) => part !== '').sort()
 }

@@ -1,0 +1,77 @@
+import type { PgTrouble } from '../safety/verdict.ts'
+import type { ChosenDomains } from './choose-domains.ts'
+import type { DomainAnswer } from './decision.ts'
+import type { DomainView, Layout } from './layout.ts'
+
+/** For every failure domain: would a drain of its nodes be let through now? */
+export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnswer[] {
+  return layout.domains.map((domain) => ({
+    domain: domain.name,
+    osds: domain.osds,
+    nodes: domain.nodes,
+    ...answer(domain, layout.type, choice),
+  }))
+}
+
+function answer(
+  { name, verdict }: DomainView,
+  type: string,
+  { chosen, released }: ChosenDomains,
+): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
+  if (released.includes(name)) {
+    return {
+      mayDrain: true,
+      reason: 'DomainReleased',
+      explanation: `${type} ${name} may be drained: it is the one chosen to be down.`,
+    }
+  }
+  if (verdict.may === 'unknown') {
+    return {
+      mayDrain: false,
+      reason: 'SafetyUnknown',
+      explanation: `Whether ${type} ${name} may go is not known: ${verdict.why}.`,
+    }
+  }
+  if (verdict.may === 'disputed') {
+    return {
+      mayDrain: false,
+      reason: 'CephDisagrees',
+      explanation: `Our reckoning for ${type} ${name} and Ceph's own answer differ; it is held until they agree.`,
+    }
+  }
+  if (chosen.length > 0 && !chosen.includes(name)) {
+    return {
+      mayDrain: false,
+      reason: 'OtherDomainDown',
+      explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
+    }
+  }
+  if (verdict.may === 'no') {
+    return {
+      mayDrain: false,
+      reason: 'TooFewCopies',
+      explanation: `${type} ${name} must stay: ${explainTroubles(verdict)}.`,
+    }
+  }
+  if (chosen.includes(name)) {
+    return {
+      mayDrain: false,
+      reason: 'OtherDomainDown',
+      explanation: `${type} ${name} is released as soon as every other ${type} is held.`,
+    }
+  }
+  return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
+}
+
+export function explainTroubles({
+  troubles,
+  troubleCount,
+}: {
+  readonly troubles: readonly PgTrouble[]
+  readonly troubleCount: number
+}): string {
+  const [worst] = troubles
+  if (worst === undefined) return `${troubleCount} placement groups would have too few copies`
+  const more = troubleCount > 1 ? ` and ${troubleCount - 1} more` : ''
+  return `placement group ${worst.pg} of pool ${worst.pool} would be left with ${worst.left} of the ${worst.floor} it needs${more}`
+}

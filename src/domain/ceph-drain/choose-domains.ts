@@ -1,0 +1,92 @@
+import type { DomainView, Layout } from './layout.ts'
+
+export interface ChosenDomains {
+  /** The domains that are, or go, down together; recorded, so that a restart goes on with them. */
+  readonly chosen: readonly string[]
+  /** Those of them whose OSDs may be evicted now. */
+  readonly released: readonly string[]
+}
+
+/**
+ * Chooses the failure domains that may be down.
+ *
+ * Guarantees: nothing is released that does not leave every placement group what its pool needs, with all that is down and
+ * all that is released besides. A domain that lost an OSD to a drain comes before one that lost it to a failure; within
+ * either kind the recorded one comes first, then the order of names.
+ * Fails closed: without an answer only what is released already stays so, and only while nothing else is missing.
+ */
+export function chooseDomains(input: {
+  readonly layout: Layout
+  readonly recorded: readonly string[]
+  /** Domains that no budget holds at this moment. */
+  readonly uncovered: ReadonlySet<string>
+  readonly maxDomains: number
+  readonly openable: readonly (readonly string[])[]
+}): ChosenDomains {
+  const { layout, maxDomains } = input
+  const recorded = input.recorded.filter((name) => layout.domains.some((domain) => domain.name === name))
+  const candidates = layout.isClean ? drainsUnderWay(layout) : hurtDomains(layout, recorded)
+  const together = firstChoice()
+  if (together.length === 0) {
+    const waiting = candidates.filter(({ name }) => recorded.includes(name)).slice(0, maxDomains)
+    return { chosen: waiting.map(({ name }) => name).sort(), released: [] }
+  }
+  for (const domain of [...candidates.filter(isDrain), ...layout.domains.filter(({ leaving }) => leaving.length > 0)]) {
+    if (together.length >= maxDomains) break
+    if (!together.includes(domain) && mayBeReleased([...together, domain])) together.push(domain)
+  }
+  const names = together.map(({ name }) => name).sort()
+  return { chosen: names, released: names }
+
+  function firstChoice(): DomainView[] {
+    const goingOn = candidates
+      .filter((domain) => recorded.includes(domain.name) && isDrain(domain))
+      .slice(0, maxDomains)
+    if (goingOn.length > 1 && mayBeReleased(goingOn)) return goingOn
+    const first = candidates.find((domain) => mayBeReleased([domain]))
+    return first === undefined ? [] : [first]
+  }
+
+  function mayBeReleased(domains: readonly DomainView[]): boolean {
+    const names = domains.map(({ name }) => name)
+    if (domains.some(({ verdict }) => verdict.may === 'no' || verdict.may === 'disputed')) return false
+    if (domains.every(({ verdict }) => verdict.may === 'yes') && mayGoTogether(domains)) return true
+    const isReleased = names.every((name) => recorded.includes(name) && input.uncovered.has(name))
+    const isUndecided = domains.some(({ verdict }) => verdict.may === 'unknown')
+    return (
+      isReleased && isUndecided && layout.missing.every(({ domain }) => domain !== undefined && names.includes(domain))
+    )
+  }
+
+  function mayGoTogether(domains: readonly DomainView[]): boolean {
+    if (domains.length === 1) return true
+    return input.openable.some((set) => domains.every(({ bucket }) => bucket === undefined || set.includes(bucket)))
+  }
+}
+
+/**
+ * With all data clean, only a drain that has begun and goes on holds a domain open: it may have met an OSD without data
+ * first. When another node waits as well, nobody is preferred: nothing is missing, so either may take the next step.
+ */
+function drainsUnderWay({ domains }: Layout): DomainView[] {
+  const leaving = domains.filter((domain) => domain.leaving.length > 0)
+  return leaving.length === 1 ? leaving.filter(({ isDrained }) => isDrained) : []
+}
+
+function hurtDomains({ domains }: Layout, recorded: readonly string[]): DomainView[] {
+  const recordedFirst = (list: readonly DomainView[]) => [
+    ...list.filter(({ name }) => recorded.includes(name)),
+    ...list.filter(({ name }) => !recorded.includes(name)),
+  ]
+  const isHurt = ({ neededDown }: DomainView) => neededDown.length > 0
+  const drained = recordedFirst(domains.filter((domain) => domain.isDrained && isHurt(domain)))
+  const entered = recordedFirst(domains.filter((domain) => isDrain(domain) && !isHurt(domain)))
+  const failed = recordedFirst(domains.filter((domain) => isHurt(domain) && !domain.isDrained))
+  const healing = domains.filter((domain) => recorded.includes(domain.name))
+  return [...new Set([...drained, ...entered, ...failed, ...healing])]
+}
+
+/** A drain of this domain has begun and is not over: there is data that waits, or an OSD that still has to go. */
+function isDrain({ isDrained, neededDown, leaving }: DomainView): boolean {
+  return isDrained && (neededDown.length > 0 || leaving.length > 0)
+}

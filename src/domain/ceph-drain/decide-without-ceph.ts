@@ -1,0 +1,63 @@
+import { answerDomains } from './answers.ts'
+import type { CephDrainDecision } from './decision.ts'
+import { domainTypeInUse } from './domain-type.ts'
+import { layOut } from './layout.ts'
+import type { WantedBudget } from './osd-budgets.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
+import { rfc3339 } from './timestamp.ts'
+import { blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
+
+/**
+ * Decides while Ceph does not answer.
+ *
+ * For a short while everything stays as it is: a manager that restarts must not make budgets flap. After that nothing more
+ * may go down. Nothing is ever released on this path, and what is missing is put back.
+ */
+export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecision {
+  const { cluster, state, nowMs, cephSilentMs } = snapshot
+  const { failureDomainOverride, silenceGraceMs } = cluster.settings
+  const ours = snapshot.budgets.filter(({ isOurs }) => isOurs)
+  const lastKnown = snapshot.ceph.known ? snapshot.ceph.value.failureDomainType : undefined
+  const standing = ours.flatMap(({ selector }) => (selector.covers === 'domain' ? [selector.type] : []))
+  const type = domainTypeInUse(failureDomainOverride, lastKnown ?? standing)
+  // What Ceph said before it fell silent must not count as what it says now.
+  const layout = layOut({ ...snapshot, ceph: { known: false, why: 'Ceph does not answer' } }, type)
+  const isLong = cephSilentMs >= silenceGraceMs
+  const why = snapshot.ceph.known ? 'the last answer is too old' : snapshot.ceph.why
+  const since = rfc3339(nowMs - cephSilentMs)
+  return {
+    reason: isLong ? 'CephSilent' : 'CephAnswerAwaited',
+    explanation: isLong
+      ? `Ceph has not answered since ${since} (${why}): nothing more may go down.`
+      : `Ceph has not answered since ${since} (${why}): everything stays as it is for now.`,
+    failureDomainType: type,
+    budgets: isLong ? closed() : kept(),
+    state,
+    noout: { set: [], unset: [] },
+    domains: answerDomains(layout, { chosen: [], released: [] }),
+    problems: layout.problems,
+    alarm: false,
+    recheckAfterSeconds: isLong ? 10 : Math.min(5, Math.max(1, Math.ceil((silenceGraceMs - cephSilentMs) / 1000))),
+  }
+
+  function closed(): WantedBudget[] {
+    if (layout.osds.length === 0) return []
+    const isDrainUnderWay = state.openDomains.length > 0 && standing.includes(type)
+    return isDrainUnderWay ? blockingBudgets(layout, new Set()) : [defaultBudget(0, [])]
+  }
+
+  function kept(): WantedBudget[] {
+    if (layout.osds.length === 0) return []
+    const budgets = ours.filter(({ selector }) => selector.covers !== 'other').map(({ isOurs: _, ...budget }) => budget)
+    const isCovered = coverOf(budgets)
+    const released = new Set(
+      state.openDomains.filter((name) => layout.osds.some((osd) => osd.domain === name && !isCovered(osd))),
+    )
+    const spare = new Set(state.spareOsds)
+    const isProtected = layout.osds.every(
+      (osd) => isCovered(osd) || (osd.domain !== undefined && released.has(osd.domain)) || spare.has(osd.id),
+    )
+    if (isProtected) return budgets
+    return released.size > 0 && standing.includes(type) ? blockingBudgets(layout, released) : [defaultBudget(0, [])]
+  }
+}

@@ -1,0 +1,83 @@
+import type { Reason } from '../reasons.ts'
+import { explainTroubles } from './answers.ts'
+import type { ChosenDomains } from './choose-domains.ts'
+import { type DomainView, type Layout, osdNames } from './layout.ts'
+import type { CephView } from './snapshot.ts'
+
+/** One sentence or two about the whole cluster: what is open, what waits, and for what. */
+export function explainBudgets({
+  layout,
+  choice,
+  ceph,
+}: {
+  readonly layout: Layout
+  readonly choice: ChosenDomains
+  readonly ceph: CephView
+}): { readonly reason: Reason; readonly explanation: string } {
+  const { type, domains } = layout
+  if (layout.osds.length === 0) return { reason: 'NoOsds', explanation: 'There are no OSDs to protect.' }
+  const disputed = domains.filter(({ verdict }) => verdict.may === 'disputed')
+  if (choice.chosen.length > 0) return explainChosen()
+  const unknown = domains.find(({ verdict }) => verdict.may === 'unknown')
+  if (unknown?.verdict.may === 'unknown') {
+    return {
+      reason: 'SafetyUnknown',
+      explanation: `No OSD may go until it is known what is safe: ${unknown.verdict.why}.`,
+    }
+  }
+  if (disputed.length > 0) {
+    return {
+      reason: 'CephDisagrees',
+      explanation: `Our reckoning and Ceph's own answer differ for ${type} ${names(disputed)}: held until they agree.`,
+    }
+  }
+  const held = domains.filter(({ verdict }) => verdict.may === 'no')
+  const [first] = held
+  if (first?.verdict.may === 'no') {
+    const others = held.length === domains.length ? 'No OSD may go' : `${type} ${names(held)} must stay`
+    return { reason: 'TooFewCopies', explanation: `${others}: ${explainTroubles(first.verdict)}.` }
+  }
+  const spare = layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id)
+  const without = spare.length === 0 ? '' : ` Nothing waits for ${osdNames(spare)}.`
+  return { reason: 'AnyOsdMayGo', explanation: `Any one OSD may go, and its ${type} may follow.${without}` }
+
+  function explainChosen(): { reason: Reason; explanation: string } {
+    const chosen = domains.filter(({ name }) => choice.chosen.includes(name))
+    const down = chosen.flatMap((domain) => domain.down)
+    const why = down.length > 0 ? `${osdNames(down)} down${onNodes(chosen)}` : 'its OSDs are back'
+    const waits = explainData()
+    if (choice.released.length === 0) {
+      const blocker = chosen.find(({ verdict }) => verdict.may === 'no')
+      const trouble = blocker?.verdict.may === 'no' ? `: ${explainTroubles(blocker.verdict)}` : ''
+      const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
+      return { reason, explanation: `${type} ${names(chosen)} (${why}) is held like all others${trouble}. ${waits}` }
+    }
+    const reason = down.length > 0 ? 'DomainReleased' : 'RecoveryAwaited'
+    return {
+      reason,
+      explanation: `${type} ${choice.released.join(', ')} may go (${why}); every other ${type} is held. ${waits}`,
+    }
+  }
+
+  function explainData(): string {
+    switch (ceph.pgs.health) {
+      case 'clean':
+        return 'All data is clean.'
+      case 'unknown':
+        return `Whether the data is clean is not known: ${ceph.pgs.why}.`
+      case 'unclean': {
+        const states = Object.entries(ceph.pgs.dirtyStates).sort(([a], [b]) => (a < b ? -1 : 1))
+        return `Waiting for clean data: ${states.map(([state, count]) => `${count} ${state}`).join(', ')}.`
+      }
+    }
+  }
+}
+
+function names(domains: readonly DomainView[]): string {
+  return domains.map(({ name }) => name).join(', ')
+}
+
+function onNodes(domains: readonly DomainView[]): string {
+  const drained = domains.flatMap(({ drainedNodes }) => drainedNodes)
+  return drained.length === 0 ? '' : `, ${drained.join(', ')} being drained`
+}
