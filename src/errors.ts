@@ -10,6 +10,7 @@ export const errorCatalogue = {
   FILE_UNWRITABLE: { retry: 'never', says: 'a file could not be written' },
   KUBECONFIG_INVALID: { retry: 'never', says: 'the kubeconfig cannot be used as written' },
   LEAD_LOST: { retry: 'backoff', says: 'this process no longer leads' },
+  OBJECT_NOT_FOUND: { retry: 'never', says: 'the cluster has no such object' },
   PORT_IN_USE: { retry: 'never', says: 'another program listens on that port' },
   USAGE: { retry: 'never', says: 'the command was not understood' },
 } as const satisfies Record<string, { retry: Retry; says: string }>

@@ -1,19 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import packageFile from '../../package.json' with { type: 'json' }
 import { exitCodes } from './command.ts'
-import { createDemoCommand } from './demo.ts'
+import { createCommands } from './commands.ts'
 import { renderError } from './error-text.ts'
-import { operatorCommand } from './operator.ts'
 import { runProgram } from './program.ts'
 import { createTerminal } from './terminal.ts'
 
 // What the build puts beside this file.
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-const commands = [
-  createDemoCommand({ pageDirectory: beside('./page'), defaultClusterFile: beside('./clusters/default.yaml') }),
-  operatorCommand,
-]
+const commands = createCommands({
+  pageDirectory: beside('./page'),
+  defaultClusterFile: beside('./clusters/default.yaml'),
+})
 
 const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })
 const debug = process.env['COFFERDAM_DEBUG'] === '1'

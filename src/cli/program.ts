@@ -43,7 +43,8 @@ function isAnswer(error: CommanderError): boolean {
   return error.exitCode === 0
 }
 
-function buildProgram(options: ProgramOptions, end: (code: ExitCode) => void): Command {
+/** The command line as commander has it; `end` is told the exit code of the command that ran. */
+export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => void): Command {
   const { terminal, signal } = options
   const program = new Command('cofferdam')
     .description('Drain, reboot, fence, upgrade and remove Kubernetes nodes while the data on them stays safe.')

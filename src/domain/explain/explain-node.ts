@@ -1,14 +1,12 @@
 import type { Pod } from '../../api/core.ts'
-import { conditionOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
-import { decideDrainConditions } from '../drain-detection/decide.ts'
-import { parseDrainedNode, parsePodOnNode } from '../drain-detection/snapshot.ts'
 import type { Reason } from '../reasons.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
-import { compareText, lastWriterOf } from './last-writer.ts'
+import { compareText } from './last-writer.ts'
 import { mergeBlockers } from './merge-blockers.ts'
+import { nodeStateOf } from './node-state.ts'
 import type { GuardSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
 
@@ -24,7 +22,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   const pods = inTurns(judged).sort(
     (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict) || compareText(a.pod, b.pod),
   )
-  const state = stateOf(snapshot, podsOnNode)
+  const state = nodeStateOf({ node, podsOnNode, now: snapshot.now })
   const leavers = pods.filter(({ verdict }) => verdict !== 'stays')
   const fromPods = judged.map(({ blocker }) => blocker)
   const fromBudgets = new Set(fromPods.flatMap((blocker) => blocker?.holder ?? []))
@@ -70,28 +68,6 @@ function inTurns(judged: readonly PodJudgement[]): PodAnswer[] {
     const explanation = `budget ${takesFrom.metadata.name}: it follows ${when}`
     return { ...answer, verdict: 'in-turn', explanation }
   })
-}
-
-function stateOf({ node, now }: NodeSnapshot, podsOnNode: readonly Pod[]): NodeState {
-  const drained = parseDrainedNode(node)
-  const { reason } = decideDrainConditions({ node: drained, pods: podsOnNode.map(parsePodOnNode), now })
-  const ready = conditionOf(node, 'Ready')
-  const isReady = ready?.status === 'True'
-  const writer = lastWriterOf(node, ['spec', 'unschedulable'])
-  const taint = node.spec?.taints?.find(({ key }) => key === 'node.kubernetes.io/unschedulable')
-  const cordonedSince = drained.isCordoned ? (writer.time ?? taint?.timeAdded) : undefined
-  const told = reason === 'DrainCompleted' ? drained.drained : drained.drainInProgress
-  const drainSince = told?.reason === reason ? told.lastTransitionTime : undefined
-  return {
-    isReady,
-    ...(isReady ? {} : { notReadyReason: ready?.message || ready?.reason || 'its kubelet has never reported' }),
-    ...(isReady || ready?.lastTransitionTime === undefined ? {} : { notReadySince: ready.lastTransitionTime }),
-    isCordoned: drained.isCordoned,
-    ...(drained.isCordoned && writer.manager !== undefined ? { cordonedBy: writer.manager } : {}),
-    ...(cordonedSince === undefined ? {} : { cordonedSince }),
-    drain: reason,
-    ...(drainSince === undefined || reason === 'NotCordoned' ? {} : { drainSince }),
-  }
 }
 
 /** Evictions on a silent node are granted, and then nobody ends the pods. */

@@ -155,11 +155,14 @@ function exhausted({ budget, covered }: Guarded): Refusal {
   const stuck = covered.find((pod) => conditionOf(pod, 'Ready')?.status !== 'True')
   return {
     reason,
-    explanation: `it needs ${counted(desiredHealthy, 'healthy')} and has ${currentHealthy} of ${expectedPods}`,
+    explanation:
+      currentHealthy > desiredHealthy
+        ? 'all it could spare has been granted, and is not over yet'
+        : `it needs ${counted(desiredHealthy, 'healthy')} and has ${currentHealthy} of ${expectedPods}`,
     holder: behind.length === 0 ? 'its pods, which are being counted' : behind.join(', '),
     ...sinceOf(conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime),
     causes,
-    unblocks: `one more healthy pod than ${desiredHealthy}`,
+    unblocks: `more than ${counted(desiredHealthy, 'healthy')}`,
     override:
       currentHealthy < desiredHealthy && stuck !== undefined && budget.spec.unhealthyPodEvictionPolicy === undefined
         ? `${patchSpec(budget, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })} lets those go that are not ready`

@@ -1,0 +1,32 @@
+import { createHttpKubeApi } from '../kube/http-kube-api.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { loadKubeconfig } from '../kube/kubeconfig.ts'
+import { realRandom } from '../runtime/random.ts'
+import { realClock } from '../runtime/real-clock.ts'
+import type { GlobalFlags } from './command.ts'
+
+export interface ClusterLink {
+  readonly api: KubeApi
+  /** The address of the API server, for people. */
+  readonly server: string
+  close(): Promise<void>
+}
+
+/** Opens the cluster that the global flags name; whoever opens it closes it. */
+export type Connect = (flags: GlobalFlags) => Promise<ClusterLink>
+
+export const connect: Connect = async ({ kubeconfig, context }) => {
+  const connection = await loadKubeconfig({
+    env: process.env,
+    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  })
+  const api = createHttpKubeApi({
+    config: connection,
+    clock: realClock,
+    random: realRandom,
+    userAgent: 'cofferdam',
+    interactive: process.stdin.isTTY === true,
+  })
+  return { api, server: connection.server, close: () => api.close() }
+}

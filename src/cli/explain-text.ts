@@ -1,0 +1,157 @@
+import type {
+  Blocker,
+  BudgetExplanation,
+  DrainFlag,
+  NodeExplanation,
+  NodeState,
+  PodAnswer,
+  StorageAnswer,
+} from '../domain/explain/explanation.ts'
+import { ageText } from './age.ts'
+import type { Explained } from './explain-observe.ts'
+import { renderTable } from './table.ts'
+import type { Paint } from './terminal.ts'
+
+interface Style {
+  readonly paint: Paint
+  readonly now: string
+}
+
+/** The whole answer for people: the verdict first, then what stands in the way, then the details. */
+export function renderExplained(explained: Explained, paint: Paint): string {
+  const { object, mayGo, summary, blockers, notSeen } = explained
+  const style: Style = { paint, now: explained.observedAt }
+  const verdict = mayGo ? paint('green', 'free') : paint('red', 'blocked')
+  return [
+    `${paint('bold', object)}  ${verdict}: ${summary}`,
+    ...detailsOf(explained, style),
+    ...blockers.map((blocker) => renderBlocker(blocker, style)),
+    ...tablesOf(explained, style),
+    ...notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`),
+  ].join('\n\n')
+}
+
+function detailsOf(explained: Explained, style: Style): string[] {
+  if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
+  if (explained.kind === 'pdb') return [renderFacts(budgetFacts(explained))]
+  const { reason, explanation, node } = explained.pod
+  if (explained.blockers.length > 0) return node === undefined ? [] : [renderFacts([['node', node]])]
+  return [renderFacts([['why', `${explanation} (${reason})`], ...(node === undefined ? [] : [['node', node] as Fact])])]
+}
+
+type Fact = readonly [name: string, text: string]
+
+const factWidth = 10
+
+function renderFacts(facts: readonly Fact[]): string {
+  return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
+}
+
+function nodeFacts({ node, storage }: NodeExplanation, style: Style): Fact[] {
+  return [['state', nodeStateText(node, style)], ...storage.map((each): Fact => ['storage', storageText(each, style)])]
+}
+
+export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
+  const ready = node.isReady ? 'Ready' : ['NotReady', forText(node.notReadySince, now)].join('')
+  if (!node.isCordoned) return ready
+  const by = node.cordonedBy === undefined ? '' : ` by ${node.cordonedBy}`
+  const cordoned = `cordoned${by}${forText(node.cordonedSince, now)}`
+  const drain = {
+    PodsLeaving: `pods are leaving${forText(node.drainSince, now)}`,
+    DrainCompleted: `drained${forText(node.drainSince, now)}`,
+    CordonedOnly: 'nobody evicts its pods',
+  }
+  return [ready, cordoned, drain[node.drain as keyof typeof drain]].join(', ')
+}
+
+function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {
+  const place = domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}, `
+  const from = answer.source === 'record' ? ' as last recorded' : ''
+  return `${cluster}, ${place}${osds.map((id) => `osd.${id}`).join(' ')}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
+}
+
+function budgetFacts({ budget }: BudgetExplanation): Fact[] {
+  const { rule, healthy, desired, expected } = budget
+  return [
+    ['rule', rule],
+    ['healthy', `${healthy} of ${expected}, needs ${desired}`],
+  ]
+}
+
+function renderBlocker(blocker: Blocker, { paint, now }: Style): string {
+  const causes = blocker.causes.map(({ object, says, since }): Fact => ['', `${object} ${says}${forText(since, now)}`])
+  const facts: Fact[] = [
+    ['why', blocker.explanation],
+    ...(blocker.causes.length === 0 ? [] : causes),
+    ['held by', blocker.holder],
+    ['ends with', blocker.unblocks],
+    ['override', blocker.override],
+    ['waiting', listText(blocker.waiting)],
+  ]
+  const title = `${paint('bold', blocker.object)}  ${paint('yellow', blocker.reason)}${forText(blocker.since, now)}`
+  return `${title}\n${renderFacts(facts)}`
+}
+
+const shownAtMost = 5
+
+function listText(names: readonly string[]): string {
+  const more = names.length - shownAtMost
+  return more <= 0 ? names.join(', ') : `${names.slice(0, shownAtMost).join(', ')} and ${more} more`
+}
+
+function tablesOf(explained: Explained, style: Style): string[] {
+  if (explained.kind === 'pod') return []
+  if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
+  const { pods, mayGo, command } = explained
+  const leavers = pods.some(({ verdict }) => verdict !== 'stays')
+  return [
+    ...(pods.length === 0 ? [] : [renderPods(pods, style)]),
+    ...flagNotes(pods),
+    ...(mayGo && leavers ? [`To drain it: ${style.paint('bold', command)}`] : []),
+  ]
+}
+
+const verdictWords = { goes: 'goes', 'in-turn': 'in turn', waits: 'waits', leaving: 'leaving', stays: 'stays' }
+const verdictColours = { goes: 'green', 'in-turn': 'green', waits: 'red', leaving: 'yellow', stays: 'dim' } as const
+
+function renderPods(pods: readonly PodAnswer[], { paint }: Style): string {
+  return renderTable(
+    ['POD', 'ANSWER', 'WHY'],
+    pods.map(({ pod, verdict, explanation }) => [
+      pod,
+      paint(verdictColours[verdict], verdictWords[verdict]),
+      explanation,
+    ]),
+  )
+}
+
+function renderCovered({ pods }: BudgetExplanation, { paint, now }: Style): string {
+  return renderTable(
+    ['POD', 'NODE', 'HEALTHY', 'STATE', 'FOR'],
+    pods.map(({ pod, node = '', isHealthy, says, since }) => [
+      pod,
+      node,
+      isHealthy ? paint('green', 'yes') : paint('red', 'no'),
+      says,
+      ageText(since, now) ?? '',
+    ]),
+  )
+}
+
+const flagMeanings: Partial<Record<DrainFlag, string>> = {
+  '--delete-emptydir-data': 'lose what is in their emptyDir volumes',
+  '--force': 'have no controller: nothing brings them back',
+}
+
+function flagNotes(pods: readonly PodAnswer[]): string[] {
+  const lines = Object.entries(flagMeanings).flatMap(([flag, meaning]) => {
+    const names = pods.filter(({ needs }) => needs.includes(flag as DrainFlag)).map(({ pod }) => pod)
+    return names.length === 0 ? [] : [`${flag} is needed for ${listText(names)}, which ${meaning}.`]
+  })
+  return lines.length === 0 ? [] : [lines.join('\n')]
+}
+
+function forText(since: string | undefined, now: string): string {
+  const age = ageText(since, now)
+  return age === undefined ? '' : `, for ${age}`
+}

@@ -1,0 +1,43 @@
+import { type Clock, timestamp } from '../runtime/clock.ts'
+import { type CliCommand, exitCodes } from './command.ts'
+import type { Connect } from './connect.ts'
+import { type Explained, explainSubject } from './explain-observe.ts'
+import { parseSubject } from './explain-subject.ts'
+import { renderExplained } from './explain-text.ts'
+
+export function createExplainCommand(ports: {
+  readonly connect: Connect
+  readonly clock: Clock
+}): CliCommand<object, Explained> {
+  return {
+    name: 'explain',
+    summary: 'say whether something may go now, and if not, why',
+    description:
+      'Says whether a node may be drained, a pod evicted or a budget can spare one, right now. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+    examples: [
+      { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
+      { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },
+      { line: 'cofferdam explain pdb/shop/orders -o json', says: 'what holds this budget, for scripts' },
+    ],
+
+    configure(command) {
+      command
+        .argument('<object>', 'node/NAME, pod/NAMESPACE/NAME or pdb/NAMESPACE/NAME')
+        // What comes after it is not understood either, and the answer can say what was meant.
+        .allowExcessArguments()
+    },
+
+    async run({ args, flags, signal }) {
+      const subject = parseSubject(args, flags.namespace)
+      const link = await ports.connect(flags)
+      try {
+        return await explainSubject(subject, { api: link.api, now: timestamp(ports.clock), signal })
+      } finally {
+        await link.close()
+      }
+    },
+
+    render: renderExplained,
+    exitCode: ({ mayGo }) => (mayGo ? exitCodes.done : exitCodes.blocked),
+  }
+}

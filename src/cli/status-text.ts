@@ -1,0 +1,125 @@
+import type { StorageView } from '../domain/explain/storage-view.ts'
+import { ageText } from './age.ts'
+import { nodeStateText } from './explain-text.ts'
+import type { OperatorStatus, Status } from './status-observe.ts'
+import { renderTable } from './table.ts'
+import type { Paint } from './terminal.ts'
+
+const rowsShown = 10
+const warningsShown = 5
+const messageWidth = 100
+
+/** One screen: five lines that say it all, then a table for each thing that is not as usual. */
+export function renderStatus(status: Status, paint: Paint): string {
+  return [headOf(status, paint), ...nodeTable(status), ...budgetTable(status), ...warningTable(status)]
+    .concat(status.notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`))
+    .join('\n\n')
+}
+
+function headOf(status: Status, paint: Paint): string {
+  const { nodes, budgets, storage } = status
+  const lines: [string, string][] = [
+    ['Cluster', `${status.server}, ${counted(nodes.length, 'node')}, ${counted(status.pods, 'pod')}`],
+    ['Operator', operatorText(status.operator, status.observedAt, paint)],
+    ['Nodes', nodesText(status, paint)],
+    ['Budgets', budgetsText(budgets, paint)],
+    ...storage.flatMap((view): [string, string][] => [
+      ['Storage', storageText(view, status.observedAt, paint)],
+      ...storageDetails(view).map((text): [string, string] => ['', text]),
+    ]),
+  ]
+  return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
+}
+
+function operatorText({ isRunning, leader, since, renewedAt }: OperatorStatus, now: string, paint: Paint): string {
+  if (isRunning === undefined) return paint('yellow', 'unknown: its lease may not be read')
+  if (isRunning) return `${paint('green', leader ?? '')} leads${forText(since, now)}`
+  const last =
+    leader === undefined ? '' : `; ${leader} led last, and has not renewed its lease${forText(renewedAt, now)}`
+  return `${paint('red', 'no operator is running')}${last}`
+}
+
+function nodesText({ nodes }: Status, paint: Paint): string {
+  const count = (isSo: (node: Status['nodes'][number]) => boolean) => nodes.filter(isSo).length
+  const parts: [number, string, 'green' | 'yellow' | 'red'][] = [
+    [count(({ isReady }) => isReady), 'ready', 'green'],
+    [count(({ isReady }) => !isReady), 'not ready', 'red'],
+    [count(({ drain }) => drain === 'CordonedOnly'), 'cordoned', 'yellow'],
+    [count(({ drain }) => drain === 'PodsLeaving'), 'draining', 'yellow'],
+    [count(({ drain }) => drain === 'DrainCompleted'), 'drained', 'yellow'],
+  ]
+  const shown = parts.filter(([number]) => number > 0)
+  return shown.length === 0
+    ? 'none'
+    : shown.map(([number, word, colour]) => paint(colour, `${number} ${word}`)).join(', ')
+}
+
+function budgetsText({ total, blocked }: Status['budgets'], paint: Paint): string {
+  if (total === 0) return 'none'
+  if (blocked.length === 0) return `${total}, ${paint('green', 'all can spare a pod')}`
+  return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}`
+}
+
+function storageText({ namespace, name, ...view }: StorageView, now: string, paint: Paint): string {
+  const word = paint(view.source === 'none' ? 'yellow' : 'cyan', view.reason)
+  return `${namespace}/${name}: ${word}${forText(view.since, now)}: ${view.explanation}`
+}
+
+function storageDetails({ openDomains, noout, problems }: StorageView): string[] {
+  return [
+    ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
+    ...(noout.length === 0 ? [] : [`noout: ${noout.join(', ')}`]),
+    ...problems.map((problem) => `problem: ${problem}`),
+  ]
+}
+
+function nodeTable({ nodes, observedAt }: Status): string[] {
+  const unusual = nodes.filter(({ isReady, isCordoned }) => !isReady || isCordoned)
+  return tableOf(
+    ['NODE', 'STATE'],
+    unusual.map((node) => [node.name, nodeStateText(node, { now: observedAt })]),
+  )
+}
+
+function budgetTable({ budgets, observedAt }: Status): string[] {
+  return tableOf(
+    ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
+    budgets.blocked.map(({ budget, reason, since, explanation, holder }) => [
+      budget,
+      reason,
+      ageText(since, observedAt) ?? '',
+      explanation,
+      holder,
+    ]),
+  )
+}
+
+function warningTable({ warnings, observedAt }: Status): string[] {
+  return tableOf(
+    ['WARNING', 'OBJECT', 'AGO', 'MESSAGE'],
+    warnings
+      .slice(0, warningsShown)
+      .map(({ reason, object, at, message, count }) => [
+        count > 1 ? `${reason} (x${count})` : reason,
+        object,
+        ageText(at, observedAt) ?? '',
+        message.length > messageWidth ? `${message.slice(0, messageWidth - 1)}…` : message,
+      ]),
+  )
+}
+
+function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return []
+  const more = rows.length - rowsShown
+  const table = renderTable(headings, rows.slice(0, rowsShown))
+  return [more > 0 ? `${table}\n… and ${more} more; -o json shows all` : table]
+}
+
+function forText(since: string | undefined, now: string): string {
+  const age = ageText(since, now)
+  return age === undefined ? '' : ` for ${age}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,88 @@
+import type { Event, Node } from '../../api/core.ts'
+import { explainBudget } from './explain-budget.ts'
+import type { BudgetAnswer, NodeState } from './explanation.ts'
+import { compareText } from './last-writer.ts'
+import { nodeStateOf } from './node-state.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+import type { StorageView } from './storage-view.ts'
+
+export interface ClusterSnapshot extends GuardSnapshot {
+  readonly nodes: readonly Node[]
+  readonly events: readonly Event[]
+  readonly now: string
+}
+
+export interface ClusterSummary {
+  readonly nodes: readonly ({ readonly name: string } & NodeState)[]
+  readonly pods: number
+  readonly budgets: {
+    readonly total: number
+    /** Those that hold pods back now. */
+    readonly blocked: readonly BlockedBudget[]
+  }
+  readonly storage: readonly StorageView[]
+  /** Newest first. */
+  readonly warnings: readonly Warning[]
+}
+
+export type BlockedBudget = BudgetAnswer & { readonly holder: string; readonly since?: string }
+
+export interface Warning {
+  readonly at: string
+  readonly object: string
+  readonly reason: string
+  readonly message: string
+  readonly count: number
+}
+
+const warningsKept = 10
+
+/** The state of a whole cluster as far as disruptions go. */
+export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
+  const { nodes, pods, budgets, storage, events, now } = snapshot
+  const podsByNode = groupedBy(pods, ({ spec }) => spec.nodeName ?? '')
+  const podsByNamespace = groupedBy(pods, ({ metadata }) => metadata.namespace ?? '')
+  return {
+    nodes: nodes.map((node) => ({
+      name: node.metadata.name,
+      ...nodeStateOf({ node, podsOnNode: podsByNode.get(node.metadata.name) ?? [], now }),
+    })),
+    pods: pods.length,
+    budgets: {
+      total: budgets.length,
+      blocked: budgets.flatMap((budget) => {
+        const peers = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
+        const { budget: answer, blockers } = explainBudget({ budget, pods: peers, storage })
+        return blockers.map(({ holder, since }) => ({ ...answer, holder, ...(since === undefined ? {} : { since }) }))
+      }),
+    },
+    storage,
+    warnings: events
+      .filter(({ type }) => type === 'Warning')
+      .map(warningOf)
+      .sort((a, b) => compareText(b.at, a.at))
+      .slice(0, warningsKept),
+  }
+}
+
+function warningOf(event: Event): Warning {
+  const { kind = 'Object', namespace, name = '' } = event.involvedObject
+  const key = namespace === undefined || namespace === '' || kind === 'Node' ? name : `${namespace}/${name}`
+  return {
+    at: event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? '',
+    object: `${kind.toLowerCase()}/${key}`,
+    reason: event.reason ?? '',
+    message: event.message ?? '',
+    count: event.count ?? 1,
+  }
+}
+
+function groupedBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(key(item))
+    if (group === undefined) groups.set(key(item), [item])
+    else group.push(item)
+  }
+  return groups
+}
