@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { type PgEvidence, pgEvidenceOf } from './pg-evidence.ts'
+
+const cases: Record<string, { states: readonly string[]; then: PgEvidence }> = {
+  'what is clean is complete, whatever else is done to it': {
+    states: [
+      'active+clean',
+      'active+clean+scrubbing+deep',
+      'active+clean+snaptrim_wait',
+      'active+clean+remapped',
+      'active+clean+laggy',
+    ],
+    then: 'complete',
+  },
+  'what only lacks OSDs is complete on those it has': {
+    states: ['active+undersized', 'active+undersized+degraded', 'active+undersized+degraded+remapped'],
+    then: 'complete',
+  },
+  'a backfill fills others than the acting OSDs': {
+    states: [
+      'active+remapped+backfilling',
+      'active+remapped+backfill_wait',
+      'active+undersized+degraded+remapped+backfilling',
+      'active+forced_backfill+remapped+backfill_toofull',
+    ],
+    then: 'moving',
+  },
+  'a recovery may be about any acting OSD': {
+    states: [
+      'active+recovering+degraded',
+      'active+recovery_wait',
+      'active+recovery_unfound+degraded',
+      'active+recovering+undersized+degraded+remapped',
+      'active+degraded',
+    ],
+    then: 'doubtful',
+  },
+  'damage may be on any acting OSD': {
+    states: [
+      'active+clean+inconsistent',
+      'active+clean+scrubbing+deep+inconsistent+repair',
+      'active+remapped+backfill_unfound',
+    ],
+    then: 'doubtful',
+  },
+  'what serves nobody is inactive': {
+    states: [
+      'peering',
+      'undersized+degraded+peered',
+      'down',
+      'incomplete',
+      'activating+remapped',
+      'creating+peering',
+      'stale+down',
+    ],
+    then: 'inactive',
+  },
+  'what nobody answers for is inactive, though it was clean once': { states: ['stale+active+clean'], then: 'inactive' },
+  'what nobody has reported is unseen': { states: ['unknown', ''], then: 'unseen' },
+}
+
+describe('what a state proves', () => {
+  for (const [sentence, { states, then }] of Object.entries(cases)) {
+    it(sentence, () => {
+      expect(states.map((state) => [state, pgEvidenceOf(state)])).toEqual(states.map((state) => [state, then]))
+    })
+  }
+})

@@ -1,0 +1,358 @@
+import { describe, expect, it } from 'vitest'
+import { noOsd } from './ceph-map.ts'
+import { buildSafetyIndex } from './safety-index.ts'
+import { type ExampleMap, exampleMap } from './testing/example-map.ts'
+import type { PgTrouble, StopVerdict } from './verdict.ts'
+
+const yes: StopVerdict = { may: 'yes' }
+const no = (...troubles: PgTrouble[]): StopVerdict => ({ may: 'no', troubles, troubleCount: troubles.length })
+const unknown = (why: string): StopVerdict => ({ may: 'unknown', why })
+const trouble = (pg: string, left: number, floor = 2, pool = 'rbd'): PgTrouble => ({ pg, pool, left, floor })
+
+const clean = { pg: '1.0', acting: [0, 2, 4] }
+const down = (id: number, downAt = 5) => ({ id, isUp: false, downAt })
+
+interface Case {
+  readonly given: ExampleMap
+  readonly reserve?: number
+  readonly asked: readonly number[]
+  readonly then: StopVerdict
+}
+
+const cases: Record<string, Case> = {
+  'one of three copies may go while two must stay': { given: { pgs: [clean] }, asked: [0], then: yes },
+  'two of three copies may not go together': { given: { pgs: [clean] }, asked: [0, 2], then: no(trouble('1.0', 1)) },
+  'an OSD asked for twice costs one copy': { given: { pgs: [clean] }, asked: [0, 0], then: yes },
+  'OSDs of different placement groups may go together': {
+    given: {
+      pgs: [
+        { pg: '1.0', acting: [0, 2, 4] },
+        { pg: '1.1', acting: [1, 3, 5] },
+      ],
+    },
+    asked: [0, 1],
+    then: yes,
+  },
+  'an OSD without placement groups may go': { given: { pgs: [clean] }, asked: [5], then: yes },
+  'a cluster without placement groups holds nothing back': { given: {}, asked: [0, 1, 2, 3, 4, 5], then: yes },
+  'with a reserve of one, a pool of three with min_size two holds everything back': {
+    given: { pgs: [clean] },
+    reserve: 1,
+    asked: [0],
+    then: no(trouble('1.0', 2, 3)),
+  },
+  'a reserve that is no number makes every answer about members unknown': {
+    given: { pgs: [clean] },
+    reserve: Number.NaN,
+    asked: [0],
+    then: unknown('how many copies pool rbd must keep is not known'),
+  },
+  'a copy that is down already counts as away, so the next one may not go': {
+    given: { osds: [down(0)], pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [2, 4] }] },
+    asked: [2],
+    then: no(trouble('1.0', 1)),
+  },
+  'the rest of the host whose OSD is down may go': {
+    given: {
+      osds: [down(0)],
+      pgs: [
+        { pg: '1.0', state: 'active+undersized+degraded', acting: [2, 4] },
+        { pg: '1.1', acting: [1, 3, 5] },
+      ],
+    },
+    asked: [0, 1],
+    then: yes,
+  },
+  'stopping what is down already costs nothing, even below the floor': {
+    given: { osds: [down(0), down(2)], pgs: [{ pg: '1.0', state: 'undersized+degraded+peered', acting: [4] }] },
+    asked: [0, 2],
+    then: yes,
+  },
+  'a placement group below its floor loses nothing more, whoever asks': {
+    given: { osds: [down(0), down(2)], pgs: [{ pg: '1.0', state: 'undersized+degraded+peered', acting: [4] }] },
+    asked: [4],
+    then: no(trouble('1.0', 0)),
+  },
+  'a placement group below its floor does not hold back OSDs that are no members of it': {
+    given: {
+      osds: [down(0), down(2)],
+      pgs: [
+        { pg: '1.0', state: 'undersized+degraded+peered', acting: [4] },
+        { pg: '1.1', acting: [1, 3, 5] },
+      ],
+    },
+    asked: [1],
+    then: yes,
+  },
+  'a placement group that still finds its members together keeps all of them, also those it is only meant to get': {
+    given: { pgs: [{ pg: '1.0', state: 'remapped+peering', acting: [0, 2], up: [0, 2, 4] }] },
+    asked: [4],
+    then: no(trouble('1.0', 0)),
+  },
+  'a placement group that nobody answers for keeps its members': {
+    given: { pgs: [{ pg: '1.0', state: 'stale+active+clean', acting: [0, 2, 4] }] },
+    asked: [0],
+    then: no(trouble('1.0', 0)),
+  },
+  'an erasure-coded placement group counts the shards it has, not its empty places': {
+    given: {
+      pools: [{ id: 2, name: 'ec', kind: 'erasure', size: 3, minSize: 2 }],
+      pgs: [
+        { pg: '2.0', state: 'active+undersized+degraded', acting: [noOsd, 2, 4] },
+        { pg: '2.1', acting: [1, 2, 5] },
+      ],
+    },
+    asked: [2],
+    then: no(trouble('2.0', 1, 2, 'ec')),
+  },
+  'an OSD that stands in one placement group twice is one copy': {
+    given: { pgs: [{ pg: '1.0', acting: [0, 2, 2] }] },
+    asked: [0],
+    then: no(trouble('1.0', 1)),
+  },
+  'a member that the OSD map does not have is no copy': {
+    given: { pgs: [{ pg: '1.0', acting: [0, 2, 77] }] },
+    asked: [0],
+    then: no(trouble('1.0', 1)),
+  },
+  'four copies with min_size two can spare one more while one is away': {
+    given: {
+      pools: [{ id: 1, size: 4 }],
+      osds: [down(5)],
+      pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [0, 2, 4] }],
+    },
+    asked: [0],
+    then: yes,
+  },
+  'while it recovers, nobody says which copy is complete: not even one may go': {
+    given: { pgs: [{ pg: '1.0', state: 'active+recovering+degraded', acting: [0, 2, 4] }] },
+    asked: [4],
+    then: unknown('a copy of 1 placement group may lack objects (1.0)'),
+  },
+  'a recovery does not hide that too few copies would be left in any case': {
+    given: { pgs: [{ pg: '1.0', state: 'active+recovery_wait+degraded', acting: [0, 2, 4] }] },
+    asked: [0, 4],
+    then: no(trouble('1.0', 1)),
+  },
+  'the target of a recovery, which is no acting member, may go': {
+    given: {
+      pgs: [{ pg: '1.0', state: 'active+recovering+undersized+degraded+remapped', acting: [2, 4], up: [2, 4, 0] }],
+    },
+    asked: [0],
+    then: yes,
+  },
+  'a state with a word that is new to us is not trusted': {
+    given: { pgs: [{ pg: '1.0', state: 'active+clean+upside_down', acting: [0, 2, 4] }] },
+    asked: [0],
+    then: unknown('a copy of 1 placement group may lack objects (1.0)'),
+  },
+  'a copy that a scrub found damaged is not counted on': {
+    given: {
+      pgs: ['1.0', '1.a', '1.3', '1.20'].map((pg) => ({ pg, state: 'active+clean+inconsistent', acting: [0, 2, 4] })),
+    },
+    asked: [0],
+    then: unknown('copies of 4 placement groups may lack objects (1.0, 1.3, 1.a and 1 more)'),
+  },
+  'while it moves, one OSD of the old set may go': {
+    given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfilling', acting: [0, 2, 4], up: [0, 2, 5] }] },
+    asked: [4],
+    then: yes,
+  },
+  'while it moves within a host, the whole host may go': {
+    given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfilling', acting: [0, 2, 4], up: [0, 2, 5] }] },
+    asked: [4, 5],
+    then: yes,
+  },
+  'the set that it moves to must keep its floor too, for the move may end before the OSDs stop': {
+    given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfilling', acting: [0, 2, 4], up: [0, 2, 5] }] },
+    asked: [0, 5],
+    then: no(trouble('1.0', 1)),
+  },
+  'a set that CRUSH cannot fill replaces nothing, so only the acting set counts': {
+    given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfill_wait', acting: [0, 2, 4], up: [0, 2] }] },
+    asked: [0],
+    then: yes,
+  },
+  'a report from before an OSD went down makes the answer unknown': {
+    given: { osds: [down(0, 9)], pgs: [{ pg: '1.0', acting: [0, 2, 4], reported: 8 }] },
+    asked: [2],
+    then: unknown('osd.0 went down in epoch 9, 1 placement group has not reported since'),
+  },
+  'a report from the epoch of the change counts': {
+    given: {
+      osds: [down(0, 9)],
+      pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [2, 4], reported: 9 }],
+    },
+    asked: [2],
+    then: no(trouble('1.0', 1)),
+  },
+  'a report from before an OSD came up makes the answer unknown, and the newest change is named': {
+    given: {
+      osds: [
+        { id: 0, upFrom: 9, downAt: 5 },
+        { id: 1, upFrom: 8, downAt: 5 },
+      ],
+      pgs: [
+        { pg: '1.0', acting: [2, 4], up: [0, 2, 4], reported: 7 },
+        { pg: '1.1', acting: [1, 2, 4], reported: 6 },
+      ],
+    },
+    asked: [2],
+    then: unknown('osd.0 came up in epoch 9 (and 1 more changed), 2 placement groups have not reported since'),
+  },
+  'an old report holds back only the OSDs that it is about': {
+    given: {
+      osds: [down(0, 9)],
+      pgs: [
+        { pg: '1.0', acting: [0, 2, 4], reported: 8 },
+        { pg: '1.1', acting: [1, 3, 5], reported: 8 },
+      ],
+    },
+    asked: [1],
+    then: yes,
+  },
+  'an old report does not hide that another placement group would fall below its floor': {
+    given: {
+      osds: [down(0, 9)],
+      pgs: [
+        { pg: '1.0', acting: [0, 2, 4], reported: 8 },
+        { pg: '1.1', state: 'active+undersized+degraded', acting: [2, 5] },
+      ],
+    },
+    asked: [2],
+    then: no(trouble('1.1', 1)),
+  },
+  'an OSD map older than a report proves nothing about who is up': {
+    given: { epoch: 10, pgs: [{ pg: '1.0', acting: [0, 2, 4], reported: 11 }] },
+    asked: [1],
+    then: unknown('the OSD map of epoch 10 is older than a report from epoch 11'),
+  },
+  'after a restart of the manager, when nobody knows whose placement groups are whose, nothing may go': {
+    given: { pgs: [clean, { pg: '1.1', state: 'unknown', acting: [], reported: 0 }] },
+    asked: [5],
+    then: unknown('1 placement group has not been reported by any OSD yet'),
+  },
+  'a placement group that claims to be clean without any member is as good as unreported': {
+    given: { pgs: [{ pg: '1.0', acting: [noOsd, noOsd] }] },
+    asked: [5],
+    then: unknown('1 placement group has not been reported by any OSD yet'),
+  },
+  'a pool that the map does not have makes the answers about its members unknown': {
+    given: { pgs: [{ pg: '7.0', acting: [0, 2, 4] }] },
+    asked: [0],
+    then: unknown('how many copies pool number 7 must keep is not known'),
+  },
+  'a pool that the map does not have says nothing about other OSDs': {
+    given: {
+      pgs: [
+        { pg: '7.0', acting: [0, 2, 4] },
+        { pg: '1.0', acting: [1, 3, 5] },
+      ],
+    },
+    asked: [1],
+    then: yes,
+  },
+  'a min_size of zero is none': {
+    given: { pools: [{ id: 1, minSize: 0 }], pgs: [clean] },
+    asked: [0],
+    then: unknown('how many copies pool rbd must keep is not known'),
+  },
+  'an OSD that the map does not have is not waved through, as Ceph does': {
+    given: { pgs: [clean] },
+    asked: [99],
+    then: unknown('the OSD map has no osd.99'),
+  },
+  'an OSD number beyond all reason is not taken in': {
+    given: { osds: [{ id: 2_000_000_000 }], pgs: [clean] },
+    asked: [2_000_000_000],
+    then: unknown('the OSD map has no osd.2000000000'),
+  },
+  'the worst five are shown in order, and all are counted': {
+    given: {
+      pools: [{ id: 1 }, { id: 2, name: 'wide', size: 5, minSize: 4 }],
+      osds: [down(1)],
+      pgs: [
+        ...['1.5', '1.4', '1.3', '1.2', '1.1'].map((pg) => ({ pg, acting: [0, 2, 4] })),
+        { pg: '2.1f', state: 'active+undersized+degraded', acting: [0, 2, 3, 4] },
+      ],
+    },
+    asked: [0, 2],
+    then: {
+      may: 'no',
+      troubles: [trouble('2.1f', 2, 4, 'wide'), ...['1.1', '1.2', '1.3', '1.4'].map((pg) => trouble(pg, 1))],
+      troubleCount: 6,
+    },
+  },
+}
+
+describe('may these OSDs stop', () => {
+  for (const [sentence, { given, reserve, asked, then }] of Object.entries(cases)) {
+    it(sentence, () => {
+      const index = buildSafetyIndex(exampleMap(given), reserve === undefined ? {} : { reserve })
+      expect(index.mayStop(asked)).toEqual(then)
+      expect(index.mayStop(asked), 'the same question, asked again').toEqual(then)
+    })
+  }
+})
+
+describe('failure domains', () => {
+  const map = exampleMap({
+    osds: [down(0)],
+    pgs: [
+      { pg: '1.0', state: 'active+undersized+degraded', acting: [2, 4] },
+      { pg: '1.1', acting: [1, 3, 5] },
+    ],
+  })
+
+  it('while a host is half down, that host may go and the others may not', () => {
+    expect(buildSafetyIndex(map).domainVerdicts('host')).toEqual([
+      { domain: 'host-a', osds: [0, 1], verdict: yes },
+      { domain: 'host-b', osds: [2, 3], verdict: no(trouble('1.0', 1)) },
+      { domain: 'host-c', osds: [4, 5], verdict: no(trouble('1.0', 1)) },
+    ])
+  })
+
+  it('a type without buckets has no domains', () => {
+    expect(buildSafetyIndex(map).domainVerdicts('rack')).toEqual([])
+  })
+
+  it('two domains are judged as one set', () => {
+    const index = buildSafetyIndex(exampleMap({ pgs: [clean] }))
+    expect([
+      index.mayStopDomains('host', ['host-a']),
+      index.mayStopDomains('host', ['host-a', 'host-b']),
+      index.mayStopDomains('host', []),
+    ]).toEqual([yes, no(trouble('1.0', 1)), yes])
+  })
+
+  it('a domain that CRUSH does not have is unknown, unless the others are refused anyway', () => {
+    const index = buildSafetyIndex(exampleMap({ pgs: [clean] }))
+    expect([
+      index.mayStopDomains('host', ['host-a', 'host-q']),
+      index.mayStopDomains('host', ['host-a', 'host-b', 'host-q']),
+    ]).toEqual([unknown('CRUSH has no host with OSDs called host-q'), no(trouble('1.0', 1))])
+  })
+
+  it('one OSD more down changes the answers of the domains that share its placement groups, and no others', () => {
+    const before = buildSafetyIndex(exampleMap({ pgs: [clean, { pg: '1.1', acting: [1, 3] }] }))
+    before.domainVerdicts('host')
+    const after = before.withOsd({ id: 0, isUp: false })
+    expect(after.domainVerdicts('host')).toEqual([
+      { domain: 'host-a', osds: [0, 1], verdict: no(trouble('1.1', 1)) },
+      {
+        domain: 'host-b',
+        osds: [2, 3],
+        verdict: { may: 'no', troubles: [trouble('1.0', 1), trouble('1.1', 1)], troubleCount: 2 },
+      },
+      { domain: 'host-c', osds: [4, 5], verdict: no(trouble('1.0', 1)) },
+    ])
+    expect(after.map.osds[0]).toEqual({ id: 0, isUp: false, isIn: true, upFrom: 1, downAt: 0 })
+    expect(before.mayStop([2]), 'the index it came from still answers for its own map').toEqual(yes)
+  })
+
+  it('a change that changes nothing gives the same index back', () => {
+    const index = buildSafetyIndex(map)
+    expect(index.withOsd({ id: 0, isUp: false })).toBe(index)
+    expect(index.withOsd({ id: 99, isUp: true })).toBe(index)
+  })
+})
