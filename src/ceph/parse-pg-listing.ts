@@ -21,7 +21,7 @@ export function parsePgListing(text: string): Observed<PgTable> {
       return column === -1 ? unexpected('the heading', `has no column ${name}`) : column
     }) as [number, number, number, number, number]
     const last = Math.max(id, state, reported, up, acting)
-    const columns = createPgColumns(Math.ceil(text.length / shortestRow))
+    const columns = createPgColumns(countLines(text))
     let row = 0
     for (const line of lines) {
       // The table ends with an empty line; notes for people follow.
@@ -45,8 +45,11 @@ export function parsePgListing(text: string): Observed<PgTable> {
   })
 }
 
-/** Each of the five columns needs a character and a space. */
-const shortestRow = 10
+function countLines(text: string): number {
+  let lines = 1
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) lines += 1
+  return lines
+}
 
 function* linesOf(text: string): Generator<string, undefined> {
   for (let start = text.search(/\S/); start !== -1 && start < text.length; ) {
