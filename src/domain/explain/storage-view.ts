@@ -46,7 +46,7 @@ export function viewRecordedStorage({
     name,
     source: reason === undefined ? 'none' : 'record',
     reason: reason ?? undecided,
-    explanation: notes['cofferdam.io/explanation'] ?? 'no operator of ours has looked at this cluster',
+    explanation: notes['cofferdam.io/explanation'] ?? 'nothing is on record: no operator of ours manages this cluster',
     ...(since === undefined ? {} : { since }),
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains: [],

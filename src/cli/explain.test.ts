@@ -1,0 +1,228 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../api/api-error.ts'
+import type { ConfigMap } from '../api/core.ts'
+import { configMaps, deployments, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { type CephCluster, cephClusters } from '../api/rook.ts'
+import { evictPod } from '../kube/kube-api.ts'
+import { budget, changedApi, deployment, openWorld, type Story } from '../world/testing/story.ts'
+import { createExplainCommand } from './explain.ts'
+import { inProcess, runCommand } from './testing/run-command.ts'
+
+let story: Story
+beforeEach(async () => {
+  story = await openWorld({ nodeCount: 3 })
+  await story.api.create(deployments, deployment('web', { replicas: 2 }))
+  await story.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
+  await story.seconds(30)
+})
+afterEach(() => story.stop())
+
+async function explain(...argv: string[]) {
+  const { connect, links } = inProcess(story.api)
+  const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', ...argv)
+  expect(links.closed).toBe(links.opened)
+  return result
+}
+
+const podsOfWeb = async () =>
+  (await story.podsOf('web')).map(({ metadata, spec }) => ({ ...metadata, node: spec.nodeName }))
+
+describe('explain, against a living cluster', () => {
+  it('what is free ends with 0, and the eviction it promised is granted', async () => {
+    const [pod] = await podsOfWeb()
+    expect(await explain(`pod/default/${pod?.name}`)).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        `pod/default/${pod?.name}  free: It may be evicted now.`,
+        '',
+        '  why       budget web: it can spare one pod now (BudgetAllows)',
+        `  node      ${pod?.node}`,
+        '',
+      ].join('\n'),
+    })
+    expect((await explain(`node/${pod?.node}`)).code).toBe(0)
+    await evictPod(story.api, { namespace: 'default', name: pod?.name as string })
+  })
+
+  it('what is blocked ends with 3, and the eviction it warned of is refused', async () => {
+    const [first, second] = await podsOfWeb()
+    await evictPod(story.api, { namespace: 'default', name: first?.name as string })
+    for (const object of [`pod/default/${second?.name}`, `node/${second?.node}`, 'pdb/default/web']) {
+      const { code, out } = await explain(object)
+      expect({ object, code }).toEqual({ object, code: 3 })
+      expect(out).toMatch(new RegExp(`^${object}  blocked: `))
+      expect(out).toContain('pdb/default/web  BudgetExhausted')
+      expect(out).toContain(`pod/default/${first?.name}`)
+    }
+    await expect(evictPod(story.api, { namespace: 'default', name: second?.name as string })).rejects.toMatchObject({
+      reason: 'TooManyRequests',
+    })
+  })
+
+  it('a cordon is told with the tool that made it, and a drain with its end', async () => {
+    await story.api.patch(
+      nodes,
+      { name: 'node-1' },
+      { type: 'merge', body: { spec: { unschedulable: true } } },
+      { fieldManager: 'kured' },
+    )
+    await story.seconds(90)
+    const { out } = await explain('node/node-1')
+    expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured, for 90s, /)
+  })
+
+  it('a Ceph cluster answers from what is on record, and says so', async () => {
+    const api = withRook(story, {
+      'cofferdam.io/reason': 'DomainReleased',
+      'cofferdam.io/explanation': 'zone-x may go, zone-y and zone-z are held',
+      'cofferdam.io/since': '2026-01-01T00:00:00Z',
+    })
+    const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
+    await createOsd(story, labels)
+    await story.seconds(120)
+    const { connect } = inProcess(api)
+    const { out } = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
+    expect(out).toContain(
+      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased, for 2m as last recorded)\n',
+    )
+  })
+
+  it('what may not be read is told instead of passed over', async () => {
+    const api = changedApi(story.api, {
+      list: (type, query) =>
+        type.plural === cephClusters.plural
+          ? Promise.reject(new ApiError('Forbidden', 'cephclusters.ceph.rook.io is forbidden'))
+          : story.api.list(type, query),
+    })
+    const { connect } = inProcess(api)
+    const { code, out } = await runCommand(
+      createExplainCommand({ connect, clock: story.clock }),
+      'explain',
+      'node/node-1',
+    )
+    expect(code).toBe(0)
+    expect(out).toContain('not seen: cephclusters.ceph.rook.io: cephclusters.ceph.rook.io is forbidden')
+  })
+
+  it('the data of a node has the documented fields and no others', async () => {
+    const [pod] = await podsOfWeb()
+    const { out } = await explain(`node/${pod?.node}`, '-o', 'json')
+    expect(JSON.parse(out)).toEqual({
+      kind: 'node',
+      object: `node/${pod?.node}`,
+      mayGo: true,
+      summary: 'Its only pod may go.',
+      blockers: [],
+      node: { isReady: true, isCordoned: false, drain: 'NotCordoned' },
+      pods: [
+        {
+          pod: `default/${pod?.name}`,
+          node: pod?.node,
+          verdict: 'goes',
+          reason: 'BudgetAllows',
+          explanation: 'budget web: it can spare one pod now',
+          budgets: ['default/web'],
+          needs: [],
+        },
+      ],
+      storage: [],
+      command: `kubectl drain ${pod?.node} --ignore-daemonsets`,
+      observedAt: '2026-01-01T00:00:32Z',
+      notSeen: [],
+    })
+  })
+})
+
+describe('explain of what is not there ends with 1 and names it', () => {
+  const cases: Record<string, { given: string; says: string }> = {
+    'a node, with the closest there is': {
+      given: 'node/nod-1',
+      says: 'error: there is no Node nod-1\nhint: did you mean node-1?\n',
+    },
+    'a pod': {
+      given: 'pod/default/nothing-like-it',
+      says: 'error: there is no Pod default/nothing-like-it\nhint: kubectl get pods -n default shows those there are\n',
+    },
+    'a budget': {
+      given: 'pdb/default/wep',
+      says: 'error: there is no PodDisruptionBudget default/wep\nhint: did you mean web?\n',
+    },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
+    expect(await explain(given)).toEqual({ code: 1, out: '', err: says })
+  })
+})
+
+describe('explain that is not understood ends with 2 and shows the closest form', () => {
+  const forms = 'node/NAME, pod/NAMESPACE/NAME or pdb/NAMESPACE/NAME'
+  const cases: Record<string, { given: string[]; says: string }> = {
+    'two words instead of one': {
+      given: ['node', 'worker-a1'],
+      says: `error: "node worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
+    },
+    'a bare name': {
+      given: ['worker-a1'],
+      says: `error: "worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
+    },
+    'another word for it': {
+      given: ['pods/shop/web-1'],
+      says: `error: "pods/shop/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
+    },
+    'a pod without its namespace, which a flag names': {
+      given: ['pod/web-1', '-n', 'shop'],
+      says: `error: "pod/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
+    },
+    'a budget without its namespace': {
+      given: ['pdb', 'web'],
+      says: `error: "pdb web" is not ${forms}\nhint: cofferdam explain pdb/NAMESPACE/web\n`,
+    },
+    'something else altogether': {
+      given: ['service/shop/web'],
+      says: `error: "service/shop/web" is not ${forms}\n`,
+    },
+    'an empty name': { given: ['node/'], says: `error: "node/" is not ${forms}\n` },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
+    expect(await explain(...given)).toEqual({ code: 2, out: '', err: says })
+  })
+})
+
+function withRook({ api }: Story, annotations: Record<string, string>) {
+  const cluster: CephCluster = {
+    apiVersion: 'ceph.rook.io/v1',
+    kind: 'CephCluster',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph' },
+  }
+  const record: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap', annotations },
+    data: { 'draining-failure-domain': 'zone-x' },
+  }
+  return changedApi(api, {
+    list: (async (type, query) =>
+      type.plural === cephClusters.plural
+        ? { items: [cluster], resourceVersion: '1' }
+        : api.list(type, query)) as typeof api.list,
+    get: (async (type, key, options) =>
+      type === (configMaps as typeof type) ? record : api.get(type, key, options)) as typeof api.get,
+  })
+}
+
+async function createOsd({ api }: Story, labels: Record<string, string>) {
+  await api.create(
+    { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'rook-ceph' },
+    },
+  )
+  await api.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-osd-4', labels },
+    spec: { nodeName: 'node-2', containers: [{ name: 'osd', image: 'registry.example/ceph:1' }] },
+  })
+}

@@ -1,0 +1,38 @@
+import type { KubeApi } from '../../kube/kube-api.ts'
+import type { CliCommand } from '../command.ts'
+import type { Connect } from '../connect.ts'
+import { runProgram } from '../program.ts'
+import { createTerminal } from '../terminal.ts'
+
+/** Runs one command line of one command to its end, and keeps what it printed. */
+export async function runCommand(command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
+  const written = { out: '', err: '' }
+  const terminal = createTerminal({
+    stdout: { write: (text) => (written.out += text) },
+    stderr: { write: (text) => (written.err += text) },
+    environment: {},
+  })
+  const signal = new AbortController().signal
+  const commands = [command as CliCommand]
+  const code = await runProgram({ argv, commands, version: '0.0.0', terminal, signal, debug: false })
+  return { code, ...written }
+}
+
+/** A way to a cluster in this process; `opened` and `closed` must be the same in the end. */
+export function inProcess(api: KubeApi): {
+  readonly connect: Connect
+  readonly links: { opened: number; closed: number }
+} {
+  const links = { opened: 0, closed: 0 }
+  const connect: Connect = async () => {
+    links.opened += 1
+    return {
+      api,
+      server: 'in-process',
+      close: async () => {
+        links.closed += 1
+      },
+    }
+  }
+  return { connect, links }
+}
