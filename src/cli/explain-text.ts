@@ -66,7 +66,7 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
 
 function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {
   const place = domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}, `
-  const from = answer.source === 'record' ? ' as last recorded' : ''
+  const from = answer.source === 'record' ? ', as last recorded' : ''
   return `${cluster}, ${place}${osds.map((id) => `osd.${id}`).join(' ')}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
 }
 
@@ -138,15 +138,15 @@ function renderCovered({ pods }: BudgetExplanation, { paint, now }: Style): stri
   )
 }
 
-const flagMeanings: Partial<Record<DrainFlag, string>> = {
-  '--delete-emptydir-data': 'lose what is in their emptyDir volumes',
-  '--force': 'have no controller: nothing brings them back',
+const flagMeanings: Partial<Record<DrainFlag, (pods: string) => string>> = {
+  '--delete-emptydir-data': (pods) => `what is in the emptyDir volumes of ${pods} is lost`,
+  '--force': (pods) => `no controller brings back ${pods}`,
 }
 
 function flagNotes(pods: readonly PodAnswer[]): string[] {
   const lines = Object.entries(flagMeanings).flatMap(([flag, meaning]) => {
     const names = pods.filter(({ needs }) => needs.includes(flag as DrainFlag)).map(({ pod }) => pod)
-    return names.length === 0 ? [] : [`${flag} is needed for ${listText(names)}, which ${meaning}.`]
+    return names.length === 0 ? [] : [`${flag}: ${meaning(listText(names))}`]
   })
   return lines.length === 0 ? [] : [lines.join('\n')]
 }

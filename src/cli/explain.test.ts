@@ -84,7 +84,7 @@ describe('explain, against a living cluster', () => {
     const { connect } = inProcess(api)
     const { out } = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
     expect(out).toContain(
-      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased, for 2m as last recorded)\n',
+      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased, for 2m, as last recorded)\n',
     )
   })
 
