@@ -1,8 +1,8 @@
 import type { CephMap } from './ceph-map.ts'
 import { domainsOf } from './failure-domain.ts'
 import { absent, down, up } from './freshness.ts'
-import { buildPgColumns, inActing, inUp, notMoving, type PgColumns } from './pg-columns.ts'
-import { judgeStop } from './stop-verdict.ts'
+import { buildPgColumns, type PgColumns, pgsOf, withPresence } from './pg-columns.ts'
+import { findSuspects, judgeStop } from './stop-verdict.ts'
 import type { DomainVerdict, StopVerdict } from './verdict.ts'
 
 /** One map of Ceph, made ready to be asked many times what may stop. */
@@ -25,6 +25,8 @@ export function buildSafetyIndex(map: CephMap, options: { readonly reserve?: num
 interface Domain {
   readonly domain: string
   readonly osds: readonly number[]
+  /** All placement groups that can matter to its verdict; undefined until it is first asked for. */
+  readonly suspects: readonly number[] | undefined
   /** Undefined until asked for, and again when an OSD's change may have altered it. */
   readonly verdict: StopVerdict | undefined
 }
@@ -41,17 +43,16 @@ class PgSafetyIndex implements SafetyIndex {
   }
 
   mayStop(osds: readonly number[]): StopVerdict {
-    return judgeStop(this.map, this.#columns, osds)
+    return this.#judge(osds, findSuspects(this.#columns, osds))
   }
 
   domainVerdicts(type: string): DomainVerdict[] {
-    const judged = this.#domainsOf(type).map(({ domain, osds, verdict }) => ({
-      domain,
-      osds,
-      verdict: verdict ?? this.mayStop(osds),
-    }))
+    const judged = this.#domainsOf(type).map((known) => {
+      const { domain, osds, suspects = findSuspects(this.#columns, osds) } = known
+      return { domain, osds, suspects, verdict: known.verdict ?? this.#judge(osds, suspects) }
+    })
     this.#domains.set(type, judged)
-    return judged.slice()
+    return judged.map(({ domain, osds, verdict }) => ({ domain, osds, verdict }))
   }
 
   mayStopDomains(type: string, domains: readonly string[]): StopVerdict {
@@ -63,52 +64,50 @@ class PgSafetyIndex implements SafetyIndex {
   }
 
   withOsd({ id, isUp }: { id: number; isUp: boolean }): SafetyIndex {
-    const { presence, starts, entries } = this.#columns
-    const before = presence[id] ?? absent
+    const before = this.#columns.presence[id] ?? absent
     const after = isUp ? up : down
     if (before === absent || before === after) return this
-    const step = isUp ? 1 : -1
-    const actingLeft = this.#columns.actingLeft.slice()
-    const upLeft = this.#columns.upLeft.slice()
-    const affected = new Uint8Array(presence.length)
-    affected[id] = 1
-    for (let at = starts[id] as number; at < (starts[id + 1] as number); at += 1) {
-      const entry = entries[at] as number
-      const pg = entry >> 2
-      if (entry & inActing) actingLeft[pg] = (actingLeft[pg] as number) + step
-      if (entry & inUp && upLeft[pg] !== notMoving) upLeft[pg] = (upLeft[pg] as number) + step
-      this.#markMembers(pg, affected)
-    }
     const map = { ...this.map, osds: this.map.osds.map((osd) => (osd.id === id ? { ...osd, isUp } : osd)) }
-    const columns = { ...this.#columns, presence: presence.with(id, after), actingLeft, upLeft }
-    const domains = [...this.#domains].map(
-      ([type, list]) =>
-        [
-          type,
-          list.map((entry) =>
-            entry.osds.some((osd) => affected[osd] === 1) ? { ...entry, verdict: undefined } : entry,
-          ),
-        ] as const,
-    )
-    return new PgSafetyIndex(map, columns, new Map(domains))
+    const touched = this.#pgsByMember(id)
+    const domains = [...this.#domains].map(([type, list]) => [type, list.map(lookAgain)] as const)
+    return new PgSafetyIndex(map, withPresence(this.#columns, id, after), new Map(domains))
+
+    function lookAgain(known: Domain): Domain {
+      const more = known.osds.flatMap((osd) => touched.get(osd) ?? [])
+      if (more.length === 0) return known
+      const suspects = known.suspects && [...new Set([...known.suspects, ...more])]
+      return { ...known, suspects, verdict: undefined }
+    }
+  }
+
+  #judge(osds: readonly number[], suspects: readonly number[]): StopVerdict {
+    return judgeStop({ map: this.map, columns: this.#columns, osds, suspects })
   }
 
   #domainsOf(type: string): readonly Domain[] {
     const cached = this.#domains.get(type)
     if (cached !== undefined) return cached
     const { osdsByDomain } = domainsOf(this.map, type)
-    const domains = [...osdsByDomain].map(([domain, osds]) => ({ domain, osds, verdict: undefined }))
+    const domains = [...osdsByDomain].map(
+      ([domain, osds]): Domain => ({ domain, osds, suspects: undefined, verdict: undefined }),
+    )
     this.#domains.set(type, domains)
     return domains
   }
 
-  #markMembers(pg: number, marks: Uint8Array): void {
+  /** The placement groups of one OSD, by each of their members. */
+  #pgsByMember(id: number): Map<number, number[]> {
     const { pgs } = this.map
-    for (let at = pgs.offsets[pg] as number; at < (pgs.offsets[pg + 1] as number); at += 1) {
-      marks[pgs.acting[at] as number] = 1
+    const found = new Map<number, number[]>()
+    for (const pg of pgsOf(this.#columns, id)) {
+      const acting = pgs.acting.subarray(pgs.offsets[pg], pgs.offsets[pg + 1])
+      const next = pgs.up.subarray(pgs.upOffsets[pg], pgs.upOffsets[pg + 1])
+      for (const member of new Set([...acting, ...next])) {
+        const list = found.get(member)
+        if (list === undefined) found.set(member, [pg])
+        else list.push(pg)
+      }
     }
-    for (let at = pgs.upOffsets[pg] as number; at < (pgs.upOffsets[pg + 1] as number); at += 1) {
-      marks[pgs.up[at] as number] = 1
-    }
+    return found
   }
 }
