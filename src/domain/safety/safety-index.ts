@@ -1,4 +1,4 @@
-import type { CephMap } from './ceph-map.ts'
+import type { CephMap, CephOsd } from './ceph-map.ts'
 import { domainsOf } from './failure-domain.ts'
 import { absent, down, up } from './freshness.ts'
 import { buildPgColumns, type PgColumns, pgsOf, withPresence } from './pg-columns.ts'
@@ -67,14 +67,17 @@ class PgSafetyIndex implements SafetyIndex {
     const before = this.#columns.presence[id] ?? absent
     const after = isUp ? up : down
     if (before === absent || before === after) return this
-    const map = { ...this.map, osds: this.map.osds.map((osd) => (osd.id === id ? { ...osd, isUp } : osd)) }
+    const { osds } = this.map
+    const at = osds.findIndex((osd) => osd.id === id)
+    const map = { ...this.map, osds: osds.with(at, { ...(osds[at] as CephOsd), isUp }) }
     const touched = this.#pgsByMember(id)
     const domains = [...this.#domains].map(([type, list]) => [type, list.map(lookAgain)] as const)
     return new PgSafetyIndex(map, withPresence(this.#columns, id, after), new Map(domains))
 
     function lookAgain(known: Domain): Domain {
-      const more = known.osds.flatMap((osd) => touched.get(osd) ?? [])
-      if (more.length === 0) return known
+      const affected = known.osds.filter((osd) => touched.has(osd))
+      if (affected.length === 0) return known
+      const more = affected.flatMap((osd) => touched.get(osd) ?? [])
       const suspects = known.suspects && [...new Set([...known.suspects, ...more])]
       return { ...known, suspects, verdict: undefined }
     }
