@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/*.test.ts', 'scenarios/**/*.test.ts'],
     pool: 'threads',
     isolate: false,
     testTimeout: 30_000,

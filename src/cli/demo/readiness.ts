@@ -58,7 +58,11 @@ export function judgeReadiness(state: ClusterState): Readiness {
   }
 }
 
-export async function observeReadiness(api: KubeApi): Promise<Readiness> {
+/** Ceph is asked when everything else is up: before, what is missing is told by its pods. */
+export async function observeReadiness(
+  api: KubeApi,
+  ceph?: { observeMissing(): Promise<string[]> },
+): Promise<Readiness> {
   const [nodeList, deploymentList, statefulList, daemonList, budgetList] = await Promise.all([
     api.list(nodes),
     api.list(deployments),
@@ -66,13 +70,15 @@ export async function observeReadiness(api: KubeApi): Promise<Readiness> {
     api.list(daemonSets),
     api.list(podDisruptionBudgets),
   ])
-  return judgeReadiness({
+  const readiness = judgeReadiness({
     nodes: nodeList.items,
     deployments: deploymentList.items,
     statefulSets: statefulList.items,
     daemonSets: daemonList.items,
     budgets: budgetList.items,
   })
+  if (readiness.waitingFor.length > 0 || ceph === undefined) return readiness
+  return { ...readiness, waitingFor: await ceph.observeMissing() }
 }
 
 function isReadyNode(node: Node): boolean {

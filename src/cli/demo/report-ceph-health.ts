@@ -30,10 +30,10 @@ export async function reportCephHealth({ api, clock, commands, cluster }: CephHe
       const write = { subresource: 'status', fieldManager: 'rook', signal }
       try {
         await api.patch(cephClusters, cluster, { type: 'merge', body: { status: { ceph } } }, write)
+        told = health
       } catch (error) {
         if (!hasReason(error, 'NotFound')) throw error
       }
-      told = health
     }
     await sleep(clock, lookEveryMs, signal)
   }

@@ -15,6 +15,7 @@ import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
+import { startCeph } from './start-ceph.ts'
 
 export interface DemoOptions {
   readonly description: ClusterDescription
@@ -86,6 +87,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 
     const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
     endings.push(() => world.stop())
+    const ceph = description.ceph && startCeph(description.ceph, { api, clock, random, world })
+    if (ceph !== undefined) endings.push(() => ceph.stop())
     await seedCluster(api, description)
 
     const operator = startOperator({
@@ -97,12 +100,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       controllers: controllerNames,
       dryRun: false,
       lease: { ...operatorAccount, identity: `demo_${randomSuffix(random, 8)}` },
+      ...(ceph === undefined ? {} : { ceph: ceph.commandsOf }),
     })
     endings.push(() => operator.stop())
 
     const becomingReady = (async () => {
       while (!stopping.signal.aborted) {
-        latest = await observeReadiness(api)
+        latest = await observeReadiness(api, ceph)
         // Once up it stays up: what people then do to their cluster is not the demo's affair.
         if (isReady()) return
         await sleep(clock, lookEveryMs, stopping.signal)

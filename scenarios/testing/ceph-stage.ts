@@ -1,0 +1,171 @@
+import type { Pod } from '../../src/api/core.ts'
+import { nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
+import { observeCeph } from '../../src/ceph/observe-ceph.ts'
+import { buildCephDescription } from '../../src/cli/demo/build-ceph-description.ts'
+import { parseClusterFile } from '../../src/cli/demo/cluster-file.ts'
+import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts'
+import { installOperator } from '../../src/cli/demo/install-operator.ts'
+import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { controllerNames, type Operator, startOperator } from '../../src/operator.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { createSimulatedCeph, type SimulatedCeph } from '../../src/world/ceph/simulated-ceph.ts'
+import { isActive, isReady } from '../../src/world/pod-facts.ts'
+import { startWorld } from '../../src/world/start-world.ts'
+import { openStory, type Story } from '../../src/world/testing/story.ts'
+import { openLine } from './cut-line.ts'
+import { type Drain, startDrain } from './drainer.ts'
+import { type Oracle, watchOver } from './oracle.ts'
+import { budgetText, recordCluster, recordCommands } from './recorder.ts'
+import { openTrace, type Trace } from './trace.ts'
+
+export interface CephStage extends Pick<Story, 'api' | 'clock'> {
+  readonly trace: Trace
+  readonly oracle: Oracle
+  readonly ceph: SimulatedCeph
+  /** Lets time pass; the oracle looks on. */
+  seconds(count: number): Promise<void>
+  /** Lets time pass until it holds; fails the scenario when it does not in time. */
+  until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
+  drain(node: string): Drain
+  cordon(node: string): Promise<void>
+  uncordon(node: string): Promise<void>
+  startOperator(): void
+  stopOperator(): Promise<void>
+  /** Cuts the operator off in the middle of what it does: after so many more writes nothing of it gets through. */
+  killOperatorAfter(writes: number): void
+  /** The pod of this OSD stays and is never ready again, as with a disk that is gone. */
+  failOsd(id: number): void
+  /** Commands to Ceph go unanswered until it may answer again. */
+  silenceCeph(): void
+  letCephAnswer(): void
+  /** Names of the OSD budgets that are there. */
+  osdBudgets(): string[]
+  /** `maxUnavailable 1, without osd 1`; undefined when there is no such budget. */
+  budgetText(name: string): string | undefined
+  runningOsds(): number[]
+  nooutBuckets(): Promise<string[]>
+  close(): Promise<void>
+}
+
+const stepMs = 250
+
+function osdPods(views: Views): Pod[] {
+  return [...views.of(pods).values()].filter(({ metadata }) => metadata.labels?.['app'] === 'rook-ceph-osd')
+}
+
+/** A Ceph cluster on the embedded API server with all that lives on it, up and clean, before any operator has come. */
+export async function openCephStage(file: string, { seed = 1 }: { readonly seed?: number } = {}): Promise<CephStage> {
+  const description = parseClusterFile(file, 'the scenario')
+  const described = description.ceph as CephClusterDescription
+  const story = openStory(seed)
+  const { server, api, clock, random, failures } = story
+  const { pace } = description
+  const world = startWorld({
+    api,
+    clock,
+    random,
+    onFailure: (failure) => failures.push(failure),
+    kubelet: { readySeconds: pace.readyAfterSeconds, terminationSeconds: pace.terminationSeconds },
+  })
+  const { views } = world
+  const ceph = createSimulatedCeph(
+    { api, clock, random, views, isOn: world.kubelet.isOn },
+    buildCephDescription(described),
+  )
+  await seedCluster(api, description)
+  const operatorApi = await installOperator(server)
+  await story.seconds(60)
+
+  const trace = openTrace(clock)
+  const stopRecording = recordCluster(views, trace)
+  const domainLabel = `topology-location-${described.rados[0]?.failureDomain ?? 'host'}`
+  const oracle = watchOver({ views, domainLabel, observeCeph: () => observeCeph(ceph.commands) })
+  let operator: Operator | undefined
+  let line = openLine()
+  const cephLine = openLine()
+
+  async function seconds(count: number): Promise<void> {
+    const end = clock.now() + count * 1_000
+    while (clock.now() < end) {
+      await clock.advance(Math.min(stepMs, end - clock.now()))
+      oracle.look()
+    }
+  }
+
+  const schedulable = (name: string, unschedulable: boolean) =>
+    api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: unschedulable || null } } })
+
+  return {
+    api,
+    clock,
+    trace,
+    oracle,
+    ceph,
+    seconds,
+    async until(what, holds, withinSeconds = 300) {
+      const end = clock.now() + withinSeconds * 1_000
+      while (!(await holds())) {
+        if (clock.now() >= end) throw new Error(`not within ${withinSeconds} s: ${what}\n${trace.text()}`)
+        await seconds(stepMs / 1_000)
+      }
+    },
+    drain: (node) => startDrain({ api, clock, tell: trace.tell }, node),
+    cordon: async (node) => void (await schedulable(node, true)),
+    uncordon: async (node) => void (await schedulable(node, false)),
+    startOperator() {
+      line = openLine()
+      const commands = cephLine.commands(line.commands(recordCommands(ceph.commands, trace)))
+      operator = startOperator({
+        api: line.api(operatorApi),
+        clock,
+        random,
+        log: createLog('silent'),
+        metrics: createMetrics(),
+        controllers: controllerNames,
+        dryRun: false,
+        ceph: () => commands,
+      })
+    },
+    async stopOperator() {
+      await operator?.stop()
+      operator = undefined
+    },
+    killOperatorAfter: (writes) => line.cutAfter(writes),
+    failOsd(id) {
+      const pod = osdPods(views).find(({ metadata }) => metadata.labels?.['osd'] === String(id))
+      if (pod === undefined) throw new Error(`there is no pod of osd.${id}`)
+      world.kubelet.setPodReady({ namespace: described.namespace, name: pod.metadata.name }, false)
+    },
+    silenceCeph: () => cephLine.cut(),
+    letCephAnswer: () => cephLine.mend(),
+    osdBudgets: () =>
+      [...views.of(podDisruptionBudgets).values()]
+        .map(({ metadata }) => metadata.name)
+        .filter((name) => name.startsWith('rook-ceph-osd'))
+        .sort(),
+    budgetText(name) {
+      const budget = views.of(podDisruptionBudgets).get(`${described.namespace}/${name}`)
+      return budget && budgetText(budget)
+    },
+    runningOsds: () =>
+      osdPods(views)
+        .filter((pod) => isActive(pod) && isReady(pod))
+        .map(({ metadata }) => Number(metadata.labels?.['osd']))
+        .sort((a, b) => a - b),
+    async nooutBuckets() {
+      const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })
+      const { crush_node_flags: flags } = JSON.parse(out) as { crush_node_flags: Record<string, string[]> }
+      return Object.keys(flags).filter((bucket) => flags[bucket]?.includes('noout'))
+    },
+    async close() {
+      await operator?.stop()
+      stopRecording()
+      oracle.stop()
+      ceph.stop()
+      world.stop()
+      story.stop()
+    },
+  }
+}

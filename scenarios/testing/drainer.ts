@@ -1,0 +1,77 @@
+import { ApiError, hasReason } from '../../src/api/api-error.ts'
+import type { Pod } from '../../src/api/core.ts'
+import { controllerOf } from '../../src/api/kube-object.ts'
+import { nodes, pods } from '../../src/api/resources.ts'
+import { evictPod, type KubeApi } from '../../src/kube/kube-api.ts'
+import { type Clock, sleep } from '../../src/runtime/clock.ts'
+
+export interface DrainerPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly tell: (line: string) => void
+}
+
+export interface Drain {
+  readonly isOver: () => boolean
+  /** Rejects as kubectl gives up: on any refusal but 429. */
+  readonly ended: Promise<void>
+}
+
+const retryAfterMs = 5_000
+const lookEveryMs = 1_000
+
+/**
+ * What `kubectl drain --ignore-daemonsets` does: cordon, evict all pods side by side, try again every five seconds where
+ * a budget refuses, give up on any other refusal, wait for the pods to go.
+ */
+export function startDrain(ports: DrainerPorts, node: string): Drain {
+  let over = false
+  const ended = drain(ports, node).finally(() => {
+    over = true
+  })
+  // Whoever started it looks at it later; until then a refusal must not count as unhandled.
+  ended.catch(() => {})
+  return { isOver: () => over, ended }
+}
+
+async function drain(ports: DrainerPorts, node: string): Promise<void> {
+  const { api, tell } = ports
+  await api.patch(nodes, { name: node }, { type: 'merge', body: { spec: { unschedulable: true } } })
+  const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${node}` })
+  const leaving = items.filter((pod) => controllerOf(pod)?.kind !== 'DaemonSet')
+  await Promise.all(leaving.map((pod) => evictUntilGone(ports, pod)))
+  tell(`the drain of ${node} is over`)
+}
+
+async function evictUntilGone({ api, clock, tell }: DrainerPorts, pod: Pod): Promise<void> {
+  const { metadata } = pod
+  const key = { namespace: metadata.namespace ?? '', name: metadata.name }
+  for (let refusals = 0; ; refusals += 1) {
+    try {
+      await evictPod(api, { ...key, ...(metadata.uid === undefined ? {} : { uid: metadata.uid }) })
+      break
+    } catch (error) {
+      if (hasReason(error, 'NotFound', 'Conflict')) return
+      if (!hasReason(error, 'TooManyRequests')) throw error
+      if (refusals === 0) tell(`${daemonName(pod)} has to wait: ${holderOf(error)}`)
+      await sleep(clock, retryAfterMs)
+    }
+  }
+  for (;;) {
+    const held = await api.get(pods, key).catch(() => undefined)
+    if (held?.metadata.uid !== metadata.uid) return
+    await sleep(clock, lookEveryMs)
+  }
+}
+
+/** `osd.0`, `mon.a`; the name of the workload for other pods. */
+export function daemonName({ metadata }: Pod): string {
+  const { ceph_daemon_type: type, ceph_daemon_id: id, app } = metadata.labels ?? {}
+  return type === undefined ? (app ?? metadata.name) : `${type}.${id}`
+}
+
+function holderOf(error: unknown): string {
+  const causes = error instanceof ApiError ? error.details?.causes : undefined
+  const message = causes?.map((cause) => cause.message).join('; ')
+  return message ?? (error as Error).message
+}

@@ -1,0 +1,98 @@
+import type { Pod } from '../../src/api/core.ts'
+import { isSelected } from '../../src/api/label-selector.ts'
+import type { PodDisruptionBudget } from '../../src/api/policy.ts'
+import { podDisruptionBudgets, pods } from '../../src/api/resources.ts'
+import type { Observed } from '../../src/domain/observed.ts'
+import type { CephMap } from '../../src/domain/safety/ceph-map.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { isActive, isReady } from '../../src/world/pod-facts.ts'
+import { daemonName } from './drainer.ts'
+import { groupsBelowFloor } from './groups-below-floor.ts'
+
+export interface OraclePorts {
+  readonly views: Views
+  /** The label that tells an OSD's failure domain. */
+  readonly domainLabel: string
+  readonly observeCeph: () => Promise<Observed<CephMap>>
+}
+
+export interface Oracle {
+  readonly violations: readonly string[]
+  /** How often the placement groups could be seen. */
+  readonly looks: () => number
+  /** Looks at all that must hold whenever nothing is being written. */
+  look(): void
+  stop(): void
+}
+
+/**
+ * Sees the true state and says where a promise was broken.
+ *
+ * Guarantees, once OSDs have had their first budget: whichever budget changes, running OSDs without one are of a single
+ * failure domain, also between two writes; at rest no OSD has two budgets, which the eviction API would answer with 500;
+ * no placement group falls below its floor.
+ */
+export function watchOver({ views, domainLabel, observeCeph }: OraclePorts): Oracle {
+  const violations: string[] = []
+  const budgets = views.of(podDisruptionBudgets)
+  let isGuarded = false
+  let isAsking = false
+  let looks = 0
+  const blame = (sentence: string) => {
+    if (!violations.includes(sentence)) violations.push(sentence)
+  }
+
+  function lookForBareOsds(moment: string): void {
+    const bare = runningOsds(views).filter((pod) => budgetsOf(pod, budgets.values()).length === 0)
+    const domains = new Set(bare.map((pod) => pod.metadata.labels?.[domainLabel]))
+    if (isGuarded && domains.size > 1) blame(`${moment}, ${bare.map(daemonName).join(', ')} had no budget`)
+  }
+
+  // Not awaited by whoever lets time pass: an answer may itself need time, as when no mgr is up.
+  async function lookAtGroups(): Promise<void> {
+    if (isAsking) return
+    isAsking = true
+    const map = await observeCeph()
+    isAsking = false
+    if (!map.known) return
+    looks += 1
+    for (const group of groupsBelowFloor(map.value)) blame(`placement group ${group} was below its floor`)
+  }
+
+  const end = budgets.subscribe(({ key, after }) => {
+    if (runningOsds(views).some((pod) => budgetsOf(pod, budgets.values()).length > 0)) isGuarded = true
+    lookForBareOsds(`when ${key} ${after === undefined ? 'went' : 'changed'}`)
+  })
+  return {
+    violations,
+    looks: () => looks,
+    look() {
+      lookForBareOsds('at rest')
+      for (const pod of runningOsds(views)) {
+        const held = budgetsOf(pod, budgets.values())
+        if (held.length > 1) blame(`${daemonName(pod)} had ${held.length} budgets: ${held.join(', ')}`)
+      }
+      void lookAtGroups()
+    },
+    stop: end,
+  }
+}
+
+function runningOsds(views: Views): Pod[] {
+  return [...views.of(pods).values()].filter(
+    (pod) => pod.metadata.labels?.['app'] === 'rook-ceph-osd' && isActive(pod) && isReady(pod),
+  )
+}
+
+function budgetsOf(pod: Pod, budgets: Iterable<PodDisruptionBudget>): string[] {
+  return [...budgets]
+    .filter(({ metadata, spec }) => {
+      const { selector } = spec
+      return (
+        selector !== undefined &&
+        metadata.namespace === pod.metadata.namespace &&
+        isSelected(selector, pod.metadata.labels)
+      )
+    })
+    .map(({ metadata }) => metadata.name)
+}

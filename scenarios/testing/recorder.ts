@@ -1,0 +1,74 @@
+import type { Node, Pod } from '../../src/api/core.ts'
+import type { PodDisruptionBudget } from '../../src/api/policy.ts'
+import { nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
+import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { isReady } from '../../src/world/pod-facts.ts'
+import { daemonName } from './drainer.ts'
+import type { Trace } from './trace.ts'
+
+/** Tells of budgets, OSD pods and nodes as they change, in the order in which the API server does. */
+export function recordCluster(views: Views, { tell }: Pick<Trace, 'tell'>): () => void {
+  const ends = [
+    views.of(podDisruptionBudgets).subscribe(({ before, after }) => {
+      const line = budgetLine(before, after)
+      if (line !== undefined) tell(line)
+    }),
+    views.of(pods).subscribe(({ before, after }) => {
+      const line = podLine(before, after)
+      if (line !== undefined) tell(line)
+    }),
+    views.of(nodes).subscribe(({ before, after }) => {
+      const line = before && after && nodeLine(before, after)
+      if (line !== undefined) tell(line)
+    }),
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+/** The same commands; what changes Ceph is told. */
+export function recordCommands(commands: CephCommands, { tell }: Pick<Trace, 'tell'>): CephCommands {
+  return {
+    async run(command, options) {
+      const answer = await commands.run(command, options)
+      if (/^osd (un)?set-group$/.test(command.prefix) && answer.code === 0) {
+        const buckets = [command['who']].flat().join(', ')
+        tell(`noout is ${command.prefix.includes('unset') ? 'removed from' : 'set on'} ${buckets}`)
+      }
+      return answer
+    },
+  }
+}
+
+function budgetLine(before: PodDisruptionBudget | undefined, after: PodDisruptionBudget | undefined) {
+  const name = (after ?? before)?.metadata.name
+  if (after === undefined) return `${name} disappeared`
+  if (before === undefined) return `${name} appeared (${budgetText(after)})`
+  return budgetText(before) === budgetText(after) ? undefined : `${name} changed (${budgetText(after)})`
+}
+
+export function budgetText({ spec }: PodDisruptionBudget): string {
+  const { minAvailable, maxUnavailable, selector } = spec
+  const bound = minAvailable === undefined ? `maxUnavailable ${maxUnavailable}` : `minAvailable ${minAvailable}`
+  const without = selector?.matchExpressions?.find(({ operator }) => operator === 'NotIn')
+  return without === undefined ? bound : `${bound}, without osd ${without.values?.join(', ')}`
+}
+
+function podLine(before: Pod | undefined, after: Pod | undefined): string | undefined {
+  const pod = after ?? before
+  if (pod?.metadata.labels?.['app'] !== 'rook-ceph-osd') return undefined
+  const name = daemonName(pod)
+  if (after === undefined) return `${name} has left ${before?.spec.nodeName ?? 'before it had a node'}`
+  const isLeaving = after.metadata.deletionTimestamp !== undefined
+  if (isLeaving) return before?.metadata.deletionTimestamp === undefined ? `${name} is told to go` : undefined
+  if (isReady(after) === (before !== undefined && isReady(before))) return undefined
+  return isReady(after) ? `${name} is ready on ${after.spec.nodeName}` : `${name} is no longer ready`
+}
+
+function nodeLine(before: Node, after: Node): string | undefined {
+  const was = before.spec?.unschedulable === true
+  const is = after.spec?.unschedulable === true
+  return was === is ? undefined : `${after.metadata.name} is ${is ? 'cordoned' : 'open again'}`
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { type CephCluster, cephClusters } from '../../api/rook.ts'
+import { startWorld } from '../../world/start-world.ts'
+import { openStory } from '../../world/testing/story.ts'
+import { parseClusterFile } from './cluster-file.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import { observeReadiness } from './readiness.ts'
+import { seedCluster } from './seed-cluster.ts'
+import { startCeph } from './start-ceph.ts'
+
+it('the Ceph of the default cluster is up and clean in less than half a minute, and lacks only an operator', async () => {
+  const file = new URL('../../../examples/clusters/default.yaml', import.meta.url)
+  const description = parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml')
+  const story = openStory()
+  const { api, clock, random } = story
+  const { readyAfterSeconds: readySeconds, terminationSeconds } = description.pace
+  const world = startWorld({ api, clock, random, kubelet: { readySeconds, terminationSeconds } })
+  const ceph = startCeph(description.ceph as CephClusterDescription, { api, clock, random, world })
+  try {
+    await seedCluster(api, description)
+    await story.seconds(5)
+    expect((await observeReadiness(api, ceph)).waitingFor).not.toEqual([])
+    await story.seconds(20)
+    expect((await observeReadiness(api, ceph)).waitingFor).toEqual(['budget rook-ceph/rook-ceph-osd'])
+    const cluster = (await api.get(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' })) as CephCluster & {
+      readonly status: unknown
+    }
+    expect(cluster.status).toMatchObject({ phase: 'Ready', ceph: { health: 'HEALTH_OK' } })
+
+    const { commandsOf } = ceph
+    expect(commandsOf({ namespace: 'rook-ceph', name: 'rook-ceph' })).toBeDefined()
+    expect(commandsOf({ namespace: 'elsewhere', name: 'rook-ceph' })).toBeUndefined()
+  } finally {
+    await ceph.stop()
+    world.stop()
+    story.stop()
+  }
+})

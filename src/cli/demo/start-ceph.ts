@@ -1,0 +1,50 @@
+import { podDisruptionBudgets } from '../../api/resources.ts'
+import type { CephCommands } from '../../ceph/ceph-commands.ts'
+import { observeStatus } from '../../ceph/observe-status.ts'
+import type { KubeApi } from '../../kube/kube-api.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Random } from '../../runtime/random.ts'
+import { createSimulatedCeph } from '../../world/ceph/simulated-ceph.ts'
+import type { World } from '../../world/start-world.ts'
+import { buildCephDescription } from './build-ceph-description.ts'
+import { judgeCephReadiness } from './ceph-readiness.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import { reportCephHealth } from './report-ceph-health.ts'
+
+export interface RunningCeph {
+  /** The way to the cluster of that name; undefined when it is not this one. */
+  commandsOf(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
+  /** What is missing until it is up and guarded, in words. */
+  observeMissing(): Promise<string[]>
+  stop(): Promise<void>
+}
+
+/** The simulated Ceph behind the daemons of a cluster, and what Rook would say of it. */
+export function startCeph(
+  ceph: CephClusterDescription,
+  ports: { readonly api: KubeApi; readonly clock: Clock; readonly random: Random; readonly world: World },
+): RunningCeph {
+  const { api, clock, random, world } = ports
+  const { namespace, name } = ceph
+  const { views, kubelet } = world
+  const isOn = (node: string) => kubelet.isOn(node)
+  const simulated = createSimulatedCeph({ api, clock, random, views, isOn }, buildCephDescription(ceph))
+  const { commands } = simulated
+  const stopping = new AbortController()
+  const reporting = reportCephHealth({ api, clock, commands, cluster: { namespace, name } }, stopping.signal)
+  return {
+    commandsOf: (cluster) => (cluster.namespace === namespace && cluster.name === name ? commands : undefined),
+    async observeMissing() {
+      const [status, budgets] = await Promise.all([
+        observeStatus(commands),
+        api.list(podDisruptionBudgets, { namespace }),
+      ])
+      return judgeCephReadiness(ceph, { status, budgets: budgets.items })
+    },
+    async stop() {
+      stopping.abort()
+      simulated.stop()
+      await reporting
+    },
+  }
+}
