@@ -1,0 +1,123 @@
+import type { JsonObject } from '../../../api/json.ts'
+import { noOsd } from '../../../domain/safety/ceph-map.ts'
+import type { CephState, SeenGroup } from '../ceph-state.ts'
+import { ancestorsOf } from '../crush-tree.ts'
+
+interface Verdict {
+  readonly unknown: string[]
+  readonly alreadyInactive: string[]
+  readonly becomeInactive: string[]
+  readonly becomeDegraded: string[]
+  readonly becomeMoreDegraded: string[]
+}
+
+export interface StopAnswer {
+  readonly code: number
+  readonly body: JsonObject
+  readonly err: string
+}
+
+/**
+ * `osd ok-to-stop` as the mgr judges it, from the reports that it has: right after a change it is as wrong as they are old.
+ * With `max` it adds OSDs from the same bucket, then from the next wider one, as long as none was refused on the way.
+ */
+export function okToStop(state: CephState, given: readonly number[], max: number): StopAnswer {
+  const osds = new Set(given)
+  let verdict = judge(state, osds)
+  if (isFine(verdict)) verdict = grow(state, osds, { max, verdict })
+  const { lie } = state.okToStop
+  if (lie === 'yes') verdict = { ...verdict, unknown: [], alreadyInactive: [], becomeInactive: [] }
+  const isOk = lie !== 'no' && isFine(verdict)
+  return answer(
+    [...osds].sort((a, b) => a - b),
+    verdict,
+    isOk,
+  )
+}
+
+function judge(state: CephState, osds: ReadonlySet<number>): Verdict {
+  const verdict: Verdict = {
+    unknown: [],
+    alreadyInactive: [],
+    becomeInactive: [],
+    becomeDegraded: [],
+    becomeMoreDegraded: [],
+  }
+  for (const seen of state.seen()) judgeGroup(seen, osds, { verdict, isTentacle: state.okToStop.isTentacle })
+  return verdict
+}
+
+function judgeGroup(
+  { group, report, state }: SeenGroup,
+  osds: ReadonlySet<number>,
+  { verdict, isTentacle }: { readonly verdict: Verdict; readonly isTentacle: boolean },
+): void {
+  if (report === undefined) {
+    verdict.unknown.push(group.id)
+    return
+  }
+  const isDegraded = state.includes('degraded')
+  const members = isDegraded ? report.complete.map((shard) => Number.parseInt(shard, 10)) : report.acting
+  const left = new Set(members.filter((osd) => osd !== noOsd && !osds.has(osd)))
+  // 20.2.4 forgets about each member when it looks at the next.
+  const isTouched = isTentacle ? osds.has(members.at(-1) ?? noOsd) : members.some((osd) => osds.has(osd))
+  if (!isTouched) return
+  if (!state.split('+').includes('active')) verdict.alreadyInactive.push(group.id)
+  else if (left.size < group.pool.minSize) verdict.becomeInactive.push(group.id)
+  else if (isDegraded) verdict.becomeMoreDegraded.push(group.id)
+  else verdict.becomeDegraded.push(group.id)
+}
+
+function grow(
+  state: CephState,
+  osds: Set<number>,
+  { max, verdict }: { readonly max: number; readonly verdict: Verdict },
+): Verdict {
+  let best = verdict
+  const start = state.map.tree.byId.get(Math.min(...osds))
+  if (start === undefined) return best
+  for (const bucket of ancestorsOf(start)) {
+    let wasRefused = false
+    for (const osd of bucket.osds) {
+      if (osds.size >= max) return best
+      if (osds.has(osd) || !state.map.isUp(osd)) continue
+      osds.add(osd)
+      const next = judge(state, osds)
+      if (isFine(next)) best = next
+      else {
+        osds.delete(osd)
+        wasRefused = true
+      }
+    }
+    if (wasRefused) return best
+  }
+  return best
+}
+
+function isFine({ unknown, alreadyInactive, becomeInactive }: Verdict): boolean {
+  return unknown.length + alreadyInactive.length + becomeInactive.length === 0
+}
+
+function answer(osds: readonly number[], verdict: Verdict, isOk: boolean): StopAnswer {
+  const { unknown, alreadyInactive, becomeInactive, becomeDegraded, becomeMoreDegraded } = verdict
+  const badCount = alreadyInactive.length + becomeInactive.length
+  const lists = {
+    unknown_pgs: unknown,
+    bad_already_inactive: alreadyInactive,
+    bad_become_inactive: becomeInactive,
+    ok_become_degraded: becomeDegraded,
+    ok_become_more_degraded: becomeMoreDegraded,
+  }
+  const body: JsonObject = {
+    ok_to_stop: isOk,
+    osds,
+    num_ok_pgs: becomeDegraded.length + becomeMoreDegraded.length,
+    num_not_ok_pgs: badCount,
+    ...Object.fromEntries(Object.entries(lists).filter(([, pgs]) => pgs.length > 0)),
+  }
+  if (isOk) return { code: 0, body, err: '' }
+  if (unknown.length > 0) {
+    return { code: 11, body, err: `${unknown.length} pgs have unknown state; cannot draw any conclusions` }
+  }
+  return { code: 16, body, err: `unsafe to stop osd(s) at this time (${badCount} PGs are or would become offline)` }
+}

@@ -1,0 +1,45 @@
+import type { CephDescription } from './ceph-description.ts'
+import type { MgrSeat } from './mgr-seat.ts'
+import type { MonQuorum } from './mon-quorum.ts'
+import type { OsdMap } from './osd-map.ts'
+import type { PgReport } from './pg-reports.ts'
+import { type PlacementGroup, type Pool, primaryOf } from './placement-group.ts'
+import type { PlacementGroups } from './placement-groups.ts'
+import type { DaemonSight } from './pod-shadow.ts'
+
+/** Everything that an answer may be made of. */
+export interface CephState {
+  readonly description: CephDescription
+  readonly map: OsdMap
+  readonly pools: readonly Pool[]
+  readonly groups: PlacementGroups
+  readonly mons: MonQuorum
+  readonly mgr: MgrSeat
+  readonly now: () => number
+  readonly sightOfMon: (mon: string) => DaemonSight
+  /** All placement groups as the mgr sees them, or as the last one saw them. */
+  readonly seen: () => readonly SeenGroup[]
+  readonly okToStop: { lie: 'yes' | 'no' | undefined; isTentacle: boolean }
+}
+
+export interface SeenGroup {
+  readonly group: PlacementGroup
+  /** None: the mgr has not heard of it. */
+  readonly report: PgReport | undefined
+  /** As Ceph words it; `unknown` without a report. */
+  readonly state: string
+}
+
+/** The mgr marks what a dead primary said last as stale, though not in the very moment. */
+const staleAfterMs = 1_000
+
+export function seeGroup(
+  { map, groups, now }: Pick<CephState, 'map' | 'groups' | 'now'>,
+  group: PlacementGroup,
+): SeenGroup {
+  const report = groups.reports.of(group)
+  if (report === undefined) return { group, report, state: 'unknown' }
+  const primary = map.osds.get(primaryOf(report.acting))
+  const isStale = primary !== undefined && !primary.isUp && now() - primary.downSinceMs >= staleAfterMs
+  return { group, report, state: isStale ? `stale+${report.state}` : report.state }
+}

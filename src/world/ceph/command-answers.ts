@@ -1,0 +1,176 @@
+import type { Json } from '../../api/json.ts'
+import type { CephAnswer, CephCommand } from '../../ceph/ceph-commands.ts'
+import { crushDump, crushRules, osdTree } from './answers/crush.ts'
+import { mgrStat, osdFind, osdMetadata, quorumStatus, versions } from './answers/daemons.ts'
+import { health } from './answers/health.ts'
+import { okToStop } from './answers/ok-to-stop.ts'
+import { flagBits, osdDump } from './answers/osd-dump.ts'
+import { pgDump, pgStat } from './answers/pg-dump.ts'
+import { poolList } from './answers/pool-record.ts'
+import { osdStat, status } from './answers/status.ts'
+import type { CephState } from './ceph-state.ts'
+import { type GroupTarget, groupFlags } from './osd-map.ts'
+
+export interface CommandAnswers {
+  /** Only the active mgr can answer this; the mons would wait for one. */
+  needsMgr(command: CephCommand): boolean
+  answer(command: CephCommand): CephAnswer
+}
+
+/** What changes when a command was obeyed. */
+export interface CommandEffects {
+  moved(osd: number, change: 'in' | 'out'): void
+  /** Flags may hold something back no longer. */
+  flagsChanged(): void
+}
+
+const errno = { noEntry: 2, invalid: 22 } as const
+const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop'])
+const changeableFlags = Object.keys(flagBits).filter((flag) => !/^(sortbitwise|recovery|purged|pglog|pause)/.test(flag))
+
+export function createCommandAnswers(state: CephState, effects: CommandEffects): CommandAnswers {
+  const { map } = state
+  const table: Readonly<Record<string, (command: CephCommand) => CephAnswer>> = {
+    status: () => said(status(state)),
+    health: ({ detail }) => said(health(state, { withDetail: texts(detail).includes('detail') })),
+    'health detail': () => said(health(state, { withDetail: true })),
+    quorum_status: () => said(quorumStatus(state)),
+    versions: () => said(versions(state)),
+    'mgr stat': () => said(mgrStat(state)),
+    'osd dump': () => said(osdDump(state)),
+    'osd stat': () => said(osdStat(state)),
+    'osd ls': () => said([...map.osds.keys()]),
+    'osd tree': ({ states }) => said(osdTree(state, texts(states))),
+    'osd versions': () => said(versions(state)['osd'] ?? {}),
+    'osd crush dump': () => said(crushDump(state)),
+    'osd crush rule dump': () => said(crushRules(map.tree)),
+    'osd crush rule ls': () => said(map.tree.rules.map(({ name }) => name)),
+    'osd metadata': ({ id }) => metadata(id),
+    'osd find': ({ id }) => find(id),
+    'osd pool ls': ({ detail }) =>
+      said(texts(detail).includes('detail') ? poolList(state) : state.pools.map(({ name }) => name)),
+    'osd pool ls detail': () => said(poolList(state)),
+    'pg dump': ({ dumpcontents }) => {
+      const contents = texts(dumpcontents)
+      return { ...said(pgDump(state, contents)), err: `dumped ${contents.join(',') || 'all'}` }
+    },
+    'pg stat': () => said(pgStat(state)),
+    'osd ok-to-stop': stopVerdict,
+    'osd set': ({ key }) => setFlag(String(key), true),
+    'osd unset': ({ key }) => setFlag(String(key), false),
+    'osd set-group': (command) => setGroup(command, true),
+    'osd unset-group': (command) => setGroup(command, false),
+    'osd out': ({ ids }) => move(texts(ids), 'out'),
+    'osd in': ({ ids }) => move(texts(ids), 'in'),
+  }
+
+  function metadata(id: Json | undefined): CephAnswer {
+    if (id === undefined) return said([...map.osds.values()].map((osd) => osdMetadata(osd, state)))
+    const osd = map.osds.get(parseOsd(String(id)) ?? -1)
+    return osd === undefined ? failed(errno.noEntry, `osd.${id} does not exist`) : said(osdMetadata(osd, state))
+  }
+
+  function find(id: Json | undefined): CephAnswer {
+    const osd = map.osds.get(parseOsd(String(id)) ?? -1)
+    return osd === undefined ? failed(errno.noEntry, `osd.${id} does not exist`) : said(osdFind(osd, state))
+  }
+
+  function stopVerdict({ ids, max }: CephCommand): CephAnswer {
+    const names = texts(ids)
+    if (names.length === 0) return failed(errno.invalid, 'must specify one or more OSDs')
+    const osds = parseOsds(names, [...map.osds.keys()])
+    if (typeof osds === 'string') return failed(errno.invalid, osds)
+    const { code, body, err } = okToStop(state, osds, Math.max(osds.length, Number(max ?? 1)))
+    return { code, out: JSON.stringify(body), err }
+  }
+
+  function setFlag(key: string, on: boolean): CephAnswer {
+    const flags = key === 'pause' ? ['pauserd', 'pausewr'] : [key]
+    if (key !== 'pause' && !changeableFlags.includes(key)) {
+      return failed(errno.invalid, `Invalid command: ${key} not in ${changeableFlags.join('|')}`)
+    }
+    for (const flag of flags) map.setFlag(flag, on)
+    effects.flagsChanged()
+    return { code: 0, out: '', err: `${flags.join(',')} is ${on ? 'set' : 'unset'}` }
+  }
+
+  function setGroup({ flags, who }: CephCommand, on: boolean): CephAnswer {
+    const wanted = texts(flags).flatMap((text) => text.split(','))
+    const odd = wanted.find((flag) => !groupFlags.includes(flag))
+    if (wanted.length === 0 || odd !== undefined) {
+      return failed(errno.invalid, `unrecognized flag '${odd ?? ''}', must be one of {${groupFlags.join(',')}}`)
+    }
+    const names = texts(who)
+    if (names.length === 0) return failed(errno.invalid, 'must specify at least one or more targets to set/unset')
+    const targets = names.map((name) => ({ name, target: targetOf(name) }))
+    const unknown = targets.find(({ target }) => target === undefined)
+    if (unknown !== undefined) {
+      const what = 'unable to parse osd id or crush node or device class'
+      return failed(errno.invalid, `${what}: "${unknown.name}". `)
+    }
+    for (const { target } of targets) if (target !== undefined) map.setGroupFlags(target, wanted, on)
+    map.bump()
+    effects.flagsChanged()
+    return { code: 0, out: '', err: '' }
+  }
+
+  function targetOf(name: string): GroupTarget | undefined {
+    const osd = parseOsd(name)
+    if (osd !== undefined) return map.osds.has(osd) ? { kind: 'osd', name: String(osd) } : undefined
+    if (map.tree.byName.has(name)) return { kind: 'bucket', name }
+    return map.tree.deviceClasses.includes(name) ? { kind: 'class', name } : undefined
+  }
+
+  function move(names: readonly string[], change: 'in' | 'out'): CephAnswer {
+    const osds = parseOsds(names, [...map.osds.keys()])
+    if (typeof osds === 'string') return failed(errno.invalid, osds)
+    const lines = osds.map((osd) => {
+      if (!map.osds.has(osd)) return `osd.${osd} does not exist. `
+      if (map.isIn(osd) === (change === 'in')) return `osd.${osd} is already ${change}. `
+      if (change === 'in') map.markIn(osd)
+      else map.markOut(osd, 'command')
+      effects.moved(osd, change)
+      return `marked ${change} osd.${osd}. `
+    })
+    return { code: 0, out: '', err: lines.join('') }
+  }
+
+  return {
+    needsMgr: ({ prefix }) => mgrCommands.has(prefix),
+    answer(command) {
+      const found = Object.hasOwn(table, command.prefix) ? table[command.prefix] : undefined
+      return found === undefined ? failed(errno.invalid, 'command not known') : found(command)
+    },
+  }
+}
+
+function said(body: Json): CephAnswer {
+  return { code: 0, out: JSON.stringify(body), err: '' }
+}
+
+function failed(code: number, err: string): CephAnswer {
+  return { code, out: '', err }
+}
+
+/** An argument that may be one text or several. */
+function texts(value: Json | undefined): string[] {
+  if (value === undefined || value === null) return []
+  return (Array.isArray(value) ? (value as readonly Json[]) : [value]).map(String)
+}
+
+/** `7` or `osd.7` */
+function parseOsd(text: string): number | undefined {
+  const digits = /^(?:osd\.)?(\d+)$/.exec(text)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+function parseOsds(names: readonly string[], all: readonly number[]): number[] | string {
+  if (names.some((name) => ['all', 'any', '*'].includes(name))) return [...all]
+  const osds = new Set<number>()
+  for (const name of names) {
+    const osd = parseOsd(name)
+    if (osd === undefined) return `unable to parse osd id value '${name}'`
+    osds.add(osd)
+  }
+  return [...osds].sort((a, b) => a - b)
+}

@@ -1,0 +1,140 @@
+import type { CephTimings } from './ceph-description.ts'
+import { ancestorsOf, typeIdOf } from './crush-tree.ts'
+import type { OsdEntry, OsdMap } from './osd-map.ts'
+import type { DaemonSight } from './pod-shadow.ts'
+import type { Timers } from './timers.ts'
+
+export interface OsdWatchPorts {
+  readonly timers: Timers
+  readonly map: OsdMap
+  readonly timings: CephTimings
+  readonly downOutSubtreeLimit: string
+  readonly sightOf: (osd: number) => DaemonSight
+  /** Without a majority of mons no map changes. */
+  readonly hasQuorum: () => boolean
+  readonly onChange: (osd: number, change: 'up' | 'down' | 'in' | 'out') => void
+}
+
+/** How often the mons look at who is due to go out. */
+const tickMs = 5_000
+/** `mon_osd_min_in_ratio`: with fewer in than this, a mass of failures is more likely a network than disks. */
+const leastIn = 0.75
+
+/** What the mons do about OSDs on their own: up, down, out after a while, and in again. */
+export class OsdWatch {
+  readonly #ports: OsdWatchPorts
+  readonly #pending = new Map<number, { readonly toUp: boolean; readonly cancel: () => void }>()
+  readonly #failedDisks = new Set<number>()
+  #cancelOutLook: (() => void) | undefined
+
+  constructor(ports: OsdWatchPorts) {
+    this.#ports = ports
+  }
+
+  /** What is up when the cluster is first seen has been up before. */
+  begin(): void {
+    for (const { id } of this.#ports.map.osds.values()) if (this.#shouldRun(id)) this.#bringUp(id)
+  }
+
+  setDiskFailed(osd: number, isFailed: boolean): void {
+    if (isFailed) this.#failedDisks.add(osd)
+    else this.#failedDisks.delete(osd)
+    this.look(osd)
+  }
+
+  /** Something about one OSD may have changed. */
+  look(osd: number): void {
+    const { map, timings, timers } = this.#ports
+    const entry = map.osds.get(osd)
+    if (entry === undefined) return
+    const toUp = this.#shouldRun(osd)
+    const pending = this.#pending.get(osd)
+    if (pending?.toUp === toUp && entry.isUp !== toUp) return
+    pending?.cancel()
+    this.#pending.delete(osd)
+    if (entry.isUp === toUp) return
+    const isSilent = !this.#failedDisks.has(osd) && this.#ports.sightOf(osd).isSilent
+    const delayMs = toUp ? timings.startMs : isSilent ? timings.heartbeatGraceMs : timings.downAfterMs
+    const cancel = timers.after(delayMs, () => {
+      this.#pending.delete(osd)
+      this.#mark(entry, toUp)
+    })
+    this.#pending.set(osd, { toUp, cancel })
+  }
+
+  /** A flag or the quorum changed: what was held back may go on. */
+  lookAtAll(): void {
+    for (const osd of this.#ports.map.osds.keys()) this.look(osd)
+    this.lookForOuts()
+  }
+
+  /** At the mons' next tick, and when the next OSD is due. */
+  lookForOuts(): void {
+    this.#cancelOutLook?.()
+    this.#cancelOutLook = undefined
+    const { map, timers, timings } = this.#ports
+    const waits = [...map.osds.values()]
+      .filter(({ isUp, isIn, downAt }) => !isUp && isIn && downAt > 0)
+      .map(({ downSinceMs }) => Math.max(tickMs, downSinceMs + timings.downOutIntervalMs - timers.now()))
+    if (waits.length === 0) return
+    this.#cancelOutLook = timers.after(Math.min(...waits), () => this.#markOuts())
+  }
+
+  #shouldRun(osd: number): boolean {
+    return this.#ports.sightOf(osd).isAlive && !this.#failedDisks.has(osd)
+  }
+
+  #mark(entry: OsdEntry, toUp: boolean): void {
+    const { map, hasQuorum } = this.#ports
+    if (!hasQuorum() || entry.isUp === toUp || this.#shouldRun(entry.id) !== toUp) return
+    if (map.hasFlag(entry.id, toUp ? 'noup' : 'nodown')) return
+    if (toUp) this.#bringUp(entry.id)
+    else {
+      map.markDown(entry.id)
+      this.#ports.onChange(entry.id, 'down')
+    }
+    this.lookForOuts()
+  }
+
+  #bringUp(osd: number): void {
+    const { map, onChange } = this.#ports
+    const { node, pod, address } = this.#ports.sightOf(osd)
+    const wasIn = map.isIn(osd)
+    map.markUp(osd, { host: node, pod, address })
+    onChange(osd, map.isIn(osd) === wasIn ? 'up' : 'in')
+  }
+
+  #markOuts(): void {
+    const { map, timers, timings, hasQuorum } = this.#ports
+    let wasMarked = false
+    for (const entry of map.osds.values()) {
+      const isDue = timers.now() - entry.downSinceMs >= timings.downOutIntervalMs
+      if (entry.isUp || !entry.isIn || entry.downAt === 0 || !isDue) continue
+      if (!hasQuorum() || !this.#mayGoOut(entry.id)) continue
+      map.markOut(entry.id, 'mons')
+      wasMarked = true
+      this.#ports.onChange(entry.id, 'out')
+    }
+    // Those that are due and held back wait for a change; only the others need the clock.
+    const isAnyLeft = [...map.osds.values()].some(
+      ({ isUp, isIn, downAt, downSinceMs }) =>
+        !isUp && isIn && downAt > 0 && timers.now() - downSinceMs < timings.downOutIntervalMs,
+    )
+    if (wasMarked || isAnyLeft) this.lookForOuts()
+  }
+
+  #mayGoOut(osd: number): boolean {
+    const { map, downOutSubtreeLimit } = this.#ports
+    if (map.hasFlag(osd, 'noout')) return false
+    const inCount = [...map.osds.values()].filter(({ isIn }) => isIn).length
+    if (inCount / map.osds.size < leastIn) return false
+    const item = map.tree.byId.get(osd)
+    if (item === undefined) return false
+    const limit = typeIdOf(downOutSubtreeLimit)
+    for (const bucket of ancestorsOf(item)) {
+      if (!map.isWhollyDown(bucket)) return true
+      if (bucket.typeId >= limit) return false
+    }
+    return true
+  }
+}

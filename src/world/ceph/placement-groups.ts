@@ -1,0 +1,256 @@
+import type { CephTimings } from './ceph-description.ts'
+import type { CrushTree } from './crush-tree.ts'
+import type { OsdMap } from './osd-map.ts'
+import { PgReports } from './pg-reports.ts'
+import { mix, placeShards } from './place-shards.ts'
+import {
+  chooseActing,
+  conditionOfGroup,
+  holderKey,
+  isReadable,
+  isRemapped,
+  osdOfHolder,
+  type PlacementGroup,
+  type Pool,
+  primaryOf,
+  stateOfGroup,
+  upOf,
+} from './placement-group.ts'
+import { RecoveryQueue } from './recovery-queue.ts'
+import type { Timers } from './timers.ts'
+
+const objectsPerGroup = 128
+/** Even a copy that lacks little takes its time: peers are asked, reservations made. In whole placement groups. */
+const leastWork = 0.5
+
+/** All placement groups: they peer when the map changes, serve with what is up, and recover what was missed. */
+export class PlacementGroups {
+  readonly list: readonly PlacementGroup[]
+  readonly reports: PgReports
+  readonly recovery: RecoveryQueue
+  readonly #timers: Timers
+  readonly #map: OsdMap
+  readonly #tree: CrushTree
+  readonly #timings: CephTimings
+  readonly #isUp: (osd: number) => boolean
+  readonly #peeringEndsMs = new Map<PlacementGroup, number>()
+  /** Groups that are served from elsewhere than CRUSH wants: `pg_temp` of the map. */
+  readonly #served = new Map<PlacementGroup, string>()
+
+  constructor(ports: { timers: Timers; map: OsdMap; pools: readonly Pool[]; timings: CephTimings }) {
+    const { timers, map, pools, timings } = ports
+    this.#timers = timers
+    this.#map = map
+    this.#tree = map.tree
+    this.#timings = timings
+    this.#isUp = (osd) => map.isUp(osd)
+    this.recovery = new RecoveryQueue({
+      timers,
+      rate: timings.recoveryPgsPerSecond,
+      mayRun: (group) => this.#mayRecover(group),
+      onStart: (group) => this.#begin(group),
+      onDone: (group) => this.#finish(group),
+    })
+    this.reports = new PgReports({
+      timers,
+      map,
+      lagMs: timings.statsLagMs,
+      progress: (group) => this.recovery.progress(group),
+    })
+    this.list = pools.flatMap((pool) => Array.from({ length: pool.pgCount }, (_, number) => this.#create(pool, number)))
+  }
+
+  /** Those whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
+  get remapped(): readonly PlacementGroup[] {
+    return [...this.#served.keys()]
+  }
+
+  /** The cluster was whole before we looked: what is up serves at once, and the mgr has heard of it. */
+  begin(): void {
+    for (const group of this.list) group.up = upOf(group, this.#isUp)
+    this.#activate(this.list)
+    for (const group of this.list) this.reports.take(group)
+  }
+
+  /** Follows a new map in which one OSD went up, down, in or out. */
+  follow(osd: number, change: 'up' | 'down' | 'in' | 'out'): void {
+    const moved = change === 'in' || change === 'out'
+    const affected: PlacementGroup[] = []
+    for (const group of this.list) {
+      if (moved) group.wanted = this.#place(group)
+      const up = upOf(group, this.#isUp)
+      const isElsewhere = !isSameList(up, group.up)
+      if (isElsewhere || (change === 'down' && group.acting.includes(osd))) affected.push(group)
+      else if ((change === 'up' || change === 'in') && !group.up.includes(osd) && hasCopyOn(group, osd))
+        this.#meetStray(group, osd, affected)
+    }
+    this.#peer(affected)
+    this.recovery.start()
+  }
+
+  #meetStray(group: PlacementGroup, osd: number, affected: PlacementGroup[]): void {
+    if (group.state === 'active+clean') dropCopies(group, (holder) => holder === osd)
+    else affected.push(group)
+  }
+
+  #create(pool: Pool, number: number): PlacementGroup {
+    const group: PlacementGroup = {
+      id: `${pool.id}.${number.toString(16)}`,
+      pool,
+      number,
+      seed: mix(pool.id, number, 1),
+      objects: objectsPerGroup,
+      wanted: [],
+      up: [],
+      acting: [],
+      holders: new Map(),
+      isPeering: false,
+      state: '',
+      work: undefined,
+      mappingEpoch: this.#map.epoch,
+      writesCountedMs: this.#timers.now(),
+    }
+    group.wanted = this.#place(group)
+    group.wanted.forEach((osd, shard) => {
+      if (this.#tree.byId.has(osd)) group.holders.set(holderKey(group, osd, shard), 0)
+    })
+    return group
+  }
+
+  #place({ pool, seed }: PlacementGroup): number[] {
+    const isOut = (osd: number) => !this.#map.isIn(osd)
+    return placeShards({ tree: this.#tree, rule: pool.rule, width: pool.size, seed, isOut })
+  }
+
+  #peer(groups: readonly PlacementGroup[]): void {
+    const endsMs = this.#timers.now() + this.#timings.peeringMs
+    for (const group of groups) {
+      this.#countWrites(group)
+      this.#interrupt(group)
+      const wasRemapped = isRemapped(group)
+      group.up = upOf(group, this.#isUp)
+      group.acting = wasRemapped ? chooseActing(group, this.#isUp) : group.up
+      group.isPeering = true
+      group.mappingEpoch = this.#map.epoch
+      this.#peeringEndsMs.set(group, endsMs)
+      this.#settle(group)
+    }
+    if (groups.length === 0) return
+    this.#timers.after(this.#timings.peeringMs, () => {
+      this.#activate(groups.filter((group) => group.isPeering && this.#peeringEndsMs.get(group) === endsMs))
+    })
+  }
+
+  #activate(groups: readonly PlacementGroup[]): void {
+    for (const group of groups) {
+      group.isPeering = false
+      this.#peeringEndsMs.delete(group)
+      group.acting = chooseActing(group, this.#isUp)
+      group.writesCountedMs = this.#timers.now()
+      this.#plan(group)
+    }
+    this.#noteServed(groups)
+    for (const group of groups) {
+      const primary = this.#map.osds.get(primaryOf(group.acting))
+      if (primary !== undefined) primary.upThru = this.#map.epoch
+      this.#settle(group)
+    }
+    this.recovery.start()
+  }
+
+  #plan(group: PlacementGroup): void {
+    group.work = undefined
+    if (!isReadable(group, this.#isUp)) return
+    const { needs, degraded } = conditionOfGroup(group)
+    if (needs === undefined) {
+      if (!isRemapped(group)) dropCopies(group, (osd) => this.#map.isUp(osd) && !group.up.includes(osd))
+      return
+    }
+    group.work = { kind: needs, isRunning: false }
+    this.recovery.add(group, needs === 'backfill' ? 1 : Math.min(1, Math.max(leastWork, degraded / group.objects)))
+  }
+
+  #begin(group: PlacementGroup): void {
+    if (group.work !== undefined) group.work.isRunning = true
+    this.#settle(group)
+  }
+
+  #finish(group: PlacementGroup): void {
+    this.#countWrites(group)
+    const isBackfill = group.work?.kind === 'backfill'
+    for (const members of [group.up, group.acting]) {
+      members.forEach((osd, shard) => {
+        const key = holderKey(group, osd, shard)
+        if (this.#tree.byId.has(osd) && (isBackfill || group.holders.has(key))) group.holders.set(key, 0)
+      })
+    }
+    group.acting = chooseActing(group, this.#isUp)
+    this.#plan(group)
+    this.#noteServed([group])
+    this.#settle(group)
+  }
+
+  /** What was copied so far stays copied. */
+  #interrupt(group: PlacementGroup): void {
+    const done = this.recovery.remove(group)
+    if (group.work?.kind === 'recovery') {
+      for (const osd of [...group.up, ...group.acting]) {
+        for (const [key, missing] of group.holders) {
+          if (osdOfHolder(key) === osd && done > 0) group.holders.set(key, missing * (1 - done))
+        }
+      }
+    }
+    group.work = undefined
+  }
+
+  /** While it serves, every copy that takes no part falls behind. */
+  #countWrites(group: PlacementGroup): void {
+    const now = this.#timers.now()
+    const seconds = (now - group.writesCountedMs) / 1_000
+    group.writesCountedMs = now
+    if (!group.state.startsWith('active') || seconds <= 0) return
+    const part = new Set([...group.up, ...group.acting])
+    for (const [key, missing] of group.holders) {
+      if (part.has(osdOfHolder(key))) continue
+      group.holders.set(key, Math.min(group.objects, missing + seconds * this.#timings.writesPerPgPerSecond))
+    }
+  }
+
+  /** The mons learn who serves in place of whom; that is a new map. */
+  #noteServed(groups: readonly PlacementGroup[]): void {
+    let changed = false
+    for (const group of groups) {
+      const serves = isRemapped(group) ? group.acting.join() : undefined
+      if (this.#served.get(group) === serves) continue
+      changed = true
+      if (serves === undefined) this.#served.delete(group)
+      else this.#served.set(group, serves)
+    }
+    if (changed) this.#map.bump()
+  }
+
+  #settle(group: PlacementGroup): void {
+    group.state = stateOfGroup(group, this.#isUp)
+    this.reports.noteChange(group)
+  }
+
+  #mayRecover(group: PlacementGroup): boolean {
+    const { flags } = this.#map
+    if (group.work?.kind === 'recovery') return !flags.has('norecover')
+    if (flags.has('nobackfill')) return false
+    return !flags.has('norebalance') || group.state.includes('degraded')
+  }
+}
+
+function isSameList(left: readonly number[], right: readonly number[]): boolean {
+  return left.length === right.length && left.every((value, place) => value === right[place])
+}
+
+function hasCopyOn({ holders }: PlacementGroup, osd: number): boolean {
+  for (const key of holders.keys()) if (osdOfHolder(key) === osd) return true
+  return false
+}
+
+function dropCopies({ holders }: PlacementGroup, isUnneeded: (osd: number) => boolean): void {
+  for (const key of [...holders.keys()]) if (isUnneeded(osdOfHolder(key))) holders.delete(key)
+}
