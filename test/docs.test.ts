@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createCommands } from '../src/cli/commands.ts'
+import { buildProgram } from '../src/cli/program.ts'
+import { createTerminal } from '../src/cli/terminal.ts'
 import { reasons } from '../src/domain/reasons.ts'
 import { errorCatalogue } from '../src/errors.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
@@ -32,6 +35,47 @@ describe('the reference pages say what the code says, no more and no less', () =
     expect(firstColumn('reasons.md')).toEqual(Object.keys(reasons).sort())
     const page = readFileSync(join(root, 'docs/reference/reasons.md'), 'utf8')
     for (const [reason, says] of Object.entries(reasons)) expect(page).toContain(`| \`${reason}\` | ${says} |`)
+  })
+})
+
+describe('the page of commands', () => {
+  const page = readFileSync(join(root, 'docs/reference/commands.md'), 'utf8')
+  const sections = new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+  )
+  const flagsOn = (section: string) =>
+    [...(sections.get(section) ?? '').matchAll(/^\| `(-[^`]+)` \|/gm)].map((row) => row[1] as string).sort()
+  const silent = { write: () => undefined }
+  const program = buildProgram(
+    {
+      argv: [],
+      commands: createCommands({ pageDirectory: '', defaultClusterFile: '' }),
+      version: '0.0.0',
+      terminal: createTerminal({ stdout: silent, stderr: silent, environment: {} }),
+      signal: new AbortController().signal,
+      debug: false,
+    },
+    () => undefined,
+  )
+
+  it('has a section for every command and for no other', () => {
+    const described = [...sections.keys()].filter((title) => title.startsWith('cofferdam '))
+    expect(described).toEqual(program.commands.map((command) => `cofferdam ${command.name()}`).sort())
+  })
+
+  it.each(program.commands.map((command) => [command.name(), command] as const))(
+    'has every flag of %s and no other',
+    (name, command) => {
+      expect(flagsOn(`cofferdam ${name}`)).toEqual(command.options.map(({ flags }) => flags).sort())
+    },
+  )
+
+  it('has every flag of all commands and no other', () => {
+    const flags = program.options.map(({ flags }) => flags)
+    expect(flagsOn('Flags of every command')).toEqual([...flags, '-h, --help'].sort())
   })
 })
 
