@@ -66,8 +66,8 @@ export function explainBudgets({
       case 'unknown':
         return `Whether the data is clean is not known: ${ceph.pgs.why}.`
       case 'unclean': {
-        const states = Object.entries(ceph.pgs.dirtyStates).sort(([a], [b]) => (a < b ? -1 : 1))
-        return `Waiting for clean data: ${states.map(([state, count]) => `${count} ${state}`).join(', ')}.`
+        // Without counts: they change all the time, and every change of words is a write and an event.
+        return `Waiting for clean data: ${Object.keys(ceph.pgs.dirtyStates).sort().join(', ')}.`
       }
     }
   }

@@ -65,8 +65,16 @@ export function parseDrainState(data: Readonly<Record<string, string>> | undefin
   }
 }
 
-export function buildDrainState(state: DrainState): Record<string, string> {
+/** `present` is what the map holds now: keys that are neither Rook's nor ours stay. */
+export function buildDrainState(
+  state: DrainState,
+  present: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const foreign = Object.entries(present).filter(
+    ([key]) => !(Object.values(keys) as string[]).includes(key) && !key.endsWith(nooutSuffix),
+  )
   return {
+    ...Object.fromEntries(foreign),
     [keys.domain]: state.openDomains[0] ?? '',
     [keys.openDomains]: state.openDomains.join(','),
     [keys.ownNoout]: state.ownNoout.join(','),

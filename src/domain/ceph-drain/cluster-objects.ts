@@ -1,0 +1,67 @@
+import type { Deployment } from '../../api/apps.ts'
+import type { Node, Pod } from '../../api/core.ts'
+import { conditionOf } from '../../api/kube-object.ts'
+import { known, type Observed, unknown } from '../observed.ts'
+import type { ObjectProblem } from './decision.ts'
+import type { NodeView, OsdView } from './snapshot.ts'
+
+/** A Deployment that is no usable OSD is a problem of its own and of no other. */
+export type ParsedOsd = { readonly osd: OsdView } | { readonly problem: ObjectProblem }
+
+const topologyPrefix = 'topology-location-'
+
+/**
+ * Reads one OSD from its Deployment and its pods. `cephHostname` is what `ceph osd metadata` says, for OSDs without a pod.
+ *
+ * An OSD is ready when its Deployment counts a ready pod and, where pods are at hand, one of them is ready and not going.
+ */
+export function parseOsd(deployment: Deployment, pods: readonly Pod[], cephHostname?: string): ParsedOsd {
+  const labels = deployment.metadata.labels ?? {}
+  const id = labels['ceph-osd-id'] ?? labels['osd']
+  if (id === undefined || !/^\d{1,9}$/.test(id)) {
+    const problem =
+      id === undefined ? 'has no label ceph-osd-id' : `its label ceph-osd-id ${JSON.stringify(id)} is no OSD`
+    return { problem: { object: `deployment/${deployment.metadata.name}`, problem } }
+  }
+  const own = pods.filter(({ metadata }) => (metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd']) === id)
+  return {
+    osd: {
+      id: Number(id),
+      isReady: (deployment.status?.readyReplicas ?? 0) >= 1 && (own.length === 0 || own.some(isServing)),
+      isBeingReplaced: deployment.metadata.annotations?.['osd.rook.io/replace-in-progress'] === 'true',
+      nodeName: nodeOf(deployment, own, cephHostname),
+      topology: topologyOf(deployment.spec?.template?.metadata?.labels ?? labels),
+    },
+  }
+}
+
+export function parseNode(node: Node): NodeView {
+  return { name: node.metadata.name, isCordoned: node.spec?.unschedulable === true }
+}
+
+function isServing(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+}
+
+function nodeOf(deployment: Deployment, pods: readonly Pod[], cephHostname: string | undefined): Observed<string> {
+  const placed = pods.filter(({ spec }) => spec.nodeName !== undefined).sort(byAge)
+  const current = placed.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? placed[0]
+  const pinned = deployment.spec?.template?.spec?.nodeSelector?.['kubernetes.io/hostname']
+  const name = current?.spec.nodeName ?? pinned ?? (cephHostname === '' ? undefined : cephHostname)
+  return name === undefined ? unknown('no pod, no node selector, and Ceph never saw it run') : known(name)
+}
+
+/** Newest first, then by name, so that the order of a list says nothing. */
+function byAge(left: Pod, right: Pod): number {
+  const [a, b] = [left, right].map(({ metadata }) => `${metadata.creationTimestamp ?? ''} ${metadata.name}`)
+  return (a as string) < (b as string) ? 1 : -1
+}
+
+/** Budgets select pods, so the labels of the pod template count. */
+function topologyOf(labels: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(labels)
+      .filter(([key, value]) => key.startsWith(topologyPrefix) && value !== '')
+      .map(([key, value]) => [key.slice(topologyPrefix.length), value]),
+  )
+}

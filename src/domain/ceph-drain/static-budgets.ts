@@ -1,0 +1,156 @@
+import type { OwnerReference } from '../../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { Observed } from '../observed.ts'
+import type { ObjectProblem } from './decision.ts'
+import type { CephClusterView } from './snapshot.ts'
+
+/** Daemons whose pods are alike: a count protects them, whichever of them goes. */
+export interface StaticBudgetInput {
+  readonly cluster: Pick<CephClusterView, 'namespace' | 'mode'>
+  readonly monCount: number
+  readonly mgrCount: number
+  readonly quorum: Observed<{ readonly mons: number; readonly inQuorum: number }>
+  /** Ceph fell silent only now: what the mon budget says stays. */
+  readonly isSilenceBrief: boolean
+  readonly filesystems: readonly (Service & { readonly activeCount: number; readonly activeStandby: boolean })[]
+  readonly objectStores: readonly (Service & { readonly instances: number })[]
+  readonly rbdMirrors: readonly (Service & { readonly count: number })[]
+  readonly nfs: readonly (Service & { readonly active: number })[]
+  /** Every budget of the namespace. */
+  readonly existing: readonly PodDisruptionBudget[]
+}
+
+interface Service {
+  readonly name: string
+  readonly uid: string
+}
+
+export interface StaticBudgetDecision {
+  readonly desired: readonly PodDisruptionBudget[]
+  readonly remove: readonly string[]
+  readonly problems: readonly ObjectProblem[]
+}
+
+const monBudget = 'rook-ceph-mon-pdb'
+const mgrBudget = 'rook-ceph-mgr-pdb'
+const ownerKinds = ['CephFilesystem', 'CephObjectStore', 'CephRBDMirror', 'CephNFS']
+
+/**
+ * Decides the budgets of mon, mgr, MDS, RGW, rbd-mirror and NFS.
+ *
+ * They follow every change of scale, up and down, and are gone where fewer than two pods would make a budget a trap.
+ * Fails closed: without knowing the quorum no mon may go.
+ */
+export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecision {
+  const { cluster, existing } = input
+  if (cluster.mode === 'observe') return { desired: [], remove: [], problems: [] }
+  const all = cluster.mode === 'manage' ? [...monBudgets(input), ...mgrBudgets(input), ...serviceBudgets(input)] : []
+  const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
+  const wanted = new Set(all.map(({ metadata }) => metadata.name))
+  return {
+    desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
+    remove: existing
+      .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+    problems: [...wanted]
+      .filter((name) => foreign.has(name))
+      .sort()
+      .map((name) => ({
+        object: `poddisruptionbudget/${name}`,
+        problem: 'belongs to somebody else and stands where ours should; it is left alone',
+      })),
+  }
+}
+
+function monBudgets({ cluster, monCount, quorum, isSilenceBrief, existing }: StaticBudgetInput): PodDisruptionBudget[] {
+  if (monCount < 3) return []
+  const present = existing.find(({ metadata }) => metadata.name === monBudget)?.spec?.maxUnavailable
+  const unknown = isSilenceBrief && typeof present === 'number' ? present : 0
+  const maxUnavailable = quorum.known ? monsToSpare(quorum.value) : unknown
+  return [budget({ cluster, name: monBudget, spec: { maxUnavailable }, labels: { app: 'rook-ceph-mon' } })]
+}
+
+/** How many mons may go: one of up to four, two of more, less those that are out already. */
+export function monsToSpare({ mons, inQuorum }: { readonly mons: number; readonly inQuorum: number }): number {
+  return Math.max(0, (mons >= 5 ? 2 : 1) - Math.max(0, mons - inQuorum))
+}
+
+function mgrBudgets({ cluster, mgrCount }: StaticBudgetInput): PodDisruptionBudget[] {
+  if (mgrCount < 2) return []
+  return [budget({ cluster, name: mgrBudget, spec: { maxUnavailable: 1 }, labels: { app: 'rook-ceph-mgr' } })]
+}
+
+function serviceBudgets(input: StaticBudgetInput): PodDisruptionBudget[] {
+  const mds = input.filesystems.map(({ activeCount, activeStandby, ...service }) => ({
+    service,
+    kind: 'CephFilesystem',
+    name: `rook-ceph-mds-${service.name}`,
+    minAvailable: activeCount - 1 + (activeStandby ? 1 : 0),
+    labels: { rook_file_system: service.name },
+  }))
+  const rgw = input.objectStores.map(({ instances, ...service }) => ({
+    service,
+    kind: 'CephObjectStore',
+    name: `rook-ceph-rgw-${service.name}`,
+    minAvailable: instances - 1,
+    labels: { rgw: service.name },
+  }))
+  const mirrors = input.rbdMirrors.map(({ count, ...service }) => ({
+    service,
+    kind: 'CephRBDMirror',
+    name: `rook-ceph-rbd-mirror-${service.name}`,
+    minAvailable: count - 1,
+    labels: { app: 'rook-ceph-rbd-mirror', 'app.kubernetes.io/part-of': service.name },
+  }))
+  const nfs = input.nfs.map(({ active, ...service }) => ({
+    service,
+    kind: 'CephNFS',
+    name: `rook-ceph-nfs-${service.name}`,
+    minAvailable: active - 1,
+    labels: { app: 'rook-ceph-nfs', ceph_nfs: service.name },
+  }))
+  return [...mds, ...rgw, ...mirrors, ...nfs]
+    .filter(({ minAvailable }) => minAvailable >= 1)
+    .map(({ service, kind, name, minAvailable, labels }) =>
+      budget({ cluster: input.cluster, name, spec: { minAvailable }, labels, owner: ownerOf(kind, service) }),
+    )
+}
+
+function ownerOf(kind: string, { name, uid }: Service): OwnerReference {
+  return { apiVersion: 'ceph.rook.io/v1', kind, name, uid }
+}
+
+function budget(input: {
+  readonly cluster: Pick<CephClusterView, 'namespace'>
+  readonly name: string
+  readonly spec: { readonly maxUnavailable: number } | { readonly minAvailable: number }
+  readonly labels: Readonly<Record<string, string>>
+  readonly owner?: OwnerReference
+}): PodDisruptionBudget {
+  const { cluster, name, spec, labels, owner } = input
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace: cluster.namespace, ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
+    spec: { ...spec, selector: { matchLabels: labels } },
+  }
+}
+
+function isStatic({ metadata }: PodDisruptionBudget): boolean {
+  return [monBudget, mgrBudget].includes(metadata.name) || hasServiceOwner(metadata.ownerReferences)
+}
+
+/** As Rook makes them, those of mon and mgr have no owner, and those of the services have theirs. */
+function isOurs({ metadata }: PodDisruptionBudget): boolean {
+  if ([monBudget, mgrBudget].includes(metadata.name)) return (metadata.ownerReferences ?? []).length === 0
+  return hasServiceOwner(metadata.ownerReferences) && /^rook-ceph-(mds|rgw|rbd-mirror|nfs)-/.test(metadata.name)
+}
+
+function hasServiceOwner(owners: readonly OwnerReference[] = []): boolean {
+  return owners.some(({ apiVersion, kind }) => apiVersion.startsWith('ceph.rook.io/') && ownerKinds.includes(kind))
+}
+
+function byName(left: PodDisruptionBudget, right: PodDisruptionBudget): number {
+  return left.metadata.name < right.metadata.name ? -1 : 1
+}
