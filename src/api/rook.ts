@@ -21,6 +21,7 @@ export interface CephCluster extends KubeObject {
     /** The daemons run elsewhere: there is nothing to protect here. */
     readonly external?: { readonly enable?: boolean }
   }
+  readonly status?: { readonly ceph?: { readonly fsid?: string } }
 }
 
 export interface CephBlockPool extends KubeObject {

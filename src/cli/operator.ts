@@ -10,10 +10,11 @@ import { createMetrics } from '../observability/metrics.ts'
 import { type ControllerName, controllerNames, startOperator } from '../operator.ts'
 import { randomSuffix, realRandom } from '../runtime/random.ts'
 import { realClock } from '../runtime/real-clock.ts'
+import { type CephFlags, openCephLink } from './ceph-link.ts'
 import type { CliCommand } from './command.ts'
 import { parsePort } from './parse-number.ts'
 
-interface OperatorFlags {
+interface OperatorFlags extends CephFlags {
   readonly controllers: readonly ControllerName[]
   readonly dryRun?: boolean
   readonly leaderElect: boolean
@@ -42,6 +43,9 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       .option('--dry-run', 'have the server check every write, and store none')
       .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
       .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+      .option('--ceph-conf <file>', 'ask the monitors of this ceph.conf, not the toolbox pod; for one Ceph cluster')
+      .option('--ceph-name <user>', 'as whom to ask them, as in client.admin')
+      .option('--ceph-keyring <file>', 'with the key of this keyring')
       .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')
       .option('--health-port <number>', 'on which port; 0 takes any free one', parsePort, 7480)
       .addOption(
@@ -65,6 +69,15 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       random: realRandom,
       userAgent: 'cofferdam-operator',
     })
+    const ceph = openCephLink({
+      flags,
+      api,
+      connection,
+      environment: process.env,
+      clock: realClock,
+      random: realRandom,
+      log,
+    })
     const identity = `${hostname()}_${randomSuffix(realRandom, 8)}`
     const operator = startOperator({
       api,
@@ -74,6 +87,8 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       metrics,
       controllers: flags.controllers,
       dryRun: flags.dryRun === true,
+      ceph: ceph.of,
+      parsePgs: ceph.parsePgs,
       ...(flags.leaderElect
         ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
         : {}),
@@ -100,6 +115,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       }
     } finally {
       await operator.stop()
+      await ceph.close()
       await api.close()
     }
     return undefined

@@ -3,5 +3,7 @@ export interface Permission {
   readonly group: string
   /** A resource, or a resource and its subresource: `nodes/status`. */
   readonly resource: string
+  /** Only objects of these names; not for `create`, `list` and `watch`, where no name is known. */
+  readonly names?: readonly string[]
   readonly verbs: readonly ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete')[]
 }

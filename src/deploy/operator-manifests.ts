@@ -15,7 +15,12 @@ export function buildAccess(permissions: Readonly<Record<string, readonly Permis
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'ClusterRole',
       metadata: { name: `cofferdam:${controller}`, labels },
-      rules: rights.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs })),
+      rules: rights.map(({ group, resource, names, verbs }) => ({
+        apiGroups: [group],
+        resources: [resource],
+        ...(names === undefined ? {} : { resourceNames: names }),
+        verbs,
+      })),
     },
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -1,0 +1,103 @@
+import type { Pod } from '../api/core.ts'
+import { conditionOf } from '../api/kube-object.ts'
+import { pods } from '../api/resources.ts'
+import type { CephAccess } from '../ceph/ceph-access.ts'
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import { createCliCommands } from '../ceph/cli-commands.ts'
+import { createPgParser } from '../ceph/create-pg-parser.ts'
+import { createFallbackCommands } from '../ceph/fallback-commands.ts'
+import type { PgParser } from '../ceph/pg-parser.ts'
+import { createRadosCommands } from '../ceph/rados-commands.ts'
+import { createToolboxCommands } from '../ceph/toolbox-commands.ts'
+import type { ClusterConnection } from '../kube/cluster-connection.ts'
+import { createPodExec, type PodExec } from '../kube/exec-in-pod.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Log } from '../observability/log.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
+
+export interface CephFlags {
+  readonly cephConf?: string
+  readonly cephName?: string
+  readonly cephKeyring?: string
+}
+
+export interface CephLink {
+  of(cluster: { readonly namespace: string; readonly name: string }): CephCommands
+  readonly parsePgs: PgParser
+  close(): Promise<void>
+}
+
+interface CephLinkOptions {
+  readonly flags: CephFlags
+  readonly api: Pick<KubeApi, 'list'>
+  readonly connection: ClusterConnection
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+}
+
+/** The ways to Ceph: straight to its monitors where the flags say how, else through the toolbox pod of each cluster. */
+export function openCephLink(options: CephLinkOptions): CephLink {
+  const { flags } = options
+  const access: CephAccess = {
+    ...(flags.cephConf === undefined ? {} : { conf: flags.cephConf }),
+    ...(flags.cephName === undefined ? {} : { name: flags.cephName }),
+    ...(flags.cephKeyring === undefined ? {} : { keyring: flags.cephKeyring }),
+  }
+  const link = Object.keys(access).length > 0 ? linkToMonitors(access, options) : linkToToolboxes(options)
+  const parser = createPgParser()
+  return {
+    of: link.of,
+    parsePgs: parser.parse,
+    async close() {
+      await Promise.all([link.close(), parser.close()])
+    },
+  }
+}
+
+function linkToMonitors(access: CephAccess, { clock, random, environment, log }: CephLinkOptions) {
+  const rados = createRadosCommands({ clock, random, environment, access })
+  const commands = createFallbackCommands(
+    [
+      { name: 'python3-rados', commands: rados },
+      { name: 'the ceph command line', commands: createCliCommands({ clock, environment, access }) },
+    ],
+    { report: (change) => log.info({ ...change }, 'a client of Ceph is not installed, the next is tried') },
+  )
+  return { of: () => commands, close: () => rados.close() }
+}
+
+function linkToToolboxes({ api, connection, clock }: CephLinkOptions) {
+  const toolboxes = new Map<string, CephCommands>()
+  let exec: PodExec | undefined
+  return {
+    of({ namespace }: { readonly namespace: string }) {
+      let commands = toolboxes.get(namespace)
+      if (commands === undefined) {
+        commands = createToolboxCommands({
+          exec: (...request) => {
+            exec ??= createPodExec({ connection, clock })
+            return exec.exec(...request)
+          },
+          async findPod(signal) {
+            const { items } = await api.list(pods, { namespace, labelSelector: 'app=rook-ceph-tools', signal })
+            const pod = items.find(isReady)
+            return pod === undefined ? undefined : { namespace, pod: pod.metadata.name }
+          },
+          clock,
+        })
+        toolboxes.set(namespace, commands)
+      }
+      return commands
+    },
+    async close() {
+      await exec?.close()
+    },
+  }
+}
+
+function isReady(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+}

@@ -1,0 +1,109 @@
+import { hasReason } from '../api/api-error.ts'
+import type { ConfigMap } from '../api/core.ts'
+import { isSameJson } from '../api/json.ts'
+import { configMaps } from '../api/resources.ts'
+import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import { buildDrainState, type DrainState, parseDrainState, stateMapName } from '../domain/ceph-drain/state-map.ts'
+import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+
+export const recordName = stateMapName
+
+const notes = {
+  reason: 'cofferdam.io/reason',
+  explanation: 'cofferdam.io/explanation',
+  since: 'cofferdam.io/since',
+  problems: 'cofferdam.io/problems',
+  silentSince: 'cofferdam.io/ceph-silent-since',
+} as const
+
+/** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
+export interface DrainRecord {
+  readonly namespace: string
+  readonly configMap: ConfigMap | undefined
+  readonly state: DrainState
+  readonly reason: string | undefined
+  readonly silentSince: number | undefined
+}
+
+export async function readRecord(
+  api: Pick<KubeApi, 'get'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<DrainRecord> {
+  let configMap: ConfigMap | undefined
+  try {
+    configMap = await api.get(configMaps, { namespace, name: recordName }, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
+  return recordOf(namespace, configMap)
+}
+
+function recordOf(namespace: string, configMap: ConfigMap | undefined): DrainRecord {
+  const annotations = configMap?.metadata.annotations ?? {}
+  return {
+    namespace,
+    configMap,
+    state: parseDrainState(configMap?.data),
+    reason: annotations[notes.reason],
+    silentSince: parseRfc3339(annotations[notes.silentSince] ?? ''),
+  }
+}
+
+export interface RecordChange {
+  readonly state: DrainState
+  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'problems'>
+  readonly silentSince: number | undefined
+  readonly now: string
+}
+
+/** Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then. */
+export async function writeRecord(
+  api: Pick<KubeApi, 'create' | 'update'>,
+  record: DrainRecord,
+  change: RecordChange,
+  signal: AbortSignal,
+): Promise<DrainRecord> {
+  const { configMap, namespace } = record
+  const data = buildDrainState(change.state)
+  const annotations = buildAnnotations(record, change)
+  if (configMap === undefined) {
+    const created = await api.create(
+      configMaps,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace, name: recordName, annotations },
+        data,
+      },
+      { signal },
+    )
+    return recordOf(namespace, created)
+  }
+  if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) {
+    return record
+  }
+  const updated = await api.update(
+    configMaps,
+    { ...configMap, metadata: { ...configMap.metadata, annotations }, data },
+    { signal },
+  )
+  return recordOf(namespace, updated)
+}
+
+function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChange): Record<string, string> {
+  const present = configMap?.metadata.annotations ?? {}
+  const { decision, silentSince, now } = change
+  const foreign = Object.entries(present).filter(([key]) => !(Object.values(notes) as string[]).includes(key))
+  const problems = decision.problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
+  const since = reason === decision.reason ? (present[notes.since] ?? now) : now
+  return {
+    ...Object.fromEntries(foreign),
+    [notes.reason]: decision.reason,
+    [notes.explanation]: decision.explanation,
+    [notes.since]: since,
+    ...(problems === '' ? {} : { [notes.problems]: problems }),
+    ...(silentSince === undefined ? {} : { [notes.silentSince]: rfc3339(silentSince) }),
+  }
+}

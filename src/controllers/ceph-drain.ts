@@ -1,0 +1,146 @@
+import { hasReason } from '../api/api-error.ts'
+import { keyOf, keyText } from '../api/resource-type.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { decideCephDrain } from '../domain/ceph-drain/decide.ts'
+import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import { labelOfBucket } from '../domain/ceph-drain/domain-type.ts'
+import type { CephView } from '../domain/ceph-drain/snapshot.ts'
+import { compareOpinions } from '../domain/safety/second-opinion.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { type ApplyPorts, applyDecision } from './ceph-drain-apply.ts'
+import { CephDrainObserver, type CephDrainViews, type Seen } from './ceph-drain-observe.ts'
+import { recordName } from './ceph-drain-record.ts'
+import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
+import type { CephPorts } from './ceph-ports.ts'
+import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
+import type { Permission } from './permission.ts'
+import { planBudgetWrites } from './plan-budget-writes.ts'
+import type { RookPresence } from './rook-presence.ts'
+
+export const cephDrainPermissions: readonly Permission[] = [
+  { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
+  { group: '', resource: 'configmaps', verbs: ['create'] },
+  { group: '', resource: 'configmaps', names: [recordName], verbs: ['get', 'update'] },
+  { group: '', resource: 'events', verbs: ['create'] },
+]
+
+export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
+  readonly api: Pick<KubeApi, 'get' | 'create' | 'update'>
+  readonly clock: Clock
+  readonly views: CephDrainViews
+  readonly ceph: CephPorts
+  readonly reports: CephReports
+  readonly rook: RookPresence
+}
+
+/** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
+export function createCephDrain(ports: CephDrainPorts): Controller {
+  const { views, reports } = ports
+  const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
+  const reporter = new CephDrainReporter(reports)
+
+  function forget(key: string): void {
+    observer.forget(key)
+    reporter.forget(key)
+  }
+
+  return {
+    name: 'ceph-drain',
+
+    async start(enqueue, signal) {
+      const disturb = (key: string) => {
+        observer.disturb(key)
+        enqueue(key)
+      }
+      const { clusters, osdDeployments, osdPods, nodes, budgets } = views
+      const follower = followClusters(clusters, signal)
+      signal.addEventListener(
+        'abort',
+        clusters.subscribe(({ key }) => disturb(key)),
+        { once: true },
+      )
+      follower.follow(osdDeployments, disturb)
+      follower.follow(osdPods, disturb)
+      follower.followForAll(nodes, disturb)
+      follower.followForAll(ports.rook.operators, enqueue)
+      // A budget says nothing about Ceph: what was last heard from there still holds, and the answer is quicker.
+      follower.follow(budgets, (key, change) => {
+        if (isBudgetNews(change)) enqueue(key)
+      })
+      const needed = [clusters, osdDeployments, osdPods, nodes, budgets, ports.rook.operators]
+      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+    },
+
+    async reconcile(key, signal) {
+      const cluster = views.clusters.get(splitKey(key))
+      if (cluster === undefined || cluster.spec?.external?.enable === true) {
+        forget(key)
+        return undefined
+      }
+      try {
+        return await reconcileCluster(key, cluster, signal)
+      } catch (error) {
+        if (hasReason(error, 'Forbidden')) await reporter.reportRefusal(key, cluster, error.message)
+        throw error
+      }
+    },
+  }
+
+  async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
+    const seen = await observer.observe(key, cluster, signal)
+    const { snapshot, record } = seen
+    const decided = await decideTwice(seen, signal)
+    const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
+    const isOurs = snapshot.cluster.mode !== 'observe'
+    const failures = isOurs ? await write(key, seen, decision, signal) : []
+    const { settings } = snapshot.cluster
+    await reporter.report({
+      key,
+      cluster,
+      decision: { ...decision, problems: [...decision.problems, ...failures] },
+      silentMs: snapshot.cephSilentMs,
+      isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
+      recordedReason: record.reason,
+    })
+    const recheckAfterSeconds = observer.recheckAfterSeconds(key, seen, decision)
+    return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
+  }
+
+  async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
+    const { snapshot, record, budgets, ceph, silentSince } = seen
+    const budgetWrites = planBudgetWrites(snapshot, budgets, decision)
+    const { noout } = decision
+    const outcome = await applyDecision(
+      { ...ports, budgets: views.budgets },
+      { decision, record, budgetWrites, ceph, silentSince, signal },
+    )
+    if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
+    return outcome.nooutFailures
+  }
+
+  /** Decides; and where that would open a domain, hears Ceph's own opinion and decides again if it differs. */
+  async function decideTwice({ snapshot, ceph }: Seen, signal: AbortSignal): Promise<CephDrainDecision> {
+    const first = decideCephDrain(snapshot)
+    if (!snapshot.ceph.known || ceph === undefined || snapshot.cluster.mode !== 'manage') return first
+    const view = snapshot.ceph.value
+    const opened = first.state.openDomains.filter((domain) => !snapshot.state.openDomains.includes(domain))
+    const asked = view.domains.filter(({ domain }) => opened.includes(labelOfBucket(domain)))
+    const answers = await Promise.all(
+      asked.map(async ({ domain, osds }) => {
+        const running = osds.filter((id) => view.upOsds.includes(id) && !view.assumedDownOsds?.includes(id))
+        return running.length === 0 ? [] : [[domain, await ports.ceph.askOkToStop(ceph, running, signal)] as const]
+      }),
+    )
+    const { disagreements } = compareOpinions({ verdicts: view.domains, cephSays: Object.fromEntries(answers.flat()) })
+    if (disagreements.length === 0) return first
+    const disputed: CephView = { ...view, disagreements }
+    return decideCephDrain({ ...snapshot, ceph: { known: true, value: disputed } })
+  }
+}

@@ -1,0 +1,31 @@
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import type { Observed } from '../domain/observed.ts'
+import type { CephLookPorts } from './ceph-looks.ts'
+
+/** How controllers ask things of Ceph; what speaks to it is wired from outside. */
+export interface CephPorts extends Omit<CephLookPorts, 'clock'> {
+  /** The way to one cluster; undefined where none is known. */
+  of(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
+  observeOsdHosts(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
+  observeQuorum(ceph: CephCommands, signal: AbortSignal): Promise<Observed<MonQuorum>>
+  askOkToStop(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<boolean>>
+  applyNoout(ceph: CephCommands, wanted: NooutWanted, signal: AbortSignal): Promise<NooutOutcome>
+  /** Undefined: the default pattern. */
+  compilePgPattern(pattern: string | undefined): Observed<(state: string) => boolean>
+}
+
+export interface MonQuorum {
+  readonly mons: readonly string[]
+  readonly inQuorum: readonly string[]
+}
+
+export interface NooutWanted {
+  readonly set: readonly string[]
+  readonly unset: readonly string[]
+}
+
+export interface NooutOutcome extends NooutWanted {
+  /** Buckets that CRUSH no longer has. */
+  readonly gone: readonly string[]
+  readonly failed: readonly { readonly bucket: string; readonly wanted: 'set' | 'unset'; readonly why: string }[]
+}

@@ -1,0 +1,240 @@
+import { hasReason } from '../api/api-error.ts'
+import type { Deployment } from '../api/apps.ts'
+import { isSameJson } from '../api/json.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import { keyOf, keyText } from '../api/resource-type.ts'
+import type { CephCluster, CephFilesystem, CephNfs, CephObjectStore, CephRbdMirror } from '../api/rook.ts'
+import type { BudgetWrite } from '../domain/budget-write.ts'
+import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
+import { decideStaticBudgets, type StaticBudgetDecision } from '../domain/ceph-drain/static-budgets.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { CephReports } from './ceph-drain-report.ts'
+import type { CephPorts, MonQuorum } from './ceph-ports.ts'
+import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
+import type { Permission } from './permission.ts'
+import type { RookPresence } from './rook-presence.ts'
+
+export const cephStaticBudgetsPermissions: readonly Permission[] = [
+  { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephfilesystems', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephnfses', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephobjectstores', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephrbdmirrors', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
+  { group: '', resource: 'events', verbs: ['create'] },
+]
+
+/** All are indexed by `namespace`. */
+export interface StaticBudgetViews {
+  readonly clusters: WatchView<CephCluster>
+  readonly filesystems: WatchView<CephFilesystem>
+  readonly objectStores: WatchView<CephObjectStore>
+  readonly rbdMirrors: WatchView<CephRbdMirror>
+  readonly nfs: WatchView<CephNfs>
+  /** Of monitors and managers. */
+  readonly daemons: WatchView<Deployment>
+  readonly budgets: WatchView<PodDisruptionBudget>
+}
+
+export interface StaticBudgetPorts {
+  readonly clock: Clock
+  readonly views: StaticBudgetViews
+  readonly ceph: Pick<CephPorts, 'of' | 'observeQuorum'>
+  readonly reports: CephReports
+  readonly rook: RookPresence
+  applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
+}
+
+interface Memory {
+  quorum: Observed<MonQuorum>
+  askedAt: number
+  disturbedAt: number
+  silentSince: number | undefined
+  toldProblems: string
+}
+
+/** A monitor that lost its pod leaves the quorum some seconds later. */
+const quorumSettlesMs = 30_000
+const unsettledSeconds = 2
+const calmSeconds = 120
+
+/** Keeps the budgets of all daemons but OSDs as their numbers and the quorum allow. Keys are CephClusters. */
+export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
+  const { clock, views, ceph, reports } = ports
+  const memories = new Map<string, Memory>()
+  const refused = new Map<string, string>()
+
+  return {
+    name: 'ceph-static-budgets',
+
+    async start(enqueue, signal) {
+      const { clusters, budgets, daemons, ...services } = views
+      const disturb = (key: string) => {
+        memoryOf(key).disturbedAt = clock.now()
+        enqueue(key)
+      }
+      const follower = followClusters(clusters, signal)
+      signal.addEventListener(
+        'abort',
+        clusters.subscribe(({ key }) => disturb(key)),
+        { once: true },
+      )
+      follower.follow(daemons, disturb)
+      follower.follow(services.filesystems, enqueue)
+      follower.follow(services.objectStores, enqueue)
+      follower.follow(services.rbdMirrors, enqueue)
+      follower.follow(services.nfs, enqueue)
+      follower.follow(budgets, (key, change) => {
+        if (isBudgetNews(change)) enqueue(key)
+      })
+      follower.followForAll(ports.rook.operators, enqueue)
+      const needed = [clusters, budgets, daemons, ...Object.values(services), ports.rook.operators]
+      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+    },
+
+    async reconcile(key, signal) {
+      const cluster = views.clusters.get(splitKey(key))
+      if (cluster === undefined || cluster.spec?.external?.enable === true) {
+        memories.delete(key)
+        refused.delete(key)
+        return undefined
+      }
+      try {
+        return await reconcileCluster(key, cluster, signal)
+      } catch (error) {
+        if (hasReason(error, 'Forbidden')) {
+          reports.countRefusedWrite(key)
+          if (refused.get(key) !== error.message) {
+            refused.set(key, error.message)
+            await reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: error.message })
+          }
+        }
+        throw error
+      }
+    },
+  }
+
+  async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
+    const view = parseCephCluster(cluster, { besideRook: ports.rook.isPresent() })
+    const { namespace } = view
+    const memory = memoryOf(key)
+    const counts = countDaemons(cluster, views.daemons.byIndex('namespace', namespace))
+    const asksQuorum = view.mode === 'manage' && counts.monCount >= 3
+    if (asksQuorum) await askQuorum(key, cluster, signal)
+    const silentMs = memory.silentSince === undefined ? 0 : clock.now() - memory.silentSince
+    const existing = views.budgets.byIndex('namespace', namespace)
+    const { quorum } = memory
+    const decision = decideStaticBudgets({
+      cluster: view,
+      ...counts,
+      quorum: quorum.known ? known({ mons: quorum.value.mons.length, inQuorum: quorum.value.inQuorum.length }) : quorum,
+      isSilenceBrief: silentMs < view.settings.silenceGraceMs,
+      ...observeServices(views, namespace),
+      existing,
+    })
+    const version = await ports.applyBudgets(planStaticWrites(decision, existing), signal)
+    if (version !== undefined) await views.budgets.whenSeen(version, signal)
+    refused.delete(key)
+    await reportProblems(memory, cluster, decision)
+    if (!asksQuorum) return undefined
+    const isSettled = memory.quorum.known && clock.now() - memory.disturbedAt >= quorumSettlesMs
+    return { recheckAfterSeconds: isSettled ? calmSeconds : memory.quorum.known ? unsettledSeconds : 5 }
+  }
+
+  /** A change of a budget alone is no reason to ask again. */
+  async function askQuorum(key: string, cluster: CephCluster, signal: AbortSignal): Promise<void> {
+    const memory = memoryOf(key)
+    const now = clock.now()
+    const isSettling = now - memory.disturbedAt < quorumSettlesMs || !memory.quorum.known
+    if (now - memory.askedAt < (isSettling ? 1 : calmSeconds) * 1_000) return
+    memory.askedAt = now
+    memory.quorum = await observeQuorum(cluster, signal)
+    memory.silentSince = memory.quorum.known ? undefined : (memory.silentSince ?? now)
+  }
+
+  async function observeQuorum({ metadata }: CephCluster, signal: AbortSignal): Promise<Observed<MonQuorum>> {
+    const commands = ceph.of({ namespace: metadata.namespace ?? '', name: metadata.name })
+    if (commands === undefined) return unknown('no way to reach this Ceph is known')
+    try {
+      return await ceph.observeQuorum(commands, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return unknown(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async function reportProblems(memory: Memory, cluster: CephCluster, { problems }: StaticBudgetDecision) {
+    const text = problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
+    const isNews = text !== '' && text !== memory.toldProblems
+    memory.toldProblems = text
+    if (isNews) await reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: text })
+  }
+
+  function memoryOf(key: string): Memory {
+    let memory = memories.get(key)
+    if (memory === undefined) {
+      memory = {
+        quorum: unknown('Ceph was not asked yet'),
+        askedAt: Number.NEGATIVE_INFINITY,
+        disturbedAt: Number.NEGATIVE_INFINITY,
+        silentSince: undefined,
+        toldProblems: '',
+      }
+      memories.set(key, memory)
+    }
+    return memory
+  }
+}
+
+/** What the cluster asks for; where it leaves that to Rook, what Rook made of it. */
+function countDaemons({ spec }: CephCluster, daemons: readonly Deployment[]) {
+  const count = (app: string) => daemons.filter(({ metadata }) => metadata.labels?.['app'] === app).length
+  return {
+    monCount: spec?.mon?.count || count('rook-ceph-mon'),
+    mgrCount: spec?.mgr?.count || count('rook-ceph-mgr'),
+  }
+}
+
+function observeServices(views: StaticBudgetViews, namespace: string) {
+  const of = <T extends KubeObject>(view: WatchView<T>) =>
+    view
+      .byIndex('namespace', namespace)
+      .map((object) => ({ object, service: { name: object.metadata.name, uid: object.metadata.uid ?? '' } }))
+  return {
+    filesystems: of(views.filesystems).map(({ object: { spec }, service }) => ({
+      ...service,
+      activeCount: spec?.metadataServer?.activeCount ?? 1,
+      activeStandby: spec?.metadataServer?.activeStandby === true,
+    })),
+    objectStores: of(views.objectStores).map(({ object: { spec }, service }) => ({
+      ...service,
+      instances: spec?.gateway?.instances ?? 1,
+    })),
+    rbdMirrors: of(views.rbdMirrors).map(({ object: { spec }, service }) => ({ ...service, count: spec?.count ?? 1 })),
+    nfs: of(views.nfs).map(({ object: { spec }, service }) => ({ ...service, active: spec?.server?.active ?? 1 })),
+  }
+}
+
+function planStaticWrites(
+  { desired, remove }: Pick<StaticBudgetDecision, 'desired' | 'remove'>,
+  existing: readonly PodDisruptionBudget[],
+): BudgetWrite[] {
+  const seenByName = new Map(existing.map((budget) => [budget.metadata.name, budget]))
+  return [
+    ...desired.flatMap((budget): BudgetWrite[] => {
+      const seen = seenByName.get(budget.metadata.name)
+      if (seen === undefined) return [{ verb: 'create', budget }]
+      return isSameJson(seen.spec, budget.spec) ? [] : [{ verb: 'replace', seen, budget }]
+    }),
+    ...remove.flatMap((name): BudgetWrite[] => {
+      const seen = seenByName.get(name)
+      return seen === undefined ? [] : [{ verb: 'delete', seen }]
+    }),
+  ]
+}

@@ -1,0 +1,76 @@
+import type { Deployment } from '../api/apps.ts'
+import type { Pod } from '../api/core.ts'
+import type { ObjectMeta } from '../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import type { CephCluster } from '../api/rook.ts'
+
+/** Projections for watch caches: what controllers of Ceph read, and nothing that changes without meaning to them. */
+export function slimDeployment({ apiVersion, kind, metadata, spec, status }: Deployment): Deployment {
+  const { nodeSelector, affinity } = spec.template.spec
+  return {
+    apiVersion,
+    kind,
+    metadata: slimMeta(metadata),
+    spec: {
+      ...(spec.replicas === undefined ? {} : { replicas: spec.replicas }),
+      selector: spec.selector,
+      template: {
+        metadata: { labels: spec.template.metadata?.labels ?? {} },
+        spec: {
+          containers: [],
+          ...(nodeSelector === undefined ? {} : { nodeSelector }),
+          ...(affinity === undefined ? {} : { affinity }),
+        },
+      },
+    },
+    status: { replicas: status?.replicas ?? 0, readyReplicas: status?.readyReplicas ?? 0 },
+  }
+}
+
+export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type }) => type === 'Ready' || type === 'DisruptionTarget')
+    .map(({ type, status: value, reason }) => ({
+      type,
+      status: value,
+      ...(reason === undefined ? {} : { reason }),
+    }))
+  return {
+    apiVersion,
+    kind,
+    metadata: slimMeta(metadata),
+    spec: { containers: [], ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }) },
+    status: { ...(status?.phase === undefined ? {} : { phase: status.phase }), conditions },
+  }
+}
+
+/** With its resourceVersion, which every write of it needs; so it also changes with its status, which is left out. */
+export function slimBudget({ apiVersion, kind, metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
+  const { managedFields: _, ...kept } = metadata
+  return { apiVersion, kind, metadata: kept, spec }
+}
+
+export function slimCephCluster({ apiVersion, kind, metadata, spec, status }: CephCluster): CephCluster {
+  const own = Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/'))
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...slimMeta(metadata), annotations: Object.fromEntries(own) },
+    ...(spec === undefined ? {} : { spec }),
+    ...(status?.ceph?.fsid === undefined ? {} : { status: { ceph: { fsid: status.ceph.fsid } } }),
+  }
+}
+
+function slimMeta(metadata: ObjectMeta): ObjectMeta {
+  const { name, namespace, uid, creationTimestamp, labels, annotations, ownerReferences, deletionTimestamp } = metadata
+  return {
+    name,
+    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+  }
+}
