@@ -32,9 +32,8 @@ export function parseSubject(words: readonly string[], namespace: string | undef
     if ((kind === 'pod' || kind === 'pdb') && parts.length === 3) return { kind, namespace: first, name: second }
   }
   const meant = closestForm(parts, namespace)
-  throw new CofferdamError('USAGE', `"${words.join(' ')}" is not ${forms}`, {
-    ...(meant === undefined ? {} : { hint: `cofferdam explain ${meant}` }),
-  })
+  const hint = meant === undefined ? {} : { hint: `cofferdam explain ${meant}` }
+  throw new CofferdamError('USAGE', `"${words.join(' ')}" is not ${forms}`, hint)
 }
 
 function closestForm(parts: readonly string[], namespace: string | undefined): string | undefined {

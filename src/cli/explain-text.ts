@@ -52,7 +52,7 @@ function nodeFacts({ node, storage }: NodeExplanation, style: Style): Fact[] {
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
-  const ready = node.isReady ? 'Ready' : ['NotReady', forText(node.notReadySince, now)].join('')
+  const ready = node.isReady ? 'Ready' : `NotReady${forText(node.notReadySince, now)}`
   if (!node.isCordoned) return ready
   const by = node.cordonedBy === undefined ? '' : ` by ${node.cordonedBy}`
   const cordoned = `cordoned${by}${forText(node.cordonedSince, now)}`
@@ -79,14 +79,19 @@ function budgetFacts({ budget }: BudgetExplanation): Fact[] {
 }
 
 function renderBlocker(blocker: Blocker, { paint, now }: Style): string {
-  const causes = blocker.causes.map(({ object, says, since }): Fact => ['', `${object} ${says}${forText(since, now)}`])
+  const causes = blocker.causes.map(
+    ({ object, says, since }): Fact => [
+      '',
+      `${object} ${says}${since === undefined ? '' : `, ${forText(since, now).trim()}`}`,
+    ],
+  )
   const facts: Fact[] = [
     ['why', blocker.explanation],
-    ...(blocker.causes.length === 0 ? [] : causes),
+    ...causes,
     ['held by', blocker.holder],
     ['ends with', blocker.unblocks],
     ['override', blocker.override],
-    ['waiting', listText(blocker.waiting)],
+    ...(blocker.waiting.length === 0 ? [] : [['waiting', listText(blocker.waiting)] as Fact]),
   ]
   const title = `${paint('bold', blocker.object)}  ${paint('yellow', blocker.reason)}${forText(blocker.since, now)}`
   return `${title}\n${renderFacts(facts)}`
@@ -153,5 +158,5 @@ function flagNotes(pods: readonly PodAnswer[]): string[] {
 
 function forText(since: string | undefined, now: string): string {
   const age = ageText(since, now)
-  return age === undefined ? '' : `, for ${age}`
+  return age === undefined ? '' : ` for ${age}`
 }

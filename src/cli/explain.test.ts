@@ -69,7 +69,7 @@ describe('explain, against a living cluster', () => {
     )
     await story.seconds(90)
     const { out } = await explain('node/node-1')
-    expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured, for 90s, /)
+    expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured for 90s, /)
   })
 
   it('a Ceph cluster answers from what is on record, and says so', async () => {
@@ -84,7 +84,7 @@ describe('explain, against a living cluster', () => {
     const { connect } = inProcess(api)
     const { out } = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
     expect(out).toContain(
-      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased, for 2m, as last recorded)\n',
+      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
     )
   })
 

@@ -67,7 +67,7 @@ describe('status', () => {
     expect(out).toContain('Operator  no operator is running\n')
     expect(out).toContain('Nodes     3 ready, 1 ')
     expect(out).toContain('Budgets   1, 1 can spare no pod\n')
-    expect(out).toMatch(/\nNODE {4}STATE\nnode-1 {2}Ready, cordoned by kured, for 0s, /)
+    expect(out).toMatch(/\nNODE {4}STATE\nnode-1 {2}Ready, cordoned by kured for 0s, /)
     expect(out).toMatch(/\nBUDGET +REASON +FOR +WHY +HELD BY\ndefault\/web +BudgetExhausted +0s +.*pod\/default\/web/)
   })
 

@@ -1,4 +1,6 @@
-import { covers } from '../../api/disruption-rules.ts'
+import type { Pod } from '../../api/core.ts'
+import { covers, isOutsideBudgets, mayEvictUnready } from '../../api/disruption-rules.ts'
+import { conditionOf } from '../../api/kube-object.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
@@ -9,7 +11,8 @@ import { explainPodHealth } from './pod-health.ts'
 export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   const { budget } = snapshot
   const object = `pdb/${keyText(keyOf(budget))}`
-  const pods = snapshot.pods.filter((pod) => covers(budget, pod)).map(explainPodHealth)
+  const covered = snapshot.pods.filter((pod) => covers(budget, pod))
+  const pods = covered.map(explainPodHealth)
   const { answer, blocker } = judgeBudget(snapshot)
   if (pods.length === 0) {
     const reason: Reason = 'NoPods'
@@ -21,8 +24,17 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
     object,
     mayGo: blocker === undefined,
     summary: blocker === undefined ? `It can spare ${answer.allowed} of ${pods.length} pods.` : 'It can spare no pod.',
-    blockers: blocker === undefined ? [] : [{ ...blocker, waiting: pods.map(({ pod }) => `pod/${pod}`) }],
+    blockers:
+      blocker === undefined
+        ? []
+        : [{ ...blocker, waiting: covered.filter(mustAsk).map((pod) => `pod/${keyText(keyOf(pod))}`) }],
     budget: answer,
     pods,
+  }
+
+  /** The eviction API asks the budget about some of its pods only. */
+  function mustAsk(pod: Pod): boolean {
+    const isReady = conditionOf(pod, 'Ready')?.status === 'True'
+    return !isOutsideBudgets(pod) && (isReady || !mayEvictUnready(budget))
   }
 }

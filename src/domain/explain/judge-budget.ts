@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/core.ts'
-import { covers, refusalOf } from '../../api/disruption-rules.ts'
+import { covers, isOutsideBudgets, refusalOf } from '../../api/disruption-rules.ts'
 import { conditionOf, controllerOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
@@ -152,7 +152,7 @@ function exhausted({ budget, covered }: Guarded): Refusal {
   const missing = expectedPods - covered.length
   const names = causes.map(({ object }) => object)
   const behind = [...names, ...(missing > 0 ? [`${counted(missing)} not made yet`] : [])]
-  const stuck = covered.find((pod) => conditionOf(pod, 'Ready')?.status !== 'True')
+  const stuck = covered.find((pod) => conditionOf(pod, 'Ready')?.status !== 'True' && !isOutsideBudgets(pod))
   return {
     reason,
     explanation:
