@@ -1,7 +1,16 @@
+import { StringDecoder } from 'node:string_decoder'
 import { isJsonObject, type JsonObject } from '../api/json.ts'
 
 /** Longer than any line of ours: the bodies of answers are not in lines. */
 const longestLine = 1024 * 1024
+
+/** The body is decoded as it comes: to decode tens of megabytes at the end would hold everything else up. */
+interface OpenBody {
+  readonly header: JsonObject
+  readonly decoder: StringDecoder
+  text: string
+  missing: number
+}
 
 /**
  * Cuts a stream into lines of JSON, each followed by as many raw bytes as its `outBytes` says.
@@ -16,7 +25,7 @@ export function createAnswerStream(options: {
   const { maxBytes, onAnswer, onFault } = options
   let line: Buffer[] = []
   let lineBytes = 0
-  let body: { readonly header: JsonObject; readonly chunks: Buffer[]; missing: number } | undefined
+  let body: OpenBody | undefined
   let isBroken = false
 
   function fault(why: string): void {
@@ -35,17 +44,17 @@ export function createAnswerStream(options: {
     else if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) fault('it announced no size')
     else if (size > maxBytes) fault(`it announced an answer of ${size} bytes`)
     else if (size === 0) onAnswer(header, '')
-    else body = { header, chunks: [], missing: size }
+    else body = { header, decoder: new StringDecoder('utf8'), text: '', missing: size }
   }
 
   /** Takes what belongs to the body, and gives back the rest. */
-  function fill(open: NonNullable<typeof body>, chunk: Buffer): Buffer {
+  function fill(open: OpenBody, chunk: Buffer): Buffer {
     const part = chunk.subarray(0, open.missing)
-    open.chunks.push(part)
+    open.text += open.decoder.write(part)
     open.missing -= part.length
     if (open.missing === 0) {
       body = undefined
-      onAnswer(open.header, Buffer.concat(open.chunks).toString('utf8'))
+      onAnswer(open.header, open.text + open.decoder.end())
     }
     return chunk.subarray(part.length)
   }

@@ -3,8 +3,9 @@ import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../kube/testing/scratch-folder.ts'
 import { createPgParser } from './create-pg-parser.ts'
+import { parseOsdDumpText } from './parse-osd-dump.ts'
 import { parsePgText } from './pg-parser.ts'
-import { readSampleText } from './testing/read-sample.ts'
+import { readSample, readSampleText } from './testing/read-sample.ts'
 
 /** Larger than what is parsed in place. */
 const large = JSON.stringify(
@@ -39,6 +40,19 @@ describe('a large dump', () => {
     expect(table.known && table.value.acting.buffer).toBeInstanceOf(ArrayBuffer)
   })
 
+  it('of OSDs comes out the same way', async () => {
+    const osds = Array.from({ length: 5000 }, (_, osd) => ({ osd, up: 1, in: 1, up_from: osd, down_at: 0 }))
+    const text = JSON.stringify({ ...(readSample('healthy-osd-dump') as object), osds })
+    const { parseOsdDump } = parserWith(await bundledWorker())
+    expect(await parseOsdDump(text)).toEqual(parseOsdDumpText(text))
+  })
+
+  it('that comes in many parts is put together again', async () => {
+    const text = `${' '.repeat(9_000_000)}${large}`
+    const { parse } = parserWith(await bundledWorker())
+    expect(await parse(text)).toEqual(parsePgText(large))
+  })
+
   it('that was cut off is unknown, from the thread as in place', async () => {
     const { parse } = parserWith(await bundledWorker())
     const cut = large.slice(0, -1)
@@ -48,11 +62,11 @@ describe('a large dump', () => {
   it('whose thread dies, or says nothing, is unknown', async () => {
     const folder = await scratchFolder({ 'dies.mjs': 'throw new Error("out of memory")', 'mute.mjs': '' })
     const { parse } = parserWith(pathToFileURL(`${folder}/dies.mjs`))
-    expect(await parse(large)).toEqual({ known: false, why: 'pg dump could not be parsed: out of memory' })
+    expect(await parse(large)).toEqual({ known: false, why: 'what Ceph printed could not be parsed: out of memory' })
     const mute = parserWith(pathToFileURL(`${folder}/mute.mjs`))
     expect(await mute.parse(large)).toEqual({
       known: false,
-      why: 'pg dump could not be parsed: its thread ended early',
+      why: 'what Ceph printed could not be parsed: the thread ended early',
     })
   })
 

@@ -2,9 +2,8 @@ import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap, CrushMap, PgTable } from '../domain/safety/ceph-map.ts'
 import { askCeph, askCephText } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
-import { parseJsonText } from './json-shape.ts'
 import { parseCrush } from './parse-crush.ts'
-import { type OsdDump, parseOsdDump } from './parse-osd-dump.ts'
+import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
 import { type PgParser, parsePgText } from './pg-parser.ts'
 
 /** A map that changes faster than it can be read is not worth waiting for: whoever asks will ask again. */
@@ -12,17 +11,22 @@ const maxAttempts = 5
 /** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 5 MB instead of 50. */
 const manyPgs = 20_000
 
+export interface ObserveOptions {
+  /** Where large answers are parsed: `createPgParser` takes them out of this thread. */
+  readonly parse?: PgParser
+  readonly parseOsdDump?: (text: string) => Promise<Observed<OsdDump>>
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
 /**
  * Reads the OSD map, the CRUSH map and all placement groups at one epoch.
  *
  * Guarantees: the epoch was the same before and after the rest was read.
  * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
  */
-export async function observeCeph(
-  commands: CephCommands,
-  options: { readonly parse?: PgParser; readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
-): Promise<Observed<CephMap>> {
-  const { parse = (text) => Promise.resolve(parsePgText(text)), ...limits } = options
+export async function observeCeph(commands: CephCommands, options: ObserveOptions = {}): Promise<Observed<CephMap>> {
+  const { parse = inThisThread(parsePgText), parseOsdDump = inThisThread(parseOsdDumpText), ...limits } = options
   let before = await readDump()
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (!before.known) return before
@@ -45,9 +49,7 @@ export async function observeCeph(
     const text = await askCephText(commands, { prefix: 'osd dump' }, limits)
     if (!text.known) return text
     if (last !== undefined && text.value === last.text) return known(last)
-    const json = parseJsonText('osd dump', text.value)
-    if (!json.known) return json
-    const dump = parseOsdDump(json.value)
+    const dump = await parseOsdDump(text.value)
     return dump.known ? known({ text: text.value, dump: dump.value }) : dump
   }
 
@@ -57,6 +59,10 @@ export async function observeCeph(
     const text = await askCephText(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
     return text.known ? parse(text.value) : text
   }
+}
+
+function inThisThread<T>(parse: (text: string) => T): (text: string) => Promise<T> {
+  return async (text) => parse(text)
 }
 
 interface ReadDump {

@@ -1,6 +1,16 @@
 import type { Observed } from '../domain/observed.ts'
 import type { CephOsd, CephPool } from '../domain/safety/ceph-map.ts'
-import { countAt, flagAt, integerAt, listAt, objectAt, observeShape, textAt, unexpected } from './json-shape.ts'
+import {
+  countAt,
+  flagAt,
+  integerAt,
+  listAt,
+  objectAt,
+  observeShape,
+  parseJsonText,
+  textAt,
+  unexpected,
+} from './json-shape.ts'
 
 export interface OsdDump {
   readonly fsid: string
@@ -36,6 +46,11 @@ export function parseOsdDump(json: unknown): Observed<OsdDump> {
       bucketFlags: readBucketFlags(dump['crush_node_flags']),
     }
   })
+}
+
+export function parseOsdDumpText(text: string): Observed<OsdDump> {
+  const json = parseJsonText('osd dump', text)
+  return json.known ? parseOsdDump(json.value) : json
 }
 
 function readOsd(value: unknown, where: string): CephOsd {
