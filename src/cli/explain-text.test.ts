@@ -78,13 +78,13 @@ describe('what people read', () => {
       'pdb/rook-ceph/rook-ceph-osd-zone-zone-y  DomainOpen for 10m',
       '  why       zone-x is being drained; the others wait',
       '  held by   cephcluster/rook-ceph/rook-ceph',
-      '  ends with zone-x back with all its OSDs, and the placement groups clean',
+      '  ends with zone zone-x back with all its OSDs, and the placement groups clean',
       '  override  kubectl -n rook-ceph delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure',
       '  waiting   pod/rook-ceph/rook-ceph-osd-2, pod/rook-ceph/rook-ceph-osd-3',
       '',
       'POD                        ANSWER  WHY',
-      'rook-ceph/rook-ceph-osd-2  waits   budget rook-ceph-osd-zone-zone-y: zone-x is being drained; the others wait',
-      'rook-ceph/rook-ceph-osd-3  waits   budget rook-ceph-osd-zone-zone-y: zone-x is being drained; the others wait',
+      'rook-ceph/rook-ceph-osd-2  waits   budget rook-ceph-osd-zone-zone-y: its failure domain is held (DomainOpen)',
+      'rook-ceph/rook-ceph-osd-3  waits   budget rook-ceph-osd-zone-zone-y: its failure domain is held (DomainOpen)',
       'shop/orders-0              waits   budget orders: it needs 2 healthy pods and has 2 of 3',
     ])
   })

@@ -99,7 +99,7 @@ function renderBlocker(blocker: Blocker, { paint, now }: Style): string {
 
 const shownAtMost = 5
 
-function listText(names: readonly string[]): string {
+export function listText(names: readonly string[]): string {
   const more = names.length - shownAtMost
   return more <= 0 ? names.join(', ') : `${names.slice(0, shownAtMost).join(', ')} and ${more} more`
 }

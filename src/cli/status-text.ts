@@ -1,6 +1,6 @@
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
-import { nodeStateText } from './explain-text.ts'
+import { listText, nodeStateText } from './explain-text.ts'
 import type { OperatorStatus, Status } from './status-observe.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
@@ -81,17 +81,25 @@ function nodeTable({ nodes, observedAt }: Status): string[] {
   )
 }
 
-function budgetTable({ budgets, observedAt }: Status): string[] {
-  return tableOf(
+/** Budgets that Ceph holds all say the same, and the lines about storage have said it. */
+function budgetTable({ budgets, storage, observedAt }: Status): string[] {
+  const isTold = (holder: string) =>
+    storage.some(({ namespace, name }) => holder === `cephcluster/${namespace}/${name}`)
+  const told = budgets.blocked.filter(({ holder }) => isTold(holder))
+  const table = tableOf(
     ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
-    budgets.blocked.map(({ budget, reason, since, explanation, holder }) => [
-      budget,
-      reason,
-      ageText(since, observedAt) ?? '',
-      explanation,
-      holder,
-    ]),
+    budgets.blocked
+      .filter(({ holder }) => !isTold(holder))
+      .map(({ budget, reason, since, explanation, holder }) => [
+        budget,
+        reason,
+        ageText(since, observedAt) ?? '',
+        explanation,
+        holder,
+      ]),
   )
+  if (told.length === 0) return table
+  return [...table, `Held as said under Storage: ${listText(told.map(({ budget }) => budget))}`]
 }
 
 function warningTable({ warnings, observedAt }: Status): string[] {

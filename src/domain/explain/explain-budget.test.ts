@@ -227,10 +227,31 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       holder: 'cephcluster/rook-ceph/rook-ceph',
       since: earlier,
       causes: [],
-      unblocks: 'zone-x back with all its OSDs, and the placement groups clean',
+      unblocks: 'zone zone-x back with all its OSDs, and the placement groups clean',
       override:
         'kubectl -n rook-ceph delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure',
       waiting: ['pod/rook-ceph/rook-ceph-osd-2'],
+    },
+  },
+  'the budget of the monitors at 0 is no mistake of its author: a monitor is out of quorum': {
+    given: given(
+      budget(
+        'rook-ceph-mon-pdb',
+        { ...none, currentHealthy: 2, desiredHealthy: 3 },
+        { spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } } },
+      ),
+      ['a', 'b'].map((id) => pod(`mon-${id}`, { labels: { app: 'rook-ceph-mon' }, isReady: id === 'a' })),
+    ),
+    then: {
+      object: 'pdb/shop/rook-ceph-mon-pdb',
+      reason: 'QuorumAtRisk',
+      explanation: 'a monitor is out of quorum, or the quorum is not known; with one more gone Ceph could stop',
+      holder: 'pod/shop/mon-b',
+      since: earlier,
+      causes: [{ object: 'pod/shop/mon-b', says: 'is not ready', since: earlier }],
+      unblocks: 'every monitor back in quorum',
+      override: 'kubectl -n shop delete pod NAME asks no budget; without a majority of monitors all of Ceph stops',
+      waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
     },
   },
   'a blocking budget of Ceph that nobody explained is not taken for a mistake of its author': {

@@ -51,7 +51,7 @@ function judgePods(podsOnNode: readonly Pod[], { budgets, pods, storage }: Guard
   }
   return podsOnNode
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
-    .map((pod) => judgePod(pod, { budgets, judge }))
+    .map((pod) => judgePod(pod, { budgets, storage, judge }))
 }
 
 /** A budget that spares fewer pods than the node holds lets them go one after another. */

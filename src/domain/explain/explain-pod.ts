@@ -9,7 +9,7 @@ import type { GuardSnapshot } from './snapshot.ts'
 /** May this pod be evicted now, and if not, what stands in its way? */
 export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
   const { budgets, pods, storage } = cluster
-  const judged = judgePod(pod, { budgets, judge: (budget) => judgeBudget({ budget, pods, storage }) })
+  const judged = judgePod(pod, { budgets, storage, judge: (budget) => judgeBudget({ budget, pods, storage }) })
   const blockers = mergeBlockers([judged.blocker])
   return {
     object: `pod/${keyText(keyOf(pod))}`,

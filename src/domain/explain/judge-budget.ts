@@ -7,7 +7,7 @@ import type { Reason } from '../reasons.ts'
 import type { Blocker, BudgetAnswer } from './explanation.ts'
 import { lastWriterOf } from './last-writer.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
-import { isStorageBudget, storageRefusal } from './storage-budget.ts'
+import { isQuorumBudget, isStorageBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
 import type { StorageView } from './storage-view.ts'
 
 export interface BudgetSnapshot {
@@ -77,6 +77,7 @@ function refusalFor({
   if (refusal.kind !== 'used-up') return uncountable(budget, refusal.message)
   if (condition?.reason === 'SyncFailed') return uncountable(budget, condition.message ?? refusal.message)
   if (isStorageBudget(budget)) return storageRefusal({ budget, covered, storage })
+  if (isQuorumBudget(budget)) return quorumRefusal(budget, covered)
   return impossible(guarded) ?? exhausted(guarded)
 }
 

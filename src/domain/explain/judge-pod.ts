@@ -7,7 +7,8 @@ import { parsePodOnNode } from '../drain-detection/snapshot.ts'
 import type { Reason } from '../reasons.ts'
 import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
 import { authorOf, type BudgetJudgement } from './judge-budget.ts'
-import { isStorageBudget } from './storage-budget.ts'
+import { isReleased, isStorageBudget } from './storage-budget.ts'
+import type { StorageView } from './storage-view.ts'
 
 export interface PodJudgement {
   readonly answer: PodAnswer
@@ -21,6 +22,7 @@ export function judgePod(
   pod: Pod,
   cluster: {
     readonly budgets: readonly PodDisruptionBudget[]
+    readonly storage: readonly StorageView[]
     readonly judge: (budget: PodDisruptionBudget) => BudgetJudgement
   },
 ): PodJudgement {
@@ -47,7 +49,14 @@ export function judgePod(
   if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
   if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget is asked')
   const [budget, second] = budgets
-  if (budget === undefined) return free('goes', 'NoBudget', 'no budget covers it')
+  if (budget === undefined) {
+    const isAway = isReleased(pod, cluster.storage)
+    return free(
+      'goes',
+      'NoBudget',
+      isAway ? 'no budget holds it: its failure domain may be away' : 'no budget covers it',
+    )
+  }
   if (second !== undefined) {
     const blocker = overlap(budgets, name)
     return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blocker, takesFrom: undefined }
@@ -56,7 +65,9 @@ export function judgePod(
     return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
   }
   const judged = cluster.judge(budget)
-  const says = `budget ${budget.metadata.name}: ${judged.answer.explanation}`
+  const isHeldDomain = judged.blocker !== undefined && isStorageBudget(budget)
+  const why = isHeldDomain ? `its failure domain is held (${judged.answer.reason})` : judged.answer.explanation
+  const says = `budget ${budget.metadata.name}: ${why}`
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {
     answer: { ...answer(verdict, 'BudgetAllows', says), reason: judged.answer.reason },

@@ -18,6 +18,30 @@ export function isStorageBudget(budget: PodDisruptionBudget): boolean {
   )
 }
 
+/** Whether the budget follows the quorum: its number is what monitors can spare, not what somebody chose. */
+export function isQuorumBudget({ metadata, spec }: PodDisruptionBudget): boolean {
+  return metadata.name === 'rook-ceph-mon-pdb' && spec.selector?.matchLabels?.['app'] === 'rook-ceph-mon'
+}
+
+export function quorumRefusal(
+  budget: PodDisruptionBudget,
+  covered: readonly Pod[],
+): Omit<Blocker, 'object' | 'waiting'> {
+  const namespace = budget.metadata.namespace ?? ''
+  const away = covered.map(explainPodHealth).filter(({ isHealthy }) => !isHealthy)
+  const since = conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime
+  const reason: Reason = 'QuorumAtRisk'
+  return {
+    reason,
+    explanation: 'a monitor is out of quorum, or the quorum is not known; with one more gone Ceph could stop',
+    holder: away.length === 0 ? 'the monitors of Ceph' : away.map(({ pod }) => `pod/${pod}`).join(', '),
+    ...(since === undefined ? {} : { since }),
+    causes: away.map(causeOf),
+    unblocks: 'every monitor back in quorum',
+    override: `kubectl -n ${namespace} delete pod NAME asks no budget; without a majority of monitors all of Ceph stops`,
+  }
+}
+
 /** Why an OSD budget spares nothing: what was decided about its failure domain, else what is on record. */
 export function storageRefusal({
   budget,
@@ -118,6 +142,14 @@ export function storageBlocker(
   }
 }
 
+/** Whether the pod is an OSD that no budget holds because its failure domain was chosen to be away. */
+export function isReleased(pod: Pod, storage: readonly StorageView[]): boolean {
+  return (
+    osdOf(pod) !== undefined &&
+    storage.some(({ namespace, openDomains }) => namespace === pod.metadata.namespace && openDomains.length > 0)
+  )
+}
+
 function osdPodsOf({ namespace }: StorageView, pods: readonly Pod[]): Pod[] {
   return pods.filter((pod) => pod.metadata.namespace === namespace && osdOf(pod) !== undefined)
 }
@@ -130,7 +162,10 @@ function osdOf({ metadata }: Pod): number | undefined {
 
 function whatUnblocks(view: StorageView | undefined, someAreAway: boolean): string {
   const open = view?.openDomains ?? []
-  if (open.length > 0) return `${open.join(', ')} back with all its OSDs, and the placement groups clean`
+  if (open.length > 0) {
+    const type = view?.failureDomainType === undefined ? '' : `${view.failureDomainType} `
+    return `${type}${open.join(', ')} back with all its OSDs, and the placement groups clean`
+  }
   return someAreAway
     ? 'the OSDs that are away back, or the decision which failure domain may be away'
     : 'clean placement groups'
