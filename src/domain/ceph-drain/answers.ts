@@ -1,66 +1,69 @@
 import type { PgTrouble } from '../safety/verdict.ts'
-import type { ChosenDomains } from './choose-domains.ts'
+import { type ChosenDomains, domainsThatMayBegin } from './choose-domains.ts'
 import type { DomainAnswer } from './decision.ts'
-import type { DomainView, Layout } from './layout.ts'
+import { type DomainView, type Layout, osdNames } from './layout.ts'
 
 /** For every failure domain: would a drain of its nodes be let through now? */
 export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnswer[] {
+  const { type } = layout
+  const { chosen, released } = choice
+  const mayBegin = domainsThatMayBegin(layout)
   return layout.domains.map((domain) => ({
     domain: domain.name,
     osds: domain.osds,
     nodes: domain.nodes,
-    ...answer(domain, layout.type, choice),
+    ...answer(domain),
   }))
-}
 
-function answer(
-  { name, verdict }: DomainView,
-  type: string,
-  { chosen, released }: ChosenDomains,
-): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
-  if (released.includes(name)) {
-    return {
-      mayDrain: true,
-      reason: 'DomainReleased',
-      explanation: `${type} ${name} may be drained: it is the one chosen to be down.`,
+  function answer({ name, verdict }: DomainView): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
+    if (released.includes(name)) {
+      return {
+        mayDrain: true,
+        reason: 'DomainReleased',
+        explanation: `${type} ${name} may be drained: it is the one chosen to be down.`,
+      }
     }
-  }
-  if (verdict.may === 'unknown') {
-    return {
-      mayDrain: false,
-      reason: 'SafetyUnknown',
-      explanation: `Whether ${type} ${name} may go is not known: ${verdict.why}.`,
+    if (verdict.may === 'unknown') {
+      return {
+        mayDrain: false,
+        reason: 'SafetyUnknown',
+        explanation: `Whether ${type} ${name} may go is not known: ${verdict.why}.`,
+      }
     }
-  }
-  if (verdict.may === 'disputed') {
-    return {
-      mayDrain: false,
-      reason: 'CephDisagrees',
-      explanation: `Our reckoning for ${type} ${name} and Ceph's own answer differ; it is held until they agree.`,
+    if (verdict.may === 'disputed') {
+      return {
+        mayDrain: false,
+        reason: 'CephDisagrees',
+        explanation: `Our reckoning for ${type} ${name} and Ceph's own answer differ; it is held until they agree.`,
+      }
     }
-  }
-  if (chosen.length > 0 && !chosen.includes(name)) {
-    return {
-      mayDrain: false,
-      reason: 'OtherDomainDown',
-      explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
+    if (chosen.length > 0 && !chosen.includes(name)) {
+      return {
+        mayDrain: false,
+        reason: 'OtherDomainDown',
+        explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
+      }
     }
-  }
-  if (verdict.may === 'no') {
-    return {
-      mayDrain: false,
-      reason: 'TooFewCopies',
-      explanation: `${type} ${name} must stay: ${explainTroubles(verdict)}.`,
+    if (verdict.may === 'no') {
+      return {
+        mayDrain: false,
+        reason: 'TooFewCopies',
+        explanation: `${type} ${name} must stay: ${explainTroubles(verdict)}.`,
+      }
     }
-  }
-  if (chosen.includes(name)) {
-    return {
-      mayDrain: false,
-      reason: 'OtherDomainDown',
-      explanation: `${type} ${name} is released as soon as every other ${type} is held.`,
+    if (chosen.includes(name)) {
+      return {
+        mayDrain: false,
+        reason: 'OtherDomainDown',
+        explanation: `${type} ${name} is released as soon as every other ${type} is held.`,
+      }
     }
+    if (chosen.length === 0 && !mayBegin.includes(name)) {
+      const missing = osdNames(layout.missing.map(({ id }) => id))
+      return { mayDrain: false, reason: 'DataWaits', explanation: `${type} ${name} waits: data waits for ${missing}.` }
+    }
+    return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
   }
-  return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
 }
 
 export function explainTroubles({

@@ -90,3 +90,10 @@ function hurtDomains({ domains }: Layout, recorded: readonly string[]): DomainVi
 function isDrain({ isDrained, neededDown, leaving }: DomainView): boolean {
   return isDrained && (neededDown.length > 0 || leaving.length > 0)
 }
+
+/** Where an OSD may be the first to go. While data waits for an OSD, a second failure domain must not begin. */
+export function domainsThatMayBegin({ domains, missing }: Layout): string[] {
+  const safe = domains.filter(({ verdict }) => verdict.may === 'yes').map(({ name }) => name)
+  if (missing.length === 0) return safe
+  return safe.filter((name) => missing.some(({ domain }) => domain === name)).slice(0, 1)
+}

@@ -1,5 +1,5 @@
 import { answerDomains } from './answers.ts'
-import { chooseDomains } from './choose-domains.ts'
+import { chooseDomains, domainsThatMayBegin } from './choose-domains.ts'
 import { decideWithoutCeph } from './decide-without-ceph.ts'
 import type { CephDrainDecision, ObjectProblem } from './decision.ts'
 import { domainTypeInUse } from './domain-type.ts'
@@ -94,9 +94,10 @@ function wantedBudgets(
 ): WantedBudget[] {
   if (layout.osds.length === 0) return []
   if (chosen.length > 0) return blockingBudgets(layout, new Set(released))
-  const held = layout.domains.filter(({ verdict }) => verdict.may !== 'yes').map(({ name }) => name)
   const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown')
-  if (isUnsettled || (held.length > 0 && held.length === layout.domains.length)) return [defaultBudget(0, [])]
+  const free = new Set(domainsThatMayBegin(layout))
+  if (isUnsettled || free.size === 0) return [defaultBudget(0, [])]
+  const held = layout.domains.map(({ name }) => name).filter((name) => !free.has(name))
   if (held.length > 0) return partialBudgets(layout, new Set(held))
   return [
     defaultBudget(

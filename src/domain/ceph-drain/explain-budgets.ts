@@ -37,6 +37,13 @@ export function explainBudgets({
     const others = held.length === domains.length ? 'No OSD may go' : `${type} ${names(held)} must stay`
     return { reason: 'TooFewCopies', explanation: `${others}: ${explainTroubles(first.verdict)}.` }
   }
+  if (layout.missing.length > 0) {
+    const missing = osdNames(layout.missing.map(({ id }) => id))
+    return {
+      reason: 'DataWaits',
+      explanation: `Data waits for ${missing}: no other ${type} may begin. ${explainData()}`,
+    }
+  }
   const spare = layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id)
   const without = spare.length === 0 ? '' : ` Nothing waits for ${osdNames(spare)}.`
   return { reason: 'AnyOsdMayGo', explanation: `Any one OSD may go, and its ${type} may follow.${without}` }

@@ -77,14 +77,10 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   const isClean = ceph?.pgs.health === 'clean' && unnoticed.length === 0
   const cephDown = ceph === undefined ? [] : [...bucketOf.keys()].filter((id) => !up.has(id))
   const spare = spareOsds()
-  const downPods = osds.filter(({ isDown }) => isDown).map(({ id, domain }) => ({ id, domain }))
-  const downPodIds = new Set(downPods.map(({ id }) => id))
-  const missing = [
-    ...downPods,
-    ...cephDown
-      .filter((id) => !downPodIds.has(id))
-      .map((id) => ({ id, domain: labelOfBucket(bucketOf.get(id) as string) })),
-  ].filter(({ id }) => !spare.has(id))
+  const missing = osds
+    .filter(({ id, isDown }) => isDown || (bucketOf.has(id) && !up.has(id)))
+    .filter(({ id }) => !spare.has(id))
+    .map(({ id, domain }) => ({ id, domain }))
   return { type, osds, domains: domainViews(), isClean, spare, missing, problems }
 
   function place(osd: OsdView): PlacedOsd {
