@@ -6,6 +6,7 @@ import { health } from './answers/health.ts'
 import { okToStop } from './answers/ok-to-stop.ts'
 import { flagBits, osdDump } from './answers/osd-dump.ts'
 import { pgDump, pgStat } from './answers/pg-dump.ts'
+import { pgListing } from './answers/pg-listing.ts'
 import { poolList } from './answers/pool-record.ts'
 import { osdStat, status } from './answers/status.ts'
 import type { CephState } from './ceph-state.ts'
@@ -50,14 +51,16 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'osd pool ls': ({ detail }) =>
       said(texts(detail).includes('detail') ? poolList(state) : state.pools.map(({ name }) => name)),
     'osd pool ls detail': () => said(poolList(state)),
-    'pg dump': ({ dumpcontents }) => {
+    'pg dump': ({ dumpcontents, format }) => {
       const contents = texts(dumpcontents)
-      return { ...said(pgDump(state, contents)), err: `dumped ${contents.join(',') || 'all'}` }
+      const isListing = format === 'plain' && contents.includes('pgs')
+      const out = isListing ? pgListing(state.seen()) : JSON.stringify(pgDump(state, contents))
+      return { code: 0, out, err: `dumped ${contents.join(',') || 'all'}` }
     },
     'pg stat': () => said(pgStat(state)),
     'osd ok-to-stop': stopVerdict,
-    'osd set': ({ key }) => setFlag(String(key), true),
-    'osd unset': ({ key }) => setFlag(String(key), false),
+    'osd set': ({ key }) => setFlag(texts(key), true),
+    'osd unset': ({ key }) => setFlag(texts(key), false),
     'osd set-group': (command) => setGroup(command, true),
     'osd unset-group': (command) => setGroup(command, false),
     'osd out': ({ ids }) => move(texts(ids), 'out'),
@@ -65,14 +68,16 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
   }
 
   function metadata(id: Json | undefined): CephAnswer {
-    if (id === undefined) return said([...map.osds.values()].map((osd) => osdMetadata(osd, state)))
-    const osd = map.osds.get(parseOsd(String(id)) ?? -1)
-    return osd === undefined ? failed(errno.noEntry, `osd.${id} does not exist`) : said(osdMetadata(osd, state))
+    const [name] = texts(id)
+    if (name === undefined) return said([...map.osds.values()].map((osd) => osdMetadata(osd, state)))
+    const osd = map.osds.get(parseOsd(name) ?? -1)
+    return osd === undefined ? failed(errno.noEntry, `osd.${name} does not exist`) : said(osdMetadata(osd, state))
   }
 
   function find(id: Json | undefined): CephAnswer {
-    const osd = map.osds.get(parseOsd(String(id)) ?? -1)
-    return osd === undefined ? failed(errno.noEntry, `osd.${id} does not exist`) : said(osdFind(osd, state))
+    const [name = ''] = texts(id)
+    const osd = map.osds.get(parseOsd(name) ?? -1)
+    return osd === undefined ? failed(errno.noEntry, `osd.${name} does not exist`) : said(osdFind(osd, state))
   }
 
   function stopVerdict({ ids, max }: CephCommand): CephAnswer {
@@ -80,11 +85,18 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     if (names.length === 0) return failed(errno.invalid, 'must specify one or more OSDs')
     const osds = parseOsds(names, [...map.osds.keys()])
     if (typeof osds === 'string') return failed(errno.invalid, osds)
-    const { code, body, err } = okToStop(state, osds, Math.max(osds.length, Number(max ?? 1)))
+    const { code, body, err } = okToStop({
+      seen: state.seen(),
+      tree: map.tree,
+      isUp: (osd) => map.isUp(osd),
+      mood: state.okToStop,
+      osds,
+      max: Math.max(osds.length, Number(max ?? 1)),
+    })
     return { code, out: JSON.stringify(body), err }
   }
 
-  function setFlag(key: string, on: boolean): CephAnswer {
+  function setFlag([key = '']: readonly string[], on: boolean): CephAnswer {
     const flags = key === 'pause' ? ['pauserd', 'pausewr'] : [key]
     if (key !== 'pause' && !changeableFlags.includes(key)) {
       return failed(errno.invalid, `Invalid command: ${key} not in ${changeableFlags.join('|')}`)
@@ -155,7 +167,9 @@ function failed(code: number, err: string): CephAnswer {
 /** An argument that may be one text or several. */
 function texts(value: Json | undefined): string[] {
   if (value === undefined || value === null) return []
-  return (Array.isArray(value) ? (value as readonly Json[]) : [value]).map(String)
+  return (Array.isArray(value) ? (value as readonly Json[]) : [value]).map((part) =>
+    typeof part === 'string' ? part : JSON.stringify(part),
+  )
 }
 
 /** `7` or `osd.7` */

@@ -42,7 +42,7 @@ function placeFirst(placement: Placement): number[] {
 function placeInPlace(placement: Placement): number[] {
   const { width } = placement
   const domains = new Set<CrushItem>()
-  const chosen = new Array<number>(width).fill(noOsd)
+  const chosen = Array.from({ length: width }, () => noOsd)
   let left = width
   for (let failures = 0; failures < tries && left > 0; failures += 1) {
     for (let shard = 0; shard < width; shard += 1) {

@@ -252,5 +252,5 @@ function hasCopyOn({ holders }: PlacementGroup, osd: number): boolean {
 }
 
 function dropCopies({ holders }: PlacementGroup, isUnneeded: (osd: number) => boolean): void {
-  for (const key of [...holders.keys()]) if (isUnneeded(osdOfHolder(key))) holders.delete(key)
+  for (const key of holders.keys()) if (isUnneeded(osdOfHolder(key))) holders.delete(key)
 }

@@ -146,7 +146,7 @@ export class PodShadow {
     let cancel = () => {}
     const next = () => {
       cancel = this.#ports.clock.after(powerLookMs, () => {
-        for (const node of [...this.#views.of(nodes).values()]) this.#lookAtNode(node.metadata.name, node)
+        for (const node of this.#views.of(nodes).values()) this.#lookAtNode(node.metadata.name, node)
         next()
       })
     }

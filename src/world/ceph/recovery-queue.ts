@@ -71,7 +71,7 @@ export class RecoveryQueue {
 
   /** Gives free places to those that wait. */
   start(): void {
-    for (const job of [...this.#waiting.values()]) {
+    for (const job of this.#waiting.values()) {
       if (this.#running.size >= this.#slots) return
       if (!this.#mayRun(job.group)) continue
       this.#waiting.delete(job.group)

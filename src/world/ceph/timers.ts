@@ -26,7 +26,7 @@ export function createTimers(clock: Clock): Timers {
     },
     stop() {
       stopped = true
-      for (const forget of [...waiting]) forget()
+      for (const forget of waiting) forget()
     },
   }
 }

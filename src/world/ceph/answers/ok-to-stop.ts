@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts'
 import { noOsd } from '../../../domain/safety/ceph-map.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
-import { ancestorsOf } from '../crush-tree.ts'
+import { ancestorsOf, type CrushTree } from '../crush-tree.ts'
 
 interface Verdict {
   readonly unknown: string[]
@@ -9,6 +9,15 @@ interface Verdict {
   readonly becomeInactive: string[]
   readonly becomeDegraded: string[]
   readonly becomeMoreDegraded: string[]
+}
+
+export interface StopQuestion {
+  readonly seen: readonly SeenGroup[]
+  readonly tree: CrushTree
+  readonly isUp: (osd: number) => boolean
+  readonly mood: CephState['okToStop']
+  readonly osds: readonly number[]
+  readonly max: number
 }
 
 export interface StopAnswer {
@@ -21,11 +30,11 @@ export interface StopAnswer {
  * `osd ok-to-stop` as the mgr judges it, from the reports that it has: right after a change it is as wrong as they are old.
  * With `max` it adds OSDs from the same bucket, then from the next wider one, as long as none was refused on the way.
  */
-export function okToStop(state: CephState, given: readonly number[], max: number): StopAnswer {
-  const osds = new Set(given)
-  let verdict = judge(state, osds)
-  if (isFine(verdict)) verdict = grow(state, osds, { max, verdict })
-  const { lie } = state.okToStop
+export function okToStop(question: StopQuestion): StopAnswer {
+  const osds = new Set(question.osds)
+  let verdict = judge(question, osds)
+  if (isFine(verdict)) verdict = grow(question, osds, verdict)
+  const { lie } = question.mood
   if (lie === 'yes') verdict = { ...verdict, unknown: [], alreadyInactive: [], becomeInactive: [] }
   const isOk = lie !== 'no' && isFine(verdict)
   return answer(
@@ -35,7 +44,7 @@ export function okToStop(state: CephState, given: readonly number[], max: number
   )
 }
 
-function judge(state: CephState, osds: ReadonlySet<number>): Verdict {
+function judge({ seen, mood }: StopQuestion, osds: ReadonlySet<number>): Verdict {
   const verdict: Verdict = {
     unknown: [],
     alreadyInactive: [],
@@ -43,7 +52,7 @@ function judge(state: CephState, osds: ReadonlySet<number>): Verdict {
     becomeDegraded: [],
     becomeMoreDegraded: [],
   }
-  for (const seen of state.seen()) judgeGroup(seen, osds, { verdict, isTentacle: state.okToStop.isTentacle })
+  for (const group of seen) judgeGroup(group, osds, { verdict, isTentacle: mood.isTentacle })
   return verdict
 }
 
@@ -68,21 +77,18 @@ function judgeGroup(
   else verdict.becomeDegraded.push(group.id)
 }
 
-function grow(
-  state: CephState,
-  osds: Set<number>,
-  { max, verdict }: { readonly max: number; readonly verdict: Verdict },
-): Verdict {
+function grow(question: StopQuestion, osds: Set<number>, verdict: Verdict): Verdict {
+  const { tree, isUp, max } = question
   let best = verdict
-  const start = state.map.tree.byId.get(Math.min(...osds))
+  const start = tree.byId.get(Math.min(...osds))
   if (start === undefined) return best
   for (const bucket of ancestorsOf(start)) {
     let wasRefused = false
     for (const osd of bucket.osds) {
       if (osds.size >= max) return best
-      if (osds.has(osd) || !state.map.isUp(osd)) continue
+      if (osds.has(osd) || !isUp(osd)) continue
       osds.add(osd)
-      const next = judge(state, osds)
+      const next = judge(question, osds)
       if (isFine(next)) best = next
       else {
         osds.delete(osd)
