@@ -46,6 +46,7 @@ export interface Seen {
   /** The objects that `snapshot.budgets` were read from. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly ceph: CephCommands | undefined
+  readonly map: CephMap | undefined
   readonly silentSince: number | undefined
   readonly problems: readonly ObjectProblem[]
 }
@@ -106,6 +107,7 @@ export class CephDrainObserver {
       record,
       budgets,
       ceph: commands,
+      map: map.known ? map.value : undefined,
       silentSince,
       problems: [
         ...settings.warnings.map((problem) => ({ object: `cephcluster/${name}`, problem })),

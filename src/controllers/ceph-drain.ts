@@ -1,11 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import { decideCephDrain } from '../domain/ceph-drain/decide.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
-import { labelOfBucket } from '../domain/ceph-drain/domain-type.ts'
-import type { CephView } from '../domain/ceph-drain/snapshot.ts'
-import { compareOpinions } from '../domain/safety/second-opinion.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
@@ -18,6 +14,7 @@ import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
 import type { Permission } from './permission.ts'
 import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
+import { SecondOpinions } from './second-opinions.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -43,10 +40,12 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
   const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
+  const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
 
   function forget(key: string): void {
     observer.forget(key)
+    opinions.forget(key)
     reporter.forget(key)
   }
 
@@ -96,7 +95,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const seen = await observer.observe(key, cluster, signal)
     const { snapshot, record } = seen
-    const decided = await decideTwice(seen, signal)
+    const decided = await opinions.decide({ key, snapshot, map: seen.map, ceph: seen.ceph, signal })
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : []
@@ -123,24 +122,5 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     )
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
     return outcome.nooutFailures
-  }
-
-  /** Decides; and where that would open a domain, hears Ceph's own opinion and decides again if it differs. */
-  async function decideTwice({ snapshot, ceph }: Seen, signal: AbortSignal): Promise<CephDrainDecision> {
-    const first = decideCephDrain(snapshot)
-    if (!snapshot.ceph.known || ceph === undefined || snapshot.cluster.mode !== 'manage') return first
-    const view = snapshot.ceph.value
-    const opened = first.state.openDomains.filter((domain) => !snapshot.state.openDomains.includes(domain))
-    const asked = view.domains.filter(({ domain }) => opened.includes(labelOfBucket(domain)))
-    const answers = await Promise.all(
-      asked.map(async ({ domain, osds }) => {
-        const running = osds.filter((id) => view.upOsds.includes(id) && !view.assumedDownOsds?.includes(id))
-        return running.length === 0 ? [] : [[domain, await ports.ceph.askOkToStop(ceph, running, signal)] as const]
-      }),
-    )
-    const { disagreements } = compareOpinions({ verdicts: view.domains, cephSays: Object.fromEntries(answers.flat()) })
-    if (disagreements.length === 0) return first
-    const disputed: CephView = { ...view, disagreements }
-    return decideCephDrain({ ...snapshot, ceph: { known: true, value: disputed } })
   }
 }

@@ -5,7 +5,9 @@ import type { CephCluster } from '../api/rook.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
 
 /** Everything in a namespace is about the Ceph clusters there; Rook allows one, we take whatever is there. */
-export interface ClusterFollower {
+interface ClusterFollower {
+  /** A change of a cluster itself. */
+  followSelf(tell: (key: string) => void): void
   /** A change of something that lives in the namespace of its cluster. */
   follow<V extends { readonly metadata: { readonly namespace?: string } }>(
     view: WatchView<V>,
@@ -17,9 +19,16 @@ export interface ClusterFollower {
 
 /** `clusters` is indexed by `namespace`. What is subscribed ends with the signal. */
 export function followClusters(clusters: WatchView<CephCluster>, signal: AbortSignal): ClusterFollower {
-  const subscribe = <V>(view: WatchView<V>, listener: (change: ViewChange<V>) => void) =>
-    signal.addEventListener('abort', view.subscribe(listener), { once: true })
+  const ends: (() => void)[] = []
+  const endAll = () => {
+    for (const end of ends) end()
+  }
+  signal.addEventListener('abort', endAll, { once: true })
+  const subscribe = <V>(view: WatchView<V>, listener: (change: ViewChange<V>) => void) => {
+    ends.push(view.subscribe(listener))
+  }
   return {
+    followSelf: (tell) => subscribe(clusters, ({ key }) => tell(key)),
     follow(view, tell) {
       subscribe(view, (change) => {
         const { namespace = '' } = (change.type === 'removed' ? change.previous : change.value).metadata

@@ -1,0 +1,124 @@
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import { decideCephDrain } from '../domain/ceph-drain/decide.ts'
+import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
+import type { CephDrainSnapshot, CephView } from '../domain/ceph-drain/snapshot.ts'
+import { coverOf } from '../domain/ceph-drain/wanted-budgets.ts'
+import { known, type Observed } from '../domain/observed.ts'
+import type { CephMap } from '../domain/safety/ceph-map.ts'
+import { compareOpinions } from '../domain/safety/second-opinion.ts'
+import type { DomainVerdict } from '../domain/safety/verdict.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { CephPorts } from './ceph-ports.ts'
+
+export interface OpinionPorts {
+  readonly clock: Clock
+  readonly ceph: Pick<CephPorts, 'askOkToStop'>
+}
+
+export interface OpinionRequest {
+  readonly key: string
+  readonly snapshot: CephDrainSnapshot
+  readonly map: CephMap | undefined
+  readonly ceph: CephCommands | undefined
+  readonly signal: AbortSignal
+}
+
+/** A manager that restarts has an opinion again after a moment; one that never has any must not stop drains for ever. */
+const patienceMs = 60_000
+
+/**
+ * Decides; and where that would let OSDs go that were held, hears what Ceph itself says of it and decides again.
+ *
+ * Fails closed: an opinion that differs holds the domain; one that cannot be had holds it for a minute.
+ */
+export class SecondOpinions {
+  readonly #ports: OpinionPorts
+  readonly #unsureSince = new Map<string, number>()
+
+  constructor(ports: OpinionPorts) {
+    this.#ports = ports
+  }
+
+  forget(key: string): void {
+    this.#unsureSince.delete(key)
+  }
+
+  async decide({ key, snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
+    const first = decideCephDrain(snapshot)
+    const view = snapshot.ceph.known ? snapshot.ceph.value : undefined
+    if (view === undefined || map === undefined || ceph === undefined || snapshot.cluster.mode !== 'manage')
+      return first
+    const cephSays = await this.#ask(domainsToRelease(snapshot, first, view, map), ceph, signal)
+    const { disagreements, unsure } = compareOpinions({ verdicts: view.domains, cephSays })
+    if (disagreements.length === 0 && unsure.length === 0) {
+      this.#unsureSince.delete(key)
+      return first
+    }
+    const now = this.#ports.clock.now()
+    const since = unsure.length === 0 ? now : (this.#unsureSince.get(key) ?? now)
+    if (unsure.length > 0) this.#unsureSince.set(key, since)
+    const isPatient = now - since < patienceMs
+    const problems: ObjectProblem[] = isPatient
+      ? []
+      : unsure.map(({ domain, why }) => ({ object: `bucket/${domain}`, problem: `Ceph has no opinion on it: ${why}` }))
+    const changed: CephView = {
+      ...view,
+      disagreements,
+      domains: isPatient ? withoutVerdicts(view.domains, unsure) : view.domains,
+    }
+    const second = decideCephDrain({ ...snapshot, ceph: known(changed) })
+    return { ...second, problems: [...second.problems, ...problems] }
+  }
+
+  async #ask(domains: readonly AskedDomain[], ceph: CephCommands, signal: AbortSignal) {
+    const answers = await Promise.all(
+      domains.map(
+        async ({ domain, osds }) => [domain, await this.#ports.ceph.askOkToStop(ceph, osds, signal)] as const,
+      ),
+    )
+    return Object.fromEntries<Observed<boolean>>(answers)
+  }
+}
+
+interface AskedDomain {
+  readonly domain: string
+  /** Those that run and hold data: of others Ceph has nothing to say. */
+  readonly osds: readonly number[]
+}
+
+function domainsToRelease(
+  snapshot: CephDrainSnapshot,
+  decision: CephDrainDecision,
+  view: CephView,
+  map: CephMap,
+): AskedDomain[] {
+  const released = new Set(releasedOsds(snapshot, decision))
+  if (released.size === 0) return []
+  const withData = new Set<number>(map.pgs.acting)
+  const running = new Set(view.upOsds.filter((id) => withData.has(id) && !view.assumedDownOsds?.includes(id)))
+  return view.domains
+    .filter(({ osds }) => osds.some((id) => released.has(id)))
+    .map(({ domain, osds }) => ({ domain, osds: osds.filter((id) => running.has(id)) }))
+    .filter(({ osds }) => osds.length > 0)
+}
+
+/** OSDs that run, and that the decision would let go although something held them until now, or nobody had decided yet. */
+function releasedOsds({ budgets, osds, state }: CephDrainSnapshot, decision: CephDrainDecision): number[] {
+  const isHeld = coverOf(budgets.filter(({ isOurs }) => isOurs))
+  const staysHeld = coverOf(decision.budgets)
+  const isOpenAlready = decision.state.openDomains.every((domain) => state.openDomains.includes(domain))
+  return osds.filter((osd) => osd.isReady && !staysHeld(osd) && (isHeld(osd) || !isOpenAlready)).map(({ id }) => id)
+}
+
+function withoutVerdicts(
+  domains: readonly DomainVerdict[],
+  unsure: readonly { readonly domain: string; readonly why: string }[],
+): DomainVerdict[] {
+  const why = new Map(unsure.map((entry) => [entry.domain, entry.why]))
+  return domains.map((entry) => {
+    const doubt = why.get(entry.domain)
+    return doubt === undefined || entry.verdict.may !== 'yes'
+      ? entry
+      : { ...entry, verdict: { may: 'unknown', why: doubt } }
+  })
+}

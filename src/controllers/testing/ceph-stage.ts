@@ -1,0 +1,182 @@
+import { hasReason } from '../../api/api-error.ts'
+import type { ConfigMap, Event } from '../../api/core.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { configMaps, events, nodes, podDisruptionBudgets, pods } from '../../api/resources.ts'
+import { cephClusters } from '../../api/rook.ts'
+import type { CephCommands } from '../../ceph/ceph-commands.ts'
+import { buildCephDescription } from '../../cli/demo/build-ceph-description.ts'
+import { parseClusterFile } from '../../cli/demo/cluster-file.ts'
+import type { CephClusterDescription } from '../../cli/demo/describe-ceph.ts'
+import { seedCluster } from '../../cli/demo/seed-cluster.ts'
+import { evictPod, type KubeApi } from '../../kube/kube-api.ts'
+import { createMetrics, type Metrics } from '../../observability/metrics.ts'
+import { type ControllerName, type Operator, startOperator } from '../../operator.ts'
+import { seededRandom } from '../../runtime/random.ts'
+import { createSimulatedCeph, type SimulatedCeph } from '../../world/ceph/simulated-ceph.ts'
+import { startWorld, type World } from '../../world/start-world.ts'
+import { openStory, type Story } from '../../world/testing/story.ts'
+
+export const namespace = 'rook-ceph'
+
+/** Zones x, y and z with one node each, node-x to node-z, and two OSDs on each of them. */
+export const smallCluster = `
+name: stage
+pace: { readyAfterSeconds: 1, terminationSeconds: 1 }
+zones: [{ name: x }, { name: y }, { name: z }]
+nodes:
+  - { name: 'node-{zone}', roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
+ceph:
+  osds: { perNode: 2 }
+  mons: 3
+  mgrs: 2
+  pools: [{ name: data, failureDomain: zone, pgs: 16 }]
+`
+
+export interface CephStage extends Story {
+  readonly world: World
+  readonly ceph: SimulatedCeph
+  /** Every command that an operator sent, by its prefix. */
+  readonly asked: string[]
+  /** Every write that an operator made: `update configmaps/rook-ceph-pdbstatemap`. */
+  readonly written: string[]
+  readonly metrics: Metrics
+  operate(options?: {
+    readonly api?: KubeApi
+    readonly controllers?: readonly ControllerName[]
+    readonly dryRun?: boolean
+  }): Operator
+  cordon(node: string, isCordoned?: boolean): Promise<void>
+  /** Asks for the pod of this OSD to go; tells what the API server said. */
+  evictOsd(id: number): Promise<'going' | 'refused'>
+  /** `rook-ceph-osd: 1 of all`, in the order of names. */
+  budgets(): Promise<string[]>
+  record(): Promise<ConfigMap>
+  /** Reasons of our events about the cluster, oldest first. */
+  told(): Promise<string[]>
+  patchCluster(body: Parameters<KubeApi['patch']>[2]['body']): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openCephStage(file = smallCluster, seed = 1): Promise<CephStage> {
+  const description = parseClusterFile(file, 'the stage')
+  const story = openStory(seed)
+  const { api, clock, random, failures } = story
+  const { pace } = description
+  const world = startWorld({
+    api,
+    clock,
+    random,
+    keepEvents: 'none',
+    onFailure: (failure) => failures.push(failure),
+    kubelet: { readySeconds: pace.readyAfterSeconds, terminationSeconds: pace.terminationSeconds },
+  })
+  const ceph = createSimulatedCeph(
+    { api, clock, random, views: world.views, isOn: world.kubelet.isOn },
+    buildCephDescription(description.ceph as CephClusterDescription),
+  )
+  await seedCluster(api, description)
+  await story.seconds(60)
+
+  const asked: string[] = []
+  const written: string[] = []
+  const metrics = createMetrics()
+  const running: Operator[] = []
+  const commands: CephCommands = {
+    run(command, options) {
+      asked.push(command.prefix)
+      return ceph.commands.run(command, options)
+    },
+  }
+  const clusterKey = { namespace, name: 'rook-ceph' }
+  return {
+    ...story,
+    world,
+    ceph,
+    asked,
+    written,
+    metrics,
+    operate(options = {}) {
+      const operator = startOperator({
+        api: noted(options.api ?? api, written),
+        clock,
+        random: seededRandom(9),
+        log: { info() {}, warn() {}, error() {}, debug() {} } as never,
+        metrics,
+        controllers: options.controllers ?? ['ceph-drain'],
+        dryRun: options.dryRun === true,
+        ceph: () => commands,
+      })
+      running.push(operator)
+      return operator
+    },
+    async cordon(name, isCordoned = true) {
+      const body = { spec: { unschedulable: isCordoned ? true : null } }
+      await api.patch(nodes, { name }, { type: 'merge', body })
+    },
+    async evictOsd(id) {
+      const { items } = await api.list(pods, { namespace, labelSelector: `app=rook-ceph-osd,osd=${id}` })
+      try {
+        for (const { metadata } of items) await evictPod(api, { namespace, name: metadata.name })
+        return 'going'
+      } catch (error) {
+        if (hasReason(error, 'TooManyRequests')) return 'refused'
+        throw error
+      }
+    },
+    async budgets() {
+      const { items } = await api.list(podDisruptionBudgets, { namespace })
+      return items.map(budgetText)
+    },
+    record: () => api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' }),
+    async told() {
+      const { items } = await api.list(events, { namespace })
+      return items
+        .filter(({ source }) => source?.component === 'cofferdam')
+        .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map(({ type, reason }: Event) => `${type} ${reason}`)
+    },
+    async patchCluster(body) {
+      await api.patch(cephClusters, clusterKey, { type: 'merge', body } as Parameters<KubeApi['patch']>[2])
+    },
+    async close() {
+      const stopped = Promise.all(running.map((operator) => operator.stop()))
+      await clock.advance(30_000)
+      await stopped
+      ceph.stop()
+      world.stop()
+      story.stop()
+    },
+  }
+}
+
+export function budgetText({ metadata, spec }: PodDisruptionBudget): string {
+  const { matchLabels = {}, matchExpressions = [] } = spec.selector ?? {}
+  const limit = spec.minAvailable === undefined ? `${spec.maxUnavailable}` : `at least ${spec.minAvailable}`
+  const labels = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
+  const without = matchExpressions.find(({ operator }) => operator === 'NotIn')?.values ?? []
+  const of = labels.length > 0 ? labels.join(',') : without.length === 0 ? 'all' : `all but ${without.join(',')}`
+  return `${metadata.name}: ${limit} of ${of}`
+}
+
+/** The same API; each write that the server took is noted. */
+function noted(api: KubeApi, written: string[]): KubeApi {
+  const note = async <T>(text: string, call: Promise<T>): Promise<T> => {
+    const answer = await call
+    written.push(text)
+    return answer
+  }
+  return {
+    get: (...request) => api.get(...request),
+    list: (...request) => api.list(...request),
+    watch: (...request) => api.watch(...request),
+    createSubresource: (...request) => api.createSubresource(...request),
+    deleteCollection: (...request) => api.deleteCollection(...request),
+    create: (type, object, options) =>
+      note(`create ${type.plural}/${object.metadata.name}`, api.create(type, object, options)),
+    update: (type, object, options) =>
+      note(`update ${type.plural}/${object.metadata.name}`, api.update(type, object, options)),
+    patch: (type, key, patch, options) =>
+      note(`patch ${type.plural}/${key.name}`, api.patch(type, key, patch, options)),
+    delete: (type, key, options) => note(`delete ${type.plural}/${key.name}`, api.delete(type, key, options)),
+  }
+}
