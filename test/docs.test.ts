@@ -4,6 +4,20 @@ import { describe, expect, it } from 'vitest'
 import { createCommands } from '../src/cli/commands.ts'
 import { buildProgram } from '../src/cli/program.ts'
 import { createTerminal } from '../src/cli/terminal.ts'
+import { explainBudget } from '../src/domain/explain/explain-budget.ts'
+import { explainNode } from '../src/domain/explain/explain-node.ts'
+import { explainPod } from '../src/domain/explain/explain-pod.ts'
+import { summarizeCluster } from '../src/domain/explain/summarize-cluster.ts'
+import {
+  budget,
+  earlier,
+  node,
+  now,
+  osdBudget,
+  osdPod,
+  pod,
+  storageView,
+} from '../src/domain/explain/testing/sample-objects.ts'
 import { reasons } from '../src/domain/reasons.ts'
 import { errorCatalogue } from '../src/errors.ts'
 import { createMetrics } from '../src/observability/metrics.ts'
@@ -73,11 +87,33 @@ describe('the page of commands', () => {
     },
   )
 
+  it('names every field of the data that explain and status print', () => {
+    const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+    const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([A-Za-z]+)`/g)].map((match) => match[1])))
+    const silentNode = node('node-b', { isReady: false, spec: { unschedulable: true } })
+    const pods = [pod('web-1', { node: 'node-b' }), osdPod(2, { zone: 'zone-y', node: 'node-b' })]
+    const web = budget('web', { disruptionsAllowed: 0, disruptedPods: { 'web-1': earlier } })
+    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [storageView()] }
+    const data = [
+      explainNode({ ...guards, node: silentNode, now }),
+      explainPod({ ...guards, pod: pod('web-1') }),
+      explainBudget({ ...guards, budget: web }),
+      summarizeCluster({ ...guards, nodes: [silentNode], events: [], now }),
+    ]
+    expect(fieldsOf(data).filter((field) => !named.has(field))).toEqual([])
+  })
+
   it('has every flag of all commands and no other', () => {
     const flags = program.options.map(({ flags }) => flags)
     expect(flagsOn('Flags of every command')).toEqual([...flags, '-h, --help'].sort())
   })
 })
+
+function fieldsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap(fieldsOf))]
+  if (typeof value !== 'object' || value === null) return []
+  return [...new Set(Object.entries(value).flatMap(([field, inner]) => [field, ...fieldsOf(inner)]))]
+}
 
 it('every link between our documents leads somewhere', () => {
   const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].concat(
