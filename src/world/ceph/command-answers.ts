@@ -4,10 +4,10 @@ import { crushDump, crushRules, osdTree } from './answers/crush.ts'
 import { mgrStat, osdFind, osdMetadata, quorumStatus, versions } from './answers/daemons.ts'
 import { health } from './answers/health.ts'
 import { okToStop } from './answers/ok-to-stop.ts'
-import { flagBits, osdDump } from './answers/osd-dump.ts'
+import { ecProfile, flagBits, osdDump } from './answers/osd-dump.ts'
 import { pgDump, pgStat } from './answers/pg-dump.ts'
 import { pgListing } from './answers/pg-listing.ts'
-import { poolList } from './answers/pool-record.ts'
+import { ecProfileName, poolList } from './answers/pool-record.ts'
 import { osdStat, status } from './answers/status.ts'
 import type { CephState } from './ceph-state.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
@@ -46,6 +46,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'osd crush dump': () => said(crushDump(state)),
     'osd crush rule dump': () => said(crushRules(map.tree)),
     'osd crush rule ls': () => said(map.tree.rules.map(({ name }) => name)),
+    'osd erasure-code-profile get': ({ name }) => profile(texts(name)),
     'osd metadata': ({ id }) => metadata(id),
     'osd find': ({ id }) => find(id),
     'osd pool ls': ({ detail }) =>
@@ -72,6 +73,12 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     if (name === undefined) return said([...map.osds.values()].map((osd) => osdMetadata(osd, state)))
     const osd = map.osds.get(parseOsd(name) ?? -1)
     return osd === undefined ? failed(errno.noEntry, `osd.${name} does not exist`) : said(osdMetadata(osd, state))
+  }
+
+  function profile([name = '']: readonly string[]): CephAnswer {
+    const pool = state.pools.find((one) => one.kind === 'erasure' && ecProfileName(one) === name)
+    if (pool === undefined) return failed(errno.noEntry, `unknown erasure code profile '${name}'`)
+    return said(ecProfile(pool, state))
   }
 
   function find(id: Json | undefined): CephAnswer {

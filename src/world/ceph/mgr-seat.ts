@@ -16,7 +16,7 @@ export class MgrSeat {
   readonly #ports: MgrSeatPorts
   #active: string | undefined
   #epoch = 5
-  #isKilled = false
+  #killedUntilMs = 0
   #cancel: (() => void) | undefined
 
   constructor(ports: MgrSeatPorts) {
@@ -38,6 +38,10 @@ export class MgrSeat {
   /** A mgr that runs when the cluster is first seen has been active before. */
   begin(): void {
     this.#active = this.#ports.aliveMgrs()[0]
+  }
+
+  get #isKilled(): boolean {
+    return this.#ports.timers.now() < this.#killedUntilMs
   }
 
   look(): void {
@@ -63,11 +67,9 @@ export class MgrSeat {
 
   /** All mgr processes die and stay away for a while, whatever their pods say. */
   kill(forMs: number): void {
-    this.#isKilled = true
+    const { timers } = this.#ports
+    this.#killedUntilMs = Math.max(this.#killedUntilMs, timers.now() + forMs)
     this.look()
-    this.#ports.timers.after(forMs, () => {
-      this.#isKilled = false
-      this.look()
-    })
+    timers.after(forMs, () => this.look())
   }
 }

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { nodes, pods } from '../../api/resources.ts'
+import { observeCeph } from '../../ceph/observe-ceph.ts'
 import { noOsd } from '../../domain/safety/ceph-map.ts'
+import { isFresh } from '../../domain/safety/freshness.ts'
 import { type CephStage, openCeph, smallDescription } from './testing/ceph-stage.ts'
 
 interface Osd {
@@ -197,6 +199,30 @@ describe('what Ceph says lags behind what is', () => {
     stop()
   })
 
+  it('a reader that compares epochs knows when to wait: after a loss, after a return, and not for ever', async () => {
+    const { ceph, emptyNode, cordon, clock, seconds, stop } = await openCeph()
+    const look = async () => {
+      const map = await observeCeph(ceph.commands)
+      if (!map.known) throw new Error(map.why)
+      const upCount = map.value.osds.filter(({ isUp }) => isUp).length
+      return [upCount, isFresh(map.value)] as const
+    }
+    const until = async (upCount: number) => {
+      while ((await look())[0] !== upCount) await clock.advance(100)
+    }
+    expect(await look()).toEqual([12, true])
+    await emptyNode('node-1')
+    await until(10)
+    expect(await look()).toEqual([10, false])
+    await seconds(5)
+    expect(await look()).toEqual([10, true])
+    await cordon('node-1', false)
+    await until(12)
+    await seconds(30)
+    expect(await look()).toEqual([12, true])
+    stop()
+  })
+
   it('a new mgr knows nothing until all OSDs have reported; meanwhile the mons have only what the last one said', async () => {
     const { ceph, run, states, seconds, stop } = await openCeph()
     ceph.controls.killMgr(10_000)
@@ -221,6 +247,23 @@ describe('what Ceph says lags behind what is', () => {
     await seconds(2)
     const second = await ask<{ active_name: string }>('mgr stat')
     expect([first.active_name, second.active_name]).toEqual(['a', 'b'])
+    stop()
+  })
+})
+
+describe('a cluster that is only just started', () => {
+  it('answers when its mons are there, has OSDs up as their pods get ready, and is clean soon after', async () => {
+    const { ask, run, states, seconds, stop } = await openCeph({ early: true })
+    const asked = run('status')
+    await seconds(30)
+    expect((await asked).code).toBe(0)
+    await seconds(30)
+    expect(await states()).toEqual(allClean)
+    const { osds } = await ask<Dump>('osd dump')
+    expect(osds.filter(({ up, up_from }) => up === 0 || up_from === 0)).toEqual([])
+    const hosts = (await ask<{ id: number; hostname: string }[]>('osd metadata')).map(({ hostname }) => hostname)
+    const nodeNumbers = [1, 1, 4, 4, 2, 2, 5, 5, 3, 3, 6, 6]
+    expect(hosts).toEqual(nodeNumbers.map((number) => `node-${number}`))
     stop()
   })
 })

@@ -3,6 +3,7 @@ import type { CephState } from '../ceph-state.ts'
 import type { OsdEntry } from '../osd-map.ts'
 import type { Pool } from '../placement-group.ts'
 import { describePool, ecProfileName } from './pool-record.ts'
+import { releaseOf } from './status.ts'
 import { cephTime } from './times.ts'
 
 /** Bits of the OSD map's flags, by the names that Ceph prints. */
@@ -49,7 +50,7 @@ export function osdDump(state: CephState): JsonObject {
     max_osd: Math.max(-1, ...map.osds.keys()) + 1,
     require_min_compat_client: 'luminous',
     min_compat_client: 'jewel',
-    require_osd_release: 'pacific',
+    require_osd_release: releaseOf(state),
     pools: pools.map((pool) => describePool(pool, state, 'pool')),
     osds: osds.map(describeOsd),
     osd_xinfo: osds.map((osd) => describeOsdMore(osd, map.createdMs)),
@@ -61,7 +62,9 @@ export function osdDump(state: CephState): JsonObject {
     range_blocklist: {},
     erasure_code_profiles: Object.fromEntries([
       ['default', { k: '2', m: '2', plugin: 'jerasure', technique: 'reed_sol_van' }],
-      ...pools.filter(({ kind }) => kind === 'erasure').map((pool) => [ecProfileName(pool), ecProfile(pool)] as const),
+      ...pools
+        .filter(({ kind }) => kind === 'erasure')
+        .map((pool) => [ecProfileName(pool), ecProfile(pool, state)] as const),
     ]),
     removed_snaps_queue: [],
     new_removed_snaps: [],
@@ -78,11 +81,11 @@ export function osdDump(state: CephState): JsonObject {
   }
 }
 
-export function ecProfile(pool: Pool): JsonObject {
+export function ecProfile(pool: Pool, { map }: CephState): JsonObject {
   return {
     'crush-device-class': pool.deviceClass ?? '',
     'crush-failure-domain': pool.failureDomain,
-    'crush-root': 'default',
+    'crush-root': map.tree.root.name,
     'jerasure-per-chunk-alignment': 'false',
     k: String(pool.readable),
     m: String(pool.size - pool.readable),

@@ -51,11 +51,18 @@ export function smallDescription(changes: Partial<CephDescription> = {}): CephDe
 
 /** A living cluster in which that Ceph runs: one Deployment for each mon, mgr and OSD, as Rook makes them. */
 export async function openCeph(
-  options: { readonly seed?: number; readonly description?: CephDescription; readonly mgrs?: number } = {},
+  options: {
+    readonly seed?: number
+    readonly description?: CephDescription
+    readonly mgrs?: number /** Ceph is there before its first pod. */
+    readonly early?: boolean
+  } = {},
 ): Promise<CephStage> {
   const description = options.description ?? smallDescription()
   const story = await openWorld({ seed: options.seed ?? 1, nodeCount: 6 })
   const { api, clock, random, world } = story
+  const create = () => createSimulatedCeph({ api, clock, random, isOn: world.kubelet.isOn }, description)
+  const early = options.early === true ? create() : undefined
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cephNamespace } })
   for (const [index, mon] of ['a', 'b', 'c'].entries())
     await api.create(deployments, daemon('mon', mon, `node-${index + 1}`))
@@ -65,8 +72,8 @@ export async function openCeph(
       for (const { id } of host.osds ?? []) await api.create(deployments, daemon('osd', String(id), host.name))
     }
   }
-  await story.seconds(20)
-  const ceph = createSimulatedCeph({ api, clock, random, isOn: world.kubelet.isOn }, description)
+  if (options.early !== true) await story.seconds(20)
+  const ceph = early ?? create()
   const run = (prefix: string, args: Record<string, Json> = {}) => ceph.commands.run({ prefix, ...args } as CephCommand)
   await story.seconds(1)
 
