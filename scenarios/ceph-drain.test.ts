@@ -44,9 +44,12 @@ async function openGuarded(file: string): Promise<void> {
 }
 
 async function drained(node: string): Promise<void> {
-  const drain = stage.drain(node)
-  await stage.until(`${node} is drained`, drain.isOver)
-  await drain.ended
+  // kubectl may overlook a pod whose budget went in the middle of its eviction; whoever looks drains again.
+  for (let left = [node]; left.length > 0; left = stage.osdsOn(node)) {
+    const drain = stage.drain(node)
+    await stage.until(`${node} is drained`, drain.isOver)
+    await drain.ended
+  }
 }
 
 it('the example of the design: a zone is drained, the others are held, and all is as before', async () => {
@@ -121,14 +124,14 @@ it('a node that stays cordoned holds nobody up once its data has been rebuilt on
   expect(await stage.nooutBuckets()).toEqual(['node-1'])
   await stage.until('noout has expired', async () => (await stage.nooutBuckets()).length === 0, 120)
   await stage.until('the other hosts are free', isCalm, 300)
-  await drained('node-2')
+  await drained('node-4')
   expect(stage.oracle.violations).toEqual([])
 })
 
 it('while Ceph is silent nothing more may go down, after a short grace; when it answers again all is as before', async () => {
   await openGuarded(threeZones)
   stage.silenceCeph()
-  await stage.seconds(60)
+  await stage.seconds(150)
   const drain = stage.drain('node-a')
   await stage.seconds(60)
   expect(stage.runningOsds()).toEqual([0, 1, 2, 3, 4, 5])

@@ -15,9 +15,9 @@ import { isActive, isReady } from '../../src/world/pod-facts.ts'
 import { startWorld } from '../../src/world/start-world.ts'
 import { openStory, type Story } from '../../src/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
-import { type Drain, startDrain } from './drainer.ts'
+import { type Drain, daemonName, startDrain } from './drainer.ts'
 import { type Oracle, watchOver } from './oracle.ts'
-import { budgetText, recordCluster, recordCommands } from './recorder.ts'
+import { budgetText, recordCluster, recordCommands, recordHealth } from './recorder.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 export interface CephStage extends Pick<Story, 'api' | 'clock'> {
@@ -45,11 +45,15 @@ export interface CephStage extends Pick<Story, 'api' | 'clock'> {
   /** `maxUnavailable 1, without osd 1`; undefined when there is no such budget. */
   budgetText(name: string): string | undefined
   runningOsds(): number[]
+  /** `osd.0` ... that are on this node and not about to leave it. */
+  osdsOn(node: string): string[]
   nooutBuckets(): Promise<string[]>
   close(): Promise<void>
 }
 
-const stepMs = 250
+const stepMs = 500
+/** A new operator reads the cluster first. */
+const settlingMs = 5_000
 
 function osdPods(views: Views): Pod[] {
   return [...views.of(pods).values()].filter(({ metadata }) => metadata.labels?.['app'] === 'rook-ceph-osd')
@@ -78,19 +82,28 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
   const operatorApi = await installOperator(server)
   await story.seconds(60)
 
-  const trace = openTrace(clock)
-  const stopRecording = recordCluster(views, trace)
-  const domainLabel = `topology-location-${described.rados[0]?.failureDomain ?? 'host'}`
-  const oracle = watchOver({ views, domainLabel, observeCeph: () => observeCeph(ceph.commands) })
-  let operator: Operator | undefined
+  let startedMs = Number.POSITIVE_INFINITY
   let line = openLine()
   const cephLine = openLine()
+
+  const trace = openTrace(clock)
+  const stopRecording = recordCluster(views, trace)
+  const lookAtHealth = recordHealth(ceph.commands, trace)
+  const domainLabel = `topology-location-${described.rados[0]?.failureDomain ?? 'host'}`
+  const oracle = watchOver({
+    views,
+    domainLabel,
+    observeCeph: () => observeCeph(ceph.commands),
+    isUnattended: () => line.isCut || clock.now() < startedMs + settlingMs,
+  })
+  let operator: Operator | undefined
 
   async function seconds(count: number): Promise<void> {
     const end = clock.now() + count * 1_000
     while (clock.now() < end) {
       await clock.advance(Math.min(stepMs, end - clock.now()))
       oracle.look()
+      lookAtHealth()
     }
   }
 
@@ -116,6 +129,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     uncordon: async (node) => void (await schedulable(node, false)),
     startOperator() {
       line = openLine()
+      startedMs = clock.now()
       const commands = cephLine.commands(line.commands(recordCommands(ceph.commands, trace)))
       operator = startOperator({
         api: line.api(operatorApi),
@@ -154,6 +168,10 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
         .filter((pod) => isActive(pod) && isReady(pod))
         .map(({ metadata }) => Number(metadata.labels?.['osd']))
         .sort((a, b) => a - b),
+    osdsOn: (node) =>
+      osdPods(views)
+        .filter((pod) => pod.spec.nodeName === node && isActive(pod))
+        .map(daemonName),
     async nooutBuckets() {
       const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })
       const { crush_node_flags: flags } = JSON.parse(out) as { crush_node_flags: Record<string, string[]> }

@@ -51,7 +51,8 @@ async function evictUntilGone({ api, clock, tell }: DrainerPorts, pod: Pod): Pro
       await evictPod(api, { ...key, ...(metadata.uid === undefined ? {} : { uid: metadata.uid }) })
       break
     } catch (error) {
-      if (hasReason(error, 'NotFound', 'Conflict')) return
+      // kubectl takes any 404 for a pod that is gone, also the one of a budget that went in the middle of an eviction.
+      if (hasReason(error, 'NotFound')) return
       if (!hasReason(error, 'TooManyRequests')) throw error
       if (refusals === 0) tell(`${daemonName(pod)} has to wait: ${holderOf(error)}`)
       await sleep(clock, retryAfterMs)

@@ -7,11 +7,15 @@ import { type CephMap, noOsd } from '../../src/domain/safety/ceph-map.ts'
 export function groupsBelowFloor({ pgs, pools, osds }: CephMap): string[] {
   const up = new Set(osds.filter(({ isUp }) => isUp).map(({ id }) => id))
   const floors = new Map(pools.map(({ id, minSize }) => [id, minSize]))
-  return Array.from({ length: pgs.count }, (_, index) => index)
-    .filter((index) => {
-      const members = pgs.acting.slice(pgs.offsets[index], pgs.offsets[index + 1])
-      const serving = members.filter((osd) => osd !== noOsd && up.has(osd)).length
-      return serving < (floors.get(pgs.poolIds[index] as number) ?? 0)
-    })
-    .map((index) => `${pgs.poolIds[index]}.${pgs.pgNumbers[index]?.toString(16)}`)
+  return (
+    Array.from({ length: pgs.count }, (_, index) => index)
+      // A new mgr has heard of no group yet, and says nothing of where it is served.
+      .filter((index) => pgs.stateNames[pgs.states[index] as number] !== 'unknown')
+      .filter((index) => {
+        const members = pgs.acting.slice(pgs.offsets[index], pgs.offsets[index + 1])
+        const serving = members.filter((osd) => osd !== noOsd && up.has(osd)).length
+        return serving < (floors.get(pgs.poolIds[index] as number) ?? 0)
+      })
+      .map((index) => `${pgs.poolIds[index]}.${pgs.pgNumbers[index]?.toString(16)}`)
+  )
 }

@@ -2,13 +2,19 @@ import type { Node, Pod } from '../../src/api/core.ts'
 import type { PodDisruptionBudget } from '../../src/api/policy.ts'
 import { nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
 import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import { observeStatus } from '../../src/ceph/observe-status.ts'
 import type { Views } from '../../src/world/actor.ts'
 import { isReady } from '../../src/world/pod-facts.ts'
 import { daemonName } from './drainer.ts'
 import type { Trace } from './trace.ts'
 
 /** Tells of budgets, OSD pods and nodes as they change, in the order in which the API server does. */
-export function recordCluster(views: Views, { tell }: Pick<Trace, 'tell'>): () => void {
+export function recordCluster(views: Views, trace: Pick<Trace, 'tell'>): () => void {
+  // A view first tells what it holds already.
+  let isNews = false
+  const tell = (line: string) => {
+    if (isNews) trace.tell(line)
+  }
   const ends = [
     views.of(podDisruptionBudgets).subscribe(({ before, after }) => {
       const line = budgetLine(before, after)
@@ -23,9 +29,28 @@ export function recordCluster(views: Views, { tell }: Pick<Trace, 'tell'>): () =
       if (line !== undefined) tell(line)
     }),
   ]
+  isNews = true
   return () => {
     for (const end of ends) end()
   }
+}
+
+/** Tells when data begins to miss copies, and when all of it is clean again. Call it now and then. */
+export function recordHealth(commands: CephCommands, { tell }: Pick<Trace, 'tell'>): () => void {
+  let wasClean = true
+  let isAsking = false
+  async function look(): Promise<void> {
+    if (isAsking) return
+    isAsking = true
+    const status = await observeStatus(commands)
+    isAsking = false
+    if (!status.known) return
+    const { pgCount, pgsByState } = status.value
+    const isClean = (pgsByState['active+clean'] ?? 0) === pgCount
+    if (isClean !== wasClean) tell(isClean ? 'Ceph says that all data is clean' : 'Ceph says that data misses copies')
+    wasClean = isClean
+  }
+  return () => void look()
 }
 
 /** The same commands; what changes Ceph is told. */

@@ -33,6 +33,23 @@ export function buildCephCluster(ceph: CephClusterDescription): KubeObject {
   })
 }
 
+/** What Rook says of an object of its kinds that it has brought about. */
+export function buildCephStatus({ kind, metadata, spec }: KubeObject & { readonly spec?: JsonObject }): JsonObject {
+  const phase = 'Ready'
+  switch (kind) {
+    case 'CephCluster':
+      return { phase, state: 'Created', message: 'Cluster created successfully' }
+    case 'CephBlockPool': {
+      const type = spec?.['erasureCoded'] === undefined ? 'Replicated' : 'Erasure Coded'
+      return { phase, info: { type, failureDomain: spec?.['failureDomain'] ?? '' } }
+    }
+    case 'CephObjectStore':
+      return { phase, info: { endpoint: `http://rook-ceph-rgw-${metadata.name}.${metadata.namespace}.svc:80` } }
+    default:
+      return { phase }
+  }
+}
+
 /** Everything but the CephCluster itself. */
 export function buildCephResources(ceph: CephClusterDescription): CephResource[] {
   const make = (type: ResourceType, name: string, spec: JsonObject) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isSelected } from '../../api/label-selector.ts'
 import { buildCephDaemons, letters } from './build-ceph-daemons.ts'
-import { buildCephCluster, buildCephResources } from './build-ceph-resources.ts'
+import { buildCephCluster, buildCephResources, buildCephStatus } from './build-ceph-resources.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 
@@ -163,6 +163,20 @@ describe('the objects that describe the cluster to Rook', () => {
         },
       },
     })
+  })
+
+  it('each said to be ready, with what its columns show', () => {
+    const objects = [buildCephCluster(ceph), ...buildCephResources(ceph).map(({ object }) => object)]
+    expect(objects.map((object) => [object.metadata.name, buildCephStatus(object)])).toEqual([
+      ['rook-ceph', { phase: 'Ready', state: 'Created', message: 'Cluster created successfully' }],
+      ['replicapool', { phase: 'Ready', info: { type: 'Replicated', failureDomain: 'zone' } }],
+      ['ec-pool', { phase: 'Ready', info: { type: 'Erasure Coded', failureDomain: 'zone' } }],
+      ['builtin-mgr', { phase: 'Ready', info: { type: 'Replicated', failureDomain: 'host' } }],
+      ['myfs', { phase: 'Ready' }],
+      ['my-store', { phase: 'Ready', info: { endpoint: 'http://rook-ceph-rgw-my-store.rook-ceph.svc:80' } }],
+      ['my-rbd-mirror', { phase: 'Ready' }],
+      ['my-nfs', { phase: 'Ready' }],
+    ])
   })
 
   it('one object for each pool but those made by hand, one for each filesystem, store, mirror and NFS', () => {

@@ -1,12 +1,11 @@
 import { hasReason } from '../../api/api-error.ts'
-import type { JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import { keyOf, type ResourceType } from '../../api/resource-type.ts'
 import { customResourceDefinitions, deployments, namespaces } from '../../api/resources.ts'
 import { cephClusters } from '../../api/rook.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import { buildCephDaemons } from './build-ceph-daemons.ts'
-import { buildCephCluster, buildCephResources } from './build-ceph-resources.ts'
+import { buildCephCluster, buildCephResources, buildCephStatus } from './build-ceph-resources.ts'
 import type { Pace } from './cluster-schema.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 import { rookDefinitions } from './rook-definitions.ts'
@@ -27,7 +26,7 @@ export async function seedCeph(api: KubeApi, ceph: CephClusterDescription, pace:
   for (const { type, object } of resources) {
     const created = await createOnce(api, type, object)
     made.push(created)
-    const body = { status: statusOf(created) }
+    const body = { status: buildCephStatus(created) }
     await api.patch(type, keyOf(created), { type: 'merge', body }, { subresource: 'status', fieldManager })
   }
   const daemons = buildCephDaemons(ceph, {
@@ -35,12 +34,6 @@ export async function seedCeph(api: KubeApi, ceph: CephClusterDescription, pace:
     terminationSeconds: pace.terminationSeconds,
   })
   for (const daemon of daemons) await createOnce(api, deployments, daemon)
-}
-
-/** What Rook says of objects that it has brought about. */
-function statusOf({ kind }: KubeObject): JsonObject {
-  if (kind !== 'CephCluster') return { phase: 'Ready' }
-  return { phase: 'Ready', state: 'Created', message: 'Cluster created successfully' }
 }
 
 async function createOnce<T extends KubeObject>(api: KubeApi, type: ResourceType<T>, object: T): Promise<T> {
