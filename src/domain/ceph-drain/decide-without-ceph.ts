@@ -55,7 +55,8 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
     )
     const spare = new Set(state.spareOsds)
     const isProtected = layout.osds.every(
-      (osd) => isCovered(osd) || (osd.domain !== undefined && released.has(osd.domain)) || spare.has(osd.id),
+      (osd) =>
+        isCovered(osd) || (osd.domain !== undefined && released.has(osd.domain)) || (osd.isDown && spare.has(osd.id)),
     )
     if (isProtected) return budgets
     return released.size > 0 && standing.includes(type) ? blockingBudgets(layout, released) : [defaultBudget(0, [])]

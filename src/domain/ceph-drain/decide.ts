@@ -4,7 +4,7 @@ import { decideWithoutCeph } from './decide-without-ceph.ts'
 import type { CephDrainDecision, ObjectProblem } from './decision.ts'
 import { domainTypeInUse } from './domain-type.ts'
 import { explainBudgets } from './explain-budgets.ts'
-import { type Layout, layOut } from './layout.ts'
+import { type Layout, layOut, type PlacedOsd } from './layout.ts'
 import { decideNoout } from './noout.ts'
 import type { WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot, CephView } from './snapshot.ts'
@@ -42,10 +42,10 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     maxDomains: snapshot.cluster.settings.maxDomains,
     openable: ceph.openable ?? [],
   })
-  // A domain that is held now is released only after all others are held: between two writes an eviction may pass.
+  // A domain that is held now is released only after no other can lose an OSD: between two writes an eviction may pass.
   const waitsForBlocks =
     choice.released.some((name) => !uncovered.has(name)) &&
-    [...uncovered].some((name) => !choice.released.includes(name))
+    [...domainsThatMayLose(snapshot, layout)].some((name) => !choice.released.includes(name))
   const released = waitsForBlocks ? choice.released.filter((name) => uncovered.has(name)) : choice.released
   const inForce = { ...choice, released }
   const noout = decideNoout(snapshot, layout, choice)
@@ -83,7 +83,19 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
 
 /** Failure domains with an OSD that matters and that no budget of ours selects at this moment. */
 function uncoveredDomains(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
-  const isCovered = coverOf(snapshot.budgets.filter(({ isOurs }) => isOurs))
+  return domainsOutside(layout, coverOf(snapshot.budgets.filter(({ isOurs }) => isOurs)))
+}
+
+/** Failure domains with an OSD that could be evicted at this moment: a budget that has lost its one OSD spares no other. */
+function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
+  const down = layout.osds.filter(({ isDown }) => isDown)
+  const firm = snapshot.budgets.filter(
+    (budget) => budget.isOurs && down.filter(coverOf([budget])).length >= budget.maxUnavailable,
+  )
+  return domainsOutside(layout, coverOf(firm))
+}
+
+function domainsOutside(layout: Layout, isCovered: (osd: PlacedOsd) => boolean): ReadonlySet<string> {
   const open = layout.osds.filter((osd) => !layout.spare.has(osd.id) && !isCovered(osd))
   return new Set(open.flatMap(({ domain }) => (domain === undefined ? [] : [domain])))
 }
