@@ -3,33 +3,7 @@ import { nodes, pods } from '../../api/resources.ts'
 import { observeCeph } from '../../ceph/observe-ceph.ts'
 import { noOsd } from '../../domain/safety/ceph-map.ts'
 import { isFresh } from '../../domain/safety/freshness.ts'
-import { type CephStage, openCeph, smallDescription } from './testing/ceph-stage.ts'
-
-interface Osd {
-  readonly osd: number
-  readonly up: number
-  readonly in: number
-  readonly up_from: number
-  readonly down_at: number
-  readonly state: string[]
-}
-
-interface Dump {
-  readonly epoch: number
-  readonly osds: Osd[]
-  readonly crush_node_flags: Record<string, string[]>
-}
-
-interface Pg {
-  readonly pgid: string
-  readonly state: string
-  readonly up: number[]
-  readonly acting: number[]
-  readonly reported_epoch: number
-}
-
-const pgsOf = async (ask: CephStage['ask']) =>
-  (await ask<{ pg_stats: Pg[] }>('pg dump', { dumpcontents: ['pgs'] })).pg_stats
+import { type OsdDumpAnswer, openCeph, type PgAnswer, smallDescription } from './testing/ceph-stage.ts'
 
 /** Where no placement group is anything but `active+clean`. */
 const allClean = { 'active+clean': 64 }
@@ -38,12 +12,12 @@ describe('a node is emptied and comes back', () => {
   it('its OSDs go down, the data is degraded and stays so under noout, and recovers when they are back', async () => {
     const { ask, run, states, seconds, emptyNode, cordon, stop, failures } = await openCeph()
     expect(await states()).toEqual(allClean)
-    const before = await ask<Dump>('osd dump')
+    const before = await ask<OsdDumpAnswer>('osd dump')
     await run('osd set-group', { flags: 'noout', who: ['zone-a'] })
 
     await emptyNode('node-1')
     await seconds(8)
-    const during = await ask<Dump>('osd dump')
+    const during = await ask<OsdDumpAnswer>('osd dump')
     expect(during.osds.filter(({ up }) => up === 0).map(({ osd, in: isIn }) => [osd, isIn])).toEqual([
       [0, 1],
       [1, 1],
@@ -54,7 +28,7 @@ describe('a node is emptied and comes back', () => {
 
     await seconds(1_800)
     expect(await states()).toEqual(degraded)
-    expect((await ask<Dump>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
 
     await cordon('node-1', false)
     const passed = new Set<string>()
@@ -64,34 +38,34 @@ describe('a node is emptied and comes back', () => {
     }
     expect(await states()).toEqual(allClean)
     expect([...passed].filter((state) => /recover/.test(state))).not.toEqual([])
-    const after = await ask<Dump>('osd dump')
+    const after = await ask<OsdDumpAnswer>('osd dump')
     expect(after.osds.slice(0, 2).every(({ up_from, down_at }) => up_from > down_at)).toBe(true)
     expect(failures).toEqual([])
     stop()
   })
 
   it('without noout they are marked out after the interval, the data moves, and all is clean on fewer OSDs', async () => {
-    const { ask, states, seconds, emptyNode, cordon, stop } = await openCeph()
+    const { pgs, ask, states, seconds, emptyNode, cordon, stop } = await openCeph()
     await emptyNode('node-1')
     await seconds(590)
-    expect((await ask<Dump>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
     await seconds(16)
     expect(Object.keys(await states()).some((state) => state.includes('backfill'))).toBe(true)
     await seconds(90)
     expect(await states()).toEqual(allClean)
-    const out = (await ask<Dump>('osd dump')).osds.slice(0, 2)
+    const out = (await ask<OsdDumpAnswer>('osd dump')).osds.slice(0, 2)
     expect(out.map(({ in: isIn, state }) => [isIn, state])).toEqual([
       [0, ['autoout', 'exists']],
       [0, ['autoout', 'exists']],
     ])
-    const pgs = await pgsOf(ask)
-    expect(pgs.filter(({ up, acting }) => [...up, ...acting].some((osd) => osd < 2))).toEqual([])
+    const placed = await pgs()
+    expect(placed.filter(({ up, acting }) => [...up, ...acting].some((osd) => osd < 2))).toEqual([])
 
     await cordon('node-1', false)
     await seconds(90)
     expect(await states()).toEqual(allClean)
-    expect((await ask<Dump>('osd dump')).osds.every((osd) => osd.in === 1 && osd.up === 1)).toBe(true)
-    expect((await pgsOf(ask)).some(({ acting }) => acting.includes(0))).toBe(true)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.every((osd) => osd.in === 1 && osd.up === 1)).toBe(true)
+    expect((await pgs()).some(({ acting }) => acting.includes(0))).toBe(true)
     stop()
   })
 
@@ -100,10 +74,10 @@ describe('a node is emptied and comes back', () => {
     await emptyNode('node-1')
     await emptyNode('node-4')
     await seconds(2_000)
-    expect((await ask<Dump>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.every((osd) => osd.in === 1)).toBe(true)
     await cordon('node-4', false)
     await seconds(60)
-    const { osds } = await ask<Dump>('osd dump')
+    const { osds } = await ask<OsdDumpAnswer>('osd dump')
     expect(osds.filter((osd) => osd.in === 0).map(({ osd }) => osd)).toEqual([0, 1])
     stop()
   })
@@ -115,24 +89,26 @@ describe('a node is emptied and comes back', () => {
     await seconds(3_600)
     await run('osd unset', { key: 'noout' })
     await seconds(6)
-    expect((await ask<Dump>('osd dump')).osds.filter((osd) => osd.in === 0).map(({ osd }) => osd)).toEqual([0, 1])
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.filter((osd) => osd.in === 0).map(({ osd }) => osd)).toEqual([
+      0, 1,
+    ])
     stop()
   })
 })
 
 describe('two failure domains at once', () => {
   it('placement groups below min_size stop serving until enough is back', async () => {
-    const { ask, states, seconds, emptyNode, cordon, run, stop } = await openCeph()
+    const { pgs, ask, states, seconds, emptyNode, cordon, run, stop } = await openCeph()
     await emptyNode('node-1')
     await emptyNode('node-2')
     await seconds(10)
-    const pgs = await pgsOf(ask)
-    const left = ({ acting }: Pg) => acting.filter((osd) => osd !== noOsd).length
-    const replicated = pgs.filter(({ pgid, state }) => pgid.startsWith('1.') && !state.startsWith('active'))
+    const placed = await pgs()
+    const left = ({ acting }: PgAnswer) => acting.filter((osd) => osd !== noOsd).length
+    const replicated = placed.filter(({ pgid, state }) => pgid.startsWith('1.') && !state.startsWith('active'))
     expect(replicated.length).toBeGreaterThan(0)
     expect(replicated.filter((pg) => pg.state !== 'undersized+degraded+peered' || left(pg) !== 1)).toEqual([])
     // One chunk of three is not even enough to read.
-    const erasure = pgs.filter(({ pgid, state }) => pgid.startsWith('2.') && !state.startsWith('active'))
+    const erasure = placed.filter(({ pgid, state }) => pgid.startsWith('2.') && !state.startsWith('active'))
     expect(erasure.length).toBeGreaterThan(0)
     expect(erasure.filter((pg) => pg.state !== 'down' || left(pg) !== 1)).toEqual([])
     const health = await ask<{ checks: Record<string, { summary: { message: string } }> }>('health')
@@ -172,15 +148,15 @@ describe('two failure domains at once', () => {
 
 describe('what Ceph says lags behind what is', () => {
   it('right after an OSD went down all is still clean and safe; a report later it is neither', async () => {
-    const { ask, run, states, evictOsd, cordon, clock, stop } = await openCeph()
+    const { pgs, ask, run, states, evictOsd, cordon, clock, stop } = await openCeph()
     await cordon('node-1')
-    const isDown = async () => (await ask<Dump>('osd dump')).osds[0]?.up === 0
+    const isDown = async () => (await ask<OsdDumpAnswer>('osd dump')).osds[0]?.up === 0
     await evictOsd(0)
     while (!(await isDown())) await clock.advance(100)
-    const { epoch, osds } = await ask<Dump>('osd dump')
+    const { epoch, osds } = await ask<OsdDumpAnswer>('osd dump')
     expect(osds[0]?.down_at).toBe(epoch)
     expect(await states()).toEqual(allClean)
-    const stale = await pgsOf(ask)
+    const stale = await pgs()
     const touched = new Set(stale.filter(({ acting }) => acting.includes(0)).map(({ pgid }) => pgid))
     expect(stale.filter(({ reported_epoch }) => reported_epoch >= epoch)).toEqual([])
     const other = stale.find(({ pgid, acting }) => pgid.startsWith('1.') && acting.includes(0))
@@ -188,11 +164,11 @@ describe('what Ceph says lags behind what is', () => {
     expect((await run('osd ok-to-stop', { ids })).code).toBe(0)
 
     await clock.advance(1_500)
-    expect(
-      (await pgsOf(ask)).filter(({ state }) => state === 'stale+active+clean').map(({ acting }) => acting[0]),
-    ).toEqual(stale.filter(({ acting }) => acting[0] === 0).map(() => 0))
+    expect((await pgs()).filter(({ state }) => state === 'stale+active+clean').map(({ acting }) => acting[0])).toEqual(
+      stale.filter(({ acting }) => acting[0] === 0).map(() => 0),
+    )
     await clock.advance(3_000)
-    const fresh = await pgsOf(ask)
+    const fresh = await pgs()
     expect(fresh.filter(({ pgid, reported_epoch }) => touched.has(pgid) && reported_epoch < epoch)).toEqual([])
     expect(fresh.filter(({ acting }) => acting.includes(0))).toEqual([])
     expect((await run('osd ok-to-stop', { ids })).code).toBe(16)
@@ -259,7 +235,7 @@ describe('a cluster that is only just started', () => {
     expect((await asked).code).toBe(0)
     await seconds(30)
     expect(await states()).toEqual(allClean)
-    const { osds } = await ask<Dump>('osd dump')
+    const { osds } = await ask<OsdDumpAnswer>('osd dump')
     expect(osds.filter(({ up, up_from }) => up === 0 || up_from === 0)).toEqual([])
     const hosts = (await ask<{ id: number; hostname: string }[]>('osd metadata')).map(({ hostname }) => hostname)
     const nodeNumbers = [1, 1, 4, 4, 2, 2, 5, 5, 3, 3, 6, 6]
@@ -288,9 +264,9 @@ describe('no answer', () => {
     await seconds(4)
     const { quorum_names } = await ask<{ quorum_names: string[] }>('quorum_status')
     expect(quorum_names).toEqual(['b', 'c'])
-    expect((await ask<Dump>('osd dump')).osds[0]?.up).toBe(1)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds[0]?.up).toBe(1)
     await seconds(3)
-    expect((await ask<Dump>('osd dump')).osds[0]?.up).toBe(0)
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds[0]?.up).toBe(0)
     stop()
   })
 
@@ -321,7 +297,7 @@ describe('machines and disks', () => {
     const { ask, seconds, world, stop } = await openCeph()
     world.kubelet.powerOff('node-2')
     await seconds(18)
-    const upCount = async () => (await ask<Dump>('osd dump')).osds.filter(({ up }) => up === 1).length
+    const upCount = async () => (await ask<OsdDumpAnswer>('osd dump')).osds.filter(({ up }) => up === 1).length
     expect(await upCount()).toBe(12)
     await seconds(5)
     expect(await upCount()).toBe(10)
@@ -336,7 +312,9 @@ describe('machines and disks', () => {
     const body = { metadata: { annotations: { 'cofferdam.io/power': 'off' } } }
     await api.patch(nodes, { name: 'node-2' }, { type: 'merge', body })
     await seconds(23)
-    expect((await ask<Dump>('osd dump')).osds.filter(({ up }) => up === 0).map(({ osd }) => osd)).toEqual([4, 5])
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds.filter(({ up }) => up === 0).map(({ osd }) => osd)).toEqual([
+      4, 5,
+    ])
     stop()
   })
 
@@ -349,7 +327,7 @@ describe('machines and disks', () => {
     expect(await states()).toEqual(allClean)
     ceph.controls.mendDisk(3)
     await seconds(60)
-    expect((await ask<Dump>('osd dump')).osds[3]).toMatchObject({ up: 1, in: 1 })
+    expect((await ask<OsdDumpAnswer>('osd dump')).osds[3]).toMatchObject({ up: 1, in: 1 })
     expect(await states()).toEqual(allClean)
     stop()
   })
@@ -363,78 +341,6 @@ describe('machines and disks', () => {
     ceph.controls.setRecoveryRate(100)
     await seconds(5)
     expect(await states()).toEqual(allClean)
-    stop()
-  })
-})
-
-describe('commands that change something', () => {
-  it('osd out moves the data while the OSD still serves, and osd in brings it back', async () => {
-    const { ask, run, states, seconds, stop } = await openCeph()
-    expect(await run('osd out', { ids: ['0', 'osd.0'] })).toEqual({ code: 0, out: '', err: 'marked out osd.0. ' })
-    await seconds(5)
-    const moving = (await pgsOf(ask)).filter(({ acting }) => acting.includes(0))
-    expect(moving.length).toBeGreaterThan(0)
-    for (const { up, acting, state } of moving) {
-      expect([up.includes(0), acting.length, state.startsWith('active+remapped+backfill')]).toEqual([false, 3, true])
-    }
-    await seconds(60)
-    expect(await states()).toEqual(allClean)
-    expect((await pgsOf(ask)).filter(({ acting }) => acting.includes(0))).toEqual([])
-    expect(await run('osd in', { ids: ['0'] })).toEqual({ code: 0, out: '', err: 'marked in osd.0. ' })
-    await seconds(60)
-    expect(await states()).toEqual(allClean)
-    stop()
-  })
-
-  it('set-group takes buckets, OSDs and device classes, and refuses everything else without a change', async () => {
-    const { ask, run, stop } = await openCeph()
-    const set = (who: string[], flags = 'noout') => run('osd set-group', { flags, who })
-    expect(await set(['node-1', 'zone-b', 'osd.7', '8', 'ssd'])).toEqual({ code: 0, out: '', err: '' })
-    const dump = await ask<Dump & { device_class_flags: object }>('osd dump')
-    expect([dump.crush_node_flags, dump.device_class_flags]).toEqual([
-      { 'node-1': ['noout'], 'zone-b': ['noout'] },
-      { ssd: ['noout'] },
-    ])
-    expect(dump.osds.filter(({ state }) => state.includes('noout')).map(({ osd }) => osd)).toEqual([7, 8])
-    const health = await ask<{ checks: Record<string, { summary: { count: number } }> }>('health')
-    expect(health.checks['OSD_FLAGS']?.summary.count).toBe(5)
-
-    expect([
-      (await set(['node-9'])).code,
-      (await set(['osd.99'])).code,
-      (await set([])).code,
-      (await set(['node-1'], 'nothing')).code,
-      (await set(['node-1'], 'norecover')).code,
-    ]).toEqual([22, 22, 22, 22, 22])
-    expect((await ask<Dump>('osd dump')).epoch).toBe(dump.epoch)
-
-    await run('osd unset-group', { flags: 'noout', who: ['node-1', 'zone-b', 'osd.7', '8', 'ssd', 'node-2'] })
-    const after = await ask<Dump & { device_class_flags: object }>('osd dump')
-    expect([after.crush_node_flags, after.device_class_flags]).toEqual([{}, {}])
-    expect((await ask('health'))['status']).toBe('HEALTH_OK')
-    stop()
-  })
-
-  it('a command that Ceph does not know is refused in its words', async () => {
-    const { run, stop } = await openCeph()
-    expect(await run('osd dance')).toEqual({ code: 22, out: '', err: 'command not known' })
-    expect(await run('toString')).toEqual({ code: 22, out: '', err: 'command not known' })
-    expect((await run('osd ok-to-stop', { ids: ['node-1'] })).code).toBe(22)
-    expect((await run('osd metadata', { id: 99 })).code).toBe(2)
-    stop()
-  })
-
-  it('ok-to-stop lies when it is told to', async () => {
-    const { ceph, run, stop } = await openCeph()
-    const all = Array.from({ length: 12 }, (_, id) => String(id))
-    const codeOf = async (ids: string[]) => (await run('osd ok-to-stop', { ids })).code
-    expect([await codeOf(all), await codeOf(['0'])]).toEqual([16, 0])
-    ceph.controls.lieOkToStop('yes')
-    expect(await codeOf(all)).toBe(0)
-    ceph.controls.lieOkToStop('no')
-    expect(await codeOf(['0'])).toBe(16)
-    ceph.controls.lieOkToStop(undefined)
-    expect([await codeOf(all), await codeOf(['0'])]).toEqual([16, 0])
     stop()
   })
 })

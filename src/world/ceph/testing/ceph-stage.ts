@@ -9,12 +9,36 @@ import { createSimulatedCeph, type SimulatedCeph } from '../simulated-ceph.ts'
 
 export const cephNamespace = 'rook-ceph'
 
+/** As `osd dump` has them, the fields that stories look at. */
+export interface OsdDumpAnswer {
+  readonly epoch: number
+  readonly osds: readonly {
+    readonly osd: number
+    readonly up: number
+    readonly in: number
+    readonly up_from: number
+    readonly down_at: number
+    readonly state: readonly string[]
+  }[]
+  readonly crush_node_flags: Readonly<Record<string, readonly string[]>>
+}
+
+/** As `pg dump pgs` has them. */
+export interface PgAnswer {
+  readonly pgid: string
+  readonly state: string
+  readonly up: readonly number[]
+  readonly acting: readonly number[]
+  readonly reported_epoch: number
+}
+
 export interface CephStage extends Story {
   readonly world: World
   readonly ceph: SimulatedCeph
   readonly run: (prefix: string, args?: Record<string, Json>) => Promise<CephAnswer>
   /** The answer's JSON. */
   readonly ask: <T = Record<string, unknown>>(prefix: string, args?: Record<string, Json>) => Promise<T>
+  readonly pgs: () => Promise<readonly PgAnswer[]>
   /** How many placement groups `status` has in each state. */
   readonly states: () => Promise<Record<string, number>>
   readonly cordon: (node: string, on?: boolean) => Promise<void>
@@ -54,7 +78,8 @@ export async function openCeph(
   options: {
     readonly seed?: number
     readonly description?: CephDescription
-    readonly mgrs?: number /** Ceph is there before its first pod. */
+    readonly mgrs?: number
+    /** Ceph is there before its first pod. */
     readonly early?: boolean
   } = {},
 ): Promise<CephStage> {
@@ -93,6 +118,10 @@ export async function openCeph(
     ceph,
     run,
     ask: async <T>(prefix: string, args?: Record<string, Json>) => JSON.parse((await run(prefix, args)).out) as T,
+    pgs: async () => {
+      const { out } = await run('pg dump', { dumpcontents: ['pgs'] })
+      return (JSON.parse(out) as { pg_stats: PgAnswer[] }).pg_stats
+    },
     states: async () => {
       const { out } = await run('status')
       const { pgmap } = JSON.parse(out) as { pgmap: { pgs_by_state: { state_name: string; count: number }[] } }
