@@ -25,14 +25,13 @@ describe('the ceph command line', () => {
   it('is given each word by itself, with where and as whom to connect', async () => {
     const access = { conf: '/c', name: 'client.x', keyring: '/k', keyFile: '/f', monHost: '10.0.0.1:3300' }
     const commands = await stage('console.log("\\n" + JSON.stringify(process.argv.slice(2)))', { access })
+    const connect =
+      '--conf /c --mon-host 10.0.0.1:3300 --name client.x --keyring /k --keyfile /f --connect-timeout 15'.split(' ')
     const { code, out, err } = await commands.run({ prefix: 'osd set-group', flags: 'noout', who: ['a b'] })
     expect({ code, err, argv: JSON.parse(out) }).toEqual({
       code: 0,
       err: '',
-      argv: [
-        ...['--conf', '/c', '--mon-host', '10.0.0.1:3300', '--name', 'client.x', '--keyring', '/k', '--keyfile', '/f'],
-        ...['--connect-timeout', '15', 'osd', 'set-group', 'noout', 'a b', '--format', 'json'],
-      ],
+      argv: [...connect, 'osd', 'set-group', 'noout', 'a b', '--format', 'json'],
     })
   })
 

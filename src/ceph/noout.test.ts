@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { isSameJson } from '../api/json.ts'
 import { CofferdamError } from '../errors.ts'
 import { applyNoout } from './noout.ts'
 import { scriptCeph } from './testing/scripted-ceph.ts'
@@ -21,7 +22,7 @@ describe('noout', () => {
 
   it('on a bucket that was removed is reported as gone, and the others are done all the same', async () => {
     const ceph = scriptCeph(({ who }) =>
-      String(who) === 'old' ? { code: 22, out: '', err: 'invalid osd id or name' } : '',
+      isSameJson(who, ['old']) ? { code: 22, out: '', err: 'invalid osd id or name' } : '',
     )
     expect(await applyNoout(ceph, { set: [], unset: ['old', 'zone-c'] })).toEqual({
       set: [],

@@ -65,10 +65,8 @@ describe('Ceph at one epoch', () => {
   it('is read again from the newer map when the map moved in between', async () => {
     const ceph = cephAtEpochs(39, 40, 40)
     expect(await observeCeph(ceph)).toMatchObject({ known: true, value: { epoch: 40 } })
-    expect(ceph.asked.map(({ prefix }) => prefix)).toEqual([
-      ...['osd dump', 'osd crush dump', 'pg dump', 'osd dump'],
-      ...['osd crush dump', 'pg dump', 'osd dump'],
-    ])
+    const rest = ['osd crush dump', 'pg dump', 'osd dump']
+    expect(ceph.asked.map(({ prefix }) => prefix)).toEqual(['osd dump', ...rest, ...rest])
   })
 
   it('is unknown when the map never stands still', async () => {

@@ -46,7 +46,11 @@ describe('one lasting connection', () => {
     const access = { conf: '/c', name: 'client.x', keyring: '/k', keyFile: '/f', monHost: '10.0.0.1:3300' }
     const { out } = stage({ access, limits: { timeoutMs: 8000 } })
     const settings = [
-      ...['mon_host=10.0.0.1:3300', 'keyring=/k', 'keyfile=/f', 'client_mount_timeout=7', 'rados_mon_op_timeout=7'],
+      'mon_host=10.0.0.1:3300',
+      'keyring=/k',
+      'keyfile=/f',
+      'client_mount_timeout=7',
+      'rados_mon_op_timeout=7',
     ].flatMap((setting) => ['--set', setting])
     expect(JSON.parse(await out('argv'))).toEqual(['--conf', '/c', '--name', 'client.x', ...settings])
   })
