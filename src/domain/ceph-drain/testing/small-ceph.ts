@@ -122,7 +122,7 @@ export class SmallCeph {
   harmOf(id: number): string[] {
     return this.pgs
       .filter(({ whole }) => whole.has(id) && whole.size - 1 < minSize)
-      .map(({ acting, whole }) => `[${acting}] whole on [${[...whole]}]`)
+      .map(({ acting, whole }) => `[${acting.join()}] whole on [${[...whole].join()}]`)
   }
 
   snapshot(): CephDrainSnapshot {
