@@ -2,7 +2,7 @@ import { answerDomains } from './answers.ts'
 import type { CephDrainDecision } from './decision.ts'
 import { domainTypeInUse } from './domain-type.ts'
 import { layOut } from './layout.ts'
-import type { WantedBudget } from './osd-budgets.ts'
+import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import { rfc3339 } from './timestamp.ts'
 import { blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
@@ -48,7 +48,7 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
 
   function kept(): WantedBudget[] {
     if (layout.osds.length === 0) return []
-    const budgets = ours.filter(({ selector }) => selector.covers !== 'other').map(({ isOurs: _, ...budget }) => budget)
+    const budgets = ours.filter(({ selector }) => selector.covers !== 'other').map(asWanted)
     const isCovered = coverOf(budgets)
     const released = new Set(
       state.openDomains.filter((name) => layout.osds.some((osd) => osd.domain === name && !isCovered(osd))),

@@ -283,6 +283,15 @@ table('complaints that users have had', {
     given: { zones: twoEach, down: [1], cordoned: ['node-1'], osd: { 4: { topology: { host: 'node-1' } } } },
     then: drained('zone-1', 'zone-2', 'zone-3'),
   },
+  'CRUSH keeps apart what no label tells: OSDs are held by number, and the drain goes on': {
+    given: {
+      zones: twoEach,
+      down: [1],
+      cordoned: ['node-1'],
+      ceph: { failureDomainType: 'shelf' },
+    },
+    then: drained('zone-1', 'osds 2,3,5,6'),
+  },
   '#11100: the flag on a host that was removed is taken off': {
     given: { state: { ownNoout: ['zone-9'] }, ceph: { nooutBuckets: ['zone-9'] } },
     then: calm,

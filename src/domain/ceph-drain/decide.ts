@@ -6,7 +6,7 @@ import { domainTypeInUse } from './domain-type.ts'
 import { explainBudgets } from './explain-budgets.ts'
 import { type Layout, layOut, type PlacedOsd } from './layout.ts'
 import { decideNoout } from './noout.ts'
-import type { WantedBudget } from './osd-budgets.ts'
+import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot, CephView } from './snapshot.ts'
 import { calmState, type DrainState } from './state-map.ts'
 import { rfc3339 } from './timestamp.ts'
@@ -140,7 +140,7 @@ function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
     ...managed,
     reason: 'ManagedElsewhere',
     explanation: `The budgets of ${cluster.namespace}/${cluster.name} are left to Rook; we only look. ${managed.explanation}`,
-    budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(({ isOurs: _, ...budget }) => budget),
+    budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(asWanted),
     state,
     noout: { set: [], unset: [] },
   }

@@ -13,18 +13,16 @@ export const failureDomainTypes = [
 ] as const
 
 /**
- * The type whose members the budgets keep apart: the override, or the narrowest that a pool's rule enforces.
- *
- * OSDs carry no label for the type `osd`, so a rule that spreads over single OSDs counts as `host`, and so does a type
- * that nobody knows: the narrowest kind of domain that can be told by labels.
+ * The type whose members the budgets keep apart: the override, what Ceph's rules were judged to enforce, or the narrowest of
+ * several. Where nothing usable is said it is `host`, the narrowest that labels can tell.
  */
 export function domainTypeInUse(
   override: string | undefined,
-  enforced: readonly string[] | string | undefined,
+  enforced: string | readonly string[] | undefined,
 ): string {
   if (override !== undefined) return override
-  const named = typeof enforced === 'string' ? [enforced] : (enforced ?? [])
-  return failureDomainTypes.find((type) => named.includes(type)) ?? 'host'
+  if (typeof enforced === 'string') return enforced
+  return failureDomainTypes.find((type) => enforced?.includes(type) === true) ?? 'host'
 }
 
 /** A CRUSH bucket's name as it stands in a label. */

@@ -10,6 +10,10 @@ export const unplacedBudgetName = 'rook-ceph-osd-unplaced'
 
 export type WantedBudget = Omit<OsdBudget, 'isOurs'>
 
+export function asWanted({ name, maxUnavailable, selector }: OsdBudget): WantedBudget {
+  return { name, maxUnavailable, selector }
+}
+
 export type BudgetStep =
   | { readonly action: 'apply'; readonly budget: WantedBudget }
   | { readonly action: 'delete'; readonly name: string }

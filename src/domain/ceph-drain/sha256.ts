@@ -5,7 +5,7 @@ const { initial, rounds } = constants()
 export function sha256(text: string): string {
   const bytes = paddedBytes(text)
   const hash = [...initial]
-  const schedule = new Array<number>(64).fill(0)
+  const schedule = Array.from({ length: 64 }, () => 0)
   for (let block = 0; block < bytes.length; block += 64) {
     for (let index = 0; index < 16; index += 1) schedule[index] = wordAt(bytes, block + index * 4)
     for (let index = 16; index < 64; index += 1) {
@@ -33,23 +33,12 @@ function mix(hash: number[], schedule: readonly number[]): void {
 }
 
 function paddedBytes(text: string): number[] {
-  const bytes = utf8(text)
+  const bytes = [...new TextEncoder().encode(text)]
   const bits = bytes.length * 8
   bytes.push(0x80)
   while (bytes.length % 64 !== 56) bytes.push(0)
   for (let shift = 7; shift >= 0; shift -= 1) bytes.push(Math.floor(bits / 2 ** (shift * 8)) & 0xff)
   return bytes
-}
-
-function utf8(text: string): number[] {
-  return [...text].flatMap((character) => {
-    const point = character.codePointAt(0) as number
-    if (point < 0x80) return [point]
-    const tail = (shift: number) => 0x80 | ((point >> shift) & 0x3f)
-    if (point < 0x800) return [0xc0 | (point >> 6), tail(0)]
-    if (point < 0x10000) return [0xe0 | (point >> 12), tail(6), tail(0)]
-    return [0xf0 | (point >> 18), tail(12), tail(6), tail(0)]
-  })
 }
 
 function wordAt(bytes: readonly number[], at: number): number {
