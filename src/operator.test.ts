@@ -25,9 +25,10 @@ interface Rule {
 }
 type Role = KubeObject & { readonly rules: readonly Rule[] }
 
-/** Everything of deploy/, the workload left out: here the operator runs beside the API server. */
+/** Everything of deploy/ that this controller needs, the workload left out: here the operator runs beside the API server. */
 function manifests(): KubeObject[] {
-  const files = buildDeployFiles({ version: 'test', permissions: permissionsOf })
+  const permissions = { 'drain-detection': permissionsOf['drain-detection'] }
+  const files = buildDeployFiles({ version: 'test', permissions })
   return Object.entries(files)
     .filter(([path]) => path === 'access.yaml' || path.startsWith('crds/'))
     .flatMap(([, text]) => loadAll(text) as KubeObject[])
