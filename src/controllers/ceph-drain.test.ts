@@ -111,7 +111,7 @@ describe('an idle cluster', () => {
     expect(new Set(stage.asked)).toEqual(new Set(['status']))
     expect(stage.asked.length).toBeLessThanOrEqual(minutes)
     await stage.close()
-  })
+  }, 120_000)
 })
 
 describe('a budget that somebody changes by hand', () => {

@@ -1,7 +1,7 @@
 import { dump } from 'js-yaml'
 import type { Permission } from '../controllers/permission.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
-import { buildAccess, buildOperatorWorkload } from './operator-manifests.ts'
+import { buildAccess, buildOperatorWorkload, buildToolboxAccess } from './operator-manifests.ts'
 
 export interface DeployOptions {
   readonly version: string
@@ -23,8 +23,13 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
     kind: 'Kustomization',
     resources: Object.keys(files),
   }
+  // Beside the kustomization: it belongs into the namespace of a Rook cluster, and not every cluster has one.
+  const separate = { 'ceph-toolbox.yaml': buildToolboxAccess({ namespace: 'rook-ceph' }) }
   return Object.fromEntries(
-    Object.entries({ ...files, 'kustomization.yaml': [kustomization] }).map(([path, objects]) => [path, text(objects)]),
+    Object.entries({ ...files, ...separate, 'kustomization.yaml': [kustomization] }).map(([path, objects]) => [
+      path,
+      text(objects),
+    ]),
   )
 }
 

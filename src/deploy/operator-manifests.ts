@@ -54,6 +54,32 @@ export function buildAccess(permissions: Readonly<Record<string, readonly Permis
   ]
 }
 
+/**
+ * The right to ask Ceph through its toolbox pod, in the one namespace where that runs.
+ *
+ * Not among the operator's other rights: to run programs in pods is a large right, and whoever gives the operator a
+ * `ceph.conf` does not need it.
+ */
+export function buildToolboxAccess({ namespace: rookNamespace }: { readonly namespace: string }): JsonObject[] {
+  const metadata = { name: 'cofferdam:ceph-toolbox', namespace: rookNamespace, labels }
+  return [
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'Role',
+      metadata,
+      // Clients that speak WebSocket ask with GET, for which servers want `get`, and newer ones `create` as well.
+      rules: [{ apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] }],
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    },
+  ]
+}
+
 /** Two replicas that agree on a leader, kept apart, and a budget so that a drain never takes both. */
 export function buildOperatorWorkload({ image }: { readonly image: string }): JsonObject[] {
   const healthPort = 7480
