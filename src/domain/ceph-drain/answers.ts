@@ -7,7 +7,7 @@ import { type DomainView, type Layout, osdNames } from './layout.ts'
 export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnswer[] {
   const { type } = layout
   const { chosen, released } = choice
-  const mayBegin = domainsThatMayBegin(layout)
+  const mayBegin = new Set(domainsThatMayBegin(layout))
   return layout.domains.map((domain) => ({
     domain: domain.name,
     osds: domain.osds,
@@ -58,7 +58,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
         explanation: `${type} ${name} is released as soon as every other ${type} is held.`,
       }
     }
-    if (chosen.length === 0 && !mayBegin.includes(name)) {
+    if (chosen.length === 0 && !mayBegin.has(name)) {
       const missing = osdNames(layout.missing.map(({ id }) => id))
       return { mayDrain: false, reason: 'DataWaits', explanation: `${type} ${name} waits: data waits for ${missing}.` }
     }

@@ -7,7 +7,7 @@ import { explainBudgets } from './explain-budgets.ts'
 import { type Layout, layOut, type PlacedOsd } from './layout.ts'
 import { decideNoout } from './noout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
-import type { CephDrainSnapshot, CephView } from './snapshot.ts'
+import type { CephDrainSnapshot, CephView, OsdBudget } from './snapshot.ts'
 import { calmState, type DrainState } from './state-map.ts'
 import { rfc3339 } from './timestamp.ts'
 import { blockingBudgets, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
@@ -89,9 +89,9 @@ function uncoveredDomains(snapshot: CephDrainSnapshot, layout: Layout): Readonly
 /** Failure domains with an OSD that could be evicted at this moment: a budget that has lost its one OSD spares no other. */
 function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
   const down = layout.osds.filter(({ isDown }) => isDown)
-  const firm = snapshot.budgets.filter(
-    (budget) => budget.isOurs && down.filter(coverOf([budget])).length >= budget.maxUnavailable,
-  )
+  const isUsedUp = (budget: OsdBudget) =>
+    budget.maxUnavailable === 0 || down.filter(coverOf([budget])).length >= budget.maxUnavailable
+  const firm = snapshot.budgets.filter((budget) => budget.isOurs && isUsedUp(budget))
   return domainsOutside(layout, coverOf(firm))
 }
 

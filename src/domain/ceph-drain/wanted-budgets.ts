@@ -72,8 +72,9 @@ export function coverOf(
       domains.set(selector.type, (domains.get(selector.type) ?? new Set()).add(selector.domain))
     }
   }
+  const byType = [...domains]
   return ({ id, topology }) =>
     single.has(id) ||
     exceptions.some((except) => !except.has(id)) ||
-    [...domains].some(([type, names]) => names.has(topology[type] ?? ''))
+    byType.some(([type, names]) => names.has(topology[type] ?? ''))
 }
