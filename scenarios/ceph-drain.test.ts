@@ -1,21 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 
 /** Three zones with a node each, and two OSDs on each node. */
-const threeZones = `
-pace: { readyAfterSeconds: 3, terminationSeconds: 2 }
-zones: [{ name: zone-x }, { name: zone-y }, { name: zone-z }]
-nodes:
-  - { name: node-a, zone: zone-x }
-  - { name: node-b, zone: zone-y }
-  - { name: node-c, zone: zone-z }
-ceph:
-  osds: { perNode: 2 }
-  pools:
-    - { name: replicapool, failureDomain: zone }
-    - { name: .mgr, failureDomain: zone, pgs: 1 }
-  pace: { recoveryPgsPerSecond: 2, outAfterSeconds: 60 }
-`
+const threeZones = readFileSync(new URL('../examples/clusters/ceph-zones.yaml', import.meta.url), 'utf8')
 
 /** Four hosts of which one can take over the data of another: copies are spread over hosts, and an OSD is out after a minute. */
 const fourHosts = `

@@ -59,7 +59,7 @@ export function recordCommands(commands: CephCommands, { tell }: Pick<Trace, 'te
     async run(command, options) {
       const answer = await commands.run(command, options)
       if (/^osd (un)?set-group$/.test(command.prefix) && answer.code === 0) {
-        const buckets = [command['who']].flat().join(', ')
+        const buckets = JSON.stringify(command['who']).replaceAll(/["[\]]/g, '')
         tell(`noout is ${command.prefix.includes('unset') ? 'removed from' : 'set on'} ${buckets}`)
       }
       return answer

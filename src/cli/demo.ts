@@ -35,7 +35,7 @@ export function createDemoCommand(places: {
     name: 'demo',
     summary: 'start an embedded cluster to try things on',
     description:
-      'Starts a Kubernetes-compatible cluster in this process, with nodes, workloads, the operator and a live page, all on 127.0.0.1. Your own kubectl works with it. Ctrl-C ends it and leaves nothing behind.',
+      'Starts a Kubernetes-compatible cluster in this process, with nodes, workloads, a simulated Ceph, the operator and a live page, all on 127.0.0.1. Your own kubectl works with it. Ctrl-C ends it and leaves nothing behind.',
     examples: [
       { line: 'cofferdam demo', says: 'start the default cluster and its page' },
       { line: 'cofferdam demo --cluster examples/clusters/two-drainers.yaml', says: 'start a cluster of your own' },
