@@ -92,8 +92,14 @@ describe('the page of commands', () => {
     const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([A-Za-z]+)`/g)].map((match) => match[1])))
     const silentNode = node('node-b', { isReady: false, spec: { unschedulable: true } })
     const pods = [pod('web-1', { node: 'node-b' }), osdPod(2, { zone: 'zone-y', node: 'node-b' })]
+    const recorded = storageView({
+      isAttended: false,
+      unattendedSince: earlier,
+      domains: [{ domain: 'y', osds: [2], nodes: ['node-b'], mayDrain: false, reason: '', explanation: '' }],
+      domainCounts: { total: 1, held: 1 },
+    })
     const web = budget('web', { disruptionsAllowed: 0, disruptedPods: { 'web-1': earlier } })
-    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [storageView()] }
+    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [recorded] }
     const data = [
       explainNode({ ...guards, node: silentNode, now }),
       explainPod({ ...guards, pod: pod('web-1') }),

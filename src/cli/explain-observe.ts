@@ -13,7 +13,8 @@ import { CofferdamError } from '../errors.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { closestName } from './demo/closest-name.ts'
 import type { Subject } from './explain-subject.ts'
-import { observeStorage } from './observe-storage.ts'
+import { observeOperator } from './observe-operator.ts'
+import { observeStorage, type SeenStorage } from './observe-storage.ts'
 
 export type Explained = (
   | ({ readonly kind: 'node' } & NodeExplanation)
@@ -28,6 +29,7 @@ export type Explained = (
 export interface Question {
   readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly now: string
+  readonly leaseNamespace: string
   readonly signal: AbortSignal
 }
 
@@ -47,7 +49,7 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
   const guarding = onNode.items.flatMap((pod) => budgetsOf(pod, budgets.items))
   const [peers, { storage, notSeen }] = await Promise.all([
     podsOf(guarding, question),
-    observeStorage(api, budgets.items, signal),
+    storageBehind(budgets.items, question),
   ])
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const explanation = explainNode({ node, pods: seen, budgets: budgets.items, storage, now })
@@ -62,20 +64,25 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
   ])
   const [peers, { storage, notSeen }] = await Promise.all([
     podsOf(budgetsOf(pod, budgets.items), question),
-    observeStorage(api, budgets.items, signal),
+    storageBehind(budgets.items, question),
   ])
   const explanation = explainPod({ pod, pods: peers, budgets: budgets.items, storage })
   return { kind: 'pod', ...explanation, observedAt: now, notSeen }
 }
 
 async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {
-  const { api, now, signal } = question
+  const { now } = question
   const budget = await find(podDisruptionBudgets, key, question)
   const [peers, { storage, notSeen }] = await Promise.all([
     podsOf([budget], question),
-    observeStorage(api, [budget], signal),
+    storageBehind([budget], question),
   ])
   return { kind: 'pdb', ...explainBudget({ budget, pods: peers, storage }), observedAt: now, notSeen }
+}
+
+function storageBehind(budgets: readonly PodDisruptionBudget[], question: Question): Promise<SeenStorage> {
+  const { api, signal } = question
+  return observeStorage({ api, budgets, operator: (notSeen) => observeOperator(question, notSeen), signal })
 }
 
 /** Every pod in the namespaces of these budgets. */

@@ -66,7 +66,9 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
 
 function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {
   const place = domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}, `
-  const from = answer.source === 'record' ? ', as last recorded' : ''
+  const old =
+    answer.isAttended === false ? `; it may be old: no operator is running${forText(answer.unattendedSince, now)}` : ''
+  const from = answer.source === 'record' ? `, as last recorded${old}` : ''
   return `${cluster}, ${place}${osds.map((id) => `osd.${id}`).join(' ')}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
 }
 

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import type { ConfigMap } from '../api/core.ts'
-import { configMaps, deployments, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import type { ConfigMap, Lease } from '../api/core.ts'
+import { configMaps, deployments, leases, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
+import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { evictPod } from '../kube/kube-api.ts'
 import { budget, changedApi, deployment, openWorld, type Story } from '../world/testing/story.ts'
 import { createExplainCommand } from './explain.ts'
@@ -72,20 +73,82 @@ describe('explain, against a living cluster', () => {
     expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured for 90s, /)
   })
 
-  it('a Ceph cluster answers from what is on record, and says so', async () => {
-    const api = withRook(story, {
+  describe('of a node with OSDs', () => {
+    const whole = {
       'cofferdam.io/reason': 'DomainReleased',
       'cofferdam.io/explanation': 'zone-x may go, zone-y and zone-z are held',
       'cofferdam.io/since': '2026-01-01T00:00:00Z',
+    }
+    const answer = {
+      domain: 'zone-z',
+      osds: [4],
+      nodes: ['node-2'],
+      mayDrain: false,
+      reason: 'OtherDomainDown',
+      explanation: 'zone zone-z waits until zone-x is back and all data is clean.',
+    }
+    const byDomain = {
+      ...whole,
+      'cofferdam.io/failure-domain-type': 'zone',
+      'cofferdam.io/domains': JSON.stringify({ total: 3, held: 2, answers: [answer] }),
+    }
+    const cases: Record<
+      string,
+      { notes: Record<string, string>; leaseAgeSeconds?: number; code: number; says: string[] }
+    > = {
+      'its failure domain answers from what is on record, and says so': {
+        notes: byDomain,
+        leaseAgeSeconds: 5,
+        code: 3,
+        says: [
+          'node/node-2  blocked: It may not be drained now.\n',
+          '  storage   rook-ceph/rook-ceph, zone zone-z, osd.4: zone zone-z waits until zone-x is back and all data is clean. (OtherDomainDown for 2m, as last recorded)\n',
+          'cephcluster/rook-ceph/rook-ceph  OtherDomainDown for 2m\n  why       zone zone-z waits until zone-x is back and all data is clean.\n  held by',
+        ],
+      },
+      'without an answer for the domain the cluster as a whole answers': {
+        notes: whole,
+        leaseAgeSeconds: 5,
+        code: 0,
+        says: [
+          '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
+        ],
+      },
+      'a record that nobody keeps up to date may be old, since the lease was renewed last': {
+        notes: byDomain,
+        leaseAgeSeconds: 90,
+        code: 3,
+        says: [
+          '(OtherDomainDown for 2m, as last recorded; it may be old: no operator is running for 90s)\n',
+          'the operator is not running, so this may be old, and the budget stays as it is, for 90s\n',
+          '  ends with the operator running again, then zone zone-x back',
+        ],
+      },
+      'where no operator ever led, the record may be old since nobody knows when': {
+        notes: byDomain,
+        code: 3,
+        says: ['(OtherDomainDown for 2m, as last recorded; it may be old: no operator is running)\n'],
+      },
+      'answers that cannot be read are told, and the cluster as a whole answers': {
+        notes: { ...byDomain, 'cofferdam.io/domains': '{"total":3' },
+        leaseAgeSeconds: 5,
+        code: 0,
+        says: [
+          'zone zone-z, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
+          'not seen: configmap rook-ceph/rook-ceph-pdbstatemap: annotation cofferdam.io/domains: it is no JSON\n',
+        ],
+      },
+    }
+    it.each(Object.entries(cases))('%s', async (_name, { notes, leaseAgeSeconds, code, says }) => {
+      const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
+      await createOsd(story, labels)
+      await story.seconds(120)
+      const renewTime = leaseAgeSeconds === undefined ? undefined : rfc3339(story.clock.now() - leaseAgeSeconds * 1_000)
+      const { connect } = inProcess(withRook(story, notes, renewTime))
+      const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
+      expect(result).toMatchObject({ code, err: '' })
+      for (const text of says) expect(result.out).toContain(text)
     })
-    const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
-    await createOsd(story, labels)
-    await story.seconds(120)
-    const { connect } = inProcess(api)
-    const { out } = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
-    expect(out).toContain(
-      '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
-    )
   })
 
   it('what may not be read is told instead of passed over', async () => {
@@ -188,7 +251,7 @@ describe('explain that is not understood ends with 2 and shows the closest form'
   })
 })
 
-function withRook({ api }: Story, annotations: Record<string, string>) {
+function withRook({ api }: Story, annotations: Record<string, string>, renewTime: string | undefined) {
   const cluster: CephCluster = {
     apiVersion: 'ceph.rook.io/v1',
     kind: 'CephCluster',
@@ -200,13 +263,22 @@ function withRook({ api }: Story, annotations: Record<string, string>) {
     metadata: { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap', annotations },
     data: { 'draining-failure-domain': 'zone-x' },
   }
+  const lease: Lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'cofferdam-system', name: 'cofferdam-operator' },
+    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 15, ...(renewTime === undefined ? {} : { renewTime }) },
+  }
   return changedApi(api, {
     list: (async (type, query) =>
       type.plural === cephClusters.plural
         ? { items: [cluster], resourceVersion: '1' }
         : api.list(type, query)) as typeof api.list,
-    get: (async (type, key, options) =>
-      type === (configMaps as typeof type) ? record : api.get(type, key, options)) as typeof api.get,
+    get: (async (type, key, options) => {
+      if (type === (configMaps as typeof type)) return record
+      if (type === (leases as typeof type) && renewTime !== undefined) return lease
+      return api.get(type, key, options)
+    }) as typeof api.get,
   })
 }
 

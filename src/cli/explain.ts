@@ -1,3 +1,4 @@
+import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
 import { type CliCommand, exitCodes } from './command.ts'
 import type { Connect } from './connect.ts'
@@ -5,10 +6,14 @@ import { type Explained, explainSubject } from './explain-observe.ts'
 import { parseSubject } from './explain-subject.ts'
 import { renderExplained } from './explain-text.ts'
 
+interface ExplainFlags {
+  readonly leaseNamespace: string
+}
+
 export function createExplainCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
-}): CliCommand<object, Explained> {
+}): CliCommand<ExplainFlags, Explained> {
   return {
     name: 'explain',
     summary: 'say whether something may go now, and if not, why',
@@ -25,13 +30,19 @@ export function createExplainCommand(ports: {
         .argument('<object>', 'node/NAME, pod/NAMESPACE/NAME or pdb/NAMESPACE/NAME')
         // What comes after it is not understood either, and the answer can say what was meant.
         .allowExcessArguments()
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
     async run({ args, flags, signal }) {
       const subject = parseSubject(args, flags.namespace)
       const link = await ports.connect(flags)
       try {
-        return await explainSubject(subject, { api: link.api, now: timestamp(ports.clock), signal })
+        return await explainSubject(subject, {
+          api: link.api,
+          now: timestamp(ports.clock),
+          leaseNamespace: flags.leaseNamespace,
+          signal,
+        })
       } finally {
         await link.close()
       }

@@ -1,4 +1,3 @@
-import { hasReason } from '../api/api-error.ts'
 import type { ConfigMap } from '../api/core.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { configMaps } from '../api/resources.ts'
@@ -6,6 +5,8 @@ import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { recordName } from '../controllers/ceph-drain-record.ts'
 import { type StorageView, viewRecordedStorage } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import { ifAllowed } from './if-allowed.ts'
+import type { OperatorStatus } from './observe-operator.ts'
 
 export interface SeenStorage {
   readonly storage: readonly StorageView[]
@@ -13,37 +14,41 @@ export interface SeenStorage {
   readonly notSeen: readonly string[]
 }
 
+export interface StorageQuestion {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly budgets: readonly PodDisruptionBudget[]
+  /** Asked only where something is on record. */
+  readonly operator: (notSeen: string[]) => Promise<OperatorStatus>
+  readonly signal: AbortSignal
+}
+
 /** What is on record about every Ceph cluster. A cluster without Rook has none; missing rights are told, not fatal. */
-export async function observeStorage(
-  api: Pick<KubeApi, 'get' | 'list'>,
-  budgets: readonly PodDisruptionBudget[],
-  signal: AbortSignal,
-): Promise<SeenStorage> {
+export async function observeStorage({ api, budgets, operator, signal }: StorageQuestion): Promise<SeenStorage> {
   const notSeen: string[] = []
   const clusters = await ifAllowed('cephclusters.ceph.rook.io', notSeen, async () => {
     const { items } = await api.list(cephClusters, { signal })
     return items
   })
   const owned = (clusters ?? []).filter(({ spec }: CephCluster) => spec?.external?.enable !== true)
-  const storage = await Promise.all(
+  const found = await Promise.all(
     owned.map(async (cluster) => {
       const { namespace = '' } = cluster.metadata
       const record = await ifAllowed(`configmap ${namespace}/${recordName}`, notSeen, () =>
         api.get<ConfigMap>(configMaps, { namespace, name: recordName }, { signal }),
       )
-      return viewRecordedStorage({ cluster, record, budgets })
+      return { cluster, record }
     }),
   )
-  return { storage, notSeen }
-}
-
-/** What the server has; undefined when there is no such thing, or when it may not be read, which is noted. */
-export async function ifAllowed<T>(what: string, notSeen: string[], read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read()
-  } catch (error) {
-    if (hasReason(error, 'Forbidden')) notSeen.push(`${what}: ${error.message}`)
-    else if (!hasReason(error, 'NotFound')) throw error
-    return undefined
+  const { isRunning, renewedAt } = found.some(({ record }) => record !== undefined) ? await operator(notSeen) : {}
+  const attendance = {
+    ...(isRunning === undefined ? {} : { isAttended: isRunning }),
+    ...(isRunning === false && renewedAt !== undefined ? { unattendedSince: renewedAt } : {}),
   }
+  const storage = found.map(({ cluster, record }) => {
+    const { view, unread } = viewRecordedStorage({ cluster, record, budgets, attendance })
+    const { namespace } = view
+    notSeen.push(...unread.map((what) => `configmap ${namespace}/${recordName}: ${what}`))
+    return view
+  })
+  return { storage, notSeen }
 }

@@ -1,10 +1,11 @@
 import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { events, leases, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
-import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { events, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { type ClusterSummary, summarizeCluster } from '../domain/explain/summarize-cluster.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import { ifAllowed, observeStorage } from './observe-storage.ts'
+import { ifAllowed } from './if-allowed.ts'
+import { type OperatorStatus, observeOperator } from './observe-operator.ts'
+import { observeStorage } from './observe-storage.ts'
 
 export interface Status extends ClusterSummary {
   readonly observedAt: string
@@ -12,15 +13,6 @@ export interface Status extends ClusterSummary {
   readonly operator: OperatorStatus
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]
-}
-
-export interface OperatorStatus {
-  /** Whether one leads, by its lease; undefined where the lease may not be read. */
-  readonly isRunning?: boolean
-  /** Who holds the lease, or held it last. */
-  readonly leader?: string
-  readonly since?: string
-  readonly renewedAt?: string
 }
 
 export interface StatusQuestion {
@@ -48,7 +40,7 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     all(events, 'type=Warning'),
     observeOperator(question, notSeen),
   ])
-  const seen = await observeStorage(api, budgetList, signal)
+  const seen = await observeStorage({ api, budgets: budgetList, operator: async () => operator, signal })
   const summary = summarizeCluster({
     nodes: nodeList,
     pods: podList,
@@ -58,22 +50,4 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     now,
   })
   return { observedAt: now, server, operator, ...summary, notSeen: [...notSeen, ...seen.notSeen] }
-}
-
-async function observeOperator(
-  { api, leaseNamespace, now, signal }: StatusQuestion,
-  notSeen: string[],
-): Promise<OperatorStatus> {
-  const refusedBefore = notSeen.length
-  const key = { namespace: leaseNamespace, name: operatorAccount.name }
-  const lease = await ifAllowed(`lease ${key.namespace}/${key.name}`, notSeen, () => api.get(leases, key, { signal }))
-  if (lease === undefined) return notSeen.length > refusedBefore ? {} : { isRunning: false }
-  const { holderIdentity = '', leaseDurationSeconds = 0, renewTime, acquireTime } = lease.spec ?? {}
-  const lapsesAt = Date.parse(renewTime ?? '') + leaseDurationSeconds * 1_000
-  return {
-    isRunning: holderIdentity !== '' && lapsesAt >= Date.parse(now),
-    ...(holderIdentity === '' ? {} : { leader: holderIdentity }),
-    ...(acquireTime ? { since: acquireTime } : {}),
-    ...(renewTime ? { renewedAt: renewTime } : {}),
-  }
 }

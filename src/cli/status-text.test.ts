@@ -12,6 +12,16 @@ import {
 } from '../domain/explain/testing/sample-objects.ts'
 import { renderStatus } from './status-text.ts'
 
+const answer = (domain: string) => ({
+  domain,
+  osds: [],
+  nodes: [],
+  mayDrain: domain === 'zone-x',
+  reason: domain === 'zone-x' ? 'DomainReleased' : 'OtherDomainDown',
+  explanation: '',
+})
+const held = { domains: ['zone-x', 'zone-y', 'zone-z'].map(answer), domainCounts: { total: 9, held: 5 } }
+
 it('a cluster in the middle of a storage drain fits on one screen', () => {
   const summary = summarizeCluster({
     nodes: [node('node-a', { spec: { unschedulable: true } }), node('node-b'), node('node-c', { isReady: false })],
@@ -25,7 +35,9 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
       osdBudget('zone-y'),
       osdBudget('zone-z'),
     ],
-    storage: [storageView({ problems: ['pool/.mgr: has no rule'] })],
+    storage: [
+      storageView({ problems: ['pool/.mgr: has no rule'], isAttended: false, unattendedSince: earlier, ...held }),
+    ],
     events: [
       {
         apiVersion: 'v1',
@@ -56,6 +68,9 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
     'Nodes     2 ready, 1 not ready, 1 drained',
     'Budgets   3, 3 can spare no pod',
     'Storage   rook-ceph/rook-ceph: DomainOpen for 10m: zone-x is being drained; the others wait',
+    '          this may be old: nobody has kept it up to date for 10m',
+    '          zone zone-y, zone-z: may not be drained now (OtherDomainDown)',
+    '          3 more of 9 may not be drained now',
     '          open: zone-x',
     '          noout: zone-x',
     '          problem: pool/.mgr: has no rule',

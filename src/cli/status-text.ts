@@ -1,7 +1,8 @@
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
 import { listText, nodeStateText } from './explain-text.ts'
-import type { OperatorStatus, Status } from './status-observe.ts'
+import type { OperatorStatus } from './observe-operator.ts'
+import type { Status } from './status-observe.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
 
@@ -25,7 +26,7 @@ function headOf(status: Status, paint: Paint): string {
     ['Budgets', budgetsText(budgets, paint)],
     ...storage.flatMap((view): [string, string][] => [
       ['Storage', storageText(view, status.observedAt, paint)],
-      ...storageDetails(view).map((text): [string, string] => ['', text]),
+      ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
     ]),
   ]
   return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
@@ -65,11 +66,30 @@ function storageText({ namespace, name, ...view }: StorageView, now: string, pai
   return `${namespace}/${name}: ${word}${forText(view.since, now)}: ${view.explanation}`
 }
 
-function storageDetails({ openDomains, noout, problems }: StorageView): string[] {
+function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {
   return [
+    ...(view.isAttended === false
+      ? [`this may be old: nobody has kept it up to date${forText(view.unattendedSince, now)}`]
+      : []),
+    ...heldTexts(view),
     ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
     ...(noout.length === 0 ? [] : [`noout: ${noout.join(', ')}`]),
     ...problems.map((problem) => `problem: ${problem}`),
+  ]
+}
+
+/** The failure domains that wait, by reason; where all may go, the line above has said it. */
+function heldTexts({ failureDomainType, domains, domainCounts }: Partial<StorageView>): string[] {
+  const type = failureDomainType ?? 'failure domain'
+  const held = (domains ?? []).filter(({ mayDrain }) => !mayDrain)
+  const reasons = [...new Set(held.map(({ reason }) => reason))]
+  const unlisted = (domainCounts?.held ?? 0) - held.length
+  return [
+    ...reasons.map((reason) => {
+      const names = held.filter((answer) => answer.reason === reason).map(({ domain }) => domain)
+      return `${type} ${listText(names)}: may not be drained now (${reason})`
+    }),
+    ...(unlisted > 0 ? [`${unlisted} more of ${domainCounts?.total} may not be drained now`] : []),
   ]
 }
 

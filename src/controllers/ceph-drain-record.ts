@@ -3,19 +3,13 @@ import type { ConfigMap } from '../api/core.ts'
 import { isSameJson } from '../api/json.ts'
 import { configMaps } from '../api/resources.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import { buildDomainRecord } from '../domain/ceph-drain/domain-record.ts'
+import { recordNotes as notes } from '../domain/ceph-drain/record-notes.ts'
 import { buildDrainState, type DrainState, parseDrainState, stateMapName } from '../domain/ceph-drain/state-map.ts'
 import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 
 export const recordName = stateMapName
-
-const notes = {
-  reason: 'cofferdam.io/reason',
-  explanation: 'cofferdam.io/explanation',
-  since: 'cofferdam.io/since',
-  problems: 'cofferdam.io/problems',
-  silentSince: 'cofferdam.io/ceph-silent-since',
-} as const
 
 /** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
 export interface DrainRecord {
@@ -53,7 +47,7 @@ function recordOf(namespace: string, configMap: ConfigMap | undefined): DrainRec
 
 export interface RecordChange {
   readonly state: DrainState
-  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'problems'>
+  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
   readonly silentSince: number | undefined
   readonly now: string
 }
@@ -103,7 +97,14 @@ function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChan
     [notes.reason]: decision.reason,
     [notes.explanation]: decision.explanation,
     [notes.since]: since,
+    ...domainNotes(decision),
     ...(problems === '' ? {} : { [notes.problems]: problems }),
     ...(silentSince === undefined ? {} : { [notes.silentSince]: rfc3339(silentSince) }),
   }
+}
+
+/** Ceph is not asked for a cluster that is handed back, so there is nothing to say about its domains. */
+function domainNotes({ reason, failureDomainType, domains }: RecordChange['decision']): Record<string, string> {
+  if (reason === 'HandedBack' || domains.length === 0) return {}
+  return { [notes.failureDomainType]: failureDomainType, [notes.domains]: buildDomainRecord(domains) }
 }

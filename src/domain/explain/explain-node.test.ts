@@ -175,6 +175,7 @@ describe('may this node be drained now', () => {
         explanation: 'zone-x is being drained; the others wait',
         since: earlier,
         source: 'record',
+        isAttended: true,
       },
     ])
   })

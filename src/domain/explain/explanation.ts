@@ -85,6 +85,9 @@ export interface StorageAnswer {
   readonly since?: string
   /** Where the answer comes from: asked of Ceph just now, or what the operator wrote down last. */
   readonly source: 'ceph' | 'record' | 'none'
+  /** Whether an operator keeps the record up to date; left out where it is not known. */
+  readonly isAttended?: boolean
+  readonly unattendedSince?: string
 }
 
 interface Explanation {

@@ -3,7 +3,7 @@ import { conditionOf, controllerOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
-import type { Blocker, StorageAnswer } from './explanation.ts'
+import type { Blocker, Cause, StorageAnswer } from './explanation.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
 import type { StorageView } from './storage-view.ts'
 
@@ -68,7 +68,7 @@ export function storageRefusal({
       'the budget blocks its OSDs, and whoever wrote it left no reason on record',
     holder: `cephcluster/${namespace}/${owner?.name ?? ''}`,
     ...(since === undefined ? {} : { since }),
-    causes: away.map(causeOf),
+    causes: [...away.map(causeOf), ...absentOperator(view)],
     unblocks: whatUnblocks(view, away.length > 0),
     override: overrideOf(namespace),
   }
@@ -116,6 +116,8 @@ export function storageAnswers({
         explanation: answer?.explanation ?? view.explanation,
         ...(view.since === undefined ? {} : { since: view.since }),
         source: view.source,
+        ...(view.isAttended === undefined ? {} : { isAttended: view.isAttended }),
+        ...(view.unattendedSince === undefined ? {} : { unattendedSince: view.unattendedSince }),
       },
     ]
   })
@@ -135,7 +137,7 @@ export function storageBlocker(
     explanation: answer.explanation,
     holder: `cephcluster/${view.namespace}/${view.name}`,
     ...(view.since === undefined ? {} : { since: view.since }),
-    causes: [],
+    causes: absentOperator(view),
     unblocks: whatUnblocks(view, false),
     override: overrideOf(view.namespace),
     waiting: osdPods.map((pod) => `pod/${keyText(keyOf(pod))}`),
@@ -160,7 +162,20 @@ function osdOf({ metadata }: Pod): number | undefined {
   return id === undefined || !/^\d+$/.test(id) ? undefined : Number(id)
 }
 
+/** A budget of ours stays as it is while no operator looks after it, whatever the data says meanwhile. */
+function absentOperator(view: StorageView | undefined): Cause[] {
+  if (view?.isAttended !== false) return []
+  const { unattendedSince: since } = view
+  const says = 'is not running, so this may be old, and the budget stays as it is'
+  return [{ object: 'the operator', says, ...(since === undefined ? {} : { since }) }]
+}
+
 function whatUnblocks(view: StorageView | undefined, someAreAway: boolean): string {
+  const isMissed = view?.isAttended === false
+  return `${isMissed ? 'the operator running again, then ' : ''}${whatTheDataNeeds(view, someAreAway)}`
+}
+
+function whatTheDataNeeds(view: StorageView | undefined, someAreAway: boolean): string {
   const open = view?.openDomains ?? []
   if (open.length > 0) {
     const type = view?.failureDomainType === undefined ? '' : `${view.failureDomainType} `

@@ -1,14 +1,15 @@
 import type { ConfigMap } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { CephCluster } from '../../api/rook.ts'
-import type { DomainAnswer } from '../ceph-drain/decision.ts'
+import { parseDomainRecord, type RecordedAnswer, type RecordedDomains } from '../ceph-drain/domain-record.ts'
+import { recordNotes } from '../ceph-drain/record-notes.ts'
 import { parseDrainState } from '../ceph-drain/state-map.ts'
 import type { Reason } from '../reasons.ts'
 import type { StorageAnswer } from './explanation.ts'
 import { blockedType } from './storage-budget.ts'
 
 /** What is known of one Ceph cluster's drains when something is explained. */
-export interface StorageView {
+export interface StorageView extends Attendance {
   readonly namespace: string
   readonly name: string
   readonly source: StorageAnswer['source']
@@ -16,42 +17,61 @@ export interface StorageView {
   readonly explanation: string
   readonly since?: string
   readonly failureDomainType?: string
-  /** Per failure domain, where the answer is at hand; a record alone has none. */
-  readonly domains: readonly DomainAnswer[]
+  /** Per failure domain, where the answer is at hand; of very many only those that may not be drained. */
+  readonly domains: readonly RecordedAnswer[]
+  readonly domainCounts?: Omit<RecordedDomains, 'answers'>
   readonly openDomains: readonly string[]
   /** CRUSH buckets that ceph-drain keeps from rebalancing. */
   readonly noout: readonly string[]
   readonly problems: readonly string[]
 }
 
-/** What the operator wrote down last about one cluster, when nobody asks Ceph. */
+/** Whether somebody keeps the record up to date. */
+export interface Attendance {
+  /** Left out where it is not known. */
+  readonly isAttended?: boolean
+  readonly unattendedSince?: string
+}
+
+/** What the operator wrote down last about one cluster, and what of it cannot be read. */
 export function viewRecordedStorage({
   cluster,
   record,
   budgets,
+  attendance,
 }: {
   readonly cluster: CephCluster
   readonly record: ConfigMap | undefined
   readonly budgets: readonly PodDisruptionBudget[]
-}): StorageView {
+  readonly attendance: Attendance
+}): { readonly view: StorageView; readonly unread: readonly string[] } {
   const { namespace = '', name } = cluster.metadata
   const notes = record?.metadata.annotations ?? {}
   const { openDomains, ownNoout } = parseDrainState(record?.data ?? {})
-  const reason = notes['cofferdam.io/reason']
-  const since = notes['cofferdam.io/since']
-  const type = blockedType(budgets.filter(({ metadata }) => metadata.namespace === namespace))
+  const reason = notes[recordNotes.reason]
+  const since = notes[recordNotes.since]
+  const type =
+    notes[recordNotes.failureDomainType] ??
+    blockedType(budgets.filter(({ metadata }) => metadata.namespace === namespace))
+  const text = notes[recordNotes.domains]
+  const recorded = text === undefined ? undefined : parseDomainRecord(text)
   const undecided: Reason = 'StorageUndecided'
   return {
-    namespace,
-    name,
-    source: reason === undefined ? 'none' : 'record',
-    reason: reason ?? undecided,
-    explanation: notes['cofferdam.io/explanation'] ?? 'nothing is on record: no operator of ours manages this cluster',
-    ...(since === undefined ? {} : { since }),
-    ...(type === undefined ? {} : { failureDomainType: type }),
-    domains: [],
-    openDomains,
-    noout: ownNoout,
-    problems: (notes['cofferdam.io/problems'] ?? '').split('; ').filter((problem) => problem !== ''),
+    view: {
+      namespace,
+      name,
+      source: reason === undefined ? 'none' : 'record',
+      reason: reason ?? undecided,
+      explanation: notes[recordNotes.explanation] ?? 'nothing is on record: no operator of ours manages this cluster',
+      ...(since === undefined ? {} : { since }),
+      ...(reason === undefined ? {} : attendance),
+      ...(type === undefined ? {} : { failureDomainType: type }),
+      domains: recorded?.known ? recorded.value.answers : [],
+      ...(recorded?.known ? { domainCounts: { total: recorded.value.total, held: recorded.value.held } } : {}),
+      openDomains,
+      noout: ownNoout,
+      problems: (notes[recordNotes.problems] ?? '').split('; ').filter((problem) => problem !== ''),
+    },
+    unread: recorded === undefined || recorded.known ? [] : [`annotation ${recordNotes.domains}: ${recorded.why}`],
   }
 }

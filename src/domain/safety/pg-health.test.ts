@@ -38,6 +38,15 @@ const cases: Record<string, Case> = {
     },
     then: clean,
   },
+  // rook/rook#16712: a drain hung for hours on placement groups that only waited for their turn to trim.
+  'placement groups that wait to trim snapshots never block a drain': {
+    given: { pgs: rows({ 'active+clean+snaptrim_wait': 16, 'active+clean+scrubbing+deep+snaptrim_wait': 1 }) },
+    then: clean,
+  },
+  'a placement group that waits to trim snapshots and lacks a copy is dirty for the copy': {
+    given: { pgs: rows({ 'active+clean': 1, 'active+undersized+degraded+snaptrim_wait': 1 }) },
+    then: { health: 'unclean', dirtyStates: { 'active+undersized+degraded+snaptrim_wait': 1 } },
+  },
   'a state that only ends like a clean one is dirty': {
     given: { pgs: rows({ 'active+clean': 13, notclean: 1 }) },
     then: { health: 'unclean', dirtyStates: { notclean: 1 } },

@@ -124,6 +124,7 @@ export function storageView(facts: Partial<StorageView> = {}): StorageView {
     explanation: 'zone-x is being drained; the others wait',
     since: earlier,
     failureDomainType: 'zone',
+    isAttended: true,
     domains: [],
     openDomains: ['zone-x'],
     noout: ['zone-x'],

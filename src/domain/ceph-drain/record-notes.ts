@@ -1,0 +1,10 @@
+/** The annotations of the state ConfigMap that say what was decided last. */
+export const recordNotes = {
+  reason: 'cofferdam.io/reason',
+  explanation: 'cofferdam.io/explanation',
+  since: 'cofferdam.io/since',
+  failureDomainType: 'cofferdam.io/failure-domain-type',
+  domains: 'cofferdam.io/domains',
+  problems: 'cofferdam.io/problems',
+  silentSince: 'cofferdam.io/ceph-silent-since',
+} as const
