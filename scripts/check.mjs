@@ -5,7 +5,7 @@ const checks = {
   types: ['tsc', '--noEmit'],
   'types of the page': ['tsc', '--noEmit', '-p', 'src/dashboard/page'],
   'lint and format': ['biome', 'check', '--error-on-warnings', '.'],
-  'type-aware lint': ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench'],
+  'type-aware lint': ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scenarios'],
   'unused code': ['knip', '--no-progress'],
   architecture: ['vitest', 'run', 'test/architecture.test.ts'],
 }

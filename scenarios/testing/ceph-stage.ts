@@ -6,6 +6,7 @@ import { parseClusterFile } from '../../src/cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts'
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
+import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { controllerNames, type Operator, startOperator } from '../../src/operator.ts'
@@ -156,6 +157,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     letCephAnswer: () => cephLine.mend(),
     osdBudgets: () =>
       [...views.of(podDisruptionBudgets).values()]
+        .filter((budget) => !isRetired(budget))
         .map(({ metadata }) => metadata.name)
         .filter((name) => name.startsWith('rook-ceph-osd'))
         .sort(),

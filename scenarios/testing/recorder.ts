@@ -3,6 +3,7 @@ import type { PodDisruptionBudget } from '../../src/api/policy.ts'
 import { nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
 import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
 import { observeStatus } from '../../src/ceph/observe-status.ts'
+import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
 import type { Views } from '../../src/world/actor.ts'
 import { isReady } from '../../src/world/pod-facts.ts'
 import { daemonName } from './drainer.ts'
@@ -70,6 +71,7 @@ export function recordCommands(commands: CephCommands, { tell }: Pick<Trace, 'te
 function budgetLine(before: PodDisruptionBudget | undefined, after: PodDisruptionBudget | undefined) {
   const name = (after ?? before)?.metadata.name
   if (after === undefined) return `${name} disappeared`
+  if (before !== undefined && isRetired(after) && !isRetired(before)) return `${name} selects nothing any more`
   if (before === undefined) return `${name} appeared (${budgetText(after)})`
   return budgetText(before) === budgetText(after) ? undefined : `${name} changed (${budgetText(after)})`
 }

@@ -58,7 +58,7 @@ describe('a drain', () => {
     await stage.close()
   })
 
-  it('writes the intent first, then what holds the others, then removes what held all, then sets noout', async () => {
+  it('writes the intent first, then what holds the others, then lets what held all select nothing, then sets noout', async () => {
     const stage = await openGuarded()
     await stage.cordon('node-x')
     expect(await stage.evictOsd(0)).toBe('going')
@@ -67,7 +67,7 @@ describe('a drain', () => {
       'update configmaps/rook-ceph-pdbstatemap',
       'create poddisruptionbudgets/rook-ceph-osd-zone-y',
       'create poddisruptionbudgets/rook-ceph-osd-zone-z',
-      'delete poddisruptionbudgets/rook-ceph-osd',
+      'update poddisruptionbudgets/rook-ceph-osd',
     ])
     expect(stage.asked.slice(0, 6)).toEqual([
       'osd dump',

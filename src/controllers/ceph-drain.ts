@@ -2,6 +2,7 @@ import { hasReason } from '../api/api-error.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
@@ -108,8 +109,17 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
     })
-    const recheckAfterSeconds = observer.recheckAfterSeconds(key, seen, decision)
-    return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
+    const rechecks = [observer.recheckAfterSeconds(key, seen, decision), ...removalsDue(seen)].filter(
+      (seconds) => seconds !== undefined,
+    )
+    return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
+  }
+
+  function removalsDue({ snapshot, budgets }: Seen): (number | undefined)[] {
+    return budgets.map((budget) => {
+      const dueInMs = removalDueInMs(budget, snapshot.nowMs)
+      return dueInMs === undefined ? undefined : Math.max(1, Math.ceil(dueInMs / 1000))
+    })
   }
 
   async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {

@@ -53,11 +53,13 @@ async function applyWrite(
 /** Labels and annotations that others put there stay. */
 function withSpecOf(seen: PodDisruptionBudget, { metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
   const labels = { ...seen.metadata.labels, ...metadata.labels }
+  const annotations = { ...seen.metadata.annotations, ...metadata.annotations }
   return {
     ...seen,
     metadata: {
       ...seen.metadata,
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       ...(metadata.ownerReferences === undefined ? {} : { ownerReferences: metadata.ownerReferences }),
     },
     spec,

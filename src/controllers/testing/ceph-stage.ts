@@ -8,6 +8,7 @@ import { buildCephDescription } from '../../cli/demo/build-ceph-description.ts'
 import { parseClusterFile } from '../../cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../cli/demo/describe-ceph.ts'
 import { seedCluster } from '../../cli/demo/seed-cluster.ts'
+import { isRetired } from '../../domain/ceph-drain/retire-budget.ts'
 import { evictPod, type KubeApi } from '../../kube/kube-api.ts'
 import { createMetrics, type Metrics } from '../../observability/metrics.ts'
 import { type ControllerName, type Operator, startOperator } from '../../operator.ts'
@@ -125,7 +126,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
     },
     async budgets() {
       const { items } = await api.list(podDisruptionBudgets, { namespace })
-      return items.map(budgetText)
+      return items.filter((budget) => !isRetired(budget)).map(budgetText)
     },
     record: () => api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' }),
     async told() {
