@@ -118,7 +118,8 @@ it('a node that stays cordoned holds nobody up once its data has been rebuilt on
 it('while Ceph is silent nothing more may go down, after a short grace; when it answers again all is as before', async () => {
   await openGuarded(threeZones)
   stage.silenceCeph()
-  await stage.seconds(150)
+  // At most a minute until somebody asks, and then the grace.
+  await stage.seconds(95)
   const drain = stage.drain('node-a')
   await stage.seconds(60)
   expect(stage.runningOsds()).toEqual([0, 1, 2, 3, 4, 5])

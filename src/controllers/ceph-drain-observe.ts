@@ -157,7 +157,8 @@ export class CephDrainObserver {
       return Math.min(wanted ?? 2, 2)
     }
     this.#paces.set(key, (wanted ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
-    return Math.min(wanted ?? calmSeconds, calmSeconds)
+    const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
+    return Math.min(wanted ?? calmSeconds, dueInSeconds)
   }
 
   #silentSince(key: string, record: DrainRecord): number {

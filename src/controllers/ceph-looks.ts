@@ -77,6 +77,11 @@ export class CephLooks {
     return this.#ports.clock.now() - this.#memoryOf(key).disturbedAt
   }
 
+  /** When a calm cluster is to be looked at again, from now: a minute after the last look, whatever else happened since. */
+  dueInMs(key: string): number {
+    return Math.max(0, this.#memoryOf(key).lookedAt + calmMs - this.#ports.clock.now())
+  }
+
   silentSince(key: string): number | undefined {
     return this.#memories.get(key)?.silentSince
   }
