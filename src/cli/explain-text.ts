@@ -65,11 +65,15 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
 }
 
 function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {
-  const place = domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}, `
-  const old =
-    answer.isAttended === false ? `; it may be old: no operator is running${forText(answer.unattendedSince, now)}` : ''
+  const names = osds.map((id) => `osd.${id}`).join(' ')
+  const place = [cluster, domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}`, names]
+    .filter((part) => part !== '')
+    .join(', ')
+  const age = ageText(answer.unattendedSince, now)
+  const absence = age === undefined ? 'no operator is running' : `no operator has been running for ${age}`
+  const old = answer.isAttended === false ? `; it may be old: ${absence}` : ''
   const from = answer.source === 'record' ? `, as last recorded${old}` : ''
-  return `${cluster}, ${place}${osds.map((id) => `osd.${id}`).join(' ')}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
+  return `${place}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
 }
 
 function budgetFacts({ budget }: BudgetExplanation): Fact[] {

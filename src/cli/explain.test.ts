@@ -119,7 +119,7 @@ describe('explain, against a living cluster', () => {
         leaseAgeSeconds: 90,
         code: 3,
         says: [
-          '(OtherDomainDown for 2m, as last recorded; it may be old: no operator is running for 90s)\n',
+          '(OtherDomainDown for 2m, as last recorded; it may be old: no operator has been running for 90s)\n',
           'the operator is not running, so this may be old, and the budget stays as it is, for 90s\n',
           '  ends with the operator running again, then zone zone-x back',
         ],

@@ -23,6 +23,14 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
         explanation: `${type} ${name} may be drained: it is the one chosen to be down.`,
       }
     }
+    // Before the verdict: it waits either way, and a verdict is made anew with every report.
+    if (chosen.length > 0 && !chosen.includes(name)) {
+      return {
+        mayDrain: false,
+        reason: 'OtherDomainDown',
+        explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
+      }
+    }
     if (verdict.may === 'unknown') {
       return {
         mayDrain: false,
@@ -35,13 +43,6 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
         mayDrain: false,
         reason: 'CephDisagrees',
         explanation: `Our reckoning for ${type} ${name} and Ceph's own answer differ; it is held until they agree.`,
-      }
-    }
-    if (chosen.length > 0 && !chosen.includes(name)) {
-      return {
-        mayDrain: false,
-        reason: 'OtherDomainDown',
-        explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
       }
     }
     if (verdict.may === 'no') {
