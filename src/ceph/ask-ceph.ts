@@ -1,6 +1,6 @@
-import { type Observed, unknown } from '../domain/observed.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
 import { hasCode } from '../errors.ts'
-import type { CephCommand, CephCommands } from './ceph-commands.ts'
+import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 import { parseJsonText } from './json-shape.ts'
 
 export interface AskOptions {
@@ -8,17 +8,28 @@ export interface AskOptions {
   readonly signal?: AbortSignal
 }
 
-/** What the command printed. A Ceph that does not answer, or that refuses, is unknown; bugs travel. */
+/** An answer that is a success. A Ceph that does not answer, or that refuses, is unknown; bugs travel. */
+export async function askCephAnswer(
+  commands: CephCommands,
+  command: CephCommand,
+  options: AskOptions = {},
+): Promise<Observed<CephAnswer>> {
+  return withoutSilence(async () => {
+    const answer = await commands.run(command, options)
+    if (answer.code === 0) return known(answer)
+    const words = answer.err.trim()
+    return unknown(`${command.prefix} ended with ${answer.code}${words === '' ? '' : `: ${words}`}`)
+  })
+}
+
+/** What the command printed. */
 export async function askCephText(
   commands: CephCommands,
   command: CephCommand,
   options: AskOptions = {},
 ): Promise<Observed<string>> {
-  return withoutSilence(async () => {
-    const { code, out, err } = await commands.run(command, options)
-    if (code === 0) return { known: true, value: out }
-    return unknown(`${command.prefix} ended with ${code}${err.trim() === '' ? '' : `: ${err.trim()}`}`)
-  })
+  const answer = await askCephAnswer(commands, command, options)
+  return answer.known ? known(answer.value.out) : answer
 }
 
 export async function askCeph<T>(

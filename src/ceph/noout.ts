@@ -19,11 +19,16 @@ export interface NooutFailure {
 }
 
 const invalid = 22
+/** Both a name that CRUSH does not have and a command that Ceph does not have are invalid; only the words differ. */
+const unknownCommand = /command not known|invalid command/
+/** Ceph reads `1`, `01` and `osd.1` as that OSD and these words as every OSD, even where a bucket bears the name. */
+const nameOfOsds = /^(?:(?:osd\.)?\d+|all|any|\*)$/
 
 /**
  * Sets and unsets noout on CRUSH buckets, one command for each, so that one bad name never keeps the flag from another.
  *
- * Guarantees: both commands may be repeated; a Ceph that falls silent ends it, and the rest is reported as failed.
+ * Guarantees: both commands may be repeated; a Ceph that falls silent ends it, and the rest is reported as failed. No flag
+ * of an OSD is touched: a bucket that cannot be named to Ceph is reported as failed to be set, and never was set.
  */
 export async function applyNoout(
   commands: CephCommands,
@@ -37,12 +42,17 @@ export async function applyNoout(
   ]
   let silence: string | undefined
   for (const step of steps) {
+    if (nameOfOsds.test(step.bucket)) {
+      if (step.wanted === 'unset') report.unset.push(step.bucket)
+      else report.failed.push({ ...step, why: `Ceph takes ${step.bucket} for OSDs: give the bucket another name` })
+      continue
+    }
     const outcome: Outcome = silence === undefined ? await applyStep(commands, step, options) : { silence }
     if ('silence' in outcome) {
       silence = outcome.silence
       report.failed.push({ ...step, why: silence })
     } else if (outcome.code === 0) report[step.wanted].push(step.bucket)
-    else if (outcome.code === invalid) report.gone.push(step.bucket)
+    else if (outcome.code === invalid && !unknownCommand.test(outcome.err)) report.gone.push(step.bucket)
     else report.failed.push({ ...step, why: `${outcome.prefix} ended with ${outcome.code}: ${outcome.err.trim()}` })
   }
   return report

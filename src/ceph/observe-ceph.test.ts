@@ -84,6 +84,16 @@ describe('Ceph at one epoch', () => {
     expect(ceph.asked[2]).toEqual({ prefix: 'pg dump', dumpcontents: ['pgs'], format: 'plain' })
   })
 
+  it('is unknown while a table for people comes with the warning that OSDs have yet to report', async () => {
+    const err = 'Warning: due to ceph-mgr restart, some PG states may not be up to date\ndumped pgs'
+    const out = readSampleText('healthy-pg-dump-pgs-plain', 'txt')
+    const ceph = scriptCeph((command) => (command.prefix === 'pg dump' ? { code: 0, out, err } : answer(command)))
+    expect(await observeCeph(ceph)).toEqual({
+      known: false,
+      why: 'the manager has just started, and not all OSDs have reported to it',
+    })
+  })
+
   it('leaves the parsing of PGs to whom it is told', async () => {
     const why = 'too busy'
     const parse = () => Promise.resolve({ known: false as const, why })

@@ -1,6 +1,6 @@
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap, CrushMap, PgTable } from '../domain/safety/ceph-map.ts'
-import { askCeph, askCephText } from './ask-ceph.ts'
+import { askCeph, askCephAnswer, askCephText } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
 import { parseCrush } from './parse-crush.ts'
 import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
@@ -56,8 +56,13 @@ export async function observeCeph(commands: CephCommands, options: ObserveOption
   async function readPgs({ pgCounts }: OsdDump): Promise<Observed<PgTable>> {
     const count = [...pgCounts.values()].reduce((sum, pgs) => sum + pgs, 0)
     const format = count < manyPgs ? {} : { format: 'plain' }
-    const text = await askCephText(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
-    return text.known ? parse(text.value) : text
+    const answer = await askCephAnswer(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
+    if (!answer.known) return answer
+    const { out, err } = answer.value
+    // JSON says so in `pg_ready`; beside the table for people there is this warning only.
+    if (err.includes('due to ceph-mgr restart'))
+      return unknown('the manager has just started, and not all OSDs have reported to it')
+    return parse(out)
   }
 }
 

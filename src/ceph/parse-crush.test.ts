@@ -16,13 +16,23 @@ function rulesOf(...rules: readonly object[]) {
 }
 
 describe('osd crush dump', () => {
-  it('gives the same tree as osd tree of a real Ceph, without the shadow trees of device classes', () => {
+  const dumps = { 'a real Ceph': readSample('healthy-osd-crush-dump'), 'the example': sampleCrushDump }
+  it.each(Object.entries(dumps))('of %s gives the tree of osd tree, without the shadow trees', (_, dump) => {
     const { nodes } = readSample('healthy-osd-tree') as { nodes: readonly TreeNode[] }
     const buckets = nodes
       .filter(({ id }) => id < 0)
       .map(({ id, name, type, children }) => ({ id, name, type, children }))
-    const crush = parseCrush(sampleCrushDump)
-    expect(crush.known && [...crush.value.buckets].sort(byId)).toEqual([...buckets].sort(byId))
+    const crush = parseCrush(dump)
+    expect(crush.known && sorted(crush.value.buckets)).toEqual(sorted(buckets))
+  })
+
+  it('of a real Ceph is read whole: types in order, rules as the pools use them', () => {
+    const crush = parseCrush(readSample('healthy-osd-crush-dump'))
+    expect(crush.known && { ...crush.value, buckets: crush.value.buckets.length }).toEqual({
+      buckets: 10,
+      rules: rulesOf(...(readSample('osd-crush-rule-dump') as object[])),
+      typeOrder: ['osd', 'host', 'rack', 'root'],
+    })
   })
 
   it('orders types from the narrowest to the widest, however they are listed', () => {
@@ -103,6 +113,9 @@ describe('osd crush dump', () => {
   })
 })
 
-function byId(left: { readonly id: number }, right: { readonly id: number }): number {
-  return left.id - right.id
+/** `osd tree` lists children the other way round than `osd crush dump`. */
+function sorted(buckets: readonly { readonly id: number; readonly children?: readonly number[] | undefined }[]) {
+  return buckets
+    .map((bucket) => ({ ...bucket, children: [...(bucket.children ?? [])].sort((left, right) => left - right) }))
+    .sort((left, right) => left.id - right.id)
 }

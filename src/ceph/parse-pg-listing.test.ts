@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { noOsd } from '../domain/safety/ceph-map.ts'
 import { parsePgListing } from './parse-pg-listing.ts'
 import { parsePgText } from './pg-parser.ts'
-import { readSample } from './testing/read-sample.ts'
+import { readSample, readSampleText } from './testing/read-sample.ts'
 
 interface Pg {
   readonly pgid: string
@@ -28,6 +28,30 @@ function listing(pgs: readonly Pg[], epoch = 47): string {
 }
 
 describe('pg dump as a table for people', () => {
+  it('of a real Ceph reads as its JSON of the same moment does', () => {
+    const table = parsePgText(readSampleText('healthy-pg-dump-pgs-plain', 'txt'))
+    expect(table).toEqual(parsePgText(readSampleText('healthy-pg-dump-pgs')))
+    expect(table).toMatchObject({ known: true, value: { count: 64, stateNames: ['active+clean'] } })
+  })
+
+  it('of a real Ceph with a host down reads as its JSON does, missing shards included', () => {
+    const table = parsePgText(readSampleText('host-r0h0-down-pg-dump-pgs-plain', 'txt'))
+    const { pg_stats: pgs } = readSample('host-r0h0-down-pg-dump-pgs_brief') as { pg_stats: readonly Pg[] }
+    const brief = parsePgText(JSON.stringify(pgs))
+    const membersOf = ({ known: isKnown, ...rest }: typeof table) =>
+      isKnown && 'value' in rest ? [rest.value.acting, rest.value.offsets, rest.value.up, rest.value.upOffsets] : rest
+    expect(membersOf(table)).toEqual(membersOf(brief))
+    expect(table.known && table.value.acting.includes(noOsd)).toBe(true)
+  })
+
+  it('of a manager that has just started lists every PG, without state, members or epoch', () => {
+    const table = parsePgText(readSampleText('mgr-starting-pg-dump-pgs-plain', 'txt'))
+    expect(table).toMatchObject({
+      known: true,
+      value: { count: 64, stateNames: ['unknown'], acting: new Int32Array(0), reportedEpochs: new Int32Array(64) },
+    })
+  })
+
   const names = ['osd0-down-pg-dump-pgs_brief', 'host-r0h0-down-pg-dump-pgs_brief', 'recovering-pg-dump-pgs_brief']
   it.each(names)('%s, printed that way, reads as its JSON does', (name) => {
     const pgs = (readSample(name) as { pg_stats: readonly Pg[] }).pg_stats

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 const folder = new URL('./samples/', import.meta.url)
 
 /** What a real Ceph printed, as text. */
-export function readSampleText(name: string): string {
-  return readFileSync(new URL(`${name}.json`, folder), 'utf8')
+export function readSampleText(name: string, kind: 'json' | 'txt' = 'json'): string {
+  return readFileSync(new URL(`${name}.${kind}`, folder), 'utf8')
 }
 
 export function readSample(name: string): unknown {
