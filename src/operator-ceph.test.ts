@@ -21,7 +21,7 @@ interface RightsCase {
   readonly whole: unknown
 }
 
-/** A drain, a hand on a budget, Rook's own operator, and the end of it: everything that ceph-drain reads and writes. */
+/** A drain, a hand on a budget, Rook's own operator that comes and goes, and the end of it: everything that ceph-drain reads and writes. */
 async function drainStory(stage: CephStage, start: () => void): Promise<unknown> {
   start()
   await stage.seconds(60)
@@ -45,12 +45,20 @@ async function drainStory(stage: CephStage, start: () => void): Promise<unknown>
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
   await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, labels } })
   await stage.seconds(5)
+  await stage.cordon('node-x', false)
+  await stage.seconds(60)
+  const observed = await stage.observed().catch(() => undefined)
+  await stage.api.delete(deployments, { namespace: rook.metadata.namespace as string, name: rook.metadata.name })
+  await stage.seconds(5)
+  const left = await stage.observed().catch(() => undefined)
   return {
     guarded,
     mended,
     draining,
     noout: record?.data?.['cofferdam.io_own-noout'],
     handedBack,
+    observed: observed?.metadata.annotations?.['cofferdam.io/explanation'],
+    left: left?.metadata.name,
     told: await stage.told(),
   }
 }
@@ -116,12 +124,16 @@ const cases: Record<string, RightsCase> = {
       ],
       noout: 'x',
       handedBack: [],
+      observed:
+        'The budgets of rook-ceph/rook-ceph are left to Rook; we only look. Any one OSD may go, and its zone may follow.',
+      left: undefined,
       told: [
         'Normal AnyOsdMayGo',
         'Normal DomainReleased',
         'Normal HandedBack',
         'Normal DomainReleased',
         'Normal ManagedElsewhere',
+        'Normal AnyOsdMayGo',
       ],
     },
   },

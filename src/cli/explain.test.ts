@@ -94,7 +94,13 @@ describe('explain, against a living cluster', () => {
     }
     const cases: Record<
       string,
-      { notes: Record<string, string>; leaseAgeSeconds?: number; code: number; says: string[] }
+      {
+        notes: Record<string, string>
+        observed?: Record<string, string>
+        leaseAgeSeconds?: number
+        code: number
+        says: string[]
+      }
     > = {
       'its failure domain answers from what is on record, and says so': {
         notes: byDomain,
@@ -124,6 +130,13 @@ describe('explain, against a living cluster', () => {
           '  ends with the operator running again, then zone zone-x back',
         ],
       },
+      'what was seen while Rook has the budgets goes before what an older record says': {
+        notes: whole,
+        observed: { ...byDomain, 'cofferdam.io/reason': 'ManagedElsewhere' },
+        leaseAgeSeconds: 5,
+        code: 3,
+        says: ['cephcluster/rook-ceph/rook-ceph  OtherDomainDown for 2m\n'],
+      },
       'where no operator ever led, the record may be old since nobody knows when': {
         notes: byDomain,
         code: 3,
@@ -139,12 +152,12 @@ describe('explain, against a living cluster', () => {
         ],
       },
     }
-    it.each(Object.entries(cases))('%s', async (_name, { notes, leaseAgeSeconds, code, says }) => {
+    it.each(Object.entries(cases))('%s', async (_name, { notes, observed, leaseAgeSeconds, code, says }) => {
       const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
       await createOsd(story, labels)
       await story.seconds(120)
       const renewTime = leaseAgeSeconds === undefined ? undefined : rfc3339(story.clock.now() - leaseAgeSeconds * 1_000)
-      const { connect } = inProcess(withRook(story, notes, renewTime))
+      const { connect } = inProcess(withRook(story, { notes, observed, renewTime }))
       const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
       expect(result).toMatchObject({ code, err: '' })
       for (const text of says) expect(result.out).toContain(text)
@@ -251,7 +264,15 @@ describe('explain that is not understood ends with 2 and shows the closest form'
   })
 })
 
-function withRook({ api }: Story, annotations: Record<string, string>, renewTime: string | undefined) {
+function withRook(
+  { api }: Story,
+  given: {
+    readonly notes: Record<string, string>
+    readonly observed: Record<string, string> | undefined
+    readonly renewTime: string | undefined
+  },
+) {
+  const { notes, observed, renewTime } = given
   const cluster: CephCluster = {
     apiVersion: 'ceph.rook.io/v1',
     kind: 'CephCluster',
@@ -260,7 +281,7 @@ function withRook({ api }: Story, annotations: Record<string, string>, renewTime
   const record: ConfigMap = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap', annotations },
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap', annotations: notes },
     data: { 'draining-failure-domain': 'zone-x' },
   }
   const lease: Lease = {
@@ -275,7 +296,10 @@ function withRook({ api }: Story, annotations: Record<string, string>, renewTime
         ? { items: [cluster], resourceVersion: '1' }
         : api.list(type, query)) as typeof api.list,
     get: (async (type, key, options) => {
-      if (type === (configMaps as typeof type)) return record
+      if (type === (configMaps as typeof type) && key.name === record.metadata.name) return record
+      if (type === (configMaps as typeof type) && observed !== undefined) {
+        return { ...record, metadata: { namespace: 'rook-ceph', name: key.name, annotations: observed }, data: {} }
+      }
       if (type === (leases as typeof type) && renewTime !== undefined) return lease
       return api.get(type, key, options)
     }) as typeof api.get,

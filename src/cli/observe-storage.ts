@@ -2,7 +2,7 @@ import type { ConfigMap } from '../api/core.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { configMaps } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
-import { recordName } from '../controllers/ceph-drain-record.ts'
+import { observedName, recordName } from '../controllers/ceph-drain-record.ts'
 import { type StorageView, viewRecordedStorage } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { ifAllowed } from './if-allowed.ts'
@@ -33,21 +33,29 @@ export async function observeStorage({ api, budgets, operator, signal }: Storage
   const found = await Promise.all(
     owned.map(async (cluster) => {
       const { namespace = '' } = cluster.metadata
-      const record = await ifAllowed(`configmap ${namespace}/${recordName}`, notSeen, () =>
-        api.get<ConfigMap>(configMaps, { namespace, name: recordName }, { signal }),
+      const [record, observed] = await Promise.all(
+        [recordName, observedName].map((name) =>
+          ifAllowed(`configmap ${namespace}/${name}`, notSeen, () =>
+            api.get<ConfigMap>(configMaps, { namespace, name }, { signal }),
+          ),
+        ),
       )
-      return { cluster, record }
+      return { cluster, record, observed }
     }),
   )
-  const { isRunning, renewedAt } = found.some(({ record }) => record !== undefined) ? await operator(notSeen) : {}
+  const { isRunning, renewedAt } = found.some(({ record, observed }) => (observed ?? record) !== undefined)
+    ? await operator(notSeen)
+    : {}
   const attendance = {
     ...(isRunning === undefined ? {} : { isAttended: isRunning }),
     ...(isRunning === false && renewedAt !== undefined ? { unattendedSince: renewedAt } : {}),
   }
-  const storage = found.map(({ cluster, record }) => {
-    const { view, unread } = viewRecordedStorage({ cluster, record, budgets, attendance })
+  const storage = found.map(({ cluster, record, observed }) => {
+    const { view, unread } = viewRecordedStorage({ cluster, record, observed, budgets, attendance })
     const { namespace } = view
-    notSeen.push(...unread.map((what) => `configmap ${namespace}/${recordName}: ${what}`))
+    notSeen.push(
+      ...unread.map((what) => `configmap ${namespace}/${observed === undefined ? recordName : observedName}: ${what}`),
+    )
     return view
   })
   return { storage, notSeen }

@@ -34,7 +34,7 @@ describe('who has the budgets', () => {
     await stage.close()
   })
 
-  it("writes nothing but events while Rook's own operator has the budgets, and takes over when that is gone", async () => {
+  it("writes only its own record while Rook's operator has the budgets, and takes over when that is gone", async () => {
     const stage = await openCephStage()
     const rook = deployment('rook-ceph-operator', { replicas: 1 })
     await stage.api.create(deployments, {
@@ -44,12 +44,23 @@ describe('who has the budgets', () => {
     stage.operate()
     await stage.seconds(30)
     expect(await stage.budgets()).toEqual([])
-    expect(stage.written.filter((write) => !write.startsWith('create events/'))).toEqual([])
+    const writes = () => stage.written.filter((write) => !write.startsWith('create events/'))
+    expect(writes()).toEqual(['create configmaps/cofferdam-ceph-drain'])
+    const { metadata, data } = await stage.observed()
+    expect({ data, reason: metadata.annotations?.['cofferdam.io/reason'] }).toEqual({
+      data: {},
+      reason: 'ManagedElsewhere',
+    })
+    expect(metadata.annotations?.['cofferdam.io/domains']).toContain('"total":3,"held":0')
+    stage.written.length = 0
+    await stage.seconds(600)
+    expect(stage.written).toEqual([])
     expect(await stage.told()).toEqual(['Normal ManagedElsewhere'])
     const scale = { type: 'merge' as const, body: { spec: { replicas: 0 } } }
     await stage.api.patch(deployments, { namespace: 'default', name: 'rook-ceph-operator' }, scale)
     await stage.seconds(5)
     expect(await stage.budgets()).toEqual(calm)
+    await expect(stage.observed()).rejects.toMatchObject({ reason: 'NotFound' })
     await stage.close()
   })
 

@@ -15,7 +15,7 @@ import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { type DrainRecord, readRecord } from './ceph-drain-record.ts'
+import { type DrainRecord, readRecord, recordName } from './ceph-drain-record.ts'
 import { CephJudge } from './ceph-judge.ts'
 import { CephLooks, type Pace } from './ceph-looks.ts'
 import type { CephPorts } from './ceph-ports.ts'
@@ -82,7 +82,7 @@ export class CephDrainObserver {
   async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
     const { api, clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
-    const record = await readRecord(api, namespace, signal)
+    const record = await readRecord(api, { namespace, name: recordName }, signal)
     const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook() })
     const { settings } = view
     const commands = ceph.of({ namespace, name })

@@ -10,10 +10,13 @@ import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 
 export const recordName = stateMapName
+/** Where the answers stand while another operator has the budgets, and the state map with them. */
+export const observedName = 'cofferdam-ceph-drain'
 
 /** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
 export interface DrainRecord {
   readonly namespace: string
+  readonly name: string
   readonly configMap: ConfigMap | undefined
   readonly state: DrainState
   readonly reason: string | undefined
@@ -22,22 +25,26 @@ export interface DrainRecord {
 
 export async function readRecord(
   api: Pick<KubeApi, 'get'>,
-  namespace: string,
+  { namespace, name }: Pick<DrainRecord, 'namespace' | 'name'>,
   signal: AbortSignal,
 ): Promise<DrainRecord> {
   let configMap: ConfigMap | undefined
   try {
-    configMap = await api.get(configMaps, { namespace, name: recordName }, { signal })
+    configMap = await api.get(configMaps, { namespace, name }, { signal })
   } catch (error) {
     if (!hasReason(error, 'NotFound')) throw error
   }
-  return recordOf(namespace, configMap)
+  return recordOf({ namespace, name }, configMap)
 }
 
-function recordOf(namespace: string, configMap: ConfigMap | undefined): DrainRecord {
+function recordOf(
+  { namespace, name }: Pick<DrainRecord, 'namespace' | 'name'>,
+  configMap: ConfigMap | undefined,
+): DrainRecord {
   const annotations = configMap?.metadata.annotations ?? {}
   return {
     namespace,
+    name,
     configMap,
     state: parseDrainState(configMap?.data),
     reason: annotations[notes.reason],
@@ -46,7 +53,8 @@ function recordOf(namespace: string, configMap: ConfigMap | undefined): DrainRec
 }
 
 export interface RecordChange {
-  readonly state: DrainState
+  /** Undefined: none of ours must survive. */
+  readonly state: DrainState | undefined
   readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
   readonly silentSince: number | undefined
   readonly now: string
@@ -59,8 +67,8 @@ export async function writeRecord(
   change: RecordChange,
   signal: AbortSignal,
 ): Promise<DrainRecord> {
-  const { configMap, namespace } = record
-  const data = buildDrainState(change.state)
+  const { configMap, namespace, name } = record
+  const data = change.state === undefined ? {} : buildDrainState(change.state)
   const annotations = buildAnnotations(record, change)
   if (configMap === undefined) {
     const created = await api.create(
@@ -68,12 +76,12 @@ export async function writeRecord(
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { namespace, name: recordName, annotations },
+        metadata: { namespace, name, annotations },
         data,
       },
       { signal },
     )
-    return recordOf(namespace, created)
+    return recordOf(record, created)
   }
   if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) {
     return record
@@ -83,7 +91,20 @@ export async function writeRecord(
     { ...configMap, metadata: { ...configMap.metadata, annotations }, data },
     { signal },
   )
-  return recordOf(namespace, updated)
+  return recordOf(record, updated)
+}
+
+/** Takes away what was written down while another operator had the budgets: from now on the state map tells. */
+export async function deleteObserved(
+  api: Pick<KubeApi, 'delete'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await api.delete(configMaps, { namespace, name: observedName }, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
 }
 
 function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChange): Record<string, string> {

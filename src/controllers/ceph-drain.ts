@@ -4,11 +4,11 @@ import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, timestamp } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { type ApplyPorts, applyDecision } from './ceph-drain-apply.ts'
 import { CephDrainObserver, type CephDrainViews, type Seen } from './ceph-drain-observe.ts'
-import { recordName } from './ceph-drain-record.ts'
+import { deleteObserved, observedName, readRecord, recordName, writeRecord } from './ceph-drain-record.ts'
 import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
 import type { CephPorts } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
@@ -25,11 +25,12 @@ export const cephDrainPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
   { group: '', resource: 'configmaps', verbs: ['create'] },
   { group: '', resource: 'configmaps', names: [recordName], verbs: ['get', 'update'] },
+  { group: '', resource: 'configmaps', names: [observedName], verbs: ['get', 'update', 'delete'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 
 export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
-  readonly api: Pick<KubeApi, 'get' | 'create' | 'update'>
+  readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'delete'>
   readonly clock: Clock
   readonly views: CephDrainViews
   readonly ceph: CephPorts
@@ -43,11 +44,14 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
+  /** Clusters of which nothing is left from a time when another operator had their budgets. */
+  const cleared = new Set<string>()
 
   function forget(key: string): void {
     observer.forget(key)
     opinions.forget(key)
     reporter.forget(key)
+    cleared.delete(key)
   }
 
   return {
@@ -99,7 +103,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const decided = await opinions.decide({ key, snapshot, map: seen.map, ceph: seen.ceph, signal })
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
-    const failures = isOurs ? await write(key, seen, decision, signal) : []
+    const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
@@ -124,6 +128,10 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
 
   async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
     const { snapshot, record, budgets, ceph, silentSince } = seen
+    if (!cleared.has(key)) {
+      await deleteObserved(ports.api, record.namespace, signal)
+      cleared.add(key)
+    }
     const budgetWrites = planBudgetWrites(snapshot, budgets, decision)
     const { noout } = decision
     const outcome = await applyDecision(
@@ -132,5 +140,14 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     )
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
     return outcome.nooutFailures
+  }
+
+  /** Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own. */
+  async function note(key: string, { record, silentSince }: Seen, decision: CephDrainDecision, signal: AbortSignal) {
+    cleared.delete(key)
+    const observed = await readRecord(ports.api, { namespace: record.namespace, name: observedName }, signal)
+    const change = { state: undefined, decision, silentSince, now: timestamp(ports.clock) }
+    await writeRecord(ports.api, observed, change, signal)
+    return []
   }
 }

@@ -52,6 +52,8 @@ export interface CephStage extends Story {
   /** `rook-ceph-osd: 1 of all`, in the order of names. */
   budgets(): Promise<string[]>
   record(): Promise<ConfigMap>
+  /** What is on record while Rook's own operator has the budgets. */
+  observed(): Promise<ConfigMap>
   /** Reasons of our events about the cluster, oldest first. */
   told(): Promise<string[]>
   patchCluster(body: Parameters<KubeApi['patch']>[2]['body']): Promise<void>
@@ -129,6 +131,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
       return items.filter((budget) => !isRetired(budget)).map(budgetText)
     },
     record: () => api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' }),
+    observed: () => api.get(configMaps, { namespace, name: 'cofferdam-ceph-drain' }),
     async told() {
       const { items } = await api.list(events, { namespace })
       return items

@@ -37,16 +37,20 @@ export interface Attendance {
 export function viewRecordedStorage({
   cluster,
   record,
+  observed,
   budgets,
   attendance,
 }: {
   readonly cluster: CephCluster
+  /** Rook's state map, which is ours where we have the budgets. */
   readonly record: ConfigMap | undefined
+  /** What we wrote down while another operator has the budgets. */
+  readonly observed: ConfigMap | undefined
   readonly budgets: readonly PodDisruptionBudget[]
   readonly attendance: Attendance
 }): { readonly view: StorageView; readonly unread: readonly string[] } {
   const { namespace = '', name } = cluster.metadata
-  const notes = record?.metadata.annotations ?? {}
+  const notes = (observed ?? record)?.metadata.annotations ?? {}
   const { openDomains, ownNoout } = parseDrainState(record?.data ?? {})
   const reason = notes[recordNotes.reason]
   const since = notes[recordNotes.since]
