@@ -139,7 +139,7 @@ describe('osd metadata', () => {
     expect(parseOsdMetadata(list)).toEqual({
       known: true,
       value: new Map([
-        [0, 'vm'],
+        [0, 'node-a'],
         [3, 'node-b'],
       ]),
     })
