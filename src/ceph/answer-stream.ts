@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer'
 import { isJsonObject, type JsonObject } from '../api/json.ts'
 
 /** Longer than any line of ours: the bodies of answers are not in lines. */
@@ -6,9 +5,8 @@ const longestLine = 1024 * 1024
 
 interface OpenBody {
   readonly header: JsonObject
-  /** Of the size that was announced: parts that are joined at the end cost a second copy and hold everything else up. */
-  readonly bytes: Buffer
-  filled: number
+  readonly chunks: Buffer[]
+  missing: number
 }
 
 /**
@@ -18,7 +16,7 @@ interface OpenBody {
  */
 export function createAnswerStream(options: {
   readonly maxBytes: number
-  readonly onAnswer: (header: JsonObject, body: string) => void
+  readonly onAnswer: (header: JsonObject, body: readonly Uint8Array[]) => void
   readonly onFault: (why: string) => void
 }): (chunk: Buffer) => void {
   const { maxBytes, onAnswer, onFault } = options
@@ -42,20 +40,20 @@ export function createAnswerStream(options: {
     if (header === undefined) fault('it wrote a line that is not JSON')
     else if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) fault('it announced no size')
     else if (size > maxBytes) fault(`it announced an answer of ${size} bytes`)
-    else if (size === 0) onAnswer(header, '')
-    else body = { header, bytes: Buffer.allocUnsafe(size), filled: 0 }
+    else if (size === 0) onAnswer(header, [])
+    else body = { header, chunks: [], missing: size }
   }
 
   /** Takes what belongs to the body, and gives back the rest. */
   function fill(open: OpenBody, chunk: Buffer): Buffer {
-    const taken = chunk.copy(open.bytes, open.filled)
-    open.filled += taken
-    if (open.filled === open.bytes.length) {
+    const taken = chunk.subarray(0, open.missing)
+    open.chunks.push(taken)
+    open.missing -= taken.length
+    if (open.missing === 0) {
       body = undefined
-      // Nearly all answers are plain ASCII, which needs no decoding.
-      onAnswer(open.header, open.bytes.toString(isAscii(open.bytes) ? 'latin1' : 'utf8'))
+      onAnswer(open.header, open.chunks)
     }
-    return chunk.subarray(taken)
+    return chunk.subarray(taken.length)
   }
 
   return (chunk) => {

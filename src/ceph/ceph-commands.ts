@@ -11,6 +11,11 @@ export interface CephAnswer {
   readonly code: number
   /** What the command printed; JSON wherever the command knows it, also on failure. */
   readonly out: string
+  /**
+   * The same as it came, with large answers of some clients: whoever can read bytes saves making one long text of them.
+   * Whoever hands them to another thread takes `out` away with them.
+   */
+  readonly bytes?: readonly Uint8Array[]
   readonly err: string
 }
 

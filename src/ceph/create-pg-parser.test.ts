@@ -53,6 +53,24 @@ describe('a large dump', () => {
     expect(await parse(text)).toEqual(parsePgText(large))
   })
 
+  it('of bytes is handed to its thread, and what shares memory with others is copied', async () => {
+    const { parse } = parserWith(await bundledWorker())
+    const whole = new TextEncoder().encode(large)
+    const own = whole.slice(0, 100_000)
+    const shared = whole.subarray(100_000)
+    expect(await parse([own, shared])).toEqual(parsePgText(large))
+    expect([own.byteLength, shared.byteLength]).toEqual([0, whole.length - 100_000])
+  })
+
+  it('of bytes in more chunks than are handed over at a time is put together again', async () => {
+    const { parse } = parserWith(await bundledWorker())
+    const bytes = new TextEncoder().encode(large)
+    const chunks = Array.from({ length: Math.ceil(bytes.length / 1000) }, (_, at) =>
+      bytes.slice(at * 1000, at * 1000 + 1000),
+    )
+    expect(await parse(chunks)).toEqual(parsePgText(large))
+  })
+
   it('that was cut off is unknown, from the thread as in place', async () => {
     const { parse } = parserWith(await bundledWorker())
     const cut = large.slice(0, -1)
@@ -83,7 +101,9 @@ describe('in this thread', () => {
   it('a small dump is parsed: a thread would cost more', async () => {
     const folder = await scratchFolder({ 'dies.mjs': 'throw new Error("never started")' })
     const small = readSampleText('healthy-pg-dump-pgs_brief')
-    expect(await parserWith(pathToFileURL(`${folder}/dies.mjs`)).parse(small)).toEqual(parsePgText(small))
+    const { parse } = parserWith(pathToFileURL(`${folder}/dies.mjs`))
+    expect(await parse(small)).toEqual(parsePgText(small))
+    expect(await parse([new TextEncoder().encode(small)])).toEqual(parsePgText(small))
   })
 
   it('everything is parsed where no bundled worker is', async () => {

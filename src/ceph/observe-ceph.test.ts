@@ -94,6 +94,20 @@ describe('Ceph at one epoch', () => {
     })
   })
 
+  it('reads PGs from bytes where the client gives them, and never makes text of these', async () => {
+    const bytes = [new TextEncoder().encode(pgText)]
+    const inBytes = {
+      code: 0,
+      get out(): string {
+        throw new Error('text was asked for')
+      },
+      err: '',
+      bytes,
+    }
+    const ceph = scriptCeph((command) => (command.prefix === 'pg dump' ? inBytes : answer(command)))
+    expect(await observeCeph(ceph)).toEqual(await observeCeph(cephAtEpochs(39)))
+  })
+
   it('leaves the parsing of PGs to whom it is told', async () => {
     const why = 'too busy'
     const parse = () => Promise.resolve({ known: false as const, why })

@@ -4,7 +4,7 @@ import { askCeph, askCephAnswer, askCephText } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
 import { parseCrush } from './parse-crush.ts'
 import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
-import { type PgParser, parsePgText } from './pg-parser.ts'
+import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
 
 /** A map that changes faster than it can be read is not worth waiting for: whoever asks will ask again. */
 const maxAttempts = 5
@@ -26,7 +26,7 @@ export interface ObserveOptions {
  * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
  */
 export async function observeCeph(commands: CephCommands, options: ObserveOptions = {}): Promise<Observed<CephMap>> {
-  const { parse = inThisThread(parsePgText), parseOsdDump = inThisThread(parseOsdDumpText), ...limits } = options
+  const { parse = parseHere, parseOsdDump = async (text) => parseOsdDumpText(text), ...limits } = options
   let before = await readDump()
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (!before.known) return before
@@ -58,17 +58,16 @@ export async function observeCeph(commands: CephCommands, options: ObserveOption
     const format = count < manyPgs ? {} : { format: 'plain' }
     const answer = await askCephAnswer(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
     if (!answer.known) return answer
-    const { out, err } = answer.value
+    const { bytes, err } = answer.value
     // JSON says so in `pg_ready`; beside the table for people there is this warning only.
     if (err.includes('due to ceph-mgr restart'))
       return unknown('the manager has just started, and not all OSDs have reported to it')
-    return parse(out)
+    return parse(bytes ?? answer.value.out)
   }
 }
 
-function inThisThread<T>(parse: (text: string) => T): (text: string) => Promise<T> {
-  return async (text) => parse(text)
-}
+const parseHere: PgParser = async (printed) =>
+  typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
 
 interface ReadDump {
   readonly text: string

@@ -1,7 +1,7 @@
 import type { Observed } from '../domain/observed.ts'
 import { noOsd, type PgTable } from '../domain/safety/ceph-map.ts'
 import { observeShape, unexpected } from './json-shape.ts'
-import { createPgColumns } from './pg-columns.ts'
+import { createPgColumns, type PgColumns } from './pg-columns.ts'
 
 const wanted = ['PG_STAT', 'STATE', 'REPORTED', 'UP', 'ACTING'] as const
 
@@ -13,38 +13,70 @@ const wanted = ['PG_STAT', 'STATE', 'REPORTED', 'UP', 'ACTING'] as const
  * look like what they must be, and all is unknown.
  */
 export function parsePgListing(text: string): Observed<PgTable> {
+  return parsePgListingBlocks([text], countLines(text))
+}
+
+/** The same from blocks of whole lines; `maxRows` is at least how many lines they hold. */
+export function parsePgListingBlocks(blocks: Iterable<string>, maxRows: number): Observed<PgTable> {
   return observeShape('pg dump', () => {
-    const first = Math.max(0, text.search(/\S/))
-    const heading = cellsOf(text, first, endOfLine(text, first), Number.POSITIVE_INFINITY)
-    const [id, state, reported, up, acting] = wanted.map((name) => {
-      const column = heading.indexOf(name)
-      return column === -1 ? unexpected('the heading', `has no column ${name}`) : column
-    }) as [number, number, number, number, number]
-    const last = Math.max(id, state, reported, up, acting)
-    const columns = createPgColumns(countLines(text))
+    const columns = createPgColumns(maxRows)
+    let layout: Layout | undefined
     let row = 0
-    for (let start = endOfLine(text, first) + 1; start < text.length; ) {
-      const end = endOfLine(text, start)
-      const cells = cellsOf(text, start, end, last + 1)
-      // The table ends with an empty line; notes for people follow.
-      if (cells.length === 0) break
-      row += 1
-      const where = `row ${row}`
-      if (cells.length <= last) unexpected(where, 'ends early')
-      columns.add(
-        {
-          id: cells[id],
-          state: cells[state],
-          up: readMembers(cells[up] ?? '', where),
-          acting: readMembers(cells[acting] ?? '', where),
-          reportedEpoch: readReported(cells[reported] ?? '', where),
-        },
-        where,
-      )
-      start = end + 1
+    for (const block of blocks) {
+      for (let start = 0; start < block.length; ) {
+        const end = endOfLine(block, start)
+        if (layout === undefined) layout = readHeading(block.slice(start, end))
+        else {
+          const cells = cellsOf(block, start, end, layout.last + 1)
+          // The table ends with an empty line; notes for people follow.
+          if (cells.length === 0) return columns.finish()
+          row += 1
+          addRow(columns, cells, layout, `row ${row}`)
+        }
+        start = end + 1
+      }
     }
+    if (layout === undefined) layoutOf([])
     return columns.finish()
   })
+}
+
+/** Where the columns are that are read. */
+interface Layout {
+  readonly id: number
+  readonly state: number
+  readonly reported: number
+  readonly up: number
+  readonly acting: number
+  readonly last: number
+}
+
+/** Nothing for a line that is empty: the heading is yet to come. */
+function readHeading(line: string): Layout | undefined {
+  const heading = line.trimStart()
+  return heading === '' ? undefined : layoutOf(cellsOf(heading, 0, heading.length, Number.POSITIVE_INFINITY))
+}
+
+function layoutOf(heading: readonly string[]): Layout {
+  const [id, state, reported, up, acting] = wanted.map((name) => {
+    const column = heading.indexOf(name)
+    return column === -1 ? unexpected('the heading', `has no column ${name}`) : column
+  }) as [number, number, number, number, number]
+  return { id, state, reported, up, acting, last: Math.max(id, state, reported, up, acting) }
+}
+
+function addRow(columns: PgColumns, cells: readonly string[], layout: Layout, where: string): void {
+  if (cells.length <= layout.last) unexpected(where, 'ends early')
+  columns.add(
+    {
+      id: cells[layout.id],
+      state: cells[layout.state],
+      up: readMembers(cells[layout.up] ?? '', where),
+      acting: readMembers(cells[layout.acting] ?? '', where),
+      reportedEpoch: readReported(cells[layout.reported] ?? '', where),
+    },
+    where,
+  )
 }
 
 function countLines(text: string): number {

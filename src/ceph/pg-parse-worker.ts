@@ -1,21 +1,29 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseOsdDumpText } from './parse-osd-dump.ts'
-import { parsePgText } from './pg-parser.ts'
+import { parsePgBytes, parsePgText } from './pg-parser.ts'
 
-// One text in parts, one answer, then the thread ends and its memory with it. Columns are handed over, not copied.
+// One answer of Ceph in parts, one of ours, then the thread ends and its memory with it. Columns are handed over, not copied.
 const { kind } = workerData as { readonly kind: 'pgs' | 'osds' }
-const parts: string[] = []
+const texts: string[] = []
+const chunks: Uint8Array[] = []
 
-parentPort?.on('message', (part: string | null) => {
-  if (part !== null) {
-    parts.push(part)
-    return
-  }
-  const answer = (kind === 'pgs' ? parsePgText : parseOsdDumpText)(parts.join(''))
+parentPort?.on('message', (part: string | readonly Uint8Array[] | null) => {
+  if (typeof part === 'string') texts.push(part)
+  else if (part !== null) chunks.push(...part)
+  else finish()
+})
+
+function finish(): void {
+  const answer = parse()
   const columns = answer.known ? Object.values(answer.value).filter((column) => ArrayBuffer.isView(column)) : []
   parentPort?.postMessage(
     answer,
     columns.map(({ buffer }) => buffer as ArrayBuffer),
   )
   parentPort?.close()
-})
+}
+
+function parse() {
+  if (chunks.length > 0) return parsePgBytes(chunks)
+  return (kind === 'pgs' ? parsePgText : parseOsdDumpText)(texts.join(''))
+}

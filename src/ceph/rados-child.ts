@@ -20,7 +20,7 @@ export interface RadosChildOptions {
   readonly operationSeconds: number
   readonly maxBytes: number
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly onAnswer: (header: JsonObject, body: string) => void
+  readonly onAnswer: (header: JsonObject, body: readonly Uint8Array[]) => void
   /** Once, when it is gone or can no longer be understood. */
   readonly onEnd: (why: Error) => void
 }
@@ -51,7 +51,7 @@ export function startRadosChild(options: RadosChildOptions): RadosChild {
     options.onEnd(why)
   }
 
-  function hear(header: JsonObject, body: string): void {
+  function hear(header: JsonObject, body: readonly Uint8Array[]): void {
     if (hasEnded) return
     if (header['ready'] === true) {
       isReady = true

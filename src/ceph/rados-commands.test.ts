@@ -76,6 +76,14 @@ describe('one lasting connection', () => {
     expect(await out('pieces')).toBe('größer')
     expect(await out('stray')).toBe('mine')
   })
+
+  it('gives a large answer as bytes too, and takes the next command all the same', async () => {
+    const { commands, out } = stage()
+    const { bytes = [], ...answer } = await commands.run({ prefix: 'large' })
+    expect(answer).toEqual({ code: 0, out: 'größer '.repeat(100_000), err: '' })
+    expect(Buffer.concat(bytes).toString('utf8')).toBe(answer.out)
+    expect(await out('pieces')).toBe('größer')
+  })
 })
 
 describe('no answer of Ceph', () => {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../api/json.ts'
 import { backoffDelayMs } from '../runtime/backoff.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
+import { answerOfBytes } from './answer-of-bytes.ts'
 import { type CephAccess, type CephLimits, defaultLimits } from './ceph-access.ts'
 import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 import { cephUnreachable, isClientMissing } from './ceph-unreachable.ts'
@@ -75,7 +76,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
     for (const { prefix, reject } of all) reject(asUnreachable(prefix, why))
   }
 
-  function hear(header: JsonObject, body: string): void {
+  function hear(header: JsonObject, body: readonly Uint8Array[]): void {
     failures = 0
     heard += 1
     const id = header['id']
@@ -140,14 +141,14 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
   }
 }
 
-function readAnswer(prefix: string, header: JsonObject, out: string): CephAnswer | Error {
+function readAnswer(prefix: string, header: JsonObject, bytes: readonly Uint8Array[]): CephAnswer | Error {
   const { rc, err, tooLarge, problem } = header
   if (typeof tooLarge === 'number') return cephUnreachable(prefix, `the answer is too large (${tooLarge} bytes)`)
   if (typeof rc !== 'number') return cephUnreachable(prefix, `the client failed: ${JSON.stringify(problem)}`)
   const code = Math.abs(rc)
   const words = typeof err === 'string' ? err : ''
   if (silentCodes.has(code)) return cephUnreachable(prefix, `the client gave up (errno ${code}) ${words}`.trim())
-  return { code, out, err: words }
+  return answerOfBytes({ code, err: words, bytes })
 }
 
 function asUnreachable(prefix: string, error: Error): Error {

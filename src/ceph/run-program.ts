@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Clock } from '../runtime/clock.ts'
+import { answerOfBytes } from './answer-of-bytes.ts'
 import type { CephAnswer } from './ceph-commands.ts'
 import { cephUnreachable, clientMissing } from './ceph-unreachable.ts'
 
@@ -56,7 +57,7 @@ export function runProgram(run: ProgramRun): Promise<CephAnswer> {
       finish()
       if (ended !== undefined) return reject(ended)
       if (code === null) return reject(cephUnreachable(prefix, `${program} was ended by ${killedBy}`))
-      resolve({ code, out: Buffer.concat(out).toString('utf8'), err: Buffer.concat(err).toString('utf8') })
+      resolve(answerOfBytes({ code, err: Buffer.concat(err).toString('utf8'), bytes: out }))
     })
   })
 }

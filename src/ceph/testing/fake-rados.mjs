@@ -23,6 +23,7 @@ const behaviours = {
     process.stdout.write(Buffer.concat([header, body.subarray(0, 3)]))
     setImmediate(() => process.stdout.write(body.subarray(3)))
   },
+  large: (id) => answer(id, 0, 'größer '.repeat(100_000)),
   busy: (id) => answer(id, -16, '{"ok_to_stop":false}', 'unsafe to stop'),
   timeout: (id) => answer(id, -110, '', 'timed out'),
   problem: (id) => write({ id, problem: 'ObjectNotFound: gone' }),
