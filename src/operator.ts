@@ -4,13 +4,13 @@ import type { ResourceType } from './api/resource-type.ts'
 import { deployments, events, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
+import type { CephParsers } from './ceph/create-pg-parser.ts'
 import { applyNoout } from './ceph/noout.ts'
 import { observeCeph } from './ceph/observe-ceph.ts'
 import { observeOsdHosts } from './ceph/observe-osd-hosts.ts'
 import { observeQuorum } from './ceph/observe-quorum.ts'
 import { observeStatus } from './ceph/observe-status.ts'
 import { askOkToStop } from './ceph/ok-to-stop.ts'
-import type { PgParser } from './ceph/pg-parser.ts'
 import { compilePgPattern } from './ceph/pg-pattern.ts'
 import { cephDrainPermissions, createCephDrain } from './controllers/ceph-drain.ts'
 import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
@@ -63,7 +63,7 @@ export interface OperatorOptions {
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
-  readonly parsePgs?: PgParser
+  readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
   /** Where candidates agree on who leads; undefined when there is only one. */
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
 }
@@ -284,7 +284,7 @@ function controllerBuilders(options: OperatorOptions, own: Own): Record<Controll
 }
 
 /** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
-function buildCephPorts({ ceph, parsePgs, dryRun, log, metrics }: OperatorOptions): CephPorts {
+function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: OperatorOptions): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const limits = { timeoutMs: 15_000 }
   async function counted<T>(
@@ -304,11 +304,7 @@ function buildCephPorts({ ceph, parsePgs, dryRun, log, metrics }: OperatorOption
       return commands
     },
     observeMap: (commands, signal) =>
-      counted(
-        commands,
-        'map',
-        observeCeph(commands, { ...limits, signal, ...(parsePgs === undefined ? {} : { parse: parsePgs }) }),
-      ),
+      counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
     observePulse: async (commands, signal) => {
       const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
       if (!status.known) return status

@@ -4,9 +4,8 @@ import { pods } from '../api/resources.ts'
 import type { CephAccess } from '../ceph/ceph-access.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { createCliCommands } from '../ceph/cli-commands.ts'
-import { createPgParser } from '../ceph/create-pg-parser.ts'
+import { type CephParsers, createPgParser } from '../ceph/create-pg-parser.ts'
 import { createFallbackCommands } from '../ceph/fallback-commands.ts'
-import type { PgParser } from '../ceph/pg-parser.ts'
 import { createRadosCommands } from '../ceph/rados-commands.ts'
 import { createToolboxCommands } from '../ceph/toolbox-commands.ts'
 import type { ClusterConnection } from '../kube/cluster-connection.ts'
@@ -24,7 +23,7 @@ export interface CephFlags {
 
 export interface CephLink {
   of(cluster: { readonly namespace: string; readonly name: string }): CephCommands
-  readonly parsePgs: PgParser
+  readonly parsers: Pick<CephParsers, 'parse' | 'parseOsdDump'>
   close(): Promise<void>
 }
 
@@ -47,12 +46,12 @@ export function openCephLink(options: CephLinkOptions): CephLink {
     ...(flags.cephKeyring === undefined ? {} : { keyring: flags.cephKeyring }),
   }
   const link = Object.keys(access).length > 0 ? linkToMonitors(access, options) : linkToToolboxes(options)
-  const parser = createPgParser()
+  const { close: closeParsers, ...parsers } = createPgParser()
   return {
     of: link.of,
-    parsePgs: parser.parse,
+    parsers,
     async close() {
-      await Promise.all([link.close(), parser.close()])
+      await Promise.all([link.close(), closeParsers()])
     },
   }
 }

@@ -88,7 +88,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       controllers: flags.controllers,
       dryRun: flags.dryRun === true,
       ceph: ceph.of,
-      parsePgs: ceph.parsePgs,
+      parsers: ceph.parsers,
       ...(flags.leaderElect
         ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
         : {}),

@@ -5,7 +5,7 @@ import { layOut } from './layout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import { rfc3339 } from './timestamp.ts'
-import { blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
+import { alsoHolding, blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
 
 /**
  * Decides while Ceph does not answer.
@@ -59,6 +59,14 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
         isCovered(osd) || (osd.domain !== undefined && released.has(osd.domain)) || (osd.isDown && spare.has(osd.id)),
     )
     if (isProtected) return budgets
-    return released.size > 0 && standing.includes(type) ? blockingBudgets(layout, released) : [defaultBudget(0, [])]
+    if (released.size === 0 || !standing.includes(type)) return [defaultBudget(0, [])]
+    const repaired = blockingBudgets(layout, released)
+    const isStillHeld = coverOf(repaired)
+    // Single OSDs of a released domain may be held for a reason that only Ceph can take back.
+    const loosened = layout.osds.filter((osd) => isCovered(osd) && !isStillHeld(osd))
+    return alsoHolding(
+      repaired,
+      loosened.map(({ id }) => id),
+    )
   }
 }

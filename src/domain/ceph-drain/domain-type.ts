@@ -1,16 +1,7 @@
+import { crushTypes } from '../safety/crush-types.ts'
+
 /** CRUSH types that a budget can stand for, from the narrowest to the widest. */
-export const failureDomainTypes = [
-  'host',
-  'chassis',
-  'rack',
-  'row',
-  'pdu',
-  'pod',
-  'room',
-  'datacenter',
-  'zone',
-  'region',
-] as const
+export const failureDomainTypes = crushTypes.slice(crushTypes.indexOf('host'), crushTypes.indexOf('root'))
 
 /**
  * The type whose members the budgets keep apart: the override, what Ceph's rules were judged to enforce, or the narrowest of

@@ -36,6 +36,15 @@ export function partialBudgets(layout: Layout, held: ReadonlySet<string>): Wante
   ]
 }
 
+/** The same budgets, and these OSDs held by number besides. */
+export function alsoHolding(budgets: readonly WantedBudget[], osds: readonly number[]): WantedBudget[] {
+  if (osds.length === 0) return [...budgets]
+  const held = budgets.flatMap(({ selector }) => (selector.covers === 'osds' ? selector.osds : []))
+  const ids = [...new Set([...held, ...osds])].sort((a, b) => a - b)
+  const others = budgets.filter(({ name }) => name !== unplacedBudgetName)
+  return [...others, { name: unplacedBudgetName, maxUnavailable: 0, selector: { covers: 'osds', osds: ids } }]
+}
+
 function blocksFor(layout: Layout, isHeld: (domain: string) => boolean): WantedBudget[] {
   const { type, osds } = layout
   const labels = [...new Set(osds.flatMap(({ label }) => (label === undefined ? [] : [label])))].filter(isHeld).sort()

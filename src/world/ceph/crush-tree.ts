@@ -1,20 +1,5 @@
+import { crushTypes } from '../../domain/safety/crush-types.ts'
 import type { CrushDescription, OsdDescription, PoolDescription } from './ceph-description.ts'
-
-/** Ceph's own types, from the narrowest to the widest. */
-export const crushTypes = [
-  'osd',
-  'host',
-  'chassis',
-  'rack',
-  'row',
-  'pdu',
-  'pod',
-  'room',
-  'datacenter',
-  'zone',
-  'region',
-  'root',
-] as const
 
 export interface CrushItem {
   /** Negative for buckets, the OSD's number otherwise. */
@@ -110,7 +95,7 @@ export function buildCrushTree(description: CrushDescription, pools: readonly Po
 }
 
 export function typeIdOf(type: string): number {
-  const id = (crushTypes as readonly string[]).indexOf(type)
+  const id = crushTypes.indexOf(type)
   if (id < 0) throw new RangeError(`CRUSH has no type "${type}"; there are ${crushTypes.join(', ')}`)
   return id
 }

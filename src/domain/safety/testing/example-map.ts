@@ -1,4 +1,5 @@
 import type { CephMap, CephOsd, CephPool, CrushBucket, CrushMap, PgTable } from '../ceph-map.ts'
+import { crushTypes } from '../crush-types.ts'
 
 export interface ExamplePg {
   /** `1.1b` */
@@ -24,21 +25,6 @@ export interface ExampleMap {
   readonly bucketFlags?: CephMap['bucketFlags']
 }
 
-export const typeOrder = [
-  'osd',
-  'host',
-  'chassis',
-  'rack',
-  'row',
-  'pdu',
-  'pod',
-  'room',
-  'datacenter',
-  'zone',
-  'region',
-  'root',
-]
-
 export function exampleMap(given: ExampleMap = {}): CephMap {
   const hosts = given.hosts ?? { 'host-a': [0, 1], 'host-b': [2, 3], 'host-c': [4, 5] }
   const epoch = given.epoch ?? 10
@@ -62,7 +48,7 @@ export function exampleMap(given: ExampleMap = {}): CephMap {
     crush: {
       buckets: [{ id: -1, name: 'default', type: 'root', children: hostBuckets.map(({ id }) => id) }, ...hostBuckets],
       rules: [{ id: 0, name: 'replicated_rule', failureDomain: 'host', root: 'default' }],
-      typeOrder,
+      typeOrder: crushTypes,
       ...given.crush,
     },
     pgs: pgTable(given.pgs ?? [], epoch),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts'
+import { crushTypes } from '../../../domain/safety/crush-types.ts'
 import type { CephState } from '../ceph-state.ts'
-import { type CrushItem, type CrushRule, type CrushTree, crushTypes } from '../crush-tree.ts'
+import type { CrushItem, CrushRule, CrushTree } from '../crush-tree.ts'
 import type { OsdMap } from '../osd-map.ts'
 
 /** Weights in a CRUSH map are fixed-point numbers. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts'
+import { crushTypes } from '../../../domain/safety/crush-types.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
-import { ancestorsOf, type CrushItem, crushTypes } from '../crush-tree.ts'
+import { ancestorsOf, type CrushItem } from '../crush-tree.ts'
 
 interface Check {
   readonly severity: 'HEALTH_WARN' | 'HEALTH_ERR'
