@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/*.test.ts', 'scenarios/**/*.test.ts'],
+    setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,
     testTimeout: 30_000,
