@@ -100,6 +100,22 @@ describe('a drain', () => {
     await evicted
     await stage.close()
   })
+
+  it('does not begin on our word alone: without an opinion of Ceph the zone stays held, however long that lasts', async () => {
+    const stage = await openGuarded()
+    stage.refused.add('osd ok-to-stop')
+    await stage.cordon('node-x')
+    expect(await stage.evictOsd(0)).toBe('going')
+    await stage.seconds(600)
+    expect(await stage.evictOsd(1)).not.toBe('going')
+    expect((await stage.record()).metadata.annotations?.['cofferdam.io/problems']).toContain(
+      'Ceph has no opinion on it',
+    )
+    stage.refused.clear()
+    await stage.seconds(20)
+    expect(await stage.evictOsd(1)).toBe('going')
+    await stage.close()
+  })
 })
 
 describe('an idle cluster', () => {

@@ -49,7 +49,6 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
 
   function forget(key: string): void {
     observer.forget(key)
-    opinions.forget(key)
     reporter.forget(key)
     cleared.delete(key)
   }
@@ -100,7 +99,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const seen = await observer.observe(key, cluster, signal)
     const { snapshot, record } = seen
-    const decided = await opinions.decide({ key, snapshot, map: seen.map, ceph: seen.ceph, signal })
+    const decided = await opinions.decide({ snapshot, map: seen.map, ceph: seen.ceph, signal })
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)

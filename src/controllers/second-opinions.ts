@@ -7,66 +7,47 @@ import { known, type Observed } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { compareOpinions } from '../domain/safety/second-opinion.ts'
 import type { DomainVerdict } from '../domain/safety/verdict.ts'
-import type { Clock } from '../runtime/clock.ts'
 import type { CephPorts } from './ceph-ports.ts'
 
 export interface OpinionPorts {
-  readonly clock: Clock
   readonly ceph: Pick<CephPorts, 'askOkToStop'>
 }
 
 export interface OpinionRequest {
-  readonly key: string
   readonly snapshot: CephDrainSnapshot
   readonly map: CephMap | undefined
   readonly ceph: CephCommands | undefined
   readonly signal: AbortSignal
 }
 
-/** A manager that restarts has an opinion again after a moment; one that never has any must not stop drains for ever. */
-const patienceMs = 60_000
-
 /**
  * Decides; and where that would let OSDs go that were held, hears what Ceph itself says of it and decides again.
  *
- * Fails closed: an opinion that differs holds the domain; one that cannot be had holds it for a minute.
+ * Fails closed: an opinion that differs holds the domain, and so does one that cannot be had, for as long as that lasts.
  */
 export class SecondOpinions {
   readonly #ports: OpinionPorts
-  readonly #unsureSince = new Map<string, number>()
 
   constructor(ports: OpinionPorts) {
     this.#ports = ports
   }
 
-  forget(key: string): void {
-    this.#unsureSince.delete(key)
-  }
-
-  async decide({ key, snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
+  async decide({ snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
     const first = decideCephDrain(snapshot)
     const view = snapshot.ceph.known ? snapshot.ceph.value : undefined
     if (view === undefined || map === undefined || ceph === undefined || snapshot.cluster.mode !== 'manage')
       return first
     const cephSays = await this.#ask(domainsToRelease(snapshot, first, view, map), ceph, signal)
     const { disagreements, unsure } = compareOpinions({ verdicts: view.domains, cephSays })
-    if (disagreements.length === 0 && unsure.length === 0) {
-      this.#unsureSince.delete(key)
-      return first
-    }
-    const now = this.#ports.clock.now()
-    const since = unsure.length === 0 ? now : (this.#unsureSince.get(key) ?? now)
-    if (unsure.length > 0) this.#unsureSince.set(key, since)
-    const isPatient = now - since < patienceMs
-    const problems: ObjectProblem[] = isPatient
-      ? []
-      : unsure.map(({ domain, why }) => ({ object: `bucket/${domain}`, problem: `Ceph has no opinion on it: ${why}` }))
-    const changed: CephView = {
-      ...view,
-      disagreements,
-      domains: isPatient ? withoutVerdicts(view.domains, unsure) : view.domains,
-    }
-    const second = decideCephDrain({ ...snapshot, ceph: known(changed) })
+    if (disagreements.length === 0 && unsure.length === 0) return first
+    const domains = withoutVerdicts(view.domains, unsure)
+    const second = decideCephDrain({ ...snapshot, ceph: known({ ...view, disagreements, domains }) })
+    const problems = unsure.map(
+      ({ domain, why }): ObjectProblem => ({
+        object: `bucket/${domain}`,
+        problem: `Ceph has no opinion on it: ${why}`,
+      }),
+    )
     return { ...second, problems: [...second.problems, ...problems] }
   }
 

@@ -38,6 +38,8 @@ export interface CephStage extends Story {
   readonly ceph: SimulatedCeph
   /** Every command that an operator sent, by its prefix. */
   readonly asked: string[]
+  /** Commands that Ceph refuses, as it does to a user without the right. */
+  readonly refused: Set<string>
   /** Every write that an operator made: `update configmaps/rook-ceph-pdbstatemap`. */
   readonly written: string[]
   readonly metrics: Metrics
@@ -81,12 +83,14 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
   await story.seconds(60)
 
   const asked: string[] = []
+  const refused = new Set<string>()
   const written: string[] = []
   const metrics = createMetrics()
   const running: Operator[] = []
   const commands: CephCommands = {
     run(command, options) {
       asked.push(command.prefix)
+      if (refused.has(command.prefix)) return Promise.resolve({ code: 13, out: '', err: 'access denied' })
       return ceph.commands.run(command, options)
     },
   }
@@ -96,6 +100,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
     world,
     ceph,
     asked,
+    refused,
     written,
     metrics,
     operate(options = {}) {
