@@ -1,0 +1,25 @@
+/** Programs of a real Kubernetes, by their absolute paths. */
+export interface KubernetesParts {
+  readonly version: string
+  readonly etcd: string
+  readonly kubeApiserver: string
+  readonly kubeControllerManager: string
+  readonly kubeScheduler: string
+  readonly kubectl: string
+}
+
+export type CephRelease = '16' | '18' | '20'
+
+/** Programs of a real Ceph. */
+export interface CephParts {
+  readonly release: CephRelease
+  /** As the programs say: `16.2.15`. */
+  readonly version: string
+  /** How a program of this release is called; one that was not installed but unpacked is entered through its own root. */
+  command(program: string, ...args: readonly string[]): readonly [string, ...string[]]
+  /** Where this release keeps the Python modules of its manager, as seen from outside its root. */
+  readonly managerModules: string
+}
+
+/** Tells what is fetched or built, and for how long; set-up may take minutes. */
+export type Say = (line: string) => void
