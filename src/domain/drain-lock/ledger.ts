@@ -28,6 +28,9 @@ export interface LedgerEntry extends Claim {
 export interface Ticket {
   readonly requestId: string
   readonly number: number
+  /** Who waits, for people. */
+  readonly holder: string
+  readonly since: string
   readonly claims: readonly Pick<Claim, 'key' | 'scope'>[]
 }
 
@@ -50,7 +53,7 @@ export interface Ledger {
 
 export const emptyLedger: Ledger = { nextEpoch: 1, nextTicket: 1, entries: [], tickets: [], broken: [] }
 
-/** What stands in the way of a claim: somebody who holds it, or who asked for it earlier. */
+/** What stands in the way of a claim: somebody who holds it, who asked for it earlier, or what the request itself has begun. */
 export interface Obstacle {
   readonly key: string
   readonly kind: 'held' | 'earlier-ticket'
@@ -62,7 +65,7 @@ export interface Obstacle {
 
 export type GrantAnswer =
   | { readonly granted: true; readonly epoch: number; readonly ledger: Ledger }
-  /** The ledger then holds a ticket of the request, and nothing else of it. */
+  /** The ledger then holds a ticket of the request and nothing else of it, or what the request has begun and no ticket. */
   | { readonly granted: false; readonly obstacles: readonly Obstacle[]; readonly ledger: Ledger }
 
 export interface GrantRequest {
@@ -89,31 +92,43 @@ export function entriesOf({ entries }: Ledger, requestId: string): readonly Ledg
  * Grants all claims at once or none.
  *
  * Guarantees: no claim is granted beside a conflicting entry, or before a conflicting ticket that is older; a request that
- * waits holds nothing; the same request asked twice gets the same grant.
+ * waits holds nothing; the same request asked twice gets the same grant; another holder of the same request gets an epoch of
+ * its own, and the earlier one is void.
+ * Fails closed: a request that has begun keeps what it has and gets nothing more.
  */
 export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
-  const { requestId, holder, claims, now } = request
+  const { requestId, holder, now } = request
+  const claims = onePerKey(request.claims)
   const held = entriesOf(ledger, requestId)
   const first = held[0]
-  // What has been acted upon is never given up for the sake of more.
-  const isBound = held.some(({ state }) => state !== 'Granted')
-  if (first !== undefined && (isBound || covers(held, claims))) return { granted: true, epoch: first.epoch, ledger }
-  const others = ledger.entries.filter((entry) => entry.requestId !== requestId)
-  const obstacles = [...heldByOthers(others, claims), ...earlierTickets(ledger, request)]
-  if (obstacles.length > 0)
-    return { granted: false, obstacles, ledger: withTicket({ ...ledger, entries: others }, request) }
+  if (first !== undefined) {
+    const missing = claims.filter((claim) => !held.some((entry) => isSameClaim(entry, claim)))
+    if (missing.length === 0) return keepHeld(ledger, held, { requestId, holder, now, claims })
+    const begun = held.find(({ state }) => state !== 'Granted')
+    if (begun !== undefined)
+      return { granted: false, obstacles: missing.map(({ key }) => heldObstacle({ ...begun, key })), ledger }
+  }
+  const others = first === undefined ? ledger.entries : ledger.entries.filter((entry) => entry.requestId !== requestId)
+  const obstacles = findObstacles({ others, tickets: ledger.tickets, requestId, claims })
+  if (obstacles.length > 0) {
+    const without = first === undefined ? ledger : { ...ledger, entries: others }
+    return { granted: false, obstacles, ledger: withTicket(without, { requestId, holder, now, claims }) }
+  }
   const epoch = ledger.nextEpoch
-  const entries = claims.map(
-    (claim): LedgerEntry => ({ ...claim, holder, requestId, epoch, state: 'Granted', since: now, renewSequence: 0 }),
-  )
-  const granted = { ...withdraw(ledger, requestId), nextEpoch: epoch + 1, entries: [...others, ...entries] }
-  return { granted: true, epoch, ledger: granted }
+  const entries = [...others]
+  for (const { key, uid, scope } of claims)
+    entries.push({ key, uid, scope, holder, requestId, epoch, state: 'Granted', since: now, renewSequence: 0 })
+  const { tickets } = withdraw(ledger, requestId)
+  return { granted: true, epoch, ledger: { ...ledger, nextEpoch: epoch + 1, entries, tickets } }
 }
 
-/** Writes the intent down: from now on the node may go. `bootID` is the boot that goes. */
+/**
+ * Writes the intent down: from now on the node may go. `bootID` is the boot that goes; written once, so that an intent told
+ * again after the reboot does not take the new boot for the old one.
+ */
 export function intend(ledger: Ledger, by: { requestId: string; epoch: number; bootID?: string }): LedgerChange {
   return change(ledger, by, (entry) => {
-    if (entry.state === 'Orphaned') return 'not-granted'
+    if (entry.state === 'Acting') return entry
     const isNode = entry.key.startsWith('node/')
     return { ...entry, state: 'Acting', ...(isNode && by.bootID !== undefined ? { bootID: by.bootID } : {}) }
   })
@@ -135,9 +150,144 @@ export function release(ledger: Ledger, by: { requestId: string; epoch: number }
  */
 export function adopt(
   ledger: Ledger,
-  { requestId, holder }: { requestId: string; holder: string },
+  by: { requestId: string; holder: string },
 ): { readonly epoch: number; readonly ledger: Ledger } | undefined {
-  if (entriesOf(ledger, requestId).length === 0) return undefined
+  return ledger.entries.some((entry) => entry.requestId === by.requestId) ? adoptHeld(ledger, by) : undefined
+}
+
+/** The holder is gone for good: what was only granted is free, what was acted upon stays counted and obeys no epoch. */
+export function orphan(ledger: Ledger, requestId: string): Ledger {
+  return withEntries(ledger, (entry) => {
+    if (entry.requestId !== requestId || entry.state === 'Orphaned') return entry
+    return entry.state === 'Granted' ? 'gone' : { ...entry, state: 'Orphaned' }
+  })
+}
+
+/** Frees an orphan whose effect has ended. Entries that somebody adopted meanwhile stay. */
+export function bury(ledger: Ledger, requestId: string): Ledger {
+  return withEntries(ledger, (entry) => (entry.requestId === requestId && entry.state === 'Orphaned' ? 'gone' : entry))
+}
+
+export function withdraw(ledger: Ledger, requestId: string): Ledger {
+  if (!ledger.tickets.some((ticket) => ticket.requestId === requestId)) return ledger
+  return { ...ledger, tickets: ledger.tickets.filter((ticket) => ticket.requestId !== requestId) }
+}
+
+/** No epoch at or below one that was ever seen is given out again, though the ledger that gave it is lost. */
+export function raiseEpoch(ledger: Ledger, highestSeen: number): Ledger {
+  // Far beyond what a ledger can reach: somebody's invention, and no reason to run out of epochs.
+  if (!Number.isSafeInteger(highestSeen) || highestSeen > 2 ** 52) return ledger
+  return ledger.nextEpoch > highestSeen ? ledger : { ...ledger, nextEpoch: highestSeen + 1 }
+}
+
+const brokenShown = 20
+
+/**
+ * Takes keys away from whoever holds them, on somebody's explicit word; whoever waits for one loses its place. Whatever else
+ * a former holder has is orphaned: it has to look again before it goes on. What `sparing` has stays.
+ */
+export function breakLocks(
+  ledger: Ledger,
+  {
+    keys,
+    by,
+    reason,
+    at,
+    sparing,
+  }: { keys: readonly string[]; by: string; reason: string; at: string; sparing?: string },
+): Ledger {
+  const isBroken = (entry: LedgerEntry) => entry.requestId !== sparing && keys.includes(entry.key)
+  const tickets = ledger.tickets.filter(
+    ({ requestId, claims }) => requestId === sparing || !claims.some(({ key }) => keys.includes(key)),
+  )
+  const rest = tickets.length === ledger.tickets.length ? ledger : { ...ledger, tickets }
+  const broken = ledger.entries.filter(isBroken)
+  if (broken.length === 0) return rest
+  const told = broken.map((entry): BrokenLock => ({ key: entry.key, by, reason, at, formerHolder: entry.holder }))
+  const without = withEntries(rest, (entry) => (isBroken(entry) ? 'gone' : entry))
+  const orphaned = broken.reduce<Ledger>((left, { requestId }) => orphan(left, requestId), without)
+  return { ...orphaned, broken: [...ledger.broken, ...told].slice(-brokenShown) }
+}
+
+/** What is held is all that is claimed. What is not claimed any more is given back, unless the request has begun. */
+function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRequest): GrantAnswer {
+  const { requestId, holder, claims } = request
+  const hasBegun = held.some(({ state }) => state !== 'Granted')
+  const isWhole = hasBegun || held.length === claims.length
+  const kept = isWhole
+    ? ledger
+    : withEntries(ledger, (entry) =>
+        entry.requestId !== requestId || claims.some(({ key }) => key === entry.key) ? entry : 'gone',
+      )
+  const isOwn = held.every((entry) => entry.holder === holder && entry.state !== 'Orphaned')
+  if (isOwn) return { granted: true, epoch: held[0]?.epoch ?? 0, ledger: kept }
+  return { granted: true, ...adoptHeld(kept, { requestId, holder }) }
+}
+
+/** Two claims of one key by the same request are one; in two scopes they share with nobody. */
+function onePerKey(claims: readonly Claim[]): readonly Claim[] {
+  const hasTwice = claims.some(({ key }, index) => claims.findIndex((other) => other.key === key) !== index)
+  if (!hasTwice) return claims
+  const byKey = new Map<string, Claim>()
+  for (const claim of claims) {
+    const before = byKey.get(claim.key)
+    byKey.set(claim.key, before === undefined || before.scope === claim.scope ? claim : { ...claim, scope: '' })
+  }
+  return [...byKey.values()]
+}
+
+function isSameClaim(a: Claim, b: Claim): boolean {
+  return a.key === b.key && a.uid === b.uid && a.scope === b.scope
+}
+
+function heldObstacle({ key, requestId, holder, state, since }: LedgerEntry): Obstacle {
+  return { key, kind: 'held', requestId, holder, state, since }
+}
+
+function findObstacles({
+  others,
+  tickets,
+  requestId,
+  claims,
+}: {
+  others: readonly LedgerEntry[]
+  tickets: readonly Ticket[]
+  requestId: string
+  claims: readonly Claim[]
+}): Obstacle[] {
+  const obstacles: Obstacle[] = []
+  const isWanted = (wanted: Pick<Claim, 'key' | 'scope'>) => claims.some((claim) => doClaimsConflict(wanted, claim))
+  for (const entry of others) if (isWanted(entry)) obstacles.push(heldObstacle(entry))
+  const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
+  for (const { number, requestId: other, holder, since, claims: wanted } of tickets) {
+    if (number >= own) continue
+    for (const claim of wanted)
+      if (isWanted(claim))
+        obstacles.push({ key: claim.key, kind: 'earlier-ticket', requestId: other, holder, state: 'Waiting', since })
+  }
+  return obstacles
+}
+
+function withTicket(ledger: Ledger, { requestId, holder, now, claims }: GrantRequest): Ledger {
+  const own = ledger.tickets.find((ticket) => ticket.requestId === requestId)
+  if (own === undefined) {
+    const wanted = claims.map(({ key, scope }) => ({ key, scope }))
+    const ticket = { requestId, number: ledger.nextTicket, holder, since: now, claims: wanted }
+    return { ...ledger, nextTicket: ledger.nextTicket + 1, tickets: [...ledger.tickets, ticket] }
+  }
+  const isAsBefore =
+    own.holder === holder &&
+    own.claims.length === claims.length &&
+    own.claims.every(({ key, scope }, index) => key === claims[index]?.key && scope === claims[index]?.scope)
+  if (isAsBefore) return ledger
+  const renewed = { ...own, holder, claims: claims.map(({ key, scope }) => ({ key, scope })) }
+  return { ...ledger, tickets: ledger.tickets.map((ticket) => (ticket === own ? renewed : ticket)) }
+}
+
+function adoptHeld(
+  ledger: Ledger,
+  { requestId, holder }: { requestId: string; holder: string },
+): { readonly epoch: number; readonly ledger: Ledger } {
   const epoch = ledger.nextEpoch
   const entries = ledger.entries.map((entry): LedgerEntry => {
     if (entry.requestId !== requestId) return entry
@@ -146,95 +296,33 @@ export function adopt(
   return { epoch, ledger: { ...ledger, nextEpoch: epoch + 1, entries } }
 }
 
-/** The holder is gone for good: what was only granted is free, what was acted upon stays counted. */
-export function orphan(ledger: Ledger, requestId: string): Ledger {
-  const entries = ledger.entries.flatMap((entry): LedgerEntry[] => {
-    if (entry.requestId !== requestId || entry.state === 'Orphaned') return [entry]
-    return entry.state === 'Granted' ? [] : [{ ...entry, state: 'Orphaned' }]
-  })
-  return { ...ledger, entries }
-}
-
-/** Frees an orphan whose effect has ended. Entries that somebody adopted meanwhile stay. */
-export function bury(ledger: Ledger, requestId: string): Ledger {
-  return {
-    ...ledger,
-    entries: ledger.entries.filter((entry) => entry.requestId !== requestId || entry.state !== 'Orphaned'),
-  }
-}
-
-export function withdraw(ledger: Ledger, requestId: string): Ledger {
-  if (!ledger.tickets.some((ticket) => ticket.requestId === requestId)) return ledger
-  return { ...ledger, tickets: ledger.tickets.filter((ticket) => ticket.requestId !== requestId) }
-}
-
-const brokenShown = 20
-
-/**
- * Takes keys away from whoever holds them, on somebody's explicit word. Whatever else a former holder has is orphaned: it
- * has to look again before it goes on.
- */
-export function breakLocks(
-  ledger: Ledger,
-  { keys, by, reason, at }: { keys: readonly string[]; by: string; reason: string; at: string },
-): Ledger {
-  const broken = ledger.entries.filter((entry) => keys.includes(entry.key))
-  if (broken.length === 0) return ledger
-  const told = broken.map((entry): BrokenLock => ({ key: entry.key, by, reason, at, formerHolder: entry.holder }))
-  const rest = { ...ledger, entries: ledger.entries.filter((entry) => !keys.includes(entry.key)) }
-  const orphaned = broken.reduce<Ledger>((left, { requestId }) => orphan(left, requestId), rest)
-  return { ...orphaned, broken: [...ledger.broken, ...told].slice(-brokenShown) }
-}
-
-function covers(held: readonly LedgerEntry[], claims: readonly Claim[]): boolean {
-  return claims.every((claim) =>
-    held.some(({ key, uid, scope }) => key === claim.key && uid === claim.uid && scope === claim.scope),
-  )
-}
-
-function heldByOthers(others: readonly LedgerEntry[], claims: readonly Claim[]): Obstacle[] {
-  return others
-    .filter((entry) => claims.some((claim) => doClaimsConflict(entry, claim)))
-    .map(({ key, requestId, holder, state, since }) => ({ key, kind: 'held', requestId, holder, state, since }))
-}
-
-function earlierTickets({ tickets }: Ledger, { requestId, claims }: GrantRequest): Obstacle[] {
-  const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
-  return tickets
-    .filter(({ number }) => number < own)
-    .flatMap((ticket) =>
-      ticket.claims
-        .filter((wanted) => claims.some((claim) => doClaimsConflict(wanted, claim)))
-        .map(({ key }): Obstacle => {
-          return { key, kind: 'earlier-ticket', requestId: ticket.requestId, holder: '', state: 'Waiting', since: '' }
-        }),
-    )
-}
-
-function withTicket(ledger: Ledger, { requestId, claims }: GrantRequest): Ledger {
-  const wanted = claims.map(({ key, scope }) => ({ key, scope }))
-  const own = ledger.tickets.find((ticket) => ticket.requestId === requestId)
-  if (own !== undefined) {
-    const tickets = ledger.tickets.map((ticket) => (ticket === own ? { ...own, claims: wanted } : ticket))
-    return { ...ledger, tickets }
-  }
-  const ticket = { requestId, number: ledger.nextTicket, claims: wanted }
-  return { ...ledger, nextTicket: ledger.nextTicket + 1, tickets: [...ledger.tickets, ticket] }
-}
-
+/** Refused when any entry of the request has another epoch, or has been orphaned: whoever held it has to adopt it first. */
 function change(
   ledger: Ledger,
   { requestId, epoch }: { requestId: string; epoch: number },
-  next: (entry: LedgerEntry) => LedgerEntry | 'gone' | 'not-granted',
+  next: (entry: LedgerEntry) => LedgerEntry | 'gone',
 ): LedgerChange {
-  const held = entriesOf(ledger, requestId)
-  if (held.length === 0) return { ok: false, why: 'not-held' }
-  if (held.some((entry) => entry.epoch !== epoch)) return { ok: false, why: 'other-epoch' }
+  let isHeld = false
+  let hasOrphan = false
+  for (const entry of ledger.entries) {
+    if (entry.requestId !== requestId) continue
+    if (entry.epoch !== epoch) return { ok: false, why: 'other-epoch' }
+    isHeld = true
+    hasOrphan ||= entry.state === 'Orphaned'
+  }
+  if (!isHeld) return { ok: false, why: 'not-held' }
+  if (hasOrphan) return { ok: false, why: 'not-granted' }
+  return { ok: true, ledger: withEntries(ledger, (entry) => (entry.requestId === requestId ? next(entry) : entry)) }
+}
+
+/** The same ledger when no entry changes. */
+function withEntries(ledger: Ledger, next: (entry: LedgerEntry) => LedgerEntry | 'gone'): Ledger {
+  let isChanged = false
   const entries: LedgerEntry[] = []
   for (const entry of ledger.entries) {
-    const changed = entry.requestId === requestId ? next(entry) : entry
-    if (changed === 'not-granted') return { ok: false, why: 'not-granted' }
+    const changed = next(entry)
+    isChanged ||= changed !== entry
     if (changed !== 'gone') entries.push(changed)
   }
-  return { ok: true, ledger: { ...ledger, entries } }
+  return isChanged ? { ...ledger, entries } : ledger
 }
