@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  adopt,
+  breakLocks,
+  bury,
+  type Claim,
+  doClaimsConflict,
+  emptyLedger,
+  entriesOf,
+  grant,
+  intend,
+  type Ledger,
+  orphan,
+  raiseEpoch,
+  release,
+  renew,
+  withdraw,
+} from './ledger.ts'
+
+const requests = ['R1', 'R2', 'R3', 'R4'] as const
+const now = '2026-01-01T00:00:00Z'
+
+const anyClaim: fc.Arbitrary<Claim> = fc.oneof(
+  fc.constantFrom('node/a', 'node/b', 'pdb/shop/web', 'pdb/shop/db').map((key) => ({ key, uid: key, scope: '' })),
+  fc.constantFrom('zone-a', 'zone-b', '').map((scope) => ({ key: 'storage/rook/ceph', uid: 'ceph', scope })),
+)
+
+const anyStep = fc.record({
+  kind: fc.constantFrom(
+    ...(['grant', 'grant', 'grant', 'intend', 'renew', 'release', 'release'] as const),
+    ...(['adopt', 'orphan', 'bury', 'withdraw', 'break', 'raise'] as const),
+  ),
+  requestId: fc.constantFrom(...requests),
+  holder: fc.constantFrom('x1', 'x2'),
+  claims: fc.array(anyClaim, { minLength: 1, maxLength: 4 }),
+})
+
+type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never
+
+interface Told {
+  readonly ledger: Ledger
+  /** The newest epoch that each request was given, and who has it. */
+  readonly current: ReadonlyMap<string, number>
+  readonly given: readonly { readonly requestId: string; readonly epoch: number }[]
+}
+
+function frozen(ledger: Ledger): Ledger {
+  for (const list of [ledger.entries, ledger.tickets, ledger.broken]) {
+    for (const item of list) Object.freeze(item)
+    Object.freeze(list)
+  }
+  return Object.freeze(ledger)
+}
+
+function given(told: Told, requestId: string, answer: { readonly epoch: number; readonly ledger: Ledger }): Told {
+  const isNew = !told.given.some(({ epoch }) => epoch === answer.epoch)
+  if (isNew) for (const { epoch } of told.given) expect(answer.epoch).toBeGreaterThan(epoch)
+  else expect(told.current.get(requestId)).toBe(answer.epoch)
+  return {
+    ledger: answer.ledger,
+    current: new Map(told.current).set(requestId, answer.epoch),
+    given: isNew ? [...told.given, { requestId, epoch: answer.epoch }] : told.given,
+  }
+}
+
+function take(told: Told, { requestId, holder, claims }: Step): Told {
+  const before = told.ledger
+  const answer = grant(before, { requestId, holder, claims, now })
+  const again = grant(answer.ledger, { requestId, holder, claims, now })
+  expect(again.granted).toBe(answer.granted)
+  expect(again.ledger).toBe(answer.ledger)
+  const held = entriesOf(answer.ledger, requestId)
+  if (!answer.granted) {
+    expect(answer.obstacles.length).toBeGreaterThan(0)
+    const hadBegun = entriesOf(before, requestId).some(({ state }) => state !== 'Granted')
+    if (hadBegun) expect(answer.ledger).toBe(before)
+    else expect(held).toEqual([])
+    return { ...told, ledger: answer.ledger }
+  }
+  for (const { key } of claims) expect(held.filter((entry) => entry.key === key)).toHaveLength(1)
+  for (const entry of held) expect(entry).toMatchObject({ epoch: answer.epoch, holder })
+  const isNews = entriesOf(before, requestId).length === 0
+  if (isNews) expectNobodyOvertaken(before, requestId, claims)
+  return given(told, requestId, answer)
+}
+
+function expectNobodyOvertaken({ tickets }: Ledger, requestId: string, claims: readonly Claim[]): void {
+  const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
+  const overtaken = tickets.filter(
+    (ticket) =>
+      ticket.number < own && ticket.claims.some((wanted) => claims.some((claim) => doClaimsConflict(wanted, claim))),
+  )
+  expect(overtaken).toEqual([])
+}
+
+function tell(told: Told, step: Step): Told {
+  const { ledger, current } = told
+  const { kind, requestId, holder } = step
+  const by = { requestId, epoch: current.get(requestId) ?? 0, bootID: 'boot' }
+  const orSame = (change: ReturnType<typeof renew>) => ({ ...told, ledger: change.ok ? change.ledger : ledger })
+  switch (kind) {
+    case 'grant':
+      return take(told, step)
+    case 'intend':
+      return orSame(intend(ledger, by))
+    case 'renew':
+      return orSame(renew(ledger, by))
+    case 'release':
+      return orSame(release(ledger, by))
+    case 'adopt': {
+      const adopted = adopt(ledger, { requestId, holder })
+      return adopted === undefined ? told : given(told, requestId, adopted)
+    }
+    case 'orphan':
+      return { ...told, ledger: orphan(ledger, requestId) }
+    case 'bury':
+      return { ...told, ledger: bury(ledger, requestId) }
+    case 'withdraw':
+      return { ...told, ledger: withdraw(ledger, requestId) }
+    case 'break': {
+      const keys = step.claims.map(({ key }) => key)
+      return { ...told, ledger: breakLocks(ledger, { keys, by: 'eve', reason: 'outage', at: now, sparing: requestId }) }
+    }
+    case 'raise':
+      return { ...told, ledger: raiseEpoch(ledger, ledger.nextEpoch + 3) }
+  }
+}
+
+function expectSound({ ledger, given: epochs, current }: Told): void {
+  const { entries, tickets } = ledger
+  for (const [index, a] of entries.entries()) {
+    expect(a.epoch).toBeLessThan(ledger.nextEpoch)
+    for (const b of entries.slice(index + 1)) {
+      if (a.requestId === b.requestId) {
+        expect(a.key).not.toBe(b.key)
+        expect([a.epoch, a.holder]).toEqual([b.epoch, b.holder])
+      } else expect(doClaimsConflict(a, b)).toBe(false)
+    }
+  }
+  expect(new Set(tickets.map(({ requestId }) => requestId)).size).toBe(tickets.length)
+  for (const { requestId, number } of tickets) {
+    expect(entriesOf(ledger, requestId)).toEqual([])
+    expect(number).toBeLessThan(ledger.nextTicket)
+  }
+  for (const by of epochs) {
+    if (current.get(by.requestId) === by.epoch) continue
+    for (const attempt of [intend, renew, release]) expect(attempt(ledger, by).ok).toBe(false)
+  }
+}
+
+it('whatever is asked in whatever order: no two conflict, no epoch comes twice, no old holder gets through', () => {
+  fc.assert(
+    fc.property(fc.array(anyStep, { maxLength: 40 }), (steps) => {
+      let told: Told = { ledger: frozen(emptyLedger), current: new Map(), given: [] }
+      for (const step of steps) {
+        const next = tell(told, step)
+        expect(next.ledger.nextEpoch).toBeGreaterThanOrEqual(told.ledger.nextEpoch)
+        expect(next.ledger.nextTicket).toBeGreaterThanOrEqual(told.ledger.nextTicket)
+        if (step.kind === 'orphan' || step.kind === 'break') expectActedKeptCounted(told.ledger, next.ledger, step)
+        frozen(next.ledger)
+        expectSound(next)
+        told = next
+      }
+    }),
+    { numRuns: 800 },
+  )
+})
+
+/** What was acted upon leaves the ledger only by its own holder's release, by burial, or because its very key was broken. */
+function expectActedKeptCounted(before: Ledger, then: Ledger, { kind, claims }: Step): void {
+  const broken = kind === 'break' ? claims.map(({ key }) => key) : []
+  for (const { key, requestId, state } of before.entries) {
+    if (state === 'Granted' || broken.includes(key)) continue
+    expect(then.entries.some((entry) => entry.key === key && entry.requestId === requestId)).toBe(true)
+  }
+}
+
+it('a request that needs much goes after those who waited before it, however many that need little come later', () => {
+  const keys = ['k1', 'k2', 'k3', 'k4', 'k5'].map((key) => ({ key, uid: key, scope: '' }))
+  const longest = 4
+  const small = fc.record({
+    claims: fc.subarray(keys, { minLength: 1, maxLength: 2 }),
+    holdsFor: fc.integer({ min: 1, max: longest }),
+  })
+  const stream = fc.array(small, { minLength: 30, maxLength: 30 })
+  fc.assert(
+    fc.property(stream, fc.integer({ min: 1, max: 15 }), (arrivals, largeComesAt) => {
+      let ledger: Ledger = emptyLedger
+      let latest = Number.POSITIVE_INFINITY
+      const asking: { requestId: string; claims: readonly Claim[]; holdsFor: number }[] = []
+      const holding: { requestId: string; epoch: number; until: number }[] = []
+      for (let time = 0; time <= latest; time += 1) {
+        for (const by of holding.filter(({ until }) => until === time)) {
+          const freed = release(ledger, by)
+          if (freed.ok) ledger = freed.ledger
+        }
+        const newcomer = arrivals[time % arrivals.length] as (typeof arrivals)[number]
+        asking.push({ requestId: `small-${time}`, ...newcomer })
+        // The stream is hostile: each of it asks in every moment, and before the large one.
+        for (const { requestId, claims, holdsFor } of [...asking]) {
+          const answer = grant(ledger, { requestId, holder: 'x', claims, now })
+          ledger = answer.ledger
+          if (!answer.granted) continue
+          asking.splice(
+            asking.findIndex((one) => one.requestId === requestId),
+            1,
+          )
+          holding.push({ requestId, epoch: answer.epoch, until: time + holdsFor })
+        }
+        if (time < largeComesAt) continue
+        const large = grant(ledger, { requestId: 'large', holder: 'y', claims: keys, now })
+        if (large.granted) return
+        ledger = large.ledger
+        if (latest === Number.POSITIVE_INFINITY) latest = time + longest * ledger.tickets.length
+      }
+      throw new Error('the large request was overtaken')
+    }),
+    { numRuns: 500 },
+  )
+})
