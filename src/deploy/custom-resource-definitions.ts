@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { disruptionLedgerStatus, disruptionLedgers } from '../api/disruption-ledger.ts'
+import { disruptionLedgerStatus, disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
 import type { JsonObject } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../api/node-disruption.ts'
@@ -29,8 +29,11 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
         { name: 'Intent', type: 'string', jsonPath: '.spec.intent' },
         { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
         { name: 'Blocked By', type: 'string', jsonPath: '.status.blockedBy[0].object' },
+        { name: 'Since', type: 'date', jsonPath: '.status.phaseSince' },
         { name: 'Requester', type: 'string', jsonPath: '.spec.requester', priority: 1 },
-        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+        { name: 'Held By', type: 'string', jsonPath: '.status.blockedBy[0].holder', priority: 1 },
+        { name: 'Way Out', type: 'string', jsonPath: '.status.blockedBy[0].wayOut', priority: 1 },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', priority: 1 },
       ],
     }),
     buildDefinition({
@@ -39,11 +42,18 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
       description: 'The one arbiter of all disruptions: who holds what, and who waits.',
       status: disruptionLedgerStatus,
       columns: [
-        { name: 'Next Epoch', type: 'integer', jsonPath: '.status.nextEpoch' },
+        { name: 'Held', type: 'integer', jsonPath: '.status.held' },
+        { name: 'Waiting', type: 'integer', jsonPath: '.status.waiting' },
         { name: 'Holder', type: 'string', jsonPath: '.status.entries[0].holder' },
+        { name: 'Next Epoch', type: 'integer', jsonPath: '.status.nextEpoch', priority: 1 },
         { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
       ],
-      rules: [{ rule: "self.metadata.name == 'cluster'", message: 'there is one ledger, and it is named cluster' }],
+      rules: [
+        {
+          rule: `self.metadata.name == '${ledgerName}'`,
+          message: `metadata.name must be ${ledgerName}: there is one ledger`,
+        },
+      ],
     }),
   ]
 }
