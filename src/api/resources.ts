@@ -1,5 +1,5 @@
 import type { DaemonSet, Deployment, Job, ReplicaSet, StatefulSet } from './apps.ts'
-import type { ConfigMap, Event, Lease, Namespace, Node, Pod } from './core.ts'
+import type { ConfigMap, Event, Lease, Namespace, Node, Pod, Secret } from './core.ts'
 import type { KubeObject } from './kube-object.ts'
 import type { PodDisruptionBudget } from './policy.ts'
 import type { ResourceType } from './resource-type.ts'
@@ -13,6 +13,7 @@ export const nodes: ResourceType<Node> = { ...core, plural: 'nodes', kind: 'Node
 export const namespaces: ResourceType<Namespace> = { ...core, plural: 'namespaces', kind: 'Namespace', ...cluster }
 export const pods: ResourceType<Pod> = { ...core, plural: 'pods', kind: 'Pod', ...namespaced }
 export const configMaps: ResourceType<ConfigMap> = { ...core, plural: 'configmaps', kind: 'ConfigMap', ...namespaced }
+export const secrets: ResourceType<Secret> = { ...core, plural: 'secrets', kind: 'Secret', ...namespaced }
 export const events: ResourceType<Event> = { ...core, plural: 'events', kind: 'Event', ...namespaced }
 export const deployments: ResourceType<Deployment> = {
   ...apps,

@@ -5,5 +5,7 @@ export interface Permission {
   readonly resource: string
   /** Only objects of these names; not for `create`, `list` and `watch`, where no name is known. */
   readonly names?: readonly string[]
+  /** Only there; everywhere when absent. */
+  readonly namespace?: string
   readonly verbs: readonly ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete')[]
 }

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Outcome } from '../runtime/controller.ts'
 import { createCephMetrics } from './ceph-metrics.ts'
+import { createGuardMetrics } from './guard-metrics.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
 export interface LiveFigures {
@@ -57,6 +58,7 @@ export function createMetrics() {
     registry,
     leading,
     ceph: createCephMetrics(registry),
+    guard: createGuardMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures
     },

@@ -1,0 +1,107 @@
+import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from './admission-review.ts'
+import type { CoveringBudgets } from './covering-budgets.ts'
+import type { DrainSightings } from './drain-sightings.ts'
+import { type GuardedBudget, type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import { exemptionOf } from './removal-exemptions.ts'
+import type { SightingPublisher } from './sighting-publisher.ts'
+
+/** What is sent back over HTTP. */
+export interface GuardAnswer {
+  readonly code: number
+  readonly body: string
+  readonly contentType?: string
+}
+
+/** What is seen before one removal of a pod is judged. */
+export interface SeenRemoval {
+  readonly nowMs: number
+  readonly removal: PodRemoval
+  /** Undefined: there is no such pod, and the API server will say so. */
+  readonly pod: Observed<GuardedPod | undefined>
+  readonly budgets: Observed<readonly GuardedBudget[]>
+  readonly ledger: Observed<Ledger>
+  /** The namespace holds a lock, as far as the API server knows. */
+  readonly isLocked: boolean
+}
+
+export interface EvictionGuardOptions {
+  readonly clock: Clock
+  readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
+  readonly budgets: CoveringBudgets
+  readonly ledger: () => Observed<Ledger> | Promise<Observed<Ledger>>
+  readonly judge: (seen: SeenRemoval) => ReviewAnswer
+  readonly sightings: DrainSightings
+  readonly publisher: Pick<SightingPublisher, 'publish'>
+  readonly report?: (outcome: GuardOutcome) => void
+  /** A view that heard nothing for longer is not believed. Default 3 minutes: a quiet watch is heard about once a minute. */
+  readonly trustedMs?: number
+  /** Whether deletions of pods are judged as evictions are. Default false. */
+  readonly guardsDeletions?: boolean
+}
+
+export interface GuardOutcome {
+  readonly verdict: 'allowed' | 'refused' | 'malformed'
+  readonly reason: string
+  readonly tookMs: number
+}
+
+export interface EvictionGuard {
+  answer(text: string, asked: { readonly isLocked: boolean }): Promise<GuardAnswer>
+}
+
+/**
+ * Answers admission reviews about pods that somebody wants gone.
+ *
+ * Guarantees: the work for one review does not grow with the number of pods or budgets; nothing is remembered of it but
+ * who last tried to empty which node.
+ */
+export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
+  const { clock, pods, budgets, ledger, judge, sightings, publisher, report } = options
+  const { trustedMs = 180_000, guardsDeletions = false } = options
+
+  async function answer(text: string, { isLocked }: { readonly isLocked: boolean }): Promise<GuardAnswer> {
+    const began = performance.now()
+    const told = (verdict: GuardOutcome['verdict'], reason: string) =>
+      report?.({ verdict, reason, tookMs: performance.now() - began })
+    const decoded = decodeReview(text)
+    if (!decoded.ok) {
+      told('malformed', 'Malformed')
+      return { code: 400, body: `not understood: ${decoded.why}\n` }
+    }
+    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isLocked)
+    told(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
+    return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
+  }
+
+  async function judgeRemoval(removal: PodRemoval, isLocked: boolean): Promise<ReviewAnswer> {
+    const { verb, isDryRun, user } = removal
+    if (verb === 'delete' && (!guardsDeletions || exemptionOf(removal) !== undefined)) return notOurs
+    const pod = podOf(removal)
+    const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
+    if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
+    const covering = pod.known && pod.value !== undefined ? budgets.covering(pod.value) : known([])
+    const seen = ledger()
+    return judge({
+      nowMs: clock.now(),
+      removal,
+      pod,
+      budgets: pod.known ? covering : unknown(pod.why),
+      ledger: seen instanceof Promise ? await seen : seen,
+      isLocked,
+    })
+  }
+
+  function podOf({ namespace, name, pod }: PodRemoval): Observed<GuardedPod | undefined> {
+    if (pod !== undefined) return known(parseGuardedPod(pod))
+    if (pods.ageMs() > trustedMs) return unknown('the pods of the cluster are not known at the moment')
+    return known(pods.get({ namespace, name }))
+  }
+
+  return { answer }
+}
+
+const notOurs: ReviewAnswer = { allowed: true, reason: 'NotGuarded' }

@@ -1,0 +1,65 @@
+import type { Node, Pod } from '../api/core.ts'
+import { conditionOf, type KubeObject } from '../api/kube-object.ts'
+import type { LabelSelector, Labels } from '../api/label-selector.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import { isClosedToPods } from '../domain/drain-detection/closed-node.ts'
+
+/** What the guard keeps of a pod; there are many. */
+export interface GuardedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly nodeName: string
+  readonly labels: Labels
+  readonly isReady: boolean
+  readonly isLeaving: boolean
+  /** False before it has started and once it has finished: no budget counts on it then. */
+  readonly isCounted: boolean
+}
+
+/** What the guard keeps of a budget. */
+export interface GuardedBudget {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Absent: it covers no pod. Empty: it covers every pod of its namespace. */
+  readonly selector: LabelSelector | undefined
+  /** Those of ours only. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** What the guard keeps of a node. */
+export interface GuardedNode {
+  readonly name: string
+  readonly isClosed: boolean
+}
+
+export function parseGuardedPod(pod: Pod): GuardedPod {
+  const { name, namespace = '', uid = '', labels = {}, deletionTimestamp } = pod.metadata
+  const phase = pod.status?.phase
+  return {
+    namespace,
+    name,
+    uid,
+    nodeName: pod.spec.nodeName ?? '',
+    labels,
+    isReady: conditionOf(pod, 'Ready')?.status === 'True',
+    isLeaving: deletionTimestamp !== undefined,
+    isCounted: phase !== 'Pending' && phase !== 'Succeeded' && phase !== 'Failed',
+  }
+}
+
+export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
+  const { name, namespace = '', uid = '' } = budget.metadata
+  return { namespace, name, uid, selector: budget.spec.selector ?? undefined, annotations: ownAnnotations(budget) }
+}
+
+export function parseGuardedNode(node: Node): GuardedNode {
+  return { name: node.metadata.name, isClosed: isClosedToPods(node) }
+}
+
+function ownAnnotations({ metadata }: KubeObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/')),
+  )
+}

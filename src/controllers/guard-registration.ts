@@ -1,0 +1,177 @@
+import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
+import { hasReason } from '../api/api-error.ts'
+import { namespaces, secrets } from '../api/resources.ts'
+import { emptyLedger, type Ledger } from '../domain/drain-lock/ledger.ts'
+import { guardSecret, guardSecretFields } from '../domain/eviction-guard/guard-secret.ts'
+import { decideNamespaceLabels, lockedLabel } from '../domain/eviction-guard/namespace-labels.ts'
+import {
+  buildGuardConfiguration,
+  type GuardAddress,
+  guardConfigurationName,
+  isAsBuilt,
+} from '../domain/eviction-guard/webhook-configuration.ts'
+import { known, type Observed } from '../domain/observed.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { ViewChange, WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { Permission } from './permission.ts'
+
+const registrations = { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' }
+
+export const guardRegistrationPermissions: readonly Permission[] = [
+  { ...registrations, verbs: ['list', 'watch', 'create'] },
+  { ...registrations, names: [guardConfigurationName], verbs: ['update'] },
+  { group: '', resource: 'namespaces', verbs: ['list', 'watch', 'patch'] },
+  { group: '', resource: 'secrets', namespace: guardSecret.namespace, names: [guardSecret.name], verbs: ['get'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
+]
+
+export interface GuardRegistrationPorts<Budget extends { readonly namespace: string }> {
+  readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'patch'>
+  readonly clock: Clock
+  readonly settings: {
+    /** Undefined while it is not known where the guard listens. */
+    readonly address: () => GuardAddress | undefined
+    readonly guardsDeletions: boolean
+  }
+  readonly views: {
+    /** The guard's own configuration, or all of them. */
+    readonly configurations: WatchView<ValidatingWebhookConfiguration>
+    readonly namespaces: WatchView<NamespaceMark>
+    /** Indexed by `namespace`. */
+    readonly budgets: WatchView<Budget>
+    readonly ledger: WatchView<Observed<Ledger>>
+  }
+  /** Until when each lock of an owner lasts that is in force among the budgets of one namespace. */
+  readonly appLocksUntilMs: (budgets: readonly Budget[], nowMs: number) => readonly number[]
+}
+
+/** What is kept of a Namespace. */
+export interface NamespaceMark {
+  readonly name: string
+  readonly label: string | undefined
+}
+
+const configurationKey = 'configuration'
+const labelPrefix = 'namespace/'
+/** What is not watched is looked at again after so long. */
+const lookAgainSeconds = 30
+
+/**
+ * Keeps the guard registered with the API server, and the namespaces that hold a lock labelled. Keys are `configuration`
+ * and `namespace/NAME`. Whatever is changed by hand is changed back.
+ */
+export function createGuardRegistration<Budget extends { readonly namespace: string }>(
+  ports: GuardRegistrationPorts<Budget>,
+): Controller {
+  const { api, clock, settings, views, appLocksUntilMs } = ports
+
+  async function keepConfiguration(signal: AbortSignal) {
+    const caBundle = await readBundle(signal)
+    const address = settings.address()
+    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: 2 }
+    const { guardsDeletions } = settings
+    const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
+    const actual = views.configurations.get({ name: guardConfigurationName })
+    if (actual === undefined || !isAsBuilt(actual, built)) await write(actual, built, signal)
+    return { recheckAfterSeconds: lookAgainSeconds }
+  }
+
+  async function readBundle(signal: AbortSignal): Promise<string | undefined> {
+    try {
+      const { data = {} } = await api.get(secrets, guardSecret, { signal })
+      return data[guardSecretFields.authorities]
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  async function write(
+    actual: ValidatingWebhookConfiguration | undefined,
+    built: ValidatingWebhookConfiguration,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { metadata, webhooks = [] } = built
+    const written =
+      actual === undefined
+        ? await api.create(validatingWebhookConfigurations, built, { signal })
+        : await api.update(
+            validatingWebhookConfigurations,
+            {
+              ...actual,
+              metadata: { ...actual.metadata, labels: { ...actual.metadata.labels, ...metadata.labels } },
+              webhooks,
+            },
+            { signal },
+          )
+    await views.configurations.whenSeen(written.metadata.resourceVersion ?? '', signal)
+  }
+
+  async function keepLabel(name: string, signal: AbortSignal) {
+    const mark = views.namespaces.get({ name })
+    if (mark === undefined) return undefined
+    const nowMs = clock.now()
+    const [ledger] = views.ledger.list()
+    const { set, remove, recheckAfterMs } = decideNamespaceLabels({
+      nowMs,
+      namespaces: [{ ...mark, appLocksUntilMs: appLocksUntilMs(views.budgets.byIndex('namespace', name), nowMs) }],
+      ledger: ledger ?? known(emptyLedger),
+      ownNamespace: guardSecret.namespace,
+    })
+    if (set.length + remove.length > 0) {
+      const labels = { [lockedLabel]: set.length > 0 ? 'true' : null }
+      try {
+        const patch = { type: 'merge', body: { metadata: { labels } } } as const
+        const written = await api.patch(namespaces, { name }, patch, { signal })
+        await views.namespaces.whenSeen(written.metadata.resourceVersion ?? '', signal)
+      } catch (error) {
+        if (!hasReason(error, 'NotFound')) throw error
+      }
+    }
+    return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1000) }
+  }
+
+  return {
+    name: 'guard-registration',
+
+    async start(enqueue, signal) {
+      const look = (namespace: string) => enqueue(`${labelPrefix}${namespace}`)
+      const ends = [
+        views.configurations.subscribe(({ key }) => {
+          if (key === guardConfigurationName) enqueue(configurationKey)
+        }),
+        views.namespaces.subscribe(({ key }) => look(key)),
+        views.budgets.subscribe((change) => look(lastOf(change).namespace)),
+        views.ledger.subscribe((change) => {
+          for (const namespace of namespacesIn(change)) look(namespace)
+          // While it could not be read, no label was taken away.
+          if ('previous' in change && !change.previous.known) for (const { name } of views.namespaces.list()) look(name)
+        }),
+      ]
+      for (const end of ends) signal.addEventListener('abort', end, { once: true })
+      await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
+      enqueue(configurationKey)
+      for (const { name } of views.namespaces.list()) look(name)
+    },
+
+    reconcile(key, signal) {
+      if (key === configurationKey) return keepConfiguration(signal)
+      return keepLabel(key.slice(labelPrefix.length), signal)
+    },
+  }
+}
+
+function lastOf<V>(change: ViewChange<V>): V {
+  return change.type === 'removed' ? change.previous : change.value
+}
+
+/** Of every budget that the ledger speaks of, before the change and after. */
+function namespacesIn(change: ViewChange<Observed<Ledger>>): ReadonlySet<string> {
+  const before = 'previous' in change ? [change.previous] : []
+  const after = 'value' in change ? [change.value] : []
+  const entries = [...before, ...after].flatMap((ledger) => (ledger.known ? ledger.value.entries : []))
+  return new Set(entries.filter(({ key }) => key.startsWith('pdb/')).map(({ key }) => key.split('/')[1] as string))
+}
