@@ -225,7 +225,7 @@ function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRe
 }
 
 /** Two claims of one key by the same request are one; in two scopes they share with nobody. */
-function onePerKey(claims: readonly Claim[]): readonly Claim[] {
+export function onePerKey(claims: readonly Claim[]): readonly Claim[] {
   const hasTwice = claims.some(({ key }, index) => claims.findIndex((other) => other.key === key) !== index)
   if (!hasTwice) return claims
   const byKey = new Map<string, Claim>()
