@@ -21,10 +21,13 @@ export interface DrainDetectionPorts {
   readonly nodes: WatchView<DrainedNode>
   /** Indexed by `node`. */
   readonly pods: WatchView<PodOnNode>
+  /** A drain of which nothing was seen for so long has ended. */
+  readonly quietMs?: number
 }
 
 /** Says on each node, in conditions that other tools can read, whether it is being drained. Keys are names of nodes. */
-export function createDrainDetection({ api, clock, nodes: nodeView, pods: podView }: DrainDetectionPorts): Controller {
+export function createDrainDetection(ports: DrainDetectionPorts): Controller {
+  const { api, clock, nodes: nodeView, pods: podView, quietMs } = ports
   return {
     name: 'drain-detection',
 
@@ -45,8 +48,15 @@ export function createDrainDetection({ api, clock, nodes: nodeView, pods: podVie
       const node = nodeView.get({ name })
       if (node === undefined) return undefined
       const pods = podView.byIndex('node', name)
-      const { conditions } = decideDrainConditions({ node, pods, now: timestamp(clock) })
-      if (conditions.length === 0) return undefined
+      const { conditions, recheckAfterMs } = decideDrainConditions({
+        node,
+        pods,
+        now: timestamp(clock),
+        ...(quietMs === undefined ? {} : { quietMs }),
+      })
+      const recheck =
+        recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) + 1 }
+      if (conditions.length === 0) return recheck
       const body = { status: { conditions: conditions as unknown as readonly JsonObject[] } }
       try {
         const written = await api.patch(nodes, { name }, { type: 'strategic', body }, { subresource: 'status', signal })
@@ -54,7 +64,7 @@ export function createDrainDetection({ api, clock, nodes: nodeView, pods: podVie
       } catch (error) {
         if (!hasReason(error, 'NotFound')) throw error
       }
-      return undefined
+      return recheck
     },
   }
 }

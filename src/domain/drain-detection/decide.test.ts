@@ -33,6 +33,16 @@ const node = (facts: Partial<DrainSnapshot['node']> = {}): DrainSnapshot['node']
   ...facts,
 })
 
+const minutesAgo = (minutes: number) => Date.parse(now) - minutes * 60_000
+const attempted = (minutes: number) => ({ attempt: { by: 'alice', atMs: minutesAgo(minutes) } })
+const saysWho = (since: string): Condition => ({
+  type: 'DrainInProgress',
+  status: 'True',
+  reason: 'EvictionAttempted',
+  message: `alice has asked for the eviction of pods of this node; seen since ${since}.`,
+  lastTransitionTime: since,
+})
+
 const cases: Record<string, { given: DrainSnapshot; then: DrainDecision }> = {
   'a node that was never cordoned is left alone: nothing is written': {
     given: { node: node({ isCordoned: false }), pods: [pod('web')], now },
@@ -77,6 +87,65 @@ const cases: Record<string, { given: DrainSnapshot; then: DrainDecision }> = {
       ],
     },
   },
+  'an eviction that a guard saw on a cordoned node is a drain, even if it was refused: the node says who asked': {
+    given: { node: node(attempted(1)), pods: [pod('orders')], now },
+    then: {
+      reason: 'EvictionAttempted',
+      conditions: [saysWho(now), condition('Drained', 'False', 'PodsRemain')],
+      recheckAfterMs: 240_000,
+    },
+  },
+  'an eviction from a node that takes new pods is no drain': {
+    given: { node: node({ isCordoned: false, ...attempted(1) }), pods: [pod('orders')], now },
+    then: { reason: 'NotCordoned', conditions: [] },
+  },
+  'a drain goes on while somebody keeps trying, and is not written again': {
+    given: {
+      node: node({
+        ...attempted(4),
+        drainInProgress: saysWho(earlier),
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: { reason: 'EvictionAttempted', conditions: [], recheckAfterMs: 60_000 },
+  },
+  'a drain that nobody tries to go on with for five minutes has ended': {
+    given: {
+      node: node({
+        ...attempted(5),
+        drainInProgress: saysWho(earlier),
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: { reason: 'DrainEnded', conditions: [condition('DrainInProgress', 'False', 'DrainEnded')] },
+  },
+  'a drain whose last eviction still takes effect has not ended, however long ago it was asked for': {
+    given: {
+      node: node({
+        ...attempted(30),
+        drainInProgress: saysWho(earlier),
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders', { isEvicted: true })],
+      now,
+    },
+    then: { reason: 'EvictionAttempted', conditions: [] },
+  },
+  'an attempt that is dated a day ahead is nobody’s, and counts for nothing': {
+    given: {
+      node: node({
+        ...attempted(-1_440),
+        drainInProgress: condition('DrainInProgress', 'False', 'DrainEnded', earlier),
+      }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: { reason: 'DrainEnded', conditions: [condition('Drained', 'False', 'PodsRemain')] },
+  },
   'a drained node is uncordoned: both conditions say so': {
     given: {
       node: node({
@@ -107,10 +176,13 @@ const anySnapshot: fc.Arbitrary<DrainSnapshot> = fc.record({
   node: fc.record({
     name: fc.constant('node-a'),
     isCordoned: fc.boolean(),
+    attempt: fc.constantFrom(...[0, 4, 5, 60, -60].map((minutes) => attempted(minutes).attempt)),
     drainInProgress: fc.option(
       fc.constantFrom(
         condition('DrainInProgress', 'True', 'PodsLeaving', earlier),
         condition('DrainInProgress', 'False', 'NotCordoned', earlier),
+        condition('DrainInProgress', 'False', 'DrainEnded', earlier),
+        saysWho(earlier),
       ),
       { nil: undefined },
     ),

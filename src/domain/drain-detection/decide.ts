@@ -1,4 +1,5 @@
 import type { Condition } from '../../api/kube-object.ts'
+import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { DrainSnapshot } from './snapshot.ts'
 
@@ -6,56 +7,80 @@ export interface DrainDecision {
   readonly reason: Reason
   /** What the node's conditions should say; empty when they say it already. */
   readonly conditions: readonly Condition[]
+  /** When a drain that is seen by its attempts alone would count as ended. */
+  readonly recheckAfterMs?: number
+}
+
+/** No attempt for so long, and the drain has ended. */
+const defaultQuietMs = 300_000
+
+interface Wanted {
+  readonly status: Condition['status']
+  readonly reason: Reason
+  readonly message?: string
 }
 
 /**
- * Tells whether a node is being drained, from what its pods show.
+ * Tells whether a node is being drained: from attempts that a guard saw, and from what its pods show.
  *
- * A cordon alone is no drain: administrators cordon nodes for many reasons. A drain that was seen once goes on until the
- * node is uncordoned or nothing is left, so that one which waits for a budget does not look as if it were over.
+ * A cordon alone is no drain: administrators cordon nodes for many reasons. Nor is an eviction from a node that takes new
+ * pods: autoscalers and balancers do that all day. A drain that a guard saw ends when nobody tries any more; one that was
+ * seen by its pods alone goes on until the node is uncordoned or nothing is left, so that one which waits for a budget
+ * does not look as if it were over.
  */
-export function decideDrainConditions({ node, pods, now }: DrainSnapshot): DrainDecision {
+export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
+  const { node, pods, now } = seen
   const remaining = pods.filter((pod) => pod.mustLeave)
-  const wasInProgress = node.drainInProgress?.status === 'True'
-  if (!node.isCordoned) return { reason: 'NotCordoned', conditions: afterUncordon() }
+  const before = node.drainInProgress
+  const podsRemain = { status: 'False', reason: 'PodsRemain' } as const
+  if (!node.isCordoned) {
+    const isUntouched = before === undefined && node.drained === undefined
+    const open = { status: 'False', reason: 'NotCordoned' } as const
+    // A node that was never drained carries no conditions of ours, and gets none.
+    return { reason: 'NotCordoned', conditions: isUntouched ? [] : changes(open, open) }
+  }
   if (remaining.length === 0) {
-    return {
-      reason: 'DrainCompleted',
-      conditions: changes({ inProgress: ['False', 'DrainCompleted'], drained: ['True', 'DrainCompleted'] }),
-    }
+    const reason = 'DrainCompleted'
+    return { reason, conditions: changes({ status: 'False', reason }, { status: 'True', reason }) }
   }
-  if (wasInProgress || remaining.some((pod) => pod.isEvicted)) {
-    return {
-      reason: 'PodsLeaving',
-      conditions: changes({ inProgress: ['True', 'PodsLeaving'], drained: ['False', 'PodsRemain'] }),
-    }
+  const wasSeenByGuard = before?.status === 'True' && before.reason === 'EvictionAttempted'
+  const quietForMs = quietTime(seen)
+  const arePodsLeaving = remaining.some((pod) => pod.isEvicted)
+  if (quietForMs !== undefined || (wasSeenByGuard && arePodsLeaving)) {
+    const conditions = changes({ status: 'True', reason: 'EvictionAttempted', message: attemptMessage() }, podsRemain)
+    const recheck = quietForMs === undefined ? {} : { recheckAfterMs: quietForMs }
+    return { reason: 'EvictionAttempted', conditions, ...recheck }
   }
-  return {
-    reason: 'CordonedOnly',
-    conditions: changes({ inProgress: ['False', 'CordonedOnly'], drained: ['False', 'PodsRemain'] }),
+  if (arePodsLeaving || (before?.status === 'True' && !wasSeenByGuard)) {
+    return { reason: 'PodsLeaving', conditions: changes({ status: 'True', reason: 'PodsLeaving' }, podsRemain) }
+  }
+  const reason = wasSeenByGuard || before?.reason === 'DrainEnded' ? 'DrainEnded' : 'CordonedOnly'
+  return { reason, conditions: changes({ status: 'False', reason }, podsRemain) }
+
+  function attemptMessage(): string {
+    if (node.attempt === undefined) return before?.message ?? reasons.EvictionAttempted
+    const since = before?.status === 'True' ? (before.lastTransitionTime ?? now) : now
+    return `${node.attempt.by || 'Somebody'} has asked for the eviction of pods of this node; seen since ${since}.`
   }
 
-  /** A node that was never drained carries no conditions of ours, and gets none. */
-  function afterUncordon(): Condition[] {
-    if (node.drainInProgress === undefined && node.drained === undefined) return []
-    return changes({ inProgress: ['False', 'NotCordoned'], drained: ['False', 'NotCordoned'] })
+  function changes(inProgress: Wanted, drained: Wanted): Condition[] {
+    return [...change('DrainInProgress', before, inProgress), ...change('Drained', node.drained, drained)]
   }
 
-  function changes(wanted: { inProgress: [Condition['status'], Reason]; drained: [Condition['status'], Reason] }) {
-    return [
-      ...change('DrainInProgress', node.drainInProgress, ...wanted.inProgress),
-      ...change('Drained', node.drained, ...wanted.drained),
-    ]
-  }
-
-  function change(
-    type: string,
-    actual: Condition | undefined,
-    status: Condition['status'],
-    reason: Reason,
-  ): Condition[] {
-    if (actual?.status === status && actual.reason === reason) return []
+  function change(type: string, actual: Condition | undefined, { status, reason: why, message }: Wanted): Condition[] {
+    const says = message ?? reasons[why]
+    const isSame = actual?.status === status && actual.reason === why
+    if (isSame && (message === undefined || actual.message === message)) return []
     const lastTransitionTime = actual?.status === status ? (actual.lastTransitionTime ?? now) : now
-    return [{ type, status, reason, message: reasons[reason], lastTransitionTime }]
+    return [{ type, status, reason: why, message: says, lastTransitionTime }]
   }
+}
+
+/** How long the last attempt still counts; undefined when there was none, or none lately. */
+function quietTime({ node, now, quietMs = defaultQuietMs }: DrainSnapshot): number | undefined {
+  const nowMs = parseRfc3339(now)
+  if (node.attempt === undefined || nowMs === undefined) return undefined
+  const leftMs = node.attempt.atMs + quietMs - nowMs
+  // One that is dated further ahead than clocks differ was written by nobody who saw it.
+  return leftMs > 0 && leftMs <= 2 * quietMs ? leftMs : undefined
 }

@@ -1,16 +1,23 @@
 import type { Node, Pod } from '../../api/core.ts'
 import { type Condition, conditionOf, controllerOf } from '../../api/kube-object.ts'
+import { type EvictionAttempt, evictionAttemptedAnnotation, parseAttempt } from './attempt.ts'
+import { isClosedToPods } from './closed-node.ts'
 
 /** What must be seen of a node to tell whether it is being drained. */
 export interface DrainSnapshot {
   readonly node: DrainedNode
   readonly pods: readonly PodOnNode[]
   readonly now: string
+  /** A drain of which nothing was seen for so long has ended; 5 minutes when absent. */
+  readonly quietMs?: number
 }
 
 export interface DrainedNode {
   readonly name: string
+  /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
+  /** The last time a guard saw somebody ask for the eviction of one of its pods, granted or not. */
+  readonly attempt?: EvictionAttempt
   readonly drainInProgress: Condition | undefined
   readonly drained: Condition | undefined
 }
@@ -26,9 +33,11 @@ export interface PodOnNode {
 }
 
 export function parseDrainedNode(node: Node): DrainedNode {
+  const attempt = parseAttempt(node.metadata.annotations?.[evictionAttemptedAnnotation])
   return {
     name: node.metadata.name,
-    isCordoned: node.spec?.unschedulable === true,
+    isCordoned: isClosedToPods(node),
+    ...(attempt === undefined ? {} : { attempt }),
     drainInProgress: conditionOf(node, 'DrainInProgress'),
     drained: conditionOf(node, 'Drained'),
   }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { emptyLedger, type Ledger } from '../domain/drain-lock/ledger.ts'
+import { known, type Observed } from '../domain/observed.ts'
+import { VirtualClock } from '../runtime/virtual-clock.ts'
+import { createLedgerSource } from './ledger-source.ts'
+
+const cached = known({ ...emptyLedger, nextEpoch: 2 })
+const live = known({ ...emptyLedger, nextEpoch: 3 })
+
+function stage({
+  ageMs = 0,
+  answer = async () => live as Observed<Ledger>,
+  seen = [cached] as Observed<Ledger>[],
+} = {}) {
+  const clock = new VirtualClock()
+  let reads = 0
+  const view = { age: ageMs, ageMs: () => view.age, list: () => seen }
+  const ledger = createLedgerSource({
+    view,
+    clock,
+    read: (signal) => {
+      reads += 1
+      void signal
+      return answer()
+    },
+  })
+  return { clock, ledger, view, reads: () => reads }
+}
+
+describe('the ledger as the guard sees it', () => {
+  it('is the copy at hand while that is young, and nobody is asked', () => {
+    const { ledger, reads } = stage({ ageMs: 2_000 })
+    expect([ledger(), reads()]).toEqual([cached, 0])
+  })
+
+  it('is empty where there is no ledger', () => {
+    expect(stage({ seen: [] }).ledger()).toEqual(known(emptyLedger))
+  })
+
+  it('is asked for once by any number of askers, and the answer serves for two seconds', async () => {
+    const { ledger, reads, clock } = stage({ ageMs: 2_001 })
+    expect(await Promise.all(Array.from({ length: 500 }, () => ledger()))).toEqual(Array(500).fill(live))
+    await clock.advance(2_000)
+    expect([ledger(), reads()]).toEqual([live, 1])
+    await clock.advance(1)
+    await ledger()
+    expect(reads()).toBe(2)
+  })
+
+  it('is unknown when the answer takes too long, and its reader is told to stop', async () => {
+    const { ledger, clock } = stage({ ageMs: 60_000, answer: () => new Promise(() => {}) })
+    const asked = Promise.resolve(ledger())
+    await clock.advance(1_000)
+    expect(await asked).toEqual({ known: false, why: 'the API server did not give the ledger in time' })
+  })
+
+  it('is unknown after a failure, and the server is left alone for a moment', async () => {
+    const { ledger, clock, reads } = stage({ ageMs: 60_000, answer: () => Promise.reject(new Error('refused')) })
+    expect(await ledger()).toEqual({ known: false, why: 'the ledger could not be read: refused' })
+    expect([ledger(), reads()]).toEqual([{ known: false, why: 'the ledger could not be read a moment ago' }, 1])
+    await clock.advance(250)
+    await ledger()
+    expect(reads()).toBe(2)
+  })
+})
