@@ -59,6 +59,8 @@ interface Loaded {
   /** With an epoch above all that were ever seen. */
   readonly ledger: Ledger
   readonly lost: readonly ActedRecord[]
+  /** The stored ledger is behind epochs that were given out. */
+  readonly isBehind: boolean
 }
 
 const mostConflicts = 20
@@ -81,12 +83,13 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
     // A ledger that never gave out an epoch may be new, or made anew.
     if (ledger.nextEpoch > 1 && raiseAbove(ledger, seen) === ledger) {
       highestGiven = ledger.nextEpoch - 1
-      return { object, ledger, lost: [] }
+      return { object, ledger, lost: [], isBehind: false }
     }
     const disruptions = await listDisruptions(signal)
     const raised = raiseAbove(ledger, [...seen, ...disruptions.map(({ status }) => status?.epoch ?? 0)])
     const acted = disruptions.map(parseActedRecord).filter((record) => record !== undefined)
-    return { object, ledger: raised, lost: raised === ledger ? [] : findLostHolds(raised, acted) }
+    const isBehind = raised !== ledger
+    return { object, ledger: raised, lost: isBehind ? findLostHolds(raised, acted) : [], isBehind }
   }
 
   async function getLedger(signal: AbortSignal): Promise<DisruptionLedger | undefined> {
@@ -171,8 +174,9 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
     restore: (claimsOf, signal) =>
       swap(
         'rebuild the ledger',
-        async ({ ledger, lost }) => {
-          if (lost.length === 0) return { ledger, value: lost }
+        async ({ ledger, lost, isBehind }) => {
+          // The epoch is kept though nothing was lost: the records that tell of it may be deleted one day.
+          if (lost.length === 0) return { ledger: isBehind ? { ...ledger } : ledger, value: lost }
           const whole = await Promise.all(
             lost.map(async (record) => ({ ...record, claims: [...record.claims, ...(await claimsOf(record))] })),
           )

@@ -1,0 +1,187 @@
+import { type DisruptionLedger, disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
+import { apiVersionOf } from '../api/resource-type.ts'
+import { type Ledger, type LedgerEntry, raiseEpoch } from '../domain/drain-lock/ledger.ts'
+import {
+  applyOrphans,
+  decideOrphans,
+  type KeyFacts,
+  type OrphanDecision,
+  type OrphanSnapshot,
+} from '../domain/drain-lock/orphans.ts'
+import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
+import type { Reason } from '../domain/reasons.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
+import { type ObserveKeysPorts, observeKeys, observeKeysPermissions } from './observe-keys.ts'
+import type { Permission } from './permission.ts'
+import { RequestSigns } from './request-signs.ts'
+
+export const ledgerKeeperPermissions: readonly Permission[] = [
+  ...ledgerPermissions,
+  { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
+  ...observeKeysPermissions,
+  { group: '', resource: 'events', verbs: ['create'] },
+]
+
+export interface LedgerNews {
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: Reason
+  readonly note: string
+}
+
+export interface LedgerKeeperPorts extends ObserveKeysPorts {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly clock: Clock
+  readonly store: LedgerStore
+  readonly ledgers: WatchView<DisruptionLedger>
+  readonly disruptions: WatchView<NodeDisruption>
+  /** Takes away what a vanished holder left on the objects behind its keys, before they are free. */
+  undo?(entries: readonly LedgerEntry[], signal: AbortSignal): Promise<void>
+  /** Tells an Event about the ledger. Never throws. */
+  event(about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>, news: LedgerNews): Promise<void>
+  readonly renewMs: number
+}
+
+const warnings: readonly Reason[] = ['HolderGone', 'LedgerRebuilt', 'LedgerUnusable', 'OrphanHeld']
+
+/** Looks after what no living request looks after: keys and tickets whose holder is gone. Its one key is the ledger's name. */
+export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
+  const { api, clock, store, ledgers, disruptions, renewMs } = ports
+  const signs = new RequestSigns(clock)
+  const vanished = new Set<string>()
+  /** What was told last of each request, and of the ledger itself under ''. */
+  const told = new Map<string, string>()
+  const recheckAfterSeconds = Math.max(1, renewMs / 2_000)
+
+  return {
+    name: 'disruption-ledger',
+
+    async start(enqueue, signal) {
+      const look = () => enqueue(ledgerName)
+      const ends = [
+        ledgers.subscribe(look),
+        disruptions.subscribe((change) => {
+          if (change.type === 'removed') vanished.add(change.previous.metadata.uid ?? '')
+          if (change.type !== 'resynced') look()
+        }),
+      ]
+      for (const end of ends) signal.addEventListener('abort', end, { once: true })
+      await Promise.all([ledgers.whenSynced(signal), disruptions.whenSynced(signal)])
+      look()
+    },
+
+    async reconcile(_, signal) {
+      const parsed = parseLedger(ledgers.get({ name: ledgerName }))
+      if (!parsed.known) {
+        await tellOnce('', { reason: 'LedgerUnusable', explanation: parsed.why })
+        return { recheckAfterSeconds }
+      }
+      told.delete('')
+      const ledger = parsed.value
+      if (isBehind(ledger)) await rebuild(signal)
+      const { living } = livingAmong([...disruptions.list()])
+      signs.note(ledger, living)
+      const isQuiet = signs.size === 0
+      if (isQuiet) vanished.clear()
+      else await tidy(ledger, signal)
+      return isQuiet ? undefined : { recheckAfterSeconds }
+    },
+  }
+
+  function isBehind(ledger: Ledger): boolean {
+    for (const { status } of disruptions.list()) {
+      if (raiseEpoch(ledger, status?.epoch ?? 0) !== ledger) return true
+    }
+    return false
+  }
+
+  async function rebuild(signal: AbortSignal): Promise<void> {
+    const restored = await store.restore(async ({ nodeName }) => {
+      const storage = await ports.observeStorage({ node: nodeName }, signal)
+      return storage.map(({ key, uid, failureDomain }) => ({ key, uid, scope: failureDomain }))
+    }, signal)
+    if (restored.length === 0) return
+    const names = restored.map(({ name }) => `nodedisruption/${name}`).join(', ')
+    await tell({ reason: 'LedgerRebuilt', explanation: `What is under way is held again: ${names}.` })
+  }
+
+  /** Decides on the copy at hand first: most looks end there. What is then done is decided again on what is true now. */
+  async function tidy(seen: Ledger, signal: AbortSignal): Promise<void> {
+    const sketch = decideOrphans(snapshotOf(seen, [...disruptions.list()], new Map()))
+    if (sketch.length === 0) return
+    const orphans = seen.entries.filter(({ state }) => state === 'Orphaned')
+    const [{ items }, facts] = await Promise.all([
+      api.list(nodeDisruptions, { signal }),
+      observeKeys(ports, orphans, signal),
+    ])
+    await undoBeforeBurial(snapshotOf(seen, items, facts), signal)
+    const decisions = await store.change(
+      'look after what vanished holders left',
+      (ledger) => {
+        const made = decideOrphans(snapshotOf(ledger, items, facts))
+        return { ledger: applyOrphans(ledger, made), value: made }
+      },
+      signal,
+    )
+    for (const decision of decisions) {
+      if (decision.step === 'keep') await tellOnce(decision.requestId, decision)
+      else {
+        told.delete(decision.requestId)
+        await tell(decision)
+      }
+    }
+  }
+
+  function snapshotOf(
+    ledger: Ledger,
+    known: readonly NodeDisruption[],
+    facts: ReadonlyMap<string, KeyFacts>,
+  ): OrphanSnapshot {
+    const { living, present } = livingAmong(known)
+    const gone = new Set([...vanished].filter((id) => !present.has(id)))
+    return { ledger, living, vanished: gone, signs: signs.unchanged(), renewMs, facts }
+  }
+
+  async function undoBeforeBurial(snapshot: OrphanSnapshot, signal: AbortSignal): Promise<void> {
+    if (ports.undo === undefined) return
+    const ended = decideOrphans(snapshot).filter(({ step }) => step === 'bury')
+    for (const { requestId } of ended) {
+      const entries = snapshot.ledger.entries.filter((entry) => entry.requestId === requestId)
+      await ports.undo(entries, signal)
+    }
+  }
+
+  async function tellOnce(about: string, news: Pick<OrphanDecision, 'reason' | 'explanation'>): Promise<void> {
+    const text = `${news.reason} ${news.explanation}`
+    if (told.get(about) === text) return
+    told.set(about, text)
+    await tell(news)
+  }
+
+  async function tell({ reason, explanation }: Pick<OrphanDecision, 'reason' | 'explanation'>): Promise<void> {
+    const about = ledgers.get({ name: ledgerName }) ?? {
+      apiVersion: apiVersionOf(disruptionLedgers),
+      kind: disruptionLedgers.kind,
+      metadata: { name: ledgerName },
+    }
+    const type = warnings.includes(reason) ? 'Warning' : 'Normal'
+    await ports.event(about, { type, reason, note: explanation })
+  }
+}
+
+function livingAmong(disruptions: readonly NodeDisruption[]): { living: Set<string>; present: Set<string> } {
+  const living = new Set<string>()
+  const present = new Set<string>()
+  for (const { metadata, status } of disruptions) {
+    const id = metadata.uid ?? ''
+    present.add(id)
+    if (status?.phase !== 'Completed' && status?.phase !== 'Rejected') living.add(id)
+  }
+  return { living, present }
+}

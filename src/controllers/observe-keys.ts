@@ -1,0 +1,90 @@
+import { hasReason } from '../api/api-error.ts'
+import type { Node } from '../api/core.ts'
+import { conditionOf, type KubeObject } from '../api/kube-object.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
+import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import type { LedgerEntry } from '../domain/drain-lock/ledger.ts'
+import type { KeyFacts } from '../domain/drain-lock/orphans.ts'
+import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Permission } from './permission.ts'
+
+export const observeKeysPermissions: readonly Permission[] = [
+  { group: '', resource: 'nodes', verbs: ['get'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get'] },
+]
+
+export interface ObserveKeysPorts {
+  readonly api: Pick<KubeApi, 'get'>
+  /** Of all storage with daemons on the node, or of the one behind a key; nothing when that one does not exist. */
+  observeStorage(
+    about: { readonly node: string } | { readonly key: string },
+    signal: AbortSignal,
+  ): Promise<readonly StorageFacts[]>
+}
+
+/** What is behind the keys now, read fresh: a copy from before the node went down would tell that all is well. */
+export async function observeKeys(
+  ports: ObserveKeysPorts,
+  entries: readonly LedgerEntry[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, KeyFacts>> {
+  const facts = new Map<string, KeyFacts>()
+  for (const key of new Set(entries.map((entry) => entry.key))) {
+    const seen = await observeKey(ports, key, signal)
+    if (seen !== undefined) facts.set(key, seen)
+  }
+  return facts
+}
+
+async function observeKey(ports: ObserveKeysPorts, key: string, signal: AbortSignal): Promise<KeyFacts | undefined> {
+  const [kind, first = '', second = ''] = key.split('/')
+  switch (kind) {
+    case 'node':
+      return { kind, node: nodeFacts(await getOrNone(ports.api, nodes, { name: first }, signal)) }
+    case 'pdb': {
+      const budget = await getOrNone(ports.api, podDisruptionBudgets, { namespace: first, name: second }, signal)
+      return { kind: 'budget', budget: budgetFacts(budget) }
+    }
+    case 'storage':
+      return { kind, storage: (await ports.observeStorage({ key }, signal)).find((each) => each.key === key) }
+    default:
+      return undefined
+  }
+}
+
+async function getOrNone<T extends KubeObject>(
+  api: Pick<KubeApi, 'get'>,
+  type: ResourceType<T>,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  try {
+    return await api.get(type, key, { signal })
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+function nodeFacts(node: Node | undefined): Extract<KeyFacts, { kind: 'node' }>['node'] {
+  if (node === undefined) return undefined
+  return {
+    uid: node.metadata.uid ?? '',
+    bootID: node.status?.nodeInfo?.bootID ?? '',
+    isReady: conditionOf(node, 'Ready')?.status === 'True',
+    isCordoned: node.spec?.unschedulable === true,
+  }
+}
+
+function budgetFacts(budget: PodDisruptionBudget | undefined): Extract<KeyFacts, { kind: 'budget' }>['budget'] {
+  if (budget === undefined) return undefined
+  const { metadata, status } = budget
+  return {
+    uid: metadata.uid ?? '',
+    isCounted: status !== undefined && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    currentHealthy: status?.currentHealthy ?? 0,
+    desiredHealthy: status?.desiredHealthy ?? 0,
+  }
+}
