@@ -1,0 +1,170 @@
+import { rfc3339 } from '../ceph-drain/timestamp.ts'
+import type { Observed } from '../observed.ts'
+import type { Reason } from '../reasons.ts'
+import { type AppLock, appLockAnnotation } from './app-lock.ts'
+import { budgetKey } from './claims.ts'
+import type { Ledger, LedgerEntry } from './ledger.ts'
+import type { BreakGlass, BudgetReference, PodReference } from './snapshot.ts'
+
+/** Everything that is seen before one eviction is let through or refused. */
+export interface EvictionSnapshot {
+  readonly nowMs: number
+  /** As the Eviction names it. */
+  readonly target: { readonly namespace: string; readonly name: string }
+  /** Undefined: there is no such pod, and the API server will say so. */
+  readonly pod: Observed<EvictionPod | undefined>
+  /** The budgets that cover it. */
+  readonly budgets: Observed<readonly EvictionBudget[]>
+  readonly ledger: Observed<Ledger>
+  /** From the annotation of the Eviction: for whom it is asked. */
+  readonly token: EvictionToken | undefined
+  /** Of the request that the token names. */
+  readonly breakGlass: BreakGlass | undefined
+  /** The namespace holds an active lock, so what cannot be known counts as held. */
+  readonly isStrict: boolean
+  /** Gets the same answer. */
+  readonly dryRun: boolean
+}
+
+export interface EvictionPod extends PodReference {
+  readonly isLeaving: boolean
+  /** False before it has started and once it has finished. */
+  readonly isCounted: boolean
+}
+
+export interface EvictionBudget extends BudgetReference {
+  readonly appLock: AppLock | undefined
+}
+
+export interface EvictionToken {
+  readonly requestId: string
+  readonly epoch: number
+}
+
+export type EvictionVerdict =
+  | { readonly allowed: true; readonly reason: Reason }
+  | {
+      readonly allowed: false
+      readonly reason: Reason
+      /** One sentence; drains print it. */
+      readonly message: string
+      /** What stands in the way, by key. */
+      readonly cause: string
+      readonly holder: string
+      /** RFC 3339; absent when the end is not known. */
+      readonly until?: string
+    }
+
+const allow = (reason: Reason): EvictionVerdict => ({ allowed: true, reason })
+
+/**
+ * Decides whether one pod may be evicted now.
+ *
+ * Guarantees: total; depends on nothing but the snapshot; a pod that no budget counts on is never held up.
+ * Fails closed in namespaces that hold a lock, and open elsewhere: there the budget itself is the floor.
+ */
+export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
+  const { pod, budgets, ledger, token } = snapshot
+  if (pod.known) {
+    if (pod.value === undefined) return allow('PodNotCounted')
+    if (pod.value.isLeaving) return allow('PodIsLeaving')
+    if (!pod.value.isCounted) return allow('PodNotCounted')
+  }
+  if (budgets.known) {
+    const locked = budgets.value.find(({ appLock }) => appLock !== undefined && appLock.untilMs > snapshot.nowMs)
+    if (locked?.appLock !== undefined && !mayBreakGlass(snapshot))
+      return refuseAppLocked(snapshot, locked, locked.appLock)
+  }
+  if (token !== undefined && ledger.known && !isInForce(ledger.value, token)) return refuseVoidToken(snapshot, token)
+  if (budgets.known && budgets.value.length === 0) return allow('NoBudget')
+  if (!pod.known) return withoutKnowing(snapshot, pod.why)
+  if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
+  if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
+  let isOwn = false
+  for (const budget of budgets.value) {
+    const key = budgetKey(budget)
+    const entry = ledger.value.entries.find((each) => each.key === key)
+    if (entry === undefined) continue
+    if (entry.requestId !== token?.requestId) return refuseHeld(snapshot, entry)
+    isOwn = true
+  }
+  return allow(isOwn ? 'HeldForThis' : 'NothingHeld')
+}
+
+/** Whoever acts for a request holds something, all of it under one epoch, with the intent written. */
+function isInForce({ entries }: Ledger, { requestId, epoch }: EvictionToken): boolean {
+  let isHeld = false
+  for (const entry of entries) {
+    if (entry.requestId !== requestId) continue
+    if (entry.epoch !== epoch || entry.state !== 'Acting') return false
+    isHeld = true
+  }
+  return isHeld
+}
+
+function mayBreakGlass({ token, breakGlass, ledger, nowMs }: EvictionSnapshot): boolean {
+  if (token === undefined || breakGlass === undefined || breakGlass.untilMs <= nowMs) return false
+  return ledger.known && isInForce(ledger.value, token)
+}
+
+function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, lock: AppLock): EvictionVerdict {
+  const until = rfc3339(lock.untilMs)
+  const name = `${budget.namespace}/${budget.name}`
+  return {
+    allowed: false,
+    reason: 'AppLocked',
+    message: `${podText(snapshot)} must stay: ${lock.holder} locked budget ${name} until ${until} (${lock.reason}); it may go then, or when annotation ${appLockAnnotation} is removed.`,
+    cause: budgetKey(budget),
+    holder: lock.holder,
+    until,
+  }
+}
+
+function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: LedgerEntry): EvictionVerdict {
+  const wayOut =
+    state === 'Orphaned'
+      ? 'whoever held it is gone, and it is free when what was done has ended'
+      : 'it is free when that node is back and what stayed on it runs'
+  return {
+    allowed: false,
+    reason: 'HeldByRequest',
+    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots; ${wayOut}.`,
+    cause: key,
+    holder,
+  }
+}
+
+function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: EvictionToken): EvictionVerdict {
+  const { ledger } = snapshot
+  const now = ledger.known ? ledger.value.entries.find((entry) => entry.requestId === requestId) : undefined
+  const holder = now?.holder ?? 'nobody'
+  const instead =
+    now === undefined
+      ? 'which holds nothing'
+      : now.epoch === epoch
+        ? `which ${holder} holds since ${now.since} and has not begun`
+        : `which ${holder} has taken over since under epoch ${now.epoch}`
+  return {
+    allowed: false,
+    reason: 'EpochVoid',
+    message: `${podText(snapshot)} must stay: it was asked for under epoch ${epoch} of request ${requestId}, ${instead}; whoever acts for the request has to look again.`,
+    cause: now?.key ?? 'disruptionledger/cluster',
+    holder,
+  }
+}
+
+function withoutKnowing(snapshot: EvictionSnapshot, why: string): EvictionVerdict {
+  if (!snapshot.isStrict) return allow('HoldUnknown')
+  const { namespace } = snapshot.target
+  return {
+    allowed: false,
+    reason: 'HoldUnknown',
+    message: `${podText(snapshot)} must stay: budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why}); it is asked again by itself.`,
+    cause: `namespace/${namespace}`,
+    holder: 'unknown',
+  }
+}
+
+function podText({ target: { namespace, name } }: EvictionSnapshot): string {
+  return `Pod ${namespace}/${name}`
+}

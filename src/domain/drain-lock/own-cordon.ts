@@ -1,0 +1,27 @@
+import type { DisruptionView } from './disruption-view.ts'
+import { ownNode, withRecord } from './disruption-view.ts'
+import type { DisruptionRecord } from './snapshot.ts'
+
+const somebodyElse = 'somebody else'
+
+/** As it stands on the record while the cordon is ours to undo. */
+export function ownCordon({ request }: DisruptionView): string {
+  return `nodedisruption/${request.name}`
+}
+
+export function isOwnCordon(view: DisruptionView): boolean {
+  return view.record.cordonedBy === ownCordon(view)
+}
+
+/** Who cordoned the node first. Written before we do, and never changed by what is seen later. */
+export function cordonOnRecord(view: DisruptionView): string {
+  const node = ownNode(view)
+  return view.record.cordonedBy ?? (node?.isCordoned === true ? somebodyElse : ownCordon(view))
+}
+
+/** The record after our cordon was lifted: whoever cordons the node from now on is somebody else. */
+export function withLiftedCordon(view: DisruptionView): DisruptionRecord {
+  const node = ownNode(view)
+  if (!isOwnCordon(view) || node?.isCordoned === true) return view.record
+  return withRecord(view.record, { cordonedBy: `${ownCordon(view)}, lifted` })
+}

@@ -1,0 +1,105 @@
+import type { DisruptionWarning } from './decision.ts'
+import type { BudgetFacts, DisruptionSnapshot, PodFacts, PodReference } from './snapshot.ts'
+
+/** What becomes of the pods on the node. */
+export interface PodPlan {
+  readonly stays: readonly PodFacts[]
+  /** To be evicted. */
+  readonly leaves: readonly PodFacts[]
+  /** On their way already. */
+  readonly going: readonly PodFacts[]
+  /** What has to hold for the pods that stay, by key of the budget. */
+  readonly locks: readonly BudgetLock[]
+  readonly warnings: readonly DisruptionWarning[]
+}
+
+export interface BudgetLock {
+  readonly budget: BudgetFacts
+  /** The names of the pods that stay, sorted. */
+  readonly pods: readonly string[]
+}
+
+export type PodPlanQuestion = Pick<DisruptionSnapshot, 'request' | 'node' | 'pods' | 'budgets' | 'settings'> & {
+  readonly hasFallenBack: boolean
+  /** Once the intent is written, nothing more may stay than was on record then. */
+  readonly bound: readonly PodReference[] | undefined
+}
+
+/**
+ * Which pods stay for a short reboot, and which leave.
+ *
+ * Guarantees: a pod stays only if it may; one that wants to and may not is named with the reason.
+ */
+export function planPods(question: PodPlanQuestion): PodPlan {
+  const stays: PodFacts[] = []
+  const leaves: PodFacts[] = []
+  const going: PodFacts[] = []
+  const warnings: DisruptionWarning[] = []
+  for (const pod of question.pods) {
+    if (pod.kind === 'stays-anyway') continue
+    if (pod.isLeaving) {
+      going.push(pod)
+      continue
+    }
+    const mayStay = pod.kind === 'ordinary' ? answerFor(pod, question) : false
+    if (mayStay === true) stays.push(pod)
+    else leaves.push(pod)
+    if (typeof mayStay === 'string')
+      warnings.push({ object: podName(pod), says: `wants to stay and leaves: ${mayStay}` })
+  }
+  if (stays.length > 0) warnings.push(...shutdownWarning(question))
+  return { stays, leaves, going, locks: locksFor(stays, question.budgets), warnings }
+}
+
+export function podName({ namespace, name }: PodReference): string {
+  return `pod/${namespace}/${name}`
+}
+
+/** True: it stays. False: nobody wants it to. Text: why it does not although it should. */
+function answerFor(pod: PodFacts, question: PodPlanQuestion): boolean | string {
+  const { bound, hasFallenBack } = question
+  if (bound !== undefined && !hasFallenBack) {
+    if (bound.some(({ uid }) => uid === pod.uid)) return true
+    return pod.wantsToStay ? (refusalFor(pod, question) ?? 'it came after the locks were taken') : false
+  }
+  return pod.wantsToStay ? (refusalFor(pod, question) ?? true) : false
+}
+
+function refusalFor(pod: PodFacts, { request, settings, budgets, hasFallenBack }: PodPlanQuestion): string | undefined {
+  if (request.intent !== 'Reboot') return `the node is to be ${request.intent === 'Remove' ? 'removed' : 'replaced'}`
+  if (!request.honourSkipDrain) return 'the request does not honour skip-drain'
+  if (hasFallenBack) return 'not all locks could be had in time'
+  if (!pod.isReady) return 'it is not ready'
+  if (!(pod.toleratesMs >= settings.minTolerationMs)) {
+    const [has, needs] = [pod.toleratesMs, settings.minTolerationMs].map((ms) => `${Math.floor(ms / 1000)} s`)
+    return `it tolerates an unreachable or unready node for ${has}, and ${needs} are needed`
+  }
+  if (pod.budgetUids.length > 1)
+    return `${pod.budgetUids.length} budgets cover it, and none of them can answer for it alone`
+  const [budgetUid] = pod.budgetUids
+  if (budgetUid !== undefined && !budgets.some(({ uid }) => uid === budgetUid)) return 'its budget cannot be seen'
+  return undefined
+}
+
+function shutdownWarning({ request, node }: PodPlanQuestion): DisruptionWarning[] {
+  const seconds = node?.shutdownGraceSeconds ?? 0
+  if (seconds <= 0) return []
+  const says = `its kubelet ends pods within ${seconds} s when the machine shuts down, those that stay among them; whoever made them makes new ones`
+  return [{ object: `node/${request.nodeName}`, says }]
+}
+
+function locksFor(stays: readonly PodFacts[], budgets: readonly BudgetFacts[]): readonly BudgetLock[] {
+  const locks: { budget: BudgetFacts; pods: string[] }[] = []
+  for (const { name, budgetUids } of stays) {
+    if (budgetUids.length !== 1) continue
+    const [uid] = budgetUids
+    const lock = locks.find(({ budget }) => budget.uid === uid)
+    const budget = lock === undefined ? budgets.find((each) => each.uid === uid) : undefined
+    if (lock !== undefined) lock.pods.push(name)
+    else if (budget !== undefined) locks.push({ budget, pods: [name] })
+  }
+  for (const { pods } of locks) pods.sort()
+  return locks.sort((a, b) =>
+    `${a.budget.namespace}/${a.budget.name}` < `${b.budget.namespace}/${b.budget.name}` ? -1 : 1,
+  )
+}
