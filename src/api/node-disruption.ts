@@ -55,45 +55,47 @@ export const nodeDisruptionSpec = z.object({
   deadline: time().optional().describe('The request is given up at this time.'),
 })
 
-export const nodeDisruptionStatus = z.object({
-  observedGeneration: z.int().min(0).optional(),
-  phase: z
-    .enum(['Pending', 'Waiting', 'Locking', 'Draining', 'Drained', 'Recovering', 'Completed', 'Rejected'])
-    .optional()
-    .describe('Drained: the node may be rebooted or removed now.'),
-  phaseSince: time().optional(),
-  epoch: z.int().min(0).optional().describe('Grows with every grant; whoever acts for this record carries it.'),
-  lockedBudgets: z
-    .array(lockedBudget)
-    .max(512)
-    .optional()
-    .describe('Append-only.')
-    .meta({
-      'x-kubernetes-validations': [
-        {
-          rule: 'oldSelf.all(old, self.exists(now, now.uid == old.uid))',
-          message: 'lockedBudgets is append-only: a budget that was locked stays on record',
-        },
-      ],
-    }),
-  lockedAt: time().optional().describe('When the budgets were locked by annotation alone.'),
-  skippedPods: z.array(podReference).optional().describe('They stay on the node.'),
-  evictedPods: z.array(podReference).optional(),
-  cordonedBy: z.string().optional().describe('Who cordoned the node; only our own cordon is undone.'),
-  nodeUid: z.string().optional().describe('A node that was deleted and made anew under the same name is another node.'),
-  bootIDBefore: z.string().optional(),
-  bootIDAfter: z.string().optional(),
-  hasFallenBack: z
-    .boolean()
-    .optional()
-    .describe('Not all locks could be had in time: they were given up, and every pod is evicted in the ordinary way.'),
-  blockedBy: z.array(blocker).optional(),
-  warnings: z.array(warning).optional().describe('What the requester should know; it holds nobody up.'),
-  conditions: z
-    .array(conditionSchema)
-    .optional()
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
-})
+export const nodeDisruptionStatus = z
+  .object({
+    observedGeneration: z.int().min(0).optional(),
+    phase: z
+      .enum(['Pending', 'Waiting', 'Locking', 'Draining', 'Drained', 'Recovering', 'Completed', 'Rejected'])
+      .optional()
+      .describe('Drained: the node may be rebooted or removed now.'),
+    phaseSince: time().optional(),
+    epoch: z.int().min(0).optional().describe('Grows with every grant; whoever acts for this record carries it.'),
+    lockedBudgets: z.array(lockedBudget).max(256).optional().describe('Append-only.'),
+    lockedAt: time().optional().describe('When the budgets were locked by annotation alone.'),
+    skippedPods: z.array(podReference).optional().describe('They stay on the node.'),
+    evictedPods: z.array(podReference).optional(),
+    cordonedBy: z.string().optional().describe('Who cordoned the node; only our own cordon is undone.'),
+    nodeUid: z
+      .string()
+      .optional()
+      .describe('A node that was deleted and made anew under the same name is another node.'),
+    bootIDBefore: z.string().optional(),
+    bootIDAfter: z.string().optional(),
+    hasFallenBack: z
+      .boolean()
+      .optional()
+      .describe(
+        'Not all locks could be had in time: they were given up, and every pod is evicted in the ordinary way.',
+      ),
+    blockedBy: z.array(blocker).optional(),
+    warnings: z.array(warning).optional().describe('What the requester should know; it holds nobody up.'),
+    conditions: z
+      .array(conditionSchema)
+      .optional()
+      .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+  })
+  .meta({
+    'x-kubernetes-validations': [
+      {
+        rule: '!has(oldSelf.lockedBudgets) || (has(self.lockedBudgets) && oldSelf.lockedBudgets.all(old, self.lockedBudgets.exists(now, now.uid == old.uid)))',
+        message: 'lockedBudgets is append-only: a budget that was locked stays on record',
+      },
+    ],
+  })
 
 export interface NodeDisruption extends KubeObject {
   readonly spec: Readonly<z.infer<typeof nodeDisruptionSpec>>
