@@ -188,7 +188,7 @@ it('a request that needs much goes after those who waited before it, however man
     fc.property(stream, fc.integer({ min: 1, max: 15 }), (arrivals, largeComesAt) => {
       let ledger: Ledger = emptyLedger
       let latest = Number.POSITIVE_INFINITY
-      const asking: { requestId: string; claims: readonly Claim[]; holdsFor: number }[] = []
+      let asking: { requestId: string; claims: readonly Claim[]; holdsFor: number }[] = []
       const holding: { requestId: string; epoch: number; until: number }[] = []
       for (let time = 0; time <= latest; time += 1) {
         for (const by of holding.filter(({ until }) => until === time)) {
@@ -198,16 +198,12 @@ it('a request that needs much goes after those who waited before it, however man
         const newcomer = arrivals[time % arrivals.length] as (typeof arrivals)[number]
         asking.push({ requestId: `small-${time}`, ...newcomer })
         // The stream is hostile: each of it asks in every moment, and before the large one.
-        for (const { requestId, claims, holdsFor } of [...asking]) {
+        asking = asking.filter(({ requestId, claims, holdsFor }) => {
           const answer = grant(ledger, { requestId, holder: 'x', claims, now })
           ledger = answer.ledger
-          if (!answer.granted) continue
-          asking.splice(
-            asking.findIndex((one) => one.requestId === requestId),
-            1,
-          )
-          holding.push({ requestId, epoch: answer.epoch, until: time + holdsFor })
-        }
+          if (answer.granted) holding.push({ requestId, epoch: answer.epoch, until: time + holdsFor })
+          return !answer.granted
+        })
         if (time < largeComesAt) continue
         const large = grant(ledger, { requestId: 'large', holder: 'y', claims: keys, now })
         if (large.granted) return

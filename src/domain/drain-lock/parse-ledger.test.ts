@@ -64,10 +64,8 @@ describe('a ledger written by an older or a foreign hand', () => {
 })
 
 describe('nonsense is unknown, with the field or the contradiction named:', () => {
-  const entry = (over: object = {}) => ({
-    ...{ key: 'node/a', uid: 'u', scope: '', holder: 'h1', requestId: 'R1', epoch: 1, state: 'Acting', since: now },
-    ...over,
-  })
+  const acting = { key: 'node/a', uid: 'u', holder: 'h1', requestId: 'R1', epoch: 1, state: 'Acting', since: now }
+  const entry = (over: object = {}) => ({ ...acting, ...over })
   const ticket = (over: object = {}) => ({ requestId: 'R2', number: 1, claims: [], ...over })
   const cases: Record<string, [object, string | RegExp]> = {
     'a number that is text': [{ nextEpoch: 'seven' }, /^the ledger cannot be read: status\.nextEpoch: /],
