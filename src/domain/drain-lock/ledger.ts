@@ -129,8 +129,11 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
 export function intend(ledger: Ledger, by: { requestId: string; epoch: number; bootID?: string }): LedgerChange {
   return change(ledger, by, (entry) => {
     if (entry.state === 'Acting') return entry
-    const isNode = entry.key.startsWith('node/')
-    return { ...entry, state: 'Acting', ...(isNode && by.bootID !== undefined ? { bootID: by.bootID } : {}) }
+    const { bootID } = by
+    if (bootID === undefined || !entry.key.startsWith('node/')) return { ...entry, state: 'Acting' }
+    // Written out: a spread that adds a field is many times slower, and this runs in every state of the model check.
+    const { key, uid, scope, holder, requestId, epoch, since, renewSequence } = entry
+    return { key, uid, scope, holder, requestId, epoch, state: 'Acting', since, renewSequence, bootID }
   })
 }
 
