@@ -125,7 +125,7 @@ describe('an admission review', () => {
 describe('an answer', () => {
   it('that refuses is a 429 with its cause and without a time to wait', () => {
     const message = 'pdb/shop/web is locked by bob until 14:00.'
-    const refused = { allowed: false, reason: 'AppLocked', message, cause: 'DisruptionBudget' } as const
+    const refused = { allowed: false, reason: 'AppLocked', message, cause: 'pdb/shop/web' } as const
     expect(JSON.parse(encodeAnswer('review-1', refused))).toEqual({
       kind: 'AdmissionReview',
       apiVersion: 'admission.k8s.io/v1',
@@ -137,7 +137,7 @@ describe('an answer', () => {
           code: 429,
           reason: 'TooManyRequests',
           message,
-          details: { causes: [{ reason: 'DisruptionBudget', message }] },
+          details: { causes: [{ reason: 'DisruptionBudget', message, field: 'pdb/shop/web' }] },
         },
         auditAnnotations: { verdict: 'AppLocked' },
       },

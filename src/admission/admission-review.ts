@@ -136,7 +136,13 @@ function removalOf({ uid, request, verb, metadata, podUid, isDryRun, pod }: Foun
 
 export type ReviewAnswer =
   | { readonly allowed: true; readonly reason: string }
-  | { readonly allowed: false; readonly reason: string; readonly message: string; readonly cause: string }
+  | {
+      readonly allowed: false
+      readonly reason: string
+      readonly message: string
+      /** What stands in the way: `pdb/shop/web`. */
+      readonly cause: string
+    }
 
 /**
  * Writes the answer to a review.
@@ -154,7 +160,16 @@ export function encodeAnswer(uid: string, answer: ReviewAnswer): string {
           code: 429,
           reason: 'TooManyRequests',
           message: answer.message,
-          details: { causes: [{ reason: answer.cause, message: answer.message }] },
+          details: {
+            causes: [
+              {
+                // The word that the eviction API itself uses, which clients look for.
+                reason: answer.cause.startsWith('pdb/') ? 'DisruptionBudget' : reason,
+                message: answer.message,
+                field: answer.cause,
+              },
+            ],
+          },
         },
       }
   return JSON.stringify({

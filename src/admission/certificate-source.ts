@@ -8,7 +8,7 @@ export interface CertificateSourceOptions {
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Told of the first certificate and of every other one after it. */
-  readonly onCertificate: (certificate: CertifiedKey) => void
+  readonly onCertificate: (certificate: CertifiedKey) => void | Promise<void>
   readonly onError: (error: unknown) => void
   /** How often to look. Default 30 s, and every second until there is one. */
   readonly everyMs?: number
@@ -26,7 +26,7 @@ export async function followCertificate(options: CertificateSourceOptions): Prom
     try {
       const certificate = servingCertificateOf(await read(signal))
       if (certificate !== undefined && certificate.certificatePem !== present) {
-        onCertificate(certificate)
+        await onCertificate(certificate)
         present = certificate.certificatePem
       }
     } catch (error) {

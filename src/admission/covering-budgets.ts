@@ -1,30 +1,53 @@
-import { type Observed, unknown } from '../domain/observed.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import type { EvictionBudget } from '../domain/drain-lock/guard.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { AppLockBook } from './app-lock-book.ts'
 import { BudgetIndex } from './budget-index.ts'
 import type { GuardedBudget, GuardedPod } from './guarded-objects.ts'
 
-/** The budgets that cover a pod, as far as they are known. */
+export interface CoveringBudgetsOptions {
+  readonly view: Pick<WatchView<GuardedBudget>, 'subscribe' | 'list' | 'ageMs'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly policy: AppLockPolicy
+  /** A view that heard nothing for longer is not believed. */
+  readonly trustedMs: number
+}
+
+/** The budgets that cover a pod, as far as they are known, with the locks of their owners. */
 export interface CoveringBudgets {
-  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>): Observed<readonly GuardedBudget[]>
+  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>): Observed<readonly EvictionBudget[]>
   stop(): void
 }
 
-/** Follows a view of all budgets. What the view has not heard for longer than `trustedMs` is not believed. */
-export function followBudgets(
-  view: Pick<WatchView<GuardedBudget>, 'subscribe' | 'list' | 'ageMs'>,
-  { trustedMs }: { readonly trustedMs: number },
-): CoveringBudgets {
+/** Follows a view of all budgets. */
+export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudgetsOptions): CoveringBudgets {
   const index = new BudgetIndex()
+  const locks = new AppLockBook(policy)
+  const put = (budget: GuardedBudget) => {
+    index.put(budget)
+    locks.put(budget)
+  }
   const stop = view.subscribe((change) => {
-    if (change.type === 'removed') index.remove(change.previous)
-    else if (change.type !== 'resynced') index.put(change.value)
+    if (change.type === 'removed') {
+      index.remove(change.previous)
+      locks.remove(change.previous)
+    } else if (change.type !== 'resynced') put(change.value)
   })
-  for (const budget of view.list()) index.put(budget)
+  for (const budget of view.list()) put(budget)
   return {
     covering({ namespace, labels }) {
       if (view.ageMs() > trustedMs) return unknown('the budgets of the cluster are not known at the moment')
-      return index.covering(namespace, labels)
+      const found = index.covering(namespace, labels)
+      if (!found.known) return found
+      const nowMs = clock.now()
+      return known(found.value.map((budget) => ({ ...referenceTo(budget), appLock: locks.lockOf(budget, nowMs) })))
     },
     stop,
   }
+}
+
+function referenceTo({ namespace, name, uid }: GuardedBudget) {
+  return { namespace, name, uid }
 }

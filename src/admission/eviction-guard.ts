@@ -1,11 +1,14 @@
+import { decideEviction } from '../domain/drain-lock/guard.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
+import { evictionTokenAnnotation, parseEvictionToken } from '../domain/eviction-guard/eviction-token.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from './admission-review.ts'
 import type { CoveringBudgets } from './covering-budgets.ts'
 import type { DrainSightings } from './drain-sightings.ts'
-import { type GuardedBudget, type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
 import { exemptionOf } from './removal-exemptions.ts'
 import type { SightingPublisher } from './sighting-publisher.ts'
 
@@ -16,24 +19,13 @@ export interface GuardAnswer {
   readonly contentType?: string
 }
 
-/** What is seen before one removal of a pod is judged. */
-export interface SeenRemoval {
-  readonly nowMs: number
-  readonly removal: PodRemoval
-  /** Undefined: there is no such pod, and the API server will say so. */
-  readonly pod: Observed<GuardedPod | undefined>
-  readonly budgets: Observed<readonly GuardedBudget[]>
-  readonly ledger: Observed<Ledger>
-  /** The namespace holds a lock, as far as the API server knows. */
-  readonly isLocked: boolean
-}
-
 export interface EvictionGuardOptions {
   readonly clock: Clock
   readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
   readonly budgets: CoveringBudgets
   readonly ledger: () => Observed<Ledger> | Promise<Observed<Ledger>>
-  readonly judge: (seen: SeenRemoval) => ReviewAnswer
+  /** What a request was allowed on somebody's explicit word. */
+  readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
   readonly sightings: DrainSightings
   readonly publisher: Pick<SightingPublisher, 'publish'>
   readonly report?: (outcome: GuardOutcome) => void
@@ -50,7 +42,8 @@ export interface GuardOutcome {
 }
 
 export interface EvictionGuard {
-  answer(text: string, asked: { readonly isLocked: boolean }): Promise<GuardAnswer>
+  /** `isStrict`: the namespace holds a lock, so what cannot be known counts as held. */
+  answer(text: string, asked: { readonly isStrict: boolean }): Promise<GuardAnswer>
 }
 
 /**
@@ -60,10 +53,10 @@ export interface EvictionGuard {
  * who last tried to empty which node.
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
-  const { clock, pods, budgets, ledger, judge, sightings, publisher, report } = options
+  const { clock, pods, budgets, ledger, breakGlassOf, sightings, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
-  async function answer(text: string, { isLocked }: { readonly isLocked: boolean }): Promise<GuardAnswer> {
+  async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
     const began = performance.now()
     const told = (verdict: GuardOutcome['verdict'], reason: string) =>
       report?.({ verdict, reason, tookMs: performance.now() - began })
@@ -72,27 +65,36 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
       told('malformed', 'Malformed')
       return { code: 400, body: `not understood: ${decoded.why}\n` }
     }
-    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isLocked)
+    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isStrict)
     told(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
     return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
   }
 
-  async function judgeRemoval(removal: PodRemoval, isLocked: boolean): Promise<ReviewAnswer> {
+  async function judgeRemoval(removal: PodRemoval, isStrict: boolean): Promise<ReviewAnswer> {
     const { verb, isDryRun, user } = removal
     if (verb === 'delete' && (!guardsDeletions || exemptionOf(removal) !== undefined)) return notOurs
     const pod = podOf(removal)
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
-    const covering = pod.known && pod.value !== undefined ? budgets.covering(pod.value) : known([])
+    const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const seen = ledger()
-    return judge({
-      nowMs: clock.now(),
-      removal,
+    return decideEviction({
+      target: { namespace: removal.namespace, name: removal.name },
       pod,
-      budgets: pod.known ? covering : unknown(pod.why),
+      budgets: budgetsOver(pod),
       ledger: seen instanceof Promise ? await seen : seen,
-      isLocked,
+      // After the ledger was waited for: a lock that ended meanwhile does not count.
+      nowMs: clock.now(),
+      token,
+      breakGlass: token === undefined ? undefined : breakGlassOf(token.requestId),
+      isStrict,
+      dryRun: isDryRun,
     })
+  }
+
+  function budgetsOver(pod: Observed<GuardedPod | undefined>) {
+    if (!pod.known) return unknown(pod.why)
+    return pod.value === undefined ? known([]) : budgets.covering(pod.value)
   }
 
   function podOf({ namespace, name, pod }: PodRemoval): Observed<GuardedPod | undefined> {

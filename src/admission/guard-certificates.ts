@@ -106,7 +106,7 @@ export function planCertificates(
   return {
     ...decision,
     data: made === undefined ? undefined : buildGuardSecretData(made),
-    recheckAfterMs: Math.min(lookAgainMs, Math.max(1_000, seen.settings.settleMs)),
+    recheckAfterMs: Math.min(lookAgainMs, seen.settings.settleMs),
   }
 }
 

@@ -11,7 +11,7 @@ export interface GuardServerOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly certificate: CertifiedKey
-  readonly answer: (text: string, asked: { readonly isLocked: boolean }) => GuardAnswer | Promise<GuardAnswer>
+  readonly answer: (text: string, asked: { readonly isStrict: boolean }) => GuardAnswer | Promise<GuardAnswer>
   /** What is still missing, or undefined when reviews can be answered. */
   readonly whatIsMissing: () => string | undefined
   readonly limits?: Partial<GuardLimits>
@@ -65,6 +65,7 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
       ...secureContext(options.certificate),
       requestTimeout: limits.arrivalMs,
       headersTimeout: limits.arrivalMs,
+      handshakeTimeout: limits.arrivalMs,
       keepAliveTimeout: 90_000,
       maxHeaderSize: 16_384,
       connectionsCheckingInterval: Math.min(limits.arrivalMs, 5_000),
@@ -74,7 +75,6 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
   server.maxConnections = limits.connections
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (isClosing) response.setHeader('connection', 'close')
     const path = (request.url ?? '/').split('?')[0]
     if (path === '/readyz') return serveReadiness(response)
     if (path !== guardPaths.eviction && path !== guardPaths.locked) {
@@ -86,7 +86,7 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     try {
       const body = await readBody(request)
       if (typeof body !== 'string') return refuse(response, body)
-      send(response, await answer(body, { isLocked: path === guardPaths.locked }))
+      send(response, await answer(body, { isStrict: path === guardPaths.locked }))
     } catch (error) {
       onError(error)
       if (response.headersSent) response.destroy()
@@ -94,6 +94,19 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     } finally {
       requestsUnderWay -= 1
     }
+  }
+
+  /** Refuses without having read all: the rest would be taken for the next request. */
+  function refuse(response: ServerResponse, refusal: GuardAnswer): void {
+    response.setHeader('connection', 'close')
+    send(response, refusal)
+  }
+
+  function send(response: ServerResponse, { code, body, contentType = textPlain }: GuardAnswer): void {
+    // A connection that is kept open would keep the server from ending.
+    if (isClosing) response.setHeader('connection', 'close')
+    response.writeHead(code, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
+    response.end(body)
   }
 
   function serveReadiness(response: ServerResponse): void {
@@ -153,17 +166,6 @@ const tooLarge: GuardAnswer = { code: 413, body: 'the review is larger than the 
 
 function secureContext({ certificatePem, privateKeyPem }: CertifiedKey) {
   return { cert: certificatePem, key: privateKeyPem, minVersion: 'TLSv1.2' } as const
-}
-
-/** Refuses without having read all: the rest would be taken for the next request. */
-function refuse(response: ServerResponse, answer: GuardAnswer): void {
-  response.setHeader('connection', 'close')
-  send(response, answer)
-}
-
-function send(response: ServerResponse, { code, body, contentType = textPlain }: GuardAnswer): void {
-  response.writeHead(code, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) })
-  response.end(body)
 }
 
 function portTaken(host: string, port: number): CofferdamError {

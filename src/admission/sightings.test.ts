@@ -34,7 +34,7 @@ describe('sightings of drains', () => {
   })
 })
 
-function stage({ fails = false, isClosed = () => true } = {}) {
+function stage({ fails = false, isClosed = true } = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const writes: unknown[] = []
   const errors: unknown[] = []
@@ -52,7 +52,7 @@ function stage({ fails = false, isClosed = () => true } = {}) {
   const publisher = createSightingPublisher({
     api: { patch: patch as unknown as KubeApi['patch'] },
     clock,
-    isClosed,
+    isClosed: () => isClosed,
     onError: (error) => errors.push(error),
   })
   const sightings = new DrainSightings({ clock })
@@ -79,7 +79,7 @@ describe('what a guard writes of drains', () => {
   })
 
   it('is nothing while the node takes new pods', async () => {
-    const { attempt, writes, clock } = stage({ isClosed: () => false })
+    const { attempt, writes, clock } = stage({ isClosed: false })
     attempt('node-a')
     await clock.advance(0)
     expect(writes).toEqual([])

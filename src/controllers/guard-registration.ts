@@ -1,7 +1,9 @@
 import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
 import { hasReason } from '../api/api-error.ts'
 import { namespaces, secrets } from '../api/resources.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { emptyLedger, type Ledger } from '../domain/drain-lock/ledger.ts'
+import { type AnnotatedBudget, appLocksInForce, lockableBudget } from '../domain/eviction-guard/app-locks.ts'
 import { guardSecret, guardSecretFields } from '../domain/eviction-guard/guard-secret.ts'
 import { decideNamespaceLabels, lockedLabel } from '../domain/eviction-guard/namespace-labels.ts'
 import {
@@ -28,24 +30,25 @@ export const guardRegistrationPermissions: readonly Permission[] = [
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
 ]
 
-export interface GuardRegistrationPorts<Budget extends { readonly namespace: string }> {
+export interface GuardRegistrationPorts {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'patch'>
   readonly clock: Clock
   readonly settings: {
     /** Undefined while it is not known where the guard listens. */
     readonly address: () => GuardAddress | undefined
     readonly guardsDeletions: boolean
+    /** The Secret is not watched, but looked at so often. Default 30 s. */
+    readonly lookAgainSeconds?: number
   }
   readonly views: {
     /** The guard's own configuration, or all of them. */
     readonly configurations: WatchView<ValidatingWebhookConfiguration>
     readonly namespaces: WatchView<NamespaceMark>
     /** Indexed by `namespace`. */
-    readonly budgets: WatchView<Budget>
+    readonly budgets: WatchView<AnnotatedBudget & { readonly namespace: string }>
     readonly ledger: WatchView<Observed<Ledger>>
   }
-  /** Until when each lock of an owner lasts that is in force among the budgets of one namespace. */
-  readonly appLocksUntilMs: (budgets: readonly Budget[], nowMs: number) => readonly number[]
+  readonly policy: AppLockPolicy
 }
 
 /** What is kept of a Namespace. */
@@ -56,23 +59,19 @@ export interface NamespaceMark {
 
 const configurationKey = 'configuration'
 const labelPrefix = 'namespace/'
-/** What is not watched is looked at again after so long. */
-const lookAgainSeconds = 30
 
 /**
  * Keeps the guard registered with the API server, and the namespaces that hold a lock labelled. Keys are `configuration`
  * and `namespace/NAME`. Whatever is changed by hand is changed back.
  */
-export function createGuardRegistration<Budget extends { readonly namespace: string }>(
-  ports: GuardRegistrationPorts<Budget>,
-): Controller {
-  const { api, clock, settings, views, appLocksUntilMs } = ports
+export function createGuardRegistration(ports: GuardRegistrationPorts): Controller {
+  const { api, clock, settings, views, policy } = ports
 
   async function keepConfiguration(signal: AbortSignal) {
     const caBundle = await readBundle(signal)
     const address = settings.address()
-    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: 2 }
-    const { guardsDeletions } = settings
+    const { guardsDeletions, lookAgainSeconds = 30 } = settings
+    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, lookAgainSeconds) }
     const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
     const actual = views.configurations.get({ name: guardConfigurationName })
     if (actual === undefined || !isAsBuilt(actual, built)) await write(actual, built, signal)
@@ -110,6 +109,11 @@ export function createGuardRegistration<Budget extends { readonly namespace: str
     await views.configurations.whenSeen(written.metadata.resourceVersion ?? '', signal)
   }
 
+  function appLocksUntilMs(namespace: string, nowMs: number): number[] {
+    const lockable = views.budgets.byIndex('namespace', namespace).flatMap((budget) => lockableBudget(budget) ?? [])
+    return [...appLocksInForce(lockable, policy, nowMs).values()].map(({ untilMs }) => untilMs)
+  }
+
   async function keepLabel(name: string, signal: AbortSignal) {
     const mark = views.namespaces.get({ name })
     if (mark === undefined) return undefined
@@ -117,7 +121,7 @@ export function createGuardRegistration<Budget extends { readonly namespace: str
     const [ledger] = views.ledger.list()
     const { set, remove, recheckAfterMs } = decideNamespaceLabels({
       nowMs,
-      namespaces: [{ ...mark, appLocksUntilMs: appLocksUntilMs(views.budgets.byIndex('namespace', name), nowMs) }],
+      namespaces: [{ ...mark, appLocksUntilMs: appLocksUntilMs(name, nowMs) }],
       ledger: ledger ?? known(emptyLedger),
       ownNamespace: guardSecret.namespace,
     })

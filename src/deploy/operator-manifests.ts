@@ -6,29 +6,23 @@ export const operatorAccount = { namespace: 'cofferdam-system', name: 'cofferdam
 
 const { namespace, name } = operatorAccount
 const labels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
+const subjects = [{ kind: 'ServiceAccount', name, namespace }]
 
 /** The operator's identity and rights: one ClusterRole per controller, so that a reader sees who needs what. */
 export function buildAccess(permissions: Readonly<Record<string, readonly Permission[]>>): JsonObject[] {
-  const subjects = [{ kind: 'ServiceAccount', name, namespace }]
   const perController = Object.entries(permissions).flatMap(([controller, rights]) => [
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata: { name: `cofferdam:${controller}`, labels },
-      rules: rights.map(({ group, resource, names, verbs }) => ({
-        apiGroups: [group],
-        resources: [resource],
-        ...(names === undefined ? {} : { resourceNames: names }),
-        verbs,
-      })),
-    },
-    {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name: `cofferdam:${controller}`, labels },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `cofferdam:${controller}` },
-      subjects,
-    },
+    ...grant(
+      `cofferdam:${controller}`,
+      undefined,
+      rights.filter((right) => right.namespace === undefined),
+    ),
+    ...[...new Set(rights.flatMap((right) => right.namespace ?? []))].flatMap((where) =>
+      grant(
+        `cofferdam:${controller}`,
+        where,
+        rights.filter((right) => right.namespace === where),
+      ),
+    ),
   ])
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
@@ -49,6 +43,33 @@ export function buildAccess(permissions: Readonly<Record<string, readonly Permis
       kind: 'RoleBinding',
       metadata: { name: 'cofferdam:leader-lease', namespace, labels },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'cofferdam:leader-lease' },
+      subjects,
+    },
+  ]
+}
+
+/** A role and who has it: in one namespace, or everywhere. */
+function grant(role: string, where: string | undefined, rights: readonly Permission[]): JsonObject[] {
+  if (rights.length === 0) return []
+  const kind = where === undefined ? 'ClusterRole' : 'Role'
+  const metadata = { name: role, ...(where === undefined ? {} : { namespace: where }), labels }
+  return [
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind,
+      metadata,
+      rules: rights.map(({ group, resource, names, verbs }) => ({
+        apiGroups: [group],
+        resources: [resource],
+        ...(names === undefined ? {} : { resourceNames: names }),
+        verbs,
+      })),
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
       subjects,
     },
   ]

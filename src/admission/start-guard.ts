@@ -1,0 +1,135 @@
+import { hasReason } from '../api/api-error.ts'
+import { disruptionLedgers } from '../api/disruption-ledger.ts'
+import { secrets } from '../api/resources.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
+import { guardSecret } from '../domain/eviction-guard/guard-secret.ts'
+import type { Observed } from '../domain/observed.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { followCertificate } from './certificate-source.ts'
+import { followBudgets } from './covering-budgets.ts'
+import { DrainSightings } from './drain-sightings.ts'
+import { createEvictionGuard, type EvictionGuardOptions, type GuardOutcome } from './eviction-guard.ts'
+import { type GuardLimits, type GuardServer, startGuardServer } from './guard-server.ts'
+import type { GuardedBudget, GuardedNode, GuardedPod } from './guarded-objects.ts'
+import { createLedgerSource } from './ledger-source.ts'
+import { createSightingPublisher } from './sighting-publisher.ts'
+
+export interface GuardOptions {
+  readonly api: Pick<KubeApi, 'get' | 'patch'>
+  readonly clock: Clock
+  readonly views: {
+    readonly pods: WatchView<GuardedPod>
+    readonly budgets: WatchView<GuardedBudget>
+    readonly nodes: WatchView<GuardedNode>
+    readonly ledger: WatchView<Observed<Ledger>>
+  }
+  readonly breakGlassOf?: EvictionGuardOptions['breakGlassOf']
+  readonly policy: AppLockPolicy
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly guardsDeletions?: boolean
+  readonly limits?: Partial<GuardLimits>
+  /** How often to look whether the certificate changed. */
+  readonly certificateEveryMs?: number
+  readonly report?: (outcome: GuardOutcome) => void
+  readonly onError: (error: unknown) => void
+}
+
+export interface RunningGuard {
+  /** Where it listens; undefined until it has a certificate. */
+  port(): number | undefined
+  /** What keeps it from answering, or undefined when nothing does. */
+  whatIsMissing(): string | undefined
+  /** Answers what it has been asked, and ends. */
+  stop(): Promise<void>
+}
+
+/** A view that heard nothing for longer is not believed: a quiet watch is heard about once a minute. */
+const trustedMs = 180_000
+
+/** Runs the eviction guard: it waits for a certificate, then answers the API server until it is stopped. */
+export function startGuard(options: GuardOptions): RunningGuard {
+  const { api, clock, views, onError } = options
+  const stopping = new AbortController()
+  const budgets = followBudgets({ view: views.budgets, clock, policy: options.policy, trustedMs })
+  const publisher = createSightingPublisher({
+    api,
+    clock,
+    onError,
+    isClosed: (name) => views.nodes.get({ name })?.isClosed === true,
+  })
+  const guard = createEvictionGuard({
+    clock,
+    pods: views.pods,
+    budgets,
+    ledger: createLedgerSource({ view: views.ledger, read: readLedger, clock }),
+    breakGlassOf: options.breakGlassOf ?? (() => undefined),
+    sightings: new DrainSightings({ clock }),
+    publisher,
+    trustedMs,
+    ...(options.report === undefined ? {} : { report: options.report }),
+    ...(options.guardsDeletions === undefined ? {} : { guardsDeletions: options.guardsDeletions }),
+  })
+  let server: GuardServer | undefined
+
+  const following = followCertificate({
+    clock,
+    signal: stopping.signal,
+    onError,
+    ...(options.certificateEveryMs === undefined ? {} : { everyMs: options.certificateEveryMs }),
+    read: readSecret,
+    async onCertificate(certificate) {
+      if (server !== undefined) return server.setCertificate(certificate)
+      server = await startGuardServer({
+        host: options.host,
+        port: options.port,
+        certificate,
+        answer: guard.answer,
+        whatIsMissing,
+        onError,
+        ...(options.limits === undefined ? {} : { limits: options.limits }),
+      })
+    },
+  })
+
+  async function readSecret(signal: AbortSignal) {
+    try {
+      return (await api.get(secrets, guardSecret, { signal })).data
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return undefined
+      throw error
+    }
+  }
+
+  async function readLedger(signal: AbortSignal): Promise<Observed<Ledger>> {
+    try {
+      return parseLedger(await api.get(disruptionLedgers, { name: 'cluster' }, { signal }))
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return parseLedger(undefined)
+      throw error
+    }
+  }
+
+  function whatIsMissing(): string | undefined {
+    if (server === undefined) return 'there is no certificate yet'
+    const unread = Object.entries(views).filter(([, view]) => !view.synced)
+    return unread.length === 0 ? undefined : `not read yet: ${unread.map(([name]) => name).join(', ')}`
+  }
+
+  return {
+    port: () => server?.port,
+    whatIsMissing,
+    async stop() {
+      stopping.abort()
+      await following
+      await server?.close()
+      await publisher.stop()
+      budgets.stop()
+    },
+  }
+}
