@@ -87,7 +87,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
     record: locks.record,
     steps,
     blockedBy: drainBlockers(view, plan),
-    warnings: warningsOf(acting, locks.warnings),
+    warnings: warningsOf(view, acting, locks.warnings),
     recheckAfterMs: retryMs,
   })
 }
@@ -117,7 +117,7 @@ function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision
     record: locks.record,
     steps,
     blockedBy: [blocker],
-    warnings: warningsOf(acting, locks.warnings),
+    warnings: warningsOf(view, acting, locks.warnings),
   })
 }
 
@@ -140,7 +140,7 @@ function standStill(view: DisruptionView, acting: Acting, broken: readonly strin
         wayOut: `Delete nodedisruption/${request.name}: the node is given back, and another request can be made.`,
       }
     }),
-    warnings: warningsOf(acting, locks.warnings),
+    warnings: warningsOf(view, acting, locks.warnings),
   })
 }
 
@@ -184,10 +184,22 @@ function podsWithKeys(view: DisruptionView, { entries }: HeldKeys): readonly Pod
   return asReferences(record.skippedPods, stayed)
 }
 
-function warningsOf({ plan, node }: Acting, more: readonly DisruptionWarning[]): readonly DisruptionWarning[] {
-  if (node.isReady || plan.going.length === 0) return more.length === 0 ? plan.warnings : [...plan.warnings, ...more]
-  const says = 'its kubelet does not answer, so pods that leave cannot finish'
-  return [...plan.warnings, ...more, { object: nodeKey(node.name), says }]
+function warningsOf(
+  view: DisruptionView,
+  { plan, node, held }: Acting,
+  more: readonly DisruptionWarning[],
+): readonly DisruptionWarning[] {
+  const unheld = view.snapshot.storage.filter(({ key }) => !held.entries.some((entry) => entry.key === key))
+  const isSilent = !node.isReady && plan.going.length > 0
+  if (more.length === 0 && unheld.length === 0 && !isSilent) return plan.warnings
+  return [
+    ...plan.warnings,
+    ...more,
+    ...unheld.map(({ key }) => ({ object: key, says: 'is not held for the node: its own budgets alone protect it' })),
+    ...(isSilent
+      ? [{ object: nodeKey(node.name), says: 'its kubelet does not answer, so no pod can finish leaving' }]
+      : []),
+  ]
 }
 
 /** What is seen to keep a pod from leaving; whoever evicts it may learn of more. */

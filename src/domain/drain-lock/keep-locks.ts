@@ -20,23 +20,24 @@ const none: readonly never[] = []
  * Guarantees: no step that is known to fail.
  */
 export function keepLocks(view: DisruptionView, plan: PodPlan, record: DisruptionRecord, epoch: number): KeptLocks {
-  if (plan.locks.length === 0) return { steps: none, record, warnings: none }
+  if (plan.locks.length === 0 && record.lockedBudgets.length === 0) return { steps: none, record, warnings: none }
   const { snapshot, request, nowMs, held, breaksGlass } = view
   const steps: DisruptionStep[] = []
   const warnings: DisruptionWarning[] = []
   let lockedBudgets = record.lockedBudgets
   for (const { budget, pods } of plan.locks) {
     const key = budgetKey(budget)
-    if (held?.entries.some((entry) => entry.key === key) !== true) {
+    const own = held?.entries.find((entry) => entry.key === key)
+    if (own === undefined) {
       warnings.push({
         object: key,
         says: `covers ${pods.join(', ')} since the node began to go, and is not held for it`,
       })
       continue
     }
-    if (!lockedBudgets.some(({ uid }) => uid === budget.uid)) {
+    lockedBudgets = withReferences(lockedBudgets, [budget])
+    if (own.uid !== budget.uid) {
       warnings.push({ object: key, says: 'was deleted and made anew: the lock on the old one is void' })
-      lockedBudgets = withReferences(lockedBudgets, [budget])
     }
     const { state, reason } = judgeBudgetHold({
       budget,
