@@ -140,41 +140,6 @@ describe('an API server that asks the guard', () => {
     await stage.until('the mark is gone', async () => (await labelOf(namespace)) === undefined)
   })
 
-  it('changes authority and certificate under load without a single call that fails', async () => {
-    const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.lock(namespace, lock)
-    await stage.until('calls must succeed', async () => (await labelOf(namespace)) === 'true')
-    const authorities = async () => (await stage.admin.get(secrets, secretKey)).data?.['ca.crt']
-    const first = await authorities()
-    const codes = new Map<number, number>()
-    let isOver = false
-    const load = Array.from({ length: 4 }, async () => {
-      while (!isOver) {
-        const code = await stage.evict({ namespace, name: 'web-0' }).then(
-          () => 201,
-          (error: { code: number }) => error.code,
-        )
-        codes.set(code, (codes.get(code) ?? 0) + 1)
-      }
-    })
-    stage.setCertificateSettings({ authorityRenewBeforeMs: Number.POSITIVE_INFINITY })
-    await stage.until('the next authority is announced', () => stage.news.includes('announce'))
-    stage.setCertificateSettings({ authorityRenewBeforeMs: 0 })
-    await stage.until('the next authority signs', () => stage.news.includes('switch'))
-    const switched = await authorities()
-    await stage.until('the webhooks carry the new order', () =>
-      (stage.configuration()?.webhooks ?? []).every(({ clientConfig }) => clientConfig.caBundle === switched),
-    )
-    const before = codes.get(429) ?? 0
-    await stage.until('many more calls came', () => (codes.get(429) ?? 0) > before + 100)
-    isOver = true
-    await Promise.all(load)
-    expect([...codes.keys()]).toEqual([429])
-    expect(switched).not.toBe(first)
-    expect(stage.news).toEqual(['begin', 'announce', 'switch'])
-  })
-
   it('makes all anew when somebody breaks the Secret, and answers again', async () => {
     const namespace = namespaceOf()
     await stage.seed({ namespace, podNames: ['web-0', 'web-1'] })
@@ -188,6 +153,76 @@ describe('an API server that asks the guard', () => {
         (error: { code: number }) => error.code,
       )
     await stage.until('the guard is trusted again', async () => (await code()) === 429)
+  })
+})
+
+describe('a guard whose authority ends soon', () => {
+  it('changes authority and certificate under load without a single call that fails', async () => {
+    const own = await startGuardStage({ connectsAnew: true })
+    const namespace = 'shop'
+    const answers = new Map<string, number>()
+    const refusals = () => answers.get('429') ?? 0
+    const authorities = async () => (await own.admin.get(secrets, secretKey)).data?.['ca.crt']
+    let isOver = false
+    const callWithoutPause = async () => {
+      while (!isOver) {
+        const answer = await own.evict({ namespace, name: 'web-0' }).then(
+          () => 'evicted',
+          (error: { code: number; message: string }) => (error.code === 429 ? '429' : error.message),
+        )
+        answers.set(answer, (answers.get(answer) ?? 0) + 1)
+      }
+    }
+    try {
+      await own.seed({ namespace, podNames: ['web-0'] })
+      await own.lock(namespace, lock)
+      await own.until('calls must succeed', () => own.markOf(namespace) === 'true')
+      const first = await authorities()
+      const load = Array.from({ length: 4 }, callWithoutPause)
+      // Longer than a call takes: those under way trust what was registered when they began.
+      own.setCertificateSettings({ authorityRenewBeforeMs: Number.POSITIVE_INFINITY, settleMs: 500 })
+      await own.until('the next authority is announced', () => own.news.includes('announce'))
+      own.setCertificateSettings({ authorityRenewBeforeMs: 0 })
+      await own.until('the next authority signs', () => own.news.includes('switch'))
+      const switched = await authorities()
+      await own.until('the webhooks carry the new order', () =>
+        (own.configuration()?.webhooks ?? []).every(({ clientConfig }) => clientConfig.caBundle === switched),
+      )
+      const before = refusals()
+      await own.until('many more calls came', () => refusals() > before + 100)
+      isOver = true
+      await Promise.all(load)
+      expect([...answers.keys()]).toEqual(['429'])
+      expect([own.news, switched === first]).toEqual([['begin', 'announce', 'switch'], false])
+    } finally {
+      isOver = true
+      await own.stop()
+    }
+  })
+})
+
+describe('a guard that looks at deletions too', () => {
+  it('refuses to let people delete a locked pod, and lets kubelets and the cluster’s own controllers go on', async () => {
+    const own = await startGuardStage({ guardsDeletions: true })
+    try {
+      const namespace = 'shop'
+      await own.seed({ namespace, podNames: ['web-0', 'web-1', 'web-2', 'web-3'] })
+      await own.lock(namespace, lock)
+      await expect(own.admin.delete(pods, { namespace, name: 'web-0' })).rejects.toMatchObject({ code: 429 })
+      const masters = ['system:masters']
+      const kubelet = own.server.as({ username: 'system:node:node-shop', groups: ['system:nodes', ...masters] })
+      await kubelet.delete(pods, { namespace, name: 'web-1' })
+      // The pod is going already: whoever asks again changes nothing.
+      await own.admin.delete(pods, { namespace, name: 'web-1' }, { gracePeriodSeconds: 0 })
+      const controller = 'system:serviceaccount:kube-system:replicaset-controller'
+      await own.server.as({ username: controller, groups: masters }).delete(pods, { namespace, name: 'web-2' })
+      const finished = { type: 'merge', body: { status: { phase: 'Succeeded' } } } as const
+      await own.admin.patch(pods, { namespace, name: 'web-3' }, finished, { subresource: 'status' })
+      await own.admin.delete(pods, { namespace, name: 'web-3' })
+      await expect(own.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({ code: 429 })
+    } finally {
+      await own.stop()
+    }
   })
 })
 

@@ -16,6 +16,7 @@ import { buildAccess, operatorAccount } from '../../deploy/operator-manifests.ts
 import { defaultAppLockPolicy } from '../../domain/drain-lock/app-lock.ts'
 import { parseLedger } from '../../domain/drain-lock/parse-ledger.ts'
 import { lockedLabel } from '../../domain/eviction-guard/namespace-labels.ts'
+import { HttpsWebhookClient, type WebhookCall } from '../../embedded/admission/webhook-call.ts'
 import { ApiServer } from '../../embedded/api-server.ts'
 import { typeOfObject } from '../../embedded/type-of-object.ts'
 import { clusterAdmin, serviceAccountUser, type UserInfo } from '../../embedded/user-info.ts'
@@ -30,6 +31,17 @@ import { startGuard } from '../start-guard.ts'
 
 export interface GuardStageOptions {
   readonly guardsDeletions?: boolean
+  /** Whether the API server opens a new connection for every call, and so looks at the certificate each time. */
+  readonly connectsAnew?: boolean
+}
+
+const connectAnew: WebhookCall = async (call) => {
+  const client = new HttpsWebhookClient()
+  try {
+    return await client.call(call)
+  } finally {
+    await client.close()
+  }
 }
 
 const clock = realClock
@@ -39,8 +51,8 @@ const random = seededRandom(1)
  * An API server that calls the guard over HTTPS, with everything around it as it runs for real: rights, certificates,
  * registration, views.
  */
-export async function startGuardStage({ guardsDeletions = false }: GuardStageOptions = {}) {
-  const server = new ApiServer({ clock, random })
+export async function startGuardStage({ guardsDeletions = false, connectsAnew = false }: GuardStageOptions = {}) {
+  const server = new ApiServer({ clock, random, ...(connectsAnew ? { callWebhook: connectAnew } : {}) })
   server.start()
   const admin = server.as(clusterAdmin)
   const manifests = [
@@ -156,6 +168,7 @@ export async function startGuardStage({ guardsDeletions = false }: GuardStageOpt
     restartGuard() {
       guard = startNewGuard()
     },
+    markOf: (namespace: string) => marks.get(namespace)?.label,
     seesNode: ({ metadata }: KubeObject) => views.nodes.whenSeen(metadata.resourceVersion ?? ''),
     /** A namespace with a budget of one, and running pods on a node. */
     async seed({ namespace, podNames }: { readonly namespace: string; readonly podNames: readonly string[] }) {
