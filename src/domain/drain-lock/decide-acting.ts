@@ -168,7 +168,7 @@ function actingRecord(view: DisruptionView, held: HeldKeys, node: NodeFacts): Di
     epoch: held.epoch,
     nodeUid: node.uid,
     bootIDBefore: bootThatGoes(view) ?? node.bootID,
-    cordonedBy: cordonOnRecord(view),
+    cordonedBy: record.phase === 'Drained' ? record.cordonedBy : cordonOnRecord(view),
     skippedPods: record.skippedPods.length > 0 ? record.skippedPods : podsWithKeys(view, held),
   })
 }

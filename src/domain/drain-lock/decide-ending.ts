@@ -7,6 +7,7 @@ import {
   goOn,
   markedBudgets,
   ownNode,
+  recordSteps,
   unlockSteps,
 } from './disruption-view.ts'
 import type { LedgerEntry } from './ledger.ts'
@@ -30,6 +31,8 @@ export function decideEnding(view: DisruptionView, ending: Ending): DisruptionDe
   steps.push(...unlockSteps(markedBudgets(view)))
   if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
   if (ticket !== undefined) steps.push({ step: 'withdraw' })
+  // Whoever reads on record that the node may go must not read it any more once a lock is given back.
+  if (steps.length > 0) steps.unshift(...recordSteps(view, record))
   if (typeof cordon === 'object') return goOn(view, { ...words, steps, blockedBy: [obstacleBlocker(view, cordon)] })
   // With nothing held, only the record remembers that the cordon is ours.
   if (cordon === 'ours' && held === undefined) return goOn(view, { ...words, steps })

@@ -97,7 +97,13 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
   })
   if (marked.length > 0) {
     const explanation = `Locks of an earlier attempt for ${node.name} are given back first: who waits holds nothing.`
-    return goOn(view, { reason: 'LocksPending', explanation, record: waiting, steps: unlockSteps(marked), warnings })
+    return goOn(view, {
+      reason: 'LocksPending',
+      explanation,
+      record: waiting,
+      steps: [...recordSteps(view, waiting), ...unlockSteps(marked)],
+      warnings,
+    })
   }
   if (isFallbackDue(view, planned)) return fallBack(view, planned)
   const claims = claimsFor(node, view.snapshot.storage, plan.locks)

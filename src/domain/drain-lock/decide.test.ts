@@ -178,11 +178,11 @@ table('before anything is held', {
   },
   'a lock of an earlier attempt is given back before anything is asked for': {
     given: { budgets: [locked(web, 7)], record: { ...planned, phase: 'Waiting' } },
-    then: { reason: 'LocksPending', phase: 'Waiting', steps: ['unlock shop/web'] },
+    then: { reason: 'LocksPending', phase: 'Waiting', steps: ['record Waiting', 'unlock shop/web'] },
   },
   'a reservation of an earlier attempt that never got its mark is given back too': {
     given: { budgets: [{ ...locked(), hold: undefined }], record: planned },
-    then: { reason: 'LocksPending', phase: 'Waiting', steps: ['unlock shop/web'] },
+    then: { reason: 'LocksPending', phase: 'Waiting', steps: ['record Waiting', 'unlock shop/web'] },
   },
 })
 

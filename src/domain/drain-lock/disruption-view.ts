@@ -119,8 +119,8 @@ export function withRecord(record: DisruptionRecord, change: Partial<DisruptionR
   return fields.every((field) => record[field] === change[field]) ? record : { ...record, ...change }
 }
 
-export function recordSteps(view: DisruptionView, record: DisruptionRecord): DisruptionStep[] {
-  return record === view.record ? [] : [{ step: 'record', record }]
+export function recordSteps({ request }: DisruptionView, record: DisruptionRecord): DisruptionStep[] {
+  return record === request.record ? [] : [{ step: 'record', record }]
 }
 
 export type Conclusion = Pick<DisruptionDecision, 'reason' | 'explanation'> &

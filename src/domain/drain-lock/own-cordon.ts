@@ -13,10 +13,12 @@ export function isOwnCordon(view: DisruptionView): boolean {
   return view.record.cordonedBy === ownCordon(view)
 }
 
-/** Who cordoned the node first. Written before we do, and never changed by what is seen later. */
+/** Whose the cordon of a node is that stands cordoned; ours while it does not. Written before we set it. */
 export function cordonOnRecord(view: DisruptionView): string {
-  const node = ownNode(view)
-  return view.record.cordonedBy ?? (node?.isCordoned === true ? somebodyElse : ownCordon(view))
+  const { cordonedBy } = view.record
+  // What somebody else had set and lifted again is ours when we set it anew.
+  if (ownNode(view)?.isCordoned !== true) return ownCordon(view)
+  return cordonedBy ?? somebodyElse
 }
 
 /** The record after our cordon was lifted: whoever cordons the node from now on is somebody else. */
