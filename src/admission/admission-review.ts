@@ -1,5 +1,6 @@
 import type { Pod } from '../api/core.ts'
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts'
+import type { Reason } from '../domain/reasons.ts'
 
 /** What is asked for of one pod: that it be evicted, or that it be deleted. */
 export interface PodRemoval {
@@ -135,10 +136,10 @@ function removalOf({ uid, request, verb, metadata, podUid, isDryRun, pod }: Foun
 }
 
 export type ReviewAnswer =
-  | { readonly allowed: true; readonly reason: string }
+  | { readonly allowed: true; readonly reason: Reason }
   | {
       readonly allowed: false
-      readonly reason: string
+      readonly reason: Reason
       readonly message: string
       /** What stands in the way: `pdb/shop/web`. */
       readonly cause: string

@@ -8,7 +8,7 @@ import { guardSecret } from '../domain/eviction-guard/guard-secret.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, sleep } from '../runtime/clock.ts'
 import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { DrainSightings } from './drain-sightings.ts'
@@ -36,6 +36,8 @@ export interface GuardOptions {
   readonly limits?: Partial<GuardLimits>
   /** How often to look whether the certificate changed. */
   readonly certificateEveryMs?: number
+  /** On its way out it goes on answering for so long: the API server does not know yet that it goes. Default 0. */
+  readonly lingerMs?: number
   readonly report?: (outcome: GuardOutcome) => void
   readonly onError: (error: unknown) => void
 }
@@ -116,6 +118,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
   }
 
   function whatIsMissing(): string | undefined {
+    if (stopping.signal.aborted) return 'it is shutting down'
     if (server === undefined) return 'there is no certificate yet'
     const unread = Object.entries(views).filter(([, view]) => !view.synced)
     return unread.length === 0 ? undefined : `not read yet: ${unread.map(([name]) => name).join(', ')}`
@@ -127,6 +130,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     async stop() {
       stopping.abort()
       await following
+      if (server !== undefined) await sleep(clock, options.lingerMs ?? 0)
       await server?.close()
       await publisher.stop()
       budgets.stop()

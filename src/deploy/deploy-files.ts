@@ -1,6 +1,7 @@
 import { dump } from 'js-yaml'
 import type { Permission } from '../controllers/permission.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
+import { buildGuardService } from './guard-manifests.ts'
 import { buildAccess, buildOperatorWorkload, buildToolboxAccess } from './operator-manifests.ts'
 
 export interface DeployOptions {
@@ -17,6 +18,7 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
     ...Object.fromEntries(definitions),
     'access.yaml': buildAccess(permissions),
     'operator.yaml': buildOperatorWorkload({ image: `cofferdam:${version}` }),
+    'guard.yaml': buildGuardService(),
   }
   const kustomization = {
     apiVersion: 'kustomize.config.k8s.io/v1beta1',

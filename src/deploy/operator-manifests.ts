@@ -104,6 +104,7 @@ export function buildToolboxAccess({ namespace: rookNamespace }: { readonly name
 /** Two replicas that agree on a leader, kept apart, and a budget so that a drain never takes both. */
 export function buildOperatorWorkload({ image }: { readonly image: string }): JsonObject[] {
   const healthPort = 7480
+  const guardPort = 7443
   const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10 })
   return [
     {
@@ -134,7 +135,10 @@ export function buildOperatorWorkload({ image }: { readonly image: string }): Js
                 name: 'operator',
                 image,
                 args: ['operator', '--health-host', '0.0.0.0', '--health-port', String(healthPort)],
-                ports: [{ name: 'health', containerPort: healthPort }],
+                ports: [
+                  { name: 'health', containerPort: healthPort },
+                  { name: 'guard', containerPort: guardPort },
+                ],
                 livenessProbe: probe('/healthz'),
                 readinessProbe: probe('/readyz'),
                 resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },

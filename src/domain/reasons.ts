@@ -51,6 +51,7 @@ export const reasons = {
   NodeReplaced: 'Another node has the name by now.',
   NodeUnknown: 'There is no node of that name.',
   NotCordoned: 'The node takes new pods.',
+  NotGuarded: 'It is about nothing that the guard looks at.',
   NothingHeld: 'Nobody holds a budget that covers the pod.',
   ObjectsUnusable: 'Objects of the cluster cannot be used as they are; the others are protected as ever.',
   OrphanBuried: 'What a vanished holder did has ended; its keys are free.',

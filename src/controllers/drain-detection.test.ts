@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import type { Node, Pod } from '../api/core.ts'
+import { conditionOf } from '../api/kube-object.ts'
+import { nodes, pods } from '../api/resources.ts'
+import { buildAttempt } from '../domain/drain-detection/attempt.ts'
+import { parseDrainedNode, parsePodOnNode } from '../domain/drain-detection/snapshot.ts'
+import { ApiServer } from '../embedded/api-server.ts'
+import { clusterAdmin } from '../embedded/user-info.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import { runController } from '../runtime/controller.ts'
+import { seededRandom } from '../runtime/random.ts'
+import { VirtualClock } from '../runtime/virtual-clock.ts'
+import { createDrainDetection } from './drain-detection.ts'
+
+const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { unschedulable: true } }
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'default', name: 'orders-0' },
+  spec: { nodeName: 'node-a', containers: [{ name: 'main', image: 'registry.example/orders:1' }] },
+}
+
+async function stage() {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12))
+  const random = seededRandom(1)
+  const api = new ApiServer({ clock, random }).as(clusterAdmin)
+  await api.create(nodes, node)
+  await api.create(pods, pod)
+  const base = { api, clock, random }
+  const views = {
+    nodes: createWatchCache({ ...base, type: nodes, project: parseDrainedNode }),
+    pods: createWatchCache({
+      ...base,
+      type: pods,
+      project: parsePodOnNode,
+      indexes: { node: ({ nodeName }) => [nodeName] },
+    }),
+  }
+  let writes = 0
+  const counted: Pick<typeof api, 'patch'> = {
+    patch: (...request) => {
+      writes += 1
+      return api.patch(...request)
+    },
+  }
+  const controller = runController(createDrainDetection({ api: counted, clock, ...views }), { clock, random })
+  await clock.advance(1_000)
+  return {
+    clock,
+    writes: () => writes,
+    async attempt(by: string) {
+      const annotations = { 'cofferdam.io/eviction-attempted': buildAttempt({ by, atMs: clock.now() }) }
+      await api.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { metadata: { annotations } } })
+    },
+    async says() {
+      const { status, reason, message } = conditionOf(await api.get(nodes, { name: 'node-a' }), 'DrainInProgress') ?? {}
+      return [status, reason, message]
+    },
+    async stop() {
+      const stopping = controller.stop()
+      await clock.advance(10_000)
+      await stopping
+      await Promise.all([views.nodes.stop(), views.pods.stop()])
+    },
+  }
+}
+
+describe('a drain whose evictions are all refused', () => {
+  it('is seen from the first attempt, goes on while somebody tries, and ends five minutes after the last', async () => {
+    const { clock, attempt, says, writes, stop } = await stage()
+    expect((await says()).slice(0, 2)).toEqual(['False', 'CordonedOnly'])
+    for (let minute = 0; minute < 20; minute += 1) {
+      await attempt('alice')
+      await clock.advance(60_000)
+    }
+    expect(await says()).toEqual([
+      'True',
+      'EvictionAttempted',
+      'alice has asked for the eviction of pods of this node; seen since 2026-01-01T12:00:01Z.',
+    ])
+    expect(writes()).toBe(2)
+    await clock.advance(239_000)
+    expect((await says())[0]).toBe('True')
+    await clock.advance(3_000)
+    expect((await says()).slice(0, 2)).toEqual(['False', 'DrainEnded'])
+    await clock.advance(3_600_000)
+    expect(writes()).toBe(3)
+    await stop()
+  })
+})
