@@ -9,6 +9,8 @@ export interface ClusterLink {
   readonly api: KubeApi
   /** The address of the API server, for people. */
   readonly server: string
+  /** Where to look when no flag says so. */
+  readonly namespace?: string
   close(): Promise<void>
 }
 
@@ -28,5 +30,5 @@ export const connect: Connect = async ({ kubeconfig, context }) => {
     userAgent: 'cofferdam',
     interactive: process.stdin.isTTY === true,
   })
-  return { api, server: connection.server, close: () => api.close() }
+  return { api, server: connection.server, namespace: connection.namespace, close: () => api.close() }
 }

@@ -1,18 +1,15 @@
-import { hasReason } from '../api/api-error.ts'
 import type { Pod } from '../api/core.ts'
 import { budgetsOf } from '../api/disruption-rules.ts'
-import type { KubeObject } from '../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
-import { keyText, type ObjectKey, type ResourceType } from '../api/resource-type.ts'
+import type { ObjectKey } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
-import { CofferdamError } from '../errors.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import { closestName } from './demo/closest-name.ts'
 import type { Subject } from './explain-subject.ts'
+import { findObject } from './find-object.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeStorage, type SeenStorage } from './observe-storage.ts'
 
@@ -42,7 +39,7 @@ export function explainSubject(subject: Subject, question: Question): Promise<Ex
 async function explainNamedNode(name: string, question: Question): Promise<Explained> {
   const { api, now, signal } = question
   const [node, onNode, budgets] = await Promise.all([
-    find(nodes, { name }, question),
+    findObject(nodes, { name }, question),
     api.list(pods, { fieldSelector: `spec.nodeName=${name}`, signal }),
     api.list(podDisruptionBudgets, { signal }),
   ])
@@ -59,7 +56,7 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
 async function explainNamedPod(key: Required<ObjectKey>, question: Question): Promise<Explained> {
   const { api, now, signal } = question
   const [pod, budgets] = await Promise.all([
-    find(pods, key, question),
+    findObject(pods, key, question),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
   const [peers, { storage, notSeen }] = await Promise.all([
@@ -72,7 +69,7 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
 
 async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {
   const { now } = question
-  const budget = await find(podDisruptionBudgets, key, question)
+  const budget = await findObject(podDisruptionBudgets, key, question)
   const [peers, { storage, notSeen }] = await Promise.all([
     podsOf([budget], question),
     storageBehind([budget], question),
@@ -90,28 +87,4 @@ async function podsOf(budgets: readonly PodDisruptionBudget[], { api, signal }: 
   const namespaces = [...new Set(budgets.map(({ metadata }) => metadata.namespace ?? ''))]
   const lists = await Promise.all(namespaces.map((namespace) => api.list(pods, { namespace, signal })))
   return lists.flatMap(({ items }) => items)
-}
-
-async function find<T extends KubeObject>(
-  type: ResourceType<T>,
-  key: ObjectKey,
-  { api, signal }: Question,
-): Promise<T> {
-  try {
-    return await api.get(type, key, { signal })
-  } catch (error) {
-    if (!hasReason(error, 'NotFound')) throw error
-    const { namespace, name } = key
-    const { items } = await api.list(type, namespace === undefined ? { signal } : { namespace, signal })
-    const closest = closestName(
-      name,
-      items.map(({ metadata }) => metadata.name),
-    )
-    const scope = namespace === undefined ? '' : ` -n ${namespace}`
-    throw new CofferdamError('OBJECT_NOT_FOUND', `there is no ${type.kind} ${keyText(key)}`, {
-      facts: { kind: type.kind, object: keyText(key) },
-      hint:
-        closest === undefined ? `kubectl get ${type.plural}${scope} shows those there are` : `did you mean ${closest}?`,
-    })
-  }
 }

@@ -38,6 +38,7 @@ export const reasons = {
   LedgerRebuilt: 'The ledger had forgotten what is under way, and was rebuilt from the records.',
   LedgerUnknown: 'The ledger cannot be read; nothing is begun, and nothing is given back.',
   LedgerUnusable: 'The ledger cannot be used as it is, so nothing is granted on it.',
+  LockRefused: 'The lock would go beyond what policy allows an owner.',
   LocksAsked: 'Everything that must be held is asked for at once.',
   LocksBroken: 'Somebody broke a lock of this request; nothing more is evicted for it.',
   LocksPending: 'Keys are held, and budgets are being locked for the pods that stay.',
