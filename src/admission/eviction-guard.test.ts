@@ -3,6 +3,7 @@ import type { Pod } from '../api/core.ts'
 import type { JsonObject } from '../api/json.ts'
 import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { emptyLedger, type Ledger } from '../domain/drain-lock/ledger.ts'
+import { evictionTokenAnnotation } from '../domain/eviction-guard/eviction-token.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import { followBudgets } from './covering-budgets.ts'
@@ -35,11 +36,15 @@ interface Seen {
   readonly pods?: readonly GuardedPod[]
   readonly budgets?: readonly GuardedBudget[]
   readonly ledger?: Observed<Ledger>
+  /** As a fresh look at it shows it. */
+  readonly renewed?: Observed<Ledger>
   readonly ageMs?: number
   readonly guardsDeletions?: boolean
 }
 
-function stage({ pods = [pod], budgets = [], ledger = known(emptyLedger), ageMs = 0, guardsDeletions = false }: Seen) {
+function stage(seen: Seen) {
+  const { pods = [pod], budgets = [], ledger = known(emptyLedger), renewed = ledger } = seen
+  const { ageMs = 0, guardsDeletions = false } = seen
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const outcomes: Omit<GuardOutcome, 'tookMs'>[] = []
   const sightings = new DrainSightings({ clock })
@@ -55,7 +60,7 @@ function stage({ pods = [pod], budgets = [], ledger = known(emptyLedger), ageMs 
       trustedMs: 180_000,
       view: { ageMs: () => ageMs, list: () => budgets, subscribe: () => () => {} },
     }),
-    ledger: () => ledger,
+    ledger: { current: () => ledger, renewed: async () => renewed },
     breakGlassOf: () => undefined,
     publisher: { publish: ({ node, by }) => published.push(`${by} ${node}`) },
     report: ({ verdict, reason }) => outcomes.push({ verdict, reason }),
@@ -68,6 +73,29 @@ function stage({ pods = [pod], budgets = [], ledger = known(emptyLedger), ageMs 
   }
   return { clock, ask, outcomes, sightings, published }
 }
+
+const acting: Ledger = {
+  ...emptyLedger,
+  nextEpoch: 2,
+  entries: [
+    {
+      key: 'pdb/shop/web',
+      uid: 'budget-1',
+      scope: '',
+      holder: 'operator-1',
+      requestId: 'request-1',
+      epoch: 1,
+      state: 'Acting',
+      since: '2026-01-01T00:00:00Z',
+      renewSequence: 0,
+    },
+  ],
+}
+const withToken = evictionReview({
+  eviction: {
+    metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: '{"requestId":"request-1","epoch":1}' } },
+  },
+})
 
 const podObject = (status: Pod['status'] = { phase: 'Running' }): Pod => ({
   apiVersion: 'v1',
@@ -107,6 +135,20 @@ const stories: Record<string, { given: Seen; asked?: object; isStrict?: boolean;
     given: { budgets: [budget()], ledger: unknown('silent') },
     isStrict: true,
     then: [false, 'HoldUnknown'],
+  },
+  'a budget that a drain holds is held against everybody else': {
+    given: { budgets: [budget()], ledger: known(acting) },
+    then: [false, 'HeldByRequest'],
+  },
+  'a drain that has only just written down what it holds is let through on a fresh look': {
+    given: { budgets: [budget()], renewed: known(acting) },
+    asked: withToken,
+    then: [true, 'HeldForThis'],
+  },
+  'a drain that holds nothing is refused, and stays so when a fresh look is not to be had': {
+    given: { budgets: [budget()], renewed: unknown('silent') },
+    asked: withToken,
+    then: [false, 'EpochVoid'],
   },
   'a deletion is nobody’s business unless that is asked for': {
     given: { budgets: [locked] },

@@ -9,6 +9,7 @@ import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from '
 import type { CoveringBudgets } from './covering-budgets.ts'
 import type { DrainSightings } from './drain-sightings.ts'
 import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import type { LedgerSource } from './ledger-source.ts'
 import { exemptionOf } from './removal-exemptions.ts'
 import type { SightingPublisher } from './sighting-publisher.ts'
 
@@ -23,7 +24,7 @@ export interface EvictionGuardOptions {
   readonly clock: Clock
   readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
   readonly budgets: CoveringBudgets
-  readonly ledger: () => Observed<Ledger> | Promise<Observed<Ledger>>
+  readonly ledger: LedgerSource
   /** What a request was allowed on somebody's explicit word. */
   readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
   readonly sightings: DrainSightings
@@ -77,19 +78,26 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
-    const seen = ledger()
-    return decideEviction({
-      target: { namespace: removal.namespace, name: removal.name },
-      pod,
-      budgets: budgetsOver(pod),
-      ledger: seen instanceof Promise ? await seen : seen,
-      // After the ledger was waited for: a lock that ended meanwhile does not count.
-      nowMs: clock.now(),
-      token,
-      breakGlass: token === undefined ? undefined : breakGlassOf(token.requestId),
-      isStrict,
-      dryRun: isDryRun,
-    })
+    const over = budgetsOver(pod)
+    const judge = (seen: Observed<Ledger>) =>
+      decideEviction({
+        target: { namespace: removal.namespace, name: removal.name },
+        pod,
+        budgets: over,
+        ledger: seen,
+        // After the ledger was waited for: a lock that ended meanwhile does not count.
+        nowMs: clock.now(),
+        token,
+        breakGlass: token === undefined ? undefined : breakGlassOf(token.requestId),
+        isStrict,
+        dryRun: isDryRun,
+      })
+    const seen = ledger.current()
+    const verdict = judge(seen instanceof Promise ? await seen : seen)
+    if (verdict.allowed || token === undefined || verdict.reason === 'AppLocked') return verdict
+    // Whoever shows a token has just written it down, and our copy may be from before.
+    const latest = await ledger.renewed()
+    return latest.known ? judge(latest) : verdict
   }
 
   function budgetsOver(pod: Observed<GuardedPod | undefined>) {

@@ -15,7 +15,7 @@ function stage({
   const clock = new VirtualClock()
   let reads = 0
   const view = { age: ageMs, ageMs: () => view.age, list: () => seen }
-  const ledger = createLedgerSource({
+  const source = createLedgerSource({
     view,
     clock,
     read: (signal) => {
@@ -24,7 +24,7 @@ function stage({
       return answer()
     },
   })
-  return { clock, ledger, view, reads: () => reads }
+  return { clock, ledger: source.current, renewed: source.renewed, view, reads: () => reads }
 }
 
 describe('the ledger as the guard sees it', () => {
@@ -61,5 +61,30 @@ describe('the ledger as the guard sees it', () => {
     await clock.advance(250)
     await ledger()
     expect(reads()).toBe(2)
+  })
+
+  it('is read again for whoever knows more, once for all who ask meanwhile, and not again at once', async () => {
+    const { renewed, clock, reads } = stage()
+    const first = renewed()
+    await clock.advance(1)
+    const others = [renewed(), renewed()]
+    expect([await first, ...(await Promise.all(others))].map((each) => each.known)).toEqual([true, false, false])
+    expect(reads()).toBe(1)
+    await clock.advance(250)
+    expect([await renewed(), reads()]).toEqual([live, 2])
+  })
+
+  it('is read anew for whoever asks while an older read is under way: that one may not know yet', async () => {
+    let release = () => {}
+    const held = new Promise<Observed<Ledger>>((resolve) => {
+      release = () => resolve(cached)
+    })
+    const answers = [held, Promise.resolve(live)]
+    const { ledger, renewed, clock, reads } = stage({ ageMs: 60_000, answer: () => answers.shift() ?? held })
+    const old = Promise.resolve(ledger())
+    await clock.advance(300)
+    const fresh = renewed()
+    release()
+    expect([await old, await fresh, reads()]).toEqual([cached, live, 2])
   })
 })

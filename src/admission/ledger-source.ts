@@ -13,17 +13,23 @@ export interface LedgerSourceOptions {
   readonly freshMs?: number
   /** How long one answer may take. Default 1 s: the API server waits for the guard no longer than three. */
   readonly patienceMs?: number
-  /** After a failure the server is left alone for so long. Default 250 ms. */
+  /** After a failure, or after somebody needed the very latest, the server is left alone for so long. Default 250 ms. */
   readonly pauseMs?: number
 }
 
+export interface LedgerSource {
+  /** As it was at most `freshMs` ago. */
+  current(): Observed<Ledger> | Promise<Observed<Ledger>>
+  /** Read after this call; unknown when it was read a moment ago, since then it is not read again. */
+  renewed(): Promise<Observed<Ledger>>
+}
+
 /**
- * Gives the ledger as it is now, or says why it cannot.
+ * Gives the ledger, or says why it cannot.
  *
- * Guarantees: what it gives was true at most `freshMs` ago; however many ask, one read is under way at most, and all that
- * came while it ran share its answer.
+ * Guarantees: however many ask, one read is under way at most, and all that came while it ran share its answer.
  */
-export function createLedgerSource(options: LedgerSourceOptions): () => Observed<Ledger> | Promise<Observed<Ledger>> {
+export function createLedgerSource(options: LedgerSourceOptions): LedgerSource {
   const { view, read, clock, freshMs = 2_000, patienceMs = 1_000, pauseMs = 250 } = options
   let asked: { readonly at: number; readonly ledger: Observed<Ledger> } | undefined
   let underWay: Promise<Observed<Ledger>> | undefined
@@ -50,7 +56,7 @@ export function createLedgerSource(options: LedgerSourceOptions): () => Observed
     return ledger
   }
 
-  return () => {
+  function current(): Observed<Ledger> | Promise<Observed<Ledger>> {
     if (view.ageMs() <= freshMs) {
       const [seen] = view.list()
       // A server without the object has never granted anything.
@@ -62,4 +68,21 @@ export function createLedgerSource(options: LedgerSourceOptions): () => Observed
     underWay ??= ask()
     return underWay
   }
+
+  async function renewed(): Promise<Observed<Ledger>> {
+    const calledAt = clock.now()
+    // One that began before may not know what the caller knows.
+    await underWay
+    if (asked !== undefined && asked.at > calledAt) return asked.ledger
+    if (underWay === undefined) {
+      const now = clock.now()
+      if (now < quietUntil || (asked !== undefined && now - asked.at < pauseMs)) {
+        return unknown('the ledger was read a moment ago')
+      }
+    }
+    underWay ??= ask()
+    return underWay
+  }
+
+  return { current, renewed }
 }
