@@ -120,8 +120,8 @@ function standIn(secret: Secret): KubeApi {
       items: collections.get(plural)?.() ?? [],
       resourceVersion: '1000000',
     }),
-    // biome-ignore lint/correctness/useYield: nothing happens on this watch until it ends.
     async *watch(_type: ResourceType, { signal }: WatchQuery = {}) {
+      yield { type: 'BOOKMARK', resourceVersion: '1000000' }
       if (signal !== undefined && !signal.aborted) await once(signal, 'abort')
     },
   }

@@ -39,7 +39,7 @@ describe('the ledger as the guard sees it', () => {
 
   it('is asked for once by any number of askers, and the answer serves for two seconds', async () => {
     const { ledger, reads, clock } = stage({ ageMs: 2_001 })
-    expect(await Promise.all(Array.from({ length: 500 }, () => ledger()))).toEqual(Array(500).fill(live))
+    expect(await Promise.all(Array.from({ length: 500 }, async () => ledger()))).toEqual(Array(500).fill(live))
     await clock.advance(2_000)
     expect([ledger(), reads()]).toEqual([live, 1])
     await clock.advance(1)
