@@ -2,11 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Pool } from 'undici'
 import { defaultCertificateSettings, planCertificates } from '../src/admission/guard-certificates.ts'
-import { parseGuardedBudget, parseGuardedNode, parseGuardedPod } from '../src/admission/guarded-objects.ts'
+import {
+  parseGuardedBudget,
+  parseGuardedDisruption,
+  parseGuardedNode,
+  parseGuardedPod,
+} from '../src/admission/guarded-objects.ts'
 import { startGuard } from '../src/admission/start-guard.ts'
 import type { Node, Pod, Secret } from '../src/api/core.ts'
 import { type DisruptionLedger, disruptionLedgers } from '../src/api/disruption-ledger.ts'
 import type { KubeObject } from '../src/api/kube-object.ts'
+import { nodeDisruptions } from '../src/api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../src/api/policy.ts'
 import type { ResourceType } from '../src/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods, secrets } from '../src/api/resources.ts'
@@ -144,6 +150,12 @@ async function serve(): Promise<void> {
     budgets: createWatchCache({ ...base, type: podDisruptionBudgets, project: parseGuardedBudget }),
     nodes: createWatchCache({ ...base, type: nodes, project: parseGuardedNode }),
     ledger: createWatchCache({ ...base, type: disruptionLedgers, project: parseLedger }),
+    disruptions: createWatchCache({
+      ...base,
+      type: nodeDisruptions,
+      project: parseGuardedDisruption,
+      indexes: { requestId: ({ requestId }) => [requestId] },
+    }),
   }
   await Promise.all(Object.values(views).map((view) => view.whenSynced()))
   const verdicts: Record<string, number> = {}

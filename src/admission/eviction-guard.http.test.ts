@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { validatingWebhookConfigurations } from '../api/admission-registration.ts'
-import { disruptionLedgers } from '../api/disruption-ledger.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
 import { namespaces, nodes, pods, secrets } from '../api/resources.ts'
-import { emptyLedger } from '../domain/drain-lock/ledger.ts'
-import { ledgerStatus } from '../domain/drain-lock/parse-ledger.ts'
 import { buildEvictionToken, evictionTokenAnnotation } from '../domain/eviction-guard/eviction-token.ts'
 import { startGuardStage } from './testing/guard-stage.ts'
 
@@ -22,6 +20,9 @@ afterAll(() => stage.stop())
 
 const labelOf = async (namespace: string) =>
   (await stage.admin.get(namespaces, { name: namespace })).metadata.labels?.['cofferdam.io/locked']
+const token = (requestId: string, epoch: number) => ({
+  metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: buildEvictionToken({ requestId, epoch }) } },
+})
 const isGoing = async (namespace: string, pod: string) =>
   (await stage.admin.get(pods, { namespace, name: pod })).metadata.deletionTimestamp !== undefined
 
@@ -56,43 +57,43 @@ describe('an API server that asks the guard', () => {
   it('refuses an eviction from a budget that another drain holds, and lets that drain itself through', async () => {
     const namespace = namespaceOf()
     const { uid } = await stage.seed({ namespace, podNames: ['web-0'] })
-    const entry = {
-      key: `pdb/${namespace}/web`,
-      uid,
-      scope: '',
-      holder: 'operator-1 for nodedisruption/reboot',
-      requestId: 'request-1',
-      epoch: 1,
-      state: 'Acting',
-      since: '2026-01-01T00:00:00Z',
-      renewSequence: 0,
-    } as const
-    const metadata = { name: 'cluster' }
-    const made = await stage.admin.create(disruptionLedgers, {
-      apiVersion: 'cofferdam.io/v1alpha1',
-      kind: 'DisruptionLedger',
-      metadata,
-    })
-    const status = ledgerStatus({ ...emptyLedger, nextEpoch: 2, entries: [entry] })
-    await stage.admin.update(disruptionLedgers, { ...made, status }, { subresource: 'status' })
-    await stage.until('the namespace is marked', async () => (await labelOf(namespace)) === 'true')
-    const key = { namespace, name: 'web-0' }
-    await expect(stage.evict(key)).rejects.toMatchObject({
+    const ledger = await stage.hold([{ key: `pdb/${namespace}/web`, uid, requestId: 'request-1' }])
+    await stage.until('the namespace is marked', () => stage.markOf(namespace) === 'true')
+    await expect(stage.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({
       code: 429,
-      message: expect.stringContaining('operator-1 for nodedisruption/reboot holds pdb/'),
+      message: expect.stringContaining('operator-1 holds pdb/'),
     })
-    const asking = (epoch: number) =>
-      stage.evict(key, {
-        metadata: {
-          name: 'web-0',
-          annotations: { [evictionTokenAnnotation]: buildEvictionToken({ requestId: 'request-1', epoch }) },
-        },
-      })
+    const asking = (epoch: number) => stage.evict({ namespace, name: 'web-0' }, token('request-1', epoch))
     await expect(asking(2)).rejects.toMatchObject({ code: 429, message: expect.stringContaining('epoch 2') })
     await asking(1)
     expect(await isGoing(namespace, 'web-0')).toBe(true)
-    await stage.admin.delete(disruptionLedgers, { name: 'cluster' })
-    await stage.until('the mark is gone', async () => (await labelOf(namespace)) === undefined)
+    await ledger.remove()
+    await stage.until('the mark is gone', () => stage.markOf(namespace) === undefined)
+  })
+
+  it('lets a request through an owner’s lock on somebody’s explicit word, and on nothing less', async () => {
+    const namespace = namespaceOf()
+    await stage.seed({ namespace, podNames: ['web-0'] })
+    await stage.lock(namespace, lock)
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    const glass = JSON.stringify({ by: 'alice', reason: 'the machine burns', until })
+    const request = await stage.admin.create(nodeDisruptions, {
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: 'burning' },
+      spec: { nodeName: `node-${namespace}`, intent: 'Reboot', honourSkipDrain: true },
+    })
+    const requestId = request.metadata.uid ?? ''
+    const ledger = await stage.hold([{ key: `node/node-${namespace}`, uid: 'node-1', requestId }])
+    const ask = () => stage.evict({ namespace, name: 'web-0' }, token(requestId, 1))
+    await expect(ask()).rejects.toMatchObject({ code: 429, message: expect.stringContaining('shop team locked') })
+    const annotations = { 'cofferdam.io/break-glass': glass }
+    const patch = { type: 'merge', body: { metadata: { annotations } } } as const
+    await stage.seesDisruption(await stage.admin.patch(nodeDisruptions, { name: 'burning' }, patch))
+    await expect(stage.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({ code: 429 })
+    await ask()
+    expect(await isGoing(namespace, 'web-0')).toBe(true)
+    await ledger.remove()
   })
 
   it('notes on a cordoned node who tried to empty it, refused or not; a dry run leaves no note', async () => {
@@ -247,5 +248,21 @@ describe('an API server that cannot reach the guard', () => {
         (error: { code: number }) => error.code === 429,
       ),
     )
+  })
+
+  it('is still answered for a moment by a guard that ends, until it is known that it does', async () => {
+    const own = await startGuardStage({ lingerMs: 500 })
+    try {
+      await own.seed({ namespace: 'shop', podNames: ['web-0'] })
+      await own.lock('shop', lock)
+      await own.until('calls must succeed', () => own.markOf('shop') === 'true')
+      const stopped = own.guard().stop()
+      expect(own.guard().whatIsMissing()).toBe('it is shutting down')
+      await expect(own.evict({ namespace: 'shop', name: 'web-0' })).rejects.toMatchObject({ code: 429 })
+      await stopped
+      await expect(own.evict({ namespace: 'shop', name: 'web-0' })).rejects.toMatchObject({ code: 500 })
+    } finally {
+      await own.stop()
+    }
   })
 })

@@ -1,8 +1,11 @@
 import type { Node, Pod } from '../api/core.ts'
 import { conditionOf, type KubeObject } from '../api/kube-object.ts'
 import type { LabelSelector, Labels } from '../api/label-selector.ts'
+import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { isClosedToPods } from '../domain/drain-detection/closed-node.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
+import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
 
 /** What the guard keeps of a pod; there are many. */
 export interface GuardedPod {
@@ -34,6 +37,12 @@ export interface GuardedNode {
   readonly isClosed: boolean
 }
 
+/** What the guard keeps of a request to take a node out. */
+export interface GuardedDisruption {
+  readonly requestId: string
+  readonly breakGlass: BreakGlass | undefined
+}
+
 export function parseGuardedPod(pod: Pod): GuardedPod {
   const { name, namespace = '', uid = '', labels = {}, deletionTimestamp } = pod.metadata
   const phase = pod.status?.phase
@@ -56,6 +65,11 @@ export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
 
 export function parseGuardedNode(node: Node): GuardedNode {
   return { name: node.metadata.name, isClosed: isClosedToPods(node) }
+}
+
+export function parseGuardedDisruption({ metadata }: NodeDisruption): GuardedDisruption {
+  const { breakGlass } = parseBreakGlass(metadata.annotations?.[breakGlassAnnotation])
+  return { requestId: metadata.uid ?? '', breakGlass }
 }
 
 function ownAnnotations({ metadata }: KubeObject): Record<string, string> {

@@ -12,9 +12,9 @@ import { type Clock, sleep } from '../runtime/clock.ts'
 import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { DrainSightings } from './drain-sightings.ts'
-import { createEvictionGuard, type EvictionGuardOptions, type GuardOutcome } from './eviction-guard.ts'
+import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
 import { type GuardLimits, type GuardServer, startGuardServer } from './guard-server.ts'
-import type { GuardedBudget, GuardedNode, GuardedPod } from './guarded-objects.ts'
+import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
 import { createSightingPublisher } from './sighting-publisher.ts'
 
@@ -26,8 +26,9 @@ export interface GuardOptions {
     readonly budgets: WatchView<GuardedBudget>
     readonly nodes: WatchView<GuardedNode>
     readonly ledger: WatchView<Observed<Ledger>>
+    /** Indexed by `requestId`. */
+    readonly disruptions: WatchView<GuardedDisruption>
   }
-  readonly breakGlassOf?: EvictionGuardOptions['breakGlassOf']
   readonly policy: AppLockPolicy
   readonly host: string
   /** 0 takes any free port. */
@@ -70,7 +71,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     pods: views.pods,
     budgets,
     ledger: createLedgerSource({ view: views.ledger, read: readLedger, clock }),
-    breakGlassOf: options.breakGlassOf ?? (() => undefined),
+    breakGlassOf: (requestId) => views.disruptions.byIndex('requestId', requestId)[0]?.breakGlass,
     sightings: new DrainSightings({ clock }),
     publisher,
     trustedMs,

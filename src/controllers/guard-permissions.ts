@@ -8,5 +8,6 @@ export const evictionGuardPermissions: readonly Permission[] = [
   { group: '', resource: 'nodes', verbs: ['list', 'watch', 'patch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['get', 'list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
   { group: '', resource: 'secrets', namespace: guardSecret.namespace, names: [guardSecret.name], verbs: ['get'] },
 ]

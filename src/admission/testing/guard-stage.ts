@@ -6,6 +6,7 @@ import type { Pod } from '../../api/core.ts'
 import { disruptionLedgers } from '../../api/disruption-ledger.ts'
 import type { JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
+import { nodeDisruptions } from '../../api/node-disruption.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
 import { namespaces, nodes, podDisruptionBudgets, pods } from '../../api/resources.ts'
 import { createGuardCertificates, guardCertificatesPermissions } from '../../controllers/guard-certificates.ts'
@@ -14,7 +15,8 @@ import { createGuardRegistration, guardRegistrationPermissions } from '../../con
 import { buildCustomResourceDefinitions } from '../../deploy/custom-resource-definitions.ts'
 import { buildAccess, operatorAccount } from '../../deploy/operator-manifests.ts'
 import { defaultAppLockPolicy } from '../../domain/drain-lock/app-lock.ts'
-import { parseLedger } from '../../domain/drain-lock/parse-ledger.ts'
+import { emptyLedger, type LedgerEntry } from '../../domain/drain-lock/ledger.ts'
+import { ledgerStatus, parseLedger } from '../../domain/drain-lock/parse-ledger.ts'
 import { lockedLabel } from '../../domain/eviction-guard/namespace-labels.ts'
 import { HttpsWebhookClient, type WebhookCall } from '../../embedded/admission/webhook-call.ts'
 import { ApiServer } from '../../embedded/api-server.ts'
@@ -26,13 +28,14 @@ import { seededRandom } from '../../runtime/random.ts'
 import { realClock } from '../../runtime/real-clock.ts'
 import type { GuardOutcome } from '../eviction-guard.ts'
 import { type CertificateSettings, defaultCertificateSettings, planCertificates } from '../guard-certificates.ts'
-import { parseGuardedBudget, parseGuardedNode, parseGuardedPod } from '../guarded-objects.ts'
+import { parseGuardedBudget, parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../guarded-objects.ts'
 import { startGuard } from '../start-guard.ts'
 
 export interface GuardStageOptions {
   readonly guardsDeletions?: boolean
   /** Whether the API server opens a new connection for every call, and so looks at the certificate each time. */
   readonly connectsAnew?: boolean
+  readonly lingerMs?: number
 }
 
 const connectAnew: WebhookCall = async (call) => {
@@ -51,7 +54,8 @@ const random = seededRandom(1)
  * An API server that calls the guard over HTTPS, with everything around it as it runs for real: rights, certificates,
  * registration, views.
  */
-export async function startGuardStage({ guardsDeletions = false, connectsAnew = false }: GuardStageOptions = {}) {
+export async function startGuardStage(options: GuardStageOptions = {}) {
+  const { guardsDeletions = false, connectsAnew = false, lingerMs = 0 } = options
   const server = new ApiServer({ clock, random, ...(connectsAnew ? { callWebhook: connectAnew } : {}) })
   server.start()
   const admin = server.as(clusterAdmin)
@@ -88,6 +92,14 @@ export async function startGuardStage({ guardsDeletions = false, connectsAnew = 
     ),
     nodes: own(createWatchCache({ ...base, type: nodes, project: parseGuardedNode })),
     ledger: own(createWatchCache({ ...base, type: disruptionLedgers, project: parseLedger })),
+    disruptions: own(
+      createWatchCache({
+        ...base,
+        type: nodeDisruptions,
+        project: parseGuardedDisruption,
+        indexes: { requestId: ({ requestId }) => [requestId] },
+      }),
+    ),
   }
   const configurations = own(
     createWatchCache<ValidatingWebhookConfiguration>({ ...base, type: validatingWebhookConfigurations }),
@@ -110,6 +122,7 @@ export async function startGuardStage({ guardsDeletions = false, connectsAnew = 
       port: 0,
       guardsDeletions,
       certificateEveryMs: 10,
+      lingerMs,
       report: (outcome) => outcomes.push(outcome),
       onError: (error) => errors.push(error),
     })
@@ -169,6 +182,7 @@ export async function startGuardStage({ guardsDeletions = false, connectsAnew = 
       guard = startNewGuard()
     },
     markOf: (namespace: string) => marks.get(namespace)?.label,
+    seesDisruption: ({ metadata }: KubeObject) => views.disruptions.whenSeen(metadata.resourceVersion ?? ''),
     seesNode: ({ metadata }: KubeObject) => views.nodes.whenSeen(metadata.resourceVersion ?? ''),
     /** A namespace with a budget of one, and running pods on a node. */
     async seed({ namespace, podNames }: { readonly namespace: string; readonly podNames: readonly string[] }) {
@@ -222,6 +236,22 @@ export async function startGuardStage({ guardsDeletions = false, connectsAnew = 
         metadata: { name: key.name },
         ...body,
       }),
+    /** Writes a ledger in which requests act on these keys, all under epoch 1. */
+    async hold(keys: readonly Pick<LedgerEntry, 'key' | 'uid' | 'requestId'>[]) {
+      const entries = keys.map((key): LedgerEntry => {
+        const since = '2026-01-01T00:00:00Z'
+        return { ...key, scope: '', holder: 'operator-1', epoch: 1, state: 'Acting', since, renewSequence: 0 }
+      })
+      const made = await admin.create(disruptionLedgers, {
+        apiVersion: 'cofferdam.io/v1alpha1',
+        kind: 'DisruptionLedger',
+        metadata: { name: 'cluster' },
+      })
+      const status = ledgerStatus({ ...emptyLedger, nextEpoch: 2, entries })
+      const { metadata } = await admin.update(disruptionLedgers, { ...made, status }, { subresource: 'status' })
+      await views.ledger.whenSeen(metadata.resourceVersion ?? '')
+      return { remove: () => admin.delete(disruptionLedgers, { name: 'cluster' }) }
+    },
     async lock(namespace: string, lock: JsonObject | undefined) {
       const annotations = { 'cofferdam.io/lock': lock === undefined ? null : JSON.stringify(lock) }
       const key = { namespace, name: 'web' }
