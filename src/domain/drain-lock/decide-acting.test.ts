@@ -61,10 +61,7 @@ table('once the intent is written', {
     given: {
       record: draining,
       node: cordoned,
-      pods: [
-        { ...job0, name: 'daemon', uid: 'daemon-1', kind: 'stays-anyway' },
-        { ...job0, kind: 'finished' },
-      ],
+      pods: [web0, { ...job0, name: 'daemon', uid: 'daemon-1', kind: 'stays-anyway' }, { ...job0, kind: 'finished' }],
     },
     then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
   },
@@ -122,13 +119,49 @@ table('once the intent is written', {
     },
   },
   'a pod that came later and wants to stay is evicted, because keys never grow': {
-    given: { record: draining, node: cordoned, pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }] },
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }],
+      budgets: [locked({ ...web, expectedPods: 4 })],
+    },
     then: {
       reason: 'PodsLeaving',
       phase: 'Draining',
       steps: ['record Draining', 'evict web-9 under 1'],
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
       warnings: ['pod/shop/web-9 wants to stay and leaves: it came after the locks were taken'],
+    },
+  },
+  'a pod that came later waits for what is reserved for one that stays: both leave, rather than none': {
+    given: { record: draining, node: cordoned, pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }] },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+      warnings: [
+        'pod/shop/web-9 wants to stay and leaves: it came after the locks were taken',
+        'pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both',
+      ],
+    },
+  },
+  'a budget that could spare both and has not for long: both leave': {
+    given: {
+      nowMs: nowMs + minutes(1),
+      request: { fallbackAfterMs: minutes(1) },
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1', wantsToStay: false }],
+      budgets: [locked({ ...web, expectedPods: 4 })],
+      ledger: ledgerOf(...acting.entries.map((each) => ({ ...each, renewSequence: 3 }))),
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+      warnings: ['pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both'],
     },
   },
   'a node that somebody else had cordoned stays on record as theirs': {
@@ -316,7 +349,7 @@ table('the node goes and comes back', {
   },
   'a removed node that reboots has not gone': {
     given: { request: { intent: 'Remove' }, record: { ...drained, skippedPods: [] }, node: rebooted, pods: [] },
-    then: { reason: 'NodeMayGo', phase: 'Drained', blockedBy: [mayGo] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['unlock shop/web'], blockedBy: [mayGo] },
   },
   'a removed node that is gone has done what was wanted': {
     given: { request: { intent: 'Remove' }, record: drained, node: null, pods: [] },

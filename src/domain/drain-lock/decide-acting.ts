@@ -7,6 +7,7 @@ import {
   asReferences,
   bootThatGoes,
   type DisruptionView,
+  fallbackAtMs,
   goOn,
   type HeldKeys,
   isPastDeadline,
@@ -30,8 +31,15 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
   if (ending !== undefined) return decideRecovering(view, ending)
   const node = ownNode(view)
   if (node === undefined) return decideRecovering(view, 'gone')
-  const record = actingRecord(view, held, node)
-  const plan = planPods({ ...snapshot, hasFallenBack: record.hasFallenBack, bound: record.skippedPods })
+  const before = actingRecord(view, held, node)
+  const plan = planPods({
+    ...snapshot,
+    hasFallenBack: before.hasFallenBack,
+    bound: before.skippedPods,
+    isPatienceOver: view.nowMs >= fallbackAtMs(view),
+  })
+  const stayed = before.skippedPods.filter(({ uid }) => !plan.leaves.some((pod) => pod.uid === uid))
+  const record = withRecord(before, { skippedPods: asReferences(before.skippedPods, stayed) })
   const acting: Acting = { node, plan, held, record }
   const broken = brokenKeys(view, acting)
   if (broken.length > 0) return standStill(view, acting, broken)

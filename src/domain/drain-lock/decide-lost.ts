@@ -31,7 +31,12 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
     const steps: DisruptionStep[] = [{ step: 'intend', epoch: held.epoch, bootID: before ?? node?.bootID ?? '' }]
     return goOn(view, { reason: 'LedgerLost', explanation, steps })
   }
-  const plan = planPods({ ...snapshot, hasFallenBack: record.hasFallenBack, bound: record.skippedPods })
+  const plan = planPods({
+    ...snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: record.skippedPods,
+    isPatienceOver: false,
+  })
   const named = node ?? { name: request.nodeName, uid: record.nodeUid ?? '' }
   const claims = claimsFor(named, snapshot.storage, plan.locks)
   const obstacles = obstaclesTo(view, claims)

@@ -19,7 +19,12 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   const record = recoveringRecord(view)
   const blockedBy = effectsLeft(view)
   if (blockedBy.length === 0) return decideEnding({ ...view, record }, endingWords(view, ending))
-  const plan = planPods({ ...snapshot, hasFallenBack: record.hasFallenBack, bound: record.skippedPods })
+  const plan = planPods({
+    ...snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: record.skippedPods,
+    isPatienceOver: false,
+  })
   const locks = held === undefined ? undefined : keepLocks(view, plan, record, held.epoch)
   const steps: DisruptionStep[] = recordSteps(view, locks?.record ?? record)
   if (held !== undefined && node?.isReady === true && node.isCordoned && isOwnCordon(view)) {

@@ -407,6 +407,15 @@ table('a pod that wants to stay and may not leaves, with the reason', {
       warnings: [leaves('2 budgets cover it, and none of them can answer for it alone')],
     },
   },
+  'another pod of its budget leaves the node, and the budget can spare one of them': {
+    given: { pods: [web0, { ...web0, name: 'web-1', uid: 'web-1-1', wantsToStay: false }] },
+    then: {
+      reason: 'LocksAsked',
+      phase: 'Waiting',
+      steps: ['take node/node-a'],
+      warnings: [leaves('others of web leave the node, and it cannot spare both')],
+    },
+  },
   'the request does not want any to stay': {
     given: { request: { honourSkipDrain: false }, pods: [web0] },
     then: {

@@ -6,14 +6,14 @@ import { minutes } from './testing/stage.ts'
 
 const happenings = [
   ...(['look', 'look', 'look', 'look', 'look', 'die', 'fail', 'count', 'replace', 'start', 'reboot', 'boot'] as const),
-  ...(['wait', 'cancel', 'lock', 'wipe'] as const),
+  ...(['sleep', 'wake', 'wait', 'cancel', 'lock', 'wipe'] as const),
 ]
 
 const story = fc.record({
   nodes: fc.integer({ min: 2, max: 4 }),
   apps: fc.array(
     fc.record({
-      wantsToStay: fc.boolean(),
+      stays: fc.constantFrom('all', 'none', 'even', 'odd'),
       replicas: fc.integer({ min: 2, max: 4 }),
       maxUnavailable: fc.integer({ min: 1, max: 2 }),
     }),
@@ -48,6 +48,8 @@ function happen(cluster: SmallCluster, what: (typeof happenings)[number], which:
   const request = cluster.requests[which % cluster.requests.length]
   if (what === 'look') for (let round = 0; round <= steps; round += 1) cluster.look(which)
   if (what === 'die') cluster.look(which, { steps, dies: true })
+  if (what === 'sleep') cluster.fallAsleep(which, steps)
+  if (what === 'wake') cluster.wakeUp()
   if (what === 'fail') cluster.look(which, { steps, writesAnyway: true })
   if (what === 'count') cluster.count()
   if (what === 'replace') cluster.replacePods()
@@ -56,7 +58,7 @@ function happen(cluster: SmallCluster, what: (typeof happenings)[number], which:
   if (what === 'boot') cluster.boot()
   // Without the guard, only who is not away for longer than a reservation lasts keeps his locks.
   if (what === 'wait') cluster.nowMs += cluster.isGuardUp ? minutes(1 + (which % 6)) : 20_000
-  if (what === 'cancel' && request !== undefined && which > 15) request.isCancelled = true
+  if (what === 'cancel' && request !== undefined && which > 12) request.isCancelled = true
   if (what === 'lock' && app !== undefined && which > 15) app.ownerLockedUntilMs = cluster.nowMs + minutes(which)
   if (what === 'wipe' && cluster.isGuardUp && which > 15)
     cluster.ledger = { ...emptyLedger, nextEpoch: cluster.ledger.nextEpoch }

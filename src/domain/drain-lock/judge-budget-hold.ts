@@ -111,6 +111,12 @@ function isMarked({ budget: { hold }, requestId, epoch, nowMs, settings }: HoldQ
   )
 }
 
+/** How many pods the budget wants healthy when it is not lowered for us. */
+export function desiredWhenFree({ hold, desiredHealthy, expectedPods }: BudgetFacts): number {
+  const isLowered = hold?.formerLimit !== undefined && desiredHealthy >= expectedPods
+  return isLowered ? desiredUnder(hold.formerLimit, expectedPods) : desiredHealthy
+}
+
 /** How many pods the budget wanted healthy before it was lowered. A limit that cannot be read wanted them all. */
 function desiredUnder({ minAvailable, maxUnavailable }: NonNullable<BudgetHold['formerLimit']>, all: number): number {
   if (maxUnavailable !== undefined) return Math.max(0, all - (countOf(maxUnavailable, all) ?? 0))

@@ -1,6 +1,13 @@
 import { budgetKey } from './claims.ts'
 import type { DisruptionStep, DisruptionWarning } from './decision.ts'
-import { type DisruptionView, referenceTo, withRecord, withReferences } from './disruption-view.ts'
+import {
+  type DisruptionView,
+  markedBudgets,
+  referenceTo,
+  unlockSteps,
+  withRecord,
+  withReferences,
+} from './disruption-view.ts'
 import { judgeBudgetHold } from './judge-budget-hold.ts'
 import type { PodPlan } from './plan-pods.ts'
 import type { DisruptionRecord } from './snapshot.ts'
@@ -14,7 +21,7 @@ export interface KeptLocks {
 const none: readonly never[] = []
 
 /**
- * Keeps the budgets of the pods that stay locked while the node may go. A lock that cannot be had any more is named and
+ * Keeps the budgets of the pods that stay locked while the node may go, and no others. A lock that cannot be had any more is named and
  * holds nothing up: a pod whose node is away is missing from the count already.
  *
  * Guarantees: no step that is known to fail.
@@ -22,7 +29,10 @@ const none: readonly never[] = []
 export function keepLocks(view: DisruptionView, plan: PodPlan, record: DisruptionRecord, epoch: number): KeptLocks {
   if (plan.locks.length === 0 && record.lockedBudgets.length === 0) return { steps: none, record, warnings: none }
   const { snapshot, request, nowMs, held, breaksGlass } = view
-  const steps: DisruptionStep[] = []
+  // Once the node is back or gone, what is locked is given back together with the keys.
+  const marked = record.phase === 'Recovering' ? none : markedBudgets(view)
+  const unneeded = marked.filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
+  const steps: DisruptionStep[] = unlockSteps(unneeded)
   const warnings: DisruptionWarning[] = []
   let lockedBudgets = record.lockedBudgets
   for (const { budget, pods } of plan.locks) {

@@ -1,4 +1,5 @@
 import type { DisruptionWarning } from './decision.ts'
+import { desiredWhenFree } from './judge-budget-hold.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts, PodReference } from './snapshot.ts'
 
 /** What becomes of the pods on the node. */
@@ -23,6 +24,8 @@ export type PodPlanQuestion = Pick<DisruptionSnapshot, 'request' | 'node' | 'pod
   readonly hasFallenBack: boolean
   /** Once the intent is written, nothing more may stay than was on record then. */
   readonly bound: readonly PodReference[] | undefined
+  /** A budget that could spare more pods than stay, and does not, is not waited for any longer. */
+  readonly isPatienceOver: boolean
 }
 
 /**
@@ -47,8 +50,32 @@ export function planPods(question: PodPlanQuestion): PodPlan {
     if (typeof mayStay === 'string')
       warnings.push({ object: podName(pod), says: `wants to stay and leaves: ${mayStay}` })
   }
+  const locks = locksFor(stays, question.budgets)
+  const selfBlocking = locks.filter((lock) => isInOwnWay(lock, leaves, question))
+  for (const { pods, budget } of selfBlocking) {
+    for (const name of pods) {
+      const index = stays.findIndex((pod) => pod.name === name && pod.namespace === budget.namespace)
+      const [pod] = stays.splice(index, 1)
+      if (pod === undefined) continue
+      leaves.push(pod)
+      const says = `wants to stay and leaves: others of ${budget.name} leave the node, and it cannot spare both`
+      warnings.push({ object: podName(pod), says })
+    }
+  }
   if (stays.length > 0) warnings.push(...shutdownWarning(question))
-  return { stays, leaves, going, locks: locksFor(stays, question.budgets), warnings }
+  return { stays, leaves, going, locks: locks.filter((lock) => !selfBlocking.includes(lock)), warnings }
+}
+
+/** What a budget spares for the pods that stay may be all that the others of the same node wait for. */
+function isInOwnWay({ budget, pods }: BudgetLock, leaves: readonly PodFacts[], question: PodPlanQuestion): boolean {
+  const { bound, node, isPatienceOver } = question
+  const waits = ({ kind, budgetUids }: PodFacts) =>
+    kind === 'ordinary' && budgetUids.length === 1 && budgetUids[0] === budget.uid
+  if (!leaves.some(waits)) return false
+  // Whoever is away cannot leave any more.
+  if (bound !== undefined && node?.isReady !== true) return false
+  const canSpareMore = budget.expectedPods - desiredWhenFree(budget) > pods.length
+  return canSpareMore ? isPatienceOver && budget.disruptionsAllowed <= 0 : budget.isCounted
 }
 
 export function podName({ namespace, name }: PodReference): string {

@@ -21,6 +21,7 @@ import { blank, minutes, nowMs, settings } from './stage.ts'
 
 interface SmallNode {
   readonly name: string
+  version: number
   boots: number
   isReady: boolean
   isCordoned: boolean
@@ -29,16 +30,15 @@ interface SmallNode {
 interface SmallPod {
   readonly app: SmallApp
   readonly name: string
+  readonly wantsToStay: boolean
   node: SmallNode | undefined
   isReady: boolean
   isLeaving: boolean
 }
 
-interface SmallApp {
+interface SmallApp extends AppPlan {
   readonly name: string
-  readonly wantsToStay: boolean
-  readonly replicas: number
-  readonly maxUnavailable: number
+  version: number
   /** As the disruption controller counted it last, with what was taken since. */
   allowed: number
   healthy: number
@@ -53,13 +53,15 @@ interface SmallRequest {
   readonly createdMs: number
   /** Which process looks after it: another one after each crash. */
   process: number
+  version: number
   record: DisruptionRecord
   isCancelled: boolean
   isGone: boolean
 }
 
 export interface AppPlan {
-  readonly wantsToStay: boolean
+  /** Which of its pods want to stay. */
+  readonly stays: 'all' | 'none' | 'even' | 'odd'
   readonly replicas: number
   readonly maxUnavailable: number
 }
@@ -77,14 +79,15 @@ export class SmallCluster {
   pods: SmallPod[] = []
   isGuardUp = true
   #made = 0
+  #asleep: { request: SmallRequest; steps: readonly DisruptionStep[]; seen: Map<string, number> } | undefined
 
   constructor(nodeCount: number, apps: readonly AppPlan[], wanted: readonly number[]) {
     this.nodes = [...Array(nodeCount).keys()].map((index) => {
-      return { name: `node-${index}`, boots: 1, isReady: true, isCordoned: false }
+      return { name: `node-${index}`, version: 0, boots: 1, isReady: true, isCordoned: false }
     })
     this.apps = apps.map((app, index) => {
       const name = `app-${index}`
-      return { ...app, name, allowed: 0, healthy: 0, disrupted: {}, hold: undefined, ownerLockedUntilMs: 0 }
+      return { ...app, name, version: 0, allowed: 0, healthy: 0, disrupted: {}, hold: undefined, ownerLockedUntilMs: 0 }
     })
     for (const app of this.apps) {
       for (let replica = 0; replica < app.replicas; replica += 1) this.#make(app, this.nodes[replica % nodeCount])
@@ -95,6 +98,7 @@ export class SmallCluster {
       node: this.nodes[node % (nodeCount - 1)] as SmallNode,
       createdMs: nowMs,
       process: 0,
+      version: 0,
       record: blank,
       isCancelled: false,
       isGone: false,
@@ -103,8 +107,11 @@ export class SmallCluster {
   }
 
   #make(app: SmallApp, node: SmallNode | undefined): void {
+    const number = this.pods.filter((pod) => pod.app === app).length
+    const wantsToStay = app.stays === 'all' || app.stays === (number % 2 === 0 ? 'even' : 'odd')
+    const name = `${app.name}-${this.#made}`
     this.#made += 1
-    this.pods.push({ app, name: `${app.name}-${this.#made}`, node, isReady: node !== undefined, isLeaving: false })
+    this.pods.push({ app, name, wantsToStay, node, isReady: node !== undefined, isLeaving: false })
   }
 
   /** Applications with fewer running pods than their budget wants. */
@@ -132,6 +139,7 @@ export class SmallCluster {
       app.disrupted = Object.fromEntries(disrupted)
       app.healthy = pods.filter((pod) => pod.isReady && !pod.isLeaving && app.disrupted[pod.name] === undefined).length
       app.allowed = Math.max(0, app.healthy - (app.replicas - app.maxUnavailable))
+      app.version += 1
     }
   }
 
@@ -175,6 +183,7 @@ export class SmallCluster {
       if (app.allowed <= 0) return false
       app.allowed -= 1
       app.disrupted = { ...app.disrupted, [pod.name]: this.nowMs + deletionTimeoutMs }
+      app.version += 1
     }
     pod.isLeaving = true
     return true
@@ -204,9 +213,47 @@ export class SmallCluster {
       isWhole = index < steps && this.#take(request, step)
       if (!isWhole) break
     }
-    if (isWhole || (writesAnyway && !dies)) request.record = decision.record
+    if (isWhole || (writesAnyway && !dies)) {
+      request.record = decision.record
+      request.version += 1
+    }
     if (dies) request.process += 1
     return decision
+  }
+
+  /** A process falls asleep before one of its steps, and another one takes over. */
+  fallAsleep(pick: number, steps: number): void {
+    const request = this.requests[pick % this.requests.length]
+    const decision = this.look(pick, { steps, dies: true })
+    if (request === undefined || decision === undefined) return
+    this.#asleep = { request, steps: decision.steps.slice(steps), seen: this.#versions() }
+  }
+
+  /** It wakes up and goes on with what it had in mind. Objects that have changed since refuse it. */
+  wakeUp(): void {
+    const { request, steps = [], seen } = this.#asleep ?? {}
+    this.#asleep = undefined
+    if (request === undefined || request.isGone || seen === undefined) return
+    for (const step of steps) {
+      const isTouched = this.#objectOf(request, step)
+      const now = this.#versions()
+      if (isTouched !== undefined && seen.get(isTouched) !== now.get(isTouched)) return
+      // As whoever it was before: the ledger knows it by its epoch.
+      if (step.step === 'take' || step.step === 'adopt' || step.step === 'finish') return
+      if (!this.#take(request, step)) return
+      if (isTouched !== undefined) seen.set(isTouched, this.#versions().get(isTouched) ?? 0)
+    }
+  }
+
+  #objectOf({ node, id }: SmallRequest, step: DisruptionStep): string | undefined {
+    if (step.step === 'lock' || step.step === 'unlock') return step.budget.uid
+    if (step.step === 'cordon' || step.step === 'uncordon') return node.name
+    return step.step === 'record' ? id : undefined
+  }
+
+  #versions(): Map<string, number> {
+    const all = [...this.nodes, ...this.apps].map(({ name, version }): [string, number] => [name, version])
+    return new Map([...all, ...this.requests.map(({ id, version }): [string, number] => [id, version])])
   }
 
   snapshot(request: SmallRequest): DisruptionSnapshot {
@@ -239,14 +286,14 @@ export class SmallCluster {
       },
       pods: this.pods
         .filter((pod) => pod.node === node)
-        .map(({ app, name, isReady, isLeaving }) => ({
+        .map(({ app, name, wantsToStay, isReady, isLeaving }) => ({
           namespace: 'shop',
           name,
           uid: name,
           kind: 'ordinary',
           isReady,
           isLeaving,
-          wantsToStay: app.wantsToStay,
+          wantsToStay,
           toleratesMs: Number.POSITIVE_INFINITY,
           budgetUids: [app.name],
         })),
@@ -307,6 +354,7 @@ export class SmallCluster {
         return true
       case 'record':
         request.record = step.record
+        request.version += 1
         return true
       case 'lock':
         return this.#lock(id, step)
@@ -315,6 +363,7 @@ export class SmallCluster {
       case 'cordon':
       case 'uncordon':
         request.node.isCordoned = step.step === 'cordon'
+        request.node.version += 1
         return true
       case 'evict':
         for (const pod of step.pods) this.evict(pod, { requestId: id, epoch: step.epoch })
@@ -333,6 +382,7 @@ export class SmallCluster {
   #lock(requestId: string, { budget, pods, untilMs, epoch }: DisruptionStep & { step: 'lock' }): boolean {
     const app = this.apps.find(({ name }) => name === budget.uid)
     if (app === undefined) return false
+    app.version += 1
     app.hold = { requestId, request: requestId, epoch, untilMs, reason: '' }
     const fresh = pods.filter((pod) => app.disrupted[pod] === undefined).length
     if (fresh > app.allowed) return false
@@ -344,6 +394,7 @@ export class SmallCluster {
   #unlock(uid: string): boolean {
     const app = this.apps.find(({ name }) => name === uid)
     if (app === undefined) return false
+    app.version += 1
     // An eviction is never dated ahead.
     const isOwn = ([, untilMs]: [string, number]) => untilMs > this.nowMs + deletionTimeoutMs
     app.disrupted = Object.fromEntries(Object.entries(app.disrupted).filter((each) => !isOwn(each)))
