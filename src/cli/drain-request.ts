@@ -1,0 +1,108 @@
+import { hasReason } from '../api/api-error.ts'
+import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
+import { apiVersionOf } from '../api/resource-type.ts'
+import { breakGlassAnnotation, formatBreakGlass } from '../domain/drain-lock/break-glass.ts'
+import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
+import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
+import { compareText } from '../domain/explain/last-writer.ts'
+import { CofferdamError } from '../errors.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+
+export interface RequestPlace {
+  readonly api: KubeApi
+  readonly signal: AbortSignal
+}
+
+export interface WantedDisruption {
+  readonly nodeName: string
+  readonly intent: NodeDisruption['spec']['intent']
+  readonly requester: string
+  readonly reason?: string
+  readonly honourSkipDrain: boolean
+  readonly fallbackAfter?: string
+  readonly deadline?: string
+  readonly breakGlass?: BreakGlass
+  readonly nowMs: number
+}
+
+/** The requests for a node that are not over, the oldest first. */
+export async function findUnderWay({ api, signal }: RequestPlace, node: string): Promise<readonly NodeDisruption[]> {
+  const { items } = await listDisruptions({ api, signal })
+  return items
+    .filter((each) => each.spec.nodeName === node && !isOver(explainDisruption(each)))
+    .toSorted((a, b) => compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''))
+}
+
+async function listDisruptions({ api, signal }: RequestPlace): Promise<{ readonly items: readonly NodeDisruption[] }> {
+  try {
+    return await api.list(nodeDisruptions, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+    throw new CofferdamError('OBJECT_NOT_FOUND', 'this cluster does not know the kind NodeDisruption', {
+      hint: 'kubectl apply -k deploy/ installs Cofferdam; kubectl drain works without it',
+      cause: error,
+    })
+  }
+}
+
+export interface MadeRequest {
+  readonly disruption: NodeDisruption
+  /** It was there already. */
+  readonly isJoined: boolean
+}
+
+/** Makes a request, or joins the one that is under way for the node. */
+export async function makeRequest(place: RequestPlace, wanted: WantedDisruption): Promise<MadeRequest> {
+  const [standing] = await findUnderWay(place, wanted.nodeName)
+  if (standing !== undefined) return { disruption: await breakGlassOn(place, standing, wanted), isJoined: true }
+  const built = buildRequest(wanted)
+  try {
+    const disruption = await place.api.create(nodeDisruptions, built, {
+      fieldManager: 'cofferdam',
+      signal: place.signal,
+    })
+    return { disruption, isJoined: false }
+  } catch (error) {
+    if (!hasReason(error, 'AlreadyExists')) throw error
+    // Made within the same second, by somebody else or by us before the answer was lost.
+    const disruption = await place.api.get(nodeDisruptions, { name: built.metadata.name }, { signal: place.signal })
+    return { disruption, isJoined: true }
+  }
+}
+
+async function breakGlassOn(
+  { api, signal }: RequestPlace,
+  standing: NodeDisruption,
+  { breakGlass }: WantedDisruption,
+): Promise<NodeDisruption> {
+  if (breakGlass === undefined) return standing
+  const body = { metadata: { annotations: { [breakGlassAnnotation]: formatBreakGlass(breakGlass) } } }
+  const { name } = standing.metadata
+  return api.patch(nodeDisruptions, { name }, { type: 'merge', body }, { fieldManager: 'cofferdam', signal })
+}
+
+const longestNodePart = 230
+
+/** Named after the node and the second, so that a request whose answer was lost is not made twice. */
+export function buildRequest(wanted: WantedDisruption): NodeDisruption {
+  const { nodeName, intent, requester, reason, honourSkipDrain, fallbackAfter, deadline, breakGlass, nowMs } = wanted
+  const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  const nodePart = nodeName.slice(0, longestNodePart).replace(/[^a-z0-9]+$/, '')
+  return {
+    apiVersion: apiVersionOf(nodeDisruptions),
+    kind: nodeDisruptions.kind,
+    metadata: {
+      name: `${nodePart}-${stamp}`,
+      ...(breakGlass === undefined ? {} : { annotations: { [breakGlassAnnotation]: formatBreakGlass(breakGlass) } }),
+    },
+    spec: {
+      nodeName,
+      intent,
+      requester,
+      honourSkipDrain,
+      ...(reason === undefined ? {} : { reason }),
+      ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
+      ...(deadline === undefined ? {} : { deadline }),
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { Option } from 'commander'
+import { nodes } from '../api/resources.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
+import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
+import { explainDisruption } from '../domain/explain/explain-disruption.ts'
+import { CofferdamError } from '../errors.ts'
+import { type Clock, timestamp } from '../runtime/clock.ts'
+import type { CliCommand, Invocation } from './command.ts'
+import type { ClusterLink, Connect } from './connect.ts'
+import { followDisruption } from './drain-follow.ts'
+import { makeRequest, type WantedDisruption } from './drain-request.ts'
+import { type DrainResult, drainExitCode, drainOutcome, isDrainSettled, nextSteps } from './drain-result.ts'
+import { renderDrain } from './drain-text.ts'
+import { findObject } from './find-object.ts'
+import { observeOperator } from './observe-operator.ts'
+import { durationText, parseDurationFlag, parseWaitFlag } from './parse-duration-flag.ts'
+
+export interface DrainFlags {
+  readonly intent: 'reboot' | 'remove' | 'replace'
+  readonly reason?: string
+  readonly as?: string
+  readonly fallbackAfter?: number
+  readonly deadline?: number
+  readonly skipDrain: boolean
+  readonly breakGlass?: boolean
+  readonly for?: number
+  readonly timeout: number
+  readonly wait: boolean
+  readonly leaseNamespace: string
+}
+
+export interface DrainPorts {
+  readonly connect: Connect
+  readonly clock: Clock
+  /** Who asks, where no flag says so. */
+  readonly requester: () => string
+}
+
+/** How long the operator may take to look at a request before it counts as absent. */
+const firstLookMs = 15_000
+const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
+
+export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainResult> {
+  return {
+    name: 'drain',
+    summary: 'take a node out, coordinated with everybody else',
+    description:
+      'Asks for a node to be taken out, with a NodeDisruption, and tells how it goes: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. A request that is under way for the node is followed instead of making a second one. Exit code 0: the node may go; 3: blocked or rejected; 4: not done in time, and the request goes on.',
+    examples: [
+      { line: 'cofferdam drain worker-a1', says: 'make it ready for a reboot' },
+      {
+        line: 'cofferdam drain worker-a1 --intent remove --reason "disk is failing"',
+        says: 'make it ready to go for good',
+      },
+      { line: 'cofferdam drain worker-a1 --timeout 0', says: 'ask, and end with 3 if something stands in the way now' },
+      {
+        line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
+        says: 'do not wait for the locks of others',
+      },
+    ],
+
+    configure(command) {
+      command
+        .argument('<node>', 'the node to take out')
+        .addOption(
+          new Option('--intent <what>', 'what becomes of it')
+            .choices(['reboot', 'remove', 'replace'])
+            .default('reboot'),
+        )
+        .option('--reason <text>', 'why, for whoever reads it at night')
+        .option('--as <name>', 'who asks; user@host by default')
+        .option(
+          '--fallback-after <duration>',
+          'evict the pods that should stay too, if they cannot be locked by then',
+          parseDurationFlag,
+        )
+        .option('--deadline <duration>', 'give the request up if it is not done by then', parseDurationFlag)
+        .option('--no-skip-drain', 'evict the pods that ask to stay, too')
+        .option('--break-glass', 'locks of others do not count; needs --reason and --for')
+        .option('--for <duration>', 'how long the glass is broken', parseDurationFlag)
+        .option('--timeout <duration>', 'how long to wait; 0 ends at once if it is blocked', parseWaitFlag, 3_600_000)
+        .option('--no-wait', 'make the request, and do not wait for it')
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+    },
+
+    async run(invocation) {
+      const { args, flags, signal } = invocation
+      const wanted = wantedBy(args[0] ?? '', flags, { requester: ports.requester, nowMs: ports.clock.now() })
+      const link = await ports.connect(flags)
+      try {
+        await findObject(nodes, { name: wanted.nodeName }, { api: link.api, signal })
+        return await drain(wanted, { ...invocation, ports, link })
+      } finally {
+        await link.close()
+      }
+    },
+
+    render: renderDrain,
+    exitCode: drainExitCode,
+  }
+}
+
+interface DrainContext extends Invocation<DrainFlags> {
+  readonly ports: DrainPorts
+  readonly link: ClusterLink
+}
+
+async function drain(wanted: WantedDisruption, context: DrainContext): Promise<DrainResult> {
+  const { flags, terminal, signal, link, ports } = context
+  const { clock } = ports
+  const { api } = link
+  const { disruption, isJoined } = await makeRequest({ api, signal }, wanted)
+  const first = explainDisruption(disruption)
+  const asked = isJoined ? 'is under way already and is followed' : 'is made'
+  terminal.note(`nodedisruption/${first.request} ${asked}`)
+  if (isJoined && first.intent !== wanted.intent) {
+    terminal.note(
+      `${terminal.paint('yellow', 'warning:')} it is to ${first.intent.toLowerCase()} the node, and stays so`,
+    )
+  }
+  await warnWithoutOperator(context)
+  const told = { isJoined, observedAt: timestamp(clock) }
+  if (!flags.wait) return { ...told, outcome: 'requested', disruption: first, next: nextSteps('requested', first) }
+
+  const isImpatient = flags.timeout === 0
+  const followed = await followDisruption(disruption, {
+    api,
+    clock,
+    terminal,
+    signal,
+    timeoutMs: isImpatient ? firstLookMs : flags.timeout,
+    isReached: (answer) => isDrainSettled(answer) || (isImpatient && (answer.isBlocked || answer.phase === 'Draining')),
+  })
+  const outcome = drainOutcome(followed)
+  return {
+    ...told,
+    outcome,
+    disruption: followed.answer,
+    observedAt: timestamp(clock),
+    next: nextSteps(outcome, followed.answer),
+  }
+}
+
+async function warnWithoutOperator({ flags, terminal, signal, link, ports }: DrainContext): Promise<void> {
+  const question = { api: link.api, leaseNamespace: flags.leaseNamespace, now: timestamp(ports.clock), signal }
+  const { isRunning } = await observeOperator(question, [])
+  if (isRunning !== false) return
+  terminal.note(
+    `${terminal.paint('yellow', 'warning:')} no operator is running, so nobody works on it: cofferdam operator, or kubectl -n ${flags.leaseNamespace} get pods`,
+  )
+}
+
+function wantedBy(
+  nodeName: string,
+  flags: DrainFlags,
+  { requester, nowMs }: { readonly requester: () => string; readonly nowMs: number },
+): WantedDisruption {
+  const { reason, as = requester(), fallbackAfter, deadline } = flags
+  const breakGlass = brokenGlass(flags, { by: as, nowMs })
+  return {
+    nodeName: nodeName.replace(/^(node|nodes|no)\//, ''),
+    intent: intents[flags.intent],
+    requester: as,
+    honourSkipDrain: flags.skipDrain,
+    nowMs,
+    ...(reason === undefined ? {} : { reason }),
+    ...(fallbackAfter === undefined ? {} : { fallbackAfter: durationText(fallbackAfter) }),
+    ...(deadline === undefined ? {} : { deadline: rfc3339(nowMs + deadline) }),
+    ...(breakGlass === undefined ? {} : { breakGlass }),
+  }
+}
+
+function brokenGlass(
+  { breakGlass, reason = '', for: forMs }: DrainFlags,
+  { by, nowMs }: { readonly by: string; readonly nowMs: number },
+): BreakGlass | undefined {
+  if (breakGlass !== true) {
+    if (forMs === undefined) return undefined
+    throw new CofferdamError('USAGE', '--for says how long the glass is broken; it goes with --break-glass')
+  }
+  if (reason.trim() === '') throw new CofferdamError('USAGE', '--break-glass needs a --reason: it is kept on record')
+  if (forMs === undefined) {
+    throw new CofferdamError('USAGE', '--break-glass must end: say when with --for', { hint: 'for instance --for 30m' })
+  }
+  return { by, reason: reason.trim(), untilMs: nowMs + forMs }
+}
