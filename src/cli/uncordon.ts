@@ -10,6 +10,7 @@ import type { ClusterLink, Connect } from './connect.ts'
 import { followDisruption } from './drain-follow.ts'
 import { findUnderWay } from './drain-request.ts'
 import { findObject } from './find-object.ts'
+import { ifAllowed } from './if-allowed.ts'
 import { parseWaitFlag } from './parse-duration-flag.ts'
 
 interface UncordonFlags {
@@ -159,7 +160,7 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
     isReached: isOver,
   })
   if (ended === 'reached' || ended === 'gone') {
-    return { node: name, outcome: 'given-back', explanation: 'Nothing is held for it any more.', disruption: answer }
+    return { node: name, ...(await afterwards(name, context)), disruption: answer }
   }
   const [blocker] = answer.blockedBy
   return {
@@ -169,6 +170,19 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
     disruption: answer,
     ...(blocker === undefined ? {} : { wayOut: `${blocker.object} (${blocker.reason}): ${blocker.wayOut}` }),
   }
+}
+
+/** The operator lifts its own cordon only; another one stands, and whoever set it may want it. */
+async function afterwards(
+  name: string,
+  { link, signal }: UncordonContext,
+): Promise<Pick<UncordonResult, 'outcome' | 'explanation' | 'wayOut'>> {
+  const node = await ifAllowed(`node ${name}`, [], () => link.api.get(nodes, { name }, { signal }))
+  if (node?.spec?.unschedulable !== true)
+    return { outcome: 'given-back', explanation: 'Nothing is held for it any more.' }
+  const { manager = 'somebody else' } = lastWriterOf(node, ['spec', 'unschedulable'])
+  const explanation = `Nothing is held for it any more; ${manager} cordoned it, and that stays.`
+  return { outcome: 'foreign-cordon', explanation, wayOut: `cofferdam uncordon ${name}, once more, uncordons it` }
 }
 
 async function uncordon({ metadata: { name } }: Node, { link, signal }: UncordonContext): Promise<void> {

@@ -5,14 +5,18 @@ import { runProgram } from '../program.ts'
 import { createTerminal } from '../terminal.ts'
 
 /** Runs one command line of one command to its end, and keeps what it printed. */
-export async function runCommand(command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
+export function runCommand(command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
+  return runUntil(new AbortController().signal, command, ...argv)
+}
+
+/** The same, until the user wants it to end. */
+export async function runUntil(signal: AbortSignal, command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
   const written = { out: '', err: '' }
   const terminal = createTerminal({
     stdout: { write: (text) => (written.out += text) },
     stderr: { write: (text) => (written.err += text) },
     environment: {},
   })
-  const signal = new AbortController().signal
   const commands = [command as CliCommand]
   const code = await runProgram({ argv, commands, version: '0.0.0', terminal, signal, debug: false })
   return { code, ...written }
