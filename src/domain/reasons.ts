@@ -70,6 +70,7 @@ export const reasons = {
   RightsMissing: 'The operator lacks a right that it needs, so what it decided was not done.',
   SafeToDrain: 'Every placement group keeps what its pool needs without these OSDs.',
   SafetyUnknown: 'It is not known yet whether every placement group keeps what its pool needs.',
+  StorageKeyHeld: 'Somebody else holds another failure domain of the storage; no other one may begin.',
   StorageNeedsNode: 'Storage cannot spare the failure domain of the node now.',
   StorageRecovering: 'Storage is not clean yet after the node was away.',
   StorageUndecided: 'No decision about the Ceph cluster is on record.',

@@ -2,9 +2,10 @@ import type { PgTrouble } from '../safety/verdict.ts'
 import { type ChosenDomains, domainsThatMayBegin } from './choose-domains.ts'
 import type { DomainAnswer } from './decision.ts'
 import { type DomainView, type Layout, osdNames } from './layout.ts'
+import type { OpeningRule } from './storage-arbiter.ts'
 
 /** For every failure domain: would a drain of its nodes be let through now? */
-export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnswer[] {
+export function answerDomains(layout: Layout, choice: ChosenDomains, rule: OpeningRule): DomainAnswer[] {
   const { type } = layout
   const { chosen, released } = choice
   const mayBegin = new Set(domainsThatMayBegin(layout))
@@ -15,7 +16,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
     ...answer(domain),
   }))
 
-  function answer({ name, verdict }: DomainView): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
+  function answer({ name, verdict, down }: DomainView): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
     if (released.includes(name)) {
       return {
         mayDrain: true,
@@ -52,7 +53,8 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
         explanation: `${type} ${name} must stay: ${explainTroubles(verdict)}.`,
       }
     }
-    if (chosen.includes(name)) {
+    const hindrance = rule.hindranceTo(name, chosen.includes(name) || down.length > 0 ? 'open' : 'begin')
+    if (chosen.includes(name) && hindrance === undefined) {
       return {
         mayDrain: false,
         reason: 'OtherDomainDown',
@@ -62,6 +64,11 @@ export function answerDomains(layout: Layout, choice: ChosenDomains): DomainAnsw
     if (chosen.length === 0 && !mayBegin.has(name)) {
       const missing = osdNames(layout.missing.map(({ id }) => id))
       return { mayDrain: false, reason: 'DataWaits', explanation: `${type} ${name} waits: data waits for ${missing}.` }
+    }
+    // Last, so that it stands only where nothing but the ledger is in the way.
+    if (hindrance !== undefined) {
+      const { reason, explanation } = hindrance
+      return { mayDrain: false, reason, explanation: `${type} ${name} waits: ${explanation}.` }
     }
     return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
   }

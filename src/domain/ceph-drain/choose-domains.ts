@@ -1,4 +1,5 @@
 import type { DomainView, Layout } from './layout.ts'
+import type { OpeningRule } from './storage-arbiter.ts'
 
 export interface ChosenDomains {
   /** The domains that are, or go, down together; recorded, so that a restart goes on with them. */
@@ -11,8 +12,8 @@ export interface ChosenDomains {
  * Chooses the failure domains that may be down.
  *
  * Guarantees: nothing is released that does not leave every placement group what its pool needs, with all that is down and
- * all that is released besides. A domain that lost an OSD to a drain comes before one that lost it to a failure; within
- * either kind the recorded one comes first, then the order of names.
+ * all that is released besides; and nothing beside a domain that somebody else holds. A domain that lost an OSD to a drain
+ * comes before one that lost it to a failure; within either kind the recorded one comes first, then the order of names.
  * Fails closed: without an answer only what is released already stays so, and only while nothing else is missing.
  */
 export function chooseDomains(input: {
@@ -22,6 +23,8 @@ export function chooseDomains(input: {
   readonly uncovered: ReadonlySet<string>
   readonly maxDomains: number
   readonly openable: readonly (readonly string[])[]
+  /** What the ledger says. */
+  readonly rule: OpeningRule
 }): ChosenDomains {
   const { layout, maxDomains } = input
   const recorded = input.recorded.filter((name) => layout.domains.some((domain) => domain.name === name))
@@ -49,6 +52,7 @@ export function chooseDomains(input: {
 
   function mayBeReleased(domains: readonly DomainView[]): boolean {
     const names = domains.map(({ name }) => name)
+    if (!input.rule.mayOpen(names)) return false
     if (domains.some(({ verdict }) => verdict.may === 'no' || verdict.may === 'disputed')) return false
     if (domains.every(({ verdict }) => verdict.may === 'yes') && mayGoTogether(domains)) return true
     const isReleased = names.every((name) => recorded.includes(name) && input.uncovered.has(name))

@@ -1,9 +1,11 @@
+import { unknown } from '../observed.ts'
 import { answerDomains } from './answers.ts'
 import type { CephDrainDecision } from './decision.ts'
 import { domainTypeInUse } from './domain-type.ts'
 import { layOut } from './layout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
+import { freeRule } from './storage-arbiter.ts'
 import { rfc3339 } from './timestamp.ts'
 import { alsoHolding, blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
 
@@ -34,9 +36,10 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
     budgets: isLong ? closed() : kept(),
     state,
     noout: { set: [], unset: [] },
-    domains: answerDomains(layout, { chosen: [], released: [] }),
+    domains: answerDomains(layout, { chosen: [], released: [] }, freeRule),
     problems: layout.problems,
     alarm: false,
+    isClean: unknown('Ceph does not answer'),
     recheckAfterSeconds: isLong ? 10 : Math.min(5, Math.max(1, Math.ceil((silenceGraceMs - cephSilentMs) / 1000))),
   }
 

@@ -1,3 +1,4 @@
+import { known, unknown } from '../observed.ts'
 import { answerDomains } from './answers.ts'
 import { chooseDomains, domainsThatMayBegin } from './choose-domains.ts'
 import { decideWithoutCeph } from './decide-without-ceph.ts'
@@ -9,6 +10,8 @@ import { decideNoout } from './noout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot, CephView, OsdBudget } from './snapshot.ts'
 import { calmState, type DrainState } from './state-map.ts'
+import { freeRule, type OpeningRule, openingRule } from './storage-arbiter.ts'
+import { wantedClaim } from './storage-claim.ts'
 import { rfc3339 } from './timestamp.ts'
 import { blockingBudgets, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
 
@@ -17,11 +20,12 @@ import { blockingBudgets, coverOf, defaultBudget, partialBudgets } from './wante
  *
  * While nothing is missing, any one OSD may go where its whole failure domain may follow. As soon as one is down on a
  * drained node, or down with data that waits for it, its domain is released and every other one is held. When all data is
- * clean again, whether the OSDs came back or others took over, the others are free as well.
+ * clean again, whether the OSDs came back or others took over, the others are free as well. While somebody else holds a
+ * failure domain in the ledger, no other one may begin.
  *
  * Guarantees: total; the same for any order of its input; each OSD is selected by at most one of the budgets, and by none
  * only if it may go or nothing waits for it.
- * Fails closed: what is not known to be safe is held.
+ * Fails closed: what is not known to be safe is held, and so is what somebody else may hold in the ledger.
  */
 export function decideCephDrain(snapshot: CephDrainSnapshot): CephDrainDecision {
   const { cluster, ceph } = snapshot
@@ -35,12 +39,15 @@ export function decideCephDrain(snapshot: CephDrainSnapshot): CephDrainDecision 
 
 function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephView): CephDrainDecision {
   const uncovered = uncoveredDomains(snapshot, layout)
+  const isOpenAlready = (name: string) => snapshot.state.openDomains.includes(name) && uncovered.has(name)
+  const rule = openingRule(snapshot.arbiter, isOpenAlready)
   const choice = chooseDomains({
     layout,
     recorded: snapshot.state.openDomains,
     uncovered,
     maxDomains: snapshot.cluster.settings.maxDomains,
     openable: ceph.openable ?? [],
+    rule,
   })
   // A domain that is held now is released only after no other can lose an OSD: between two writes an eviction may pass.
   const waitsForBlocks =
@@ -49,7 +56,8 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
   const released = waitsForBlocks ? choice.released.filter((name) => uncovered.has(name)) : choice.released
   const inForce = { ...choice, released }
   const noout = decideNoout(snapshot, layout, choice)
-  const budgets = wantedBudgets(layout, inForce)
+  const budgets = wantedBudgets(layout, inForce, rule)
+  const claim = wantedClaim(snapshot, layout, choice)
   const state: DrainState = {
     ...noout.state,
     openDomains: choice.chosen,
@@ -57,14 +65,16 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     spareOsds: [...layout.spare].sort((a, b) => a - b),
   }
   return {
-    ...explainBudgets({ layout, choice: inForce, ceph }),
+    ...explainBudgets({ layout, choice: inForce, ceph, rule }),
     failureDomainType: layout.type,
     budgets,
     state,
     noout: { set: noout.set, unset: noout.unset },
-    domains: answerDomains(layout, inForce),
+    domains: answerDomains(layout, inForce, rule),
     problems: [...layout.problems, ...foreignBudgets(snapshot, budgets)],
     alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
+    isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isClean),
+    ...(claim === undefined ? {} : { claim }),
     recheckAfterSeconds: recheckAfterSeconds(),
   }
 
@@ -103,11 +113,12 @@ function domainsOutside(layout: Layout, isCovered: (osd: PlacedOsd) => boolean):
 function wantedBudgets(
   layout: Layout,
   { chosen, released }: { readonly chosen: readonly string[]; readonly released: readonly string[] },
+  rule: OpeningRule,
 ): WantedBudget[] {
   if (layout.osds.length === 0) return []
   if (chosen.length > 0) return blockingBudgets(layout, new Set(released))
   const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown')
-  const free = new Set(domainsThatMayBegin(layout))
+  const free = new Set(domainsThatMayBegin(layout).filter((name) => rule.mayBegin(name)))
   if (isUnsettled || free.size === 0) return [defaultBudget(0, [])]
   const held = layout.domains.map(({ name }) => name).filter((name) => !free.has(name))
   if (held.length > 0) return partialBudgets(layout, new Set(held))
@@ -143,6 +154,7 @@ function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
     budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(asWanted),
     state,
     noout: { set: [], unset: [] },
+    claim: { wants: 'release' },
   }
 }
 
@@ -161,9 +173,11 @@ function handBack(snapshot: CephDrainSnapshot): CephDrainDecision {
     budgets: [],
     state: { ...calmState, ownNoout: left },
     noout: { set: [], unset: ceph.known ? [...left].sort() : [] },
-    domains: answerDomains(layout, { chosen: [], released: [] }),
+    domains: answerDomains(layout, { chosen: [], released: [] }, freeRule),
     problems: layout.problems,
     alarm: false,
+    isClean: unknown('nothing of this cluster is ours'),
+    claim: { wants: 'release' },
     recheckAfterSeconds: left.length > 0 ? 2 : undefined,
   }
 }

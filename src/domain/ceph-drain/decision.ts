@@ -1,6 +1,8 @@
+import type { Observed } from '../observed.ts'
 import type { Reason } from '../reasons.ts'
 import type { OsdBudget } from './snapshot.ts'
 import type { DrainState } from './state-map.ts'
+import type { StorageClaim } from './storage-claim.ts'
 
 /** What the OSDs of one cluster may do next, and why. */
 export interface CephDrainDecision {
@@ -19,6 +21,10 @@ export interface CephDrainDecision {
   readonly problems: readonly ObjectProblem[]
   /** True when our maths and Ceph's own answer differ. */
   readonly alarm: boolean
+  /** Whether all data is in place, every pod that is gone counted. */
+  readonly isClean: Observed<boolean>
+  /** What to hold in the ledger before the budgets are written, or to give back after. Absent: nothing changes there. */
+  readonly claim?: StorageClaim
   /** When to look again although nothing changed; undefined: only on a change. */
   readonly recheckAfterSeconds: number | undefined
 }

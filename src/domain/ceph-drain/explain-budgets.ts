@@ -3,16 +3,19 @@ import { explainTroubles } from './answers.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import { type DomainView, type Layout, osdNames } from './layout.ts'
 import type { CephView } from './snapshot.ts'
+import type { Hindrance, OpeningRule } from './storage-arbiter.ts'
 
 /** One sentence or two about the whole cluster: what is open, what waits, and for what. */
 export function explainBudgets({
   layout,
   choice,
   ceph,
+  rule,
 }: {
   readonly layout: Layout
   readonly choice: ChosenDomains
   readonly ceph: CephView
+  readonly rule: OpeningRule
 }): { readonly reason: Reason; readonly explanation: string } {
   const { type, domains } = layout
   if (layout.osds.length === 0) return { reason: 'NoOsds', explanation: 'There are no OSDs to protect.' }
@@ -37,6 +40,13 @@ export function explainBudgets({
     const others = held.length === domains.length ? 'No OSD may go' : `${type} ${names(held)} must stay`
     return { reason: 'TooFewCopies', explanation: `${others}: ${explainTroubles(first.verdict)}.` }
   }
+  const hurt = domains.filter(({ neededDown }) => neededDown.length > 0)
+  const hindered = hurt.length > 0 ? hinderedOf(hurt, 'open') : hinderedOf(domains, 'begin')
+  if (hindered !== undefined) {
+    const lost = layout.missing.length > 0 ? ` (${osdNames(layout.missing.map(({ id }) => id))} down)` : ''
+    const { reason, explanation } = hindered
+    return { reason, explanation: `${type} ${hindered.names} may not begin${lost}: ${explanation}.` }
+  }
   if (layout.missing.length > 0) {
     const missing = osdNames(layout.missing.map(({ id }) => id))
     return {
@@ -54,6 +64,11 @@ export function explainBudgets({
     const why = down.length > 0 ? `${osdNames(down)} down${onNodes(chosen)}` : 'its OSDs are back'
     const waits = explainData()
     if (choice.released.length === 0) {
+      const hindered = chosen.every(({ verdict }) => verdict.may === 'yes') ? hinderedOf(chosen, 'open') : undefined
+      if (hindered !== undefined) {
+        const { reason, explanation } = hindered
+        return { reason, explanation: `${type} ${names(chosen)} (${why}) is held: ${explanation}. ${waits}` }
+      }
       const blocker = chosen.find(({ verdict }) => verdict.may === 'no')
       const trouble = blocker?.verdict.may === 'no' ? `: ${explainTroubles(blocker.verdict)}` : ''
       const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
@@ -64,6 +79,16 @@ export function explainBudgets({
       reason,
       explanation: `${type} ${choice.released.join(', ')} may go (${why}); every other ${type} is held. ${waits}`,
     }
+  }
+
+  function hinderedOf(
+    among: readonly DomainView[],
+    step: 'begin' | 'open',
+  ): (Hindrance & { readonly names: string }) | undefined {
+    const waiting = among.filter(({ name }) => rule.hindranceTo(name, step) !== undefined)
+    const [first] = waiting
+    const hindrance = first && rule.hindranceTo(first.name, step)
+    return hindrance && { ...hindrance, names: names(waiting) }
   }
 
   function explainData(): string {

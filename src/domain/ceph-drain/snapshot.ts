@@ -1,6 +1,7 @@
 import type { Observed } from '../observed.ts'
 import type { DomainVerdict } from '../safety/verdict.ts'
 import type { DrainState } from './state-map.ts'
+import type { StorageArbiter } from './storage-arbiter.ts'
 
 /** Everything that is seen before the budgets of one Ceph cluster are decided. */
 export interface CephDrainSnapshot {
@@ -15,6 +16,8 @@ export interface CephDrainSnapshot {
   readonly state: DrainState
   /** The OSD budgets that are there now, ours by owner or by name. */
   readonly budgets: readonly OsdBudget[]
+  /** Who holds which failure domain. Absent where there is no ledger: then nobody else has a say. */
+  readonly arbiter?: Observed<StorageArbiter>
 }
 
 export interface CephClusterView {
