@@ -34,6 +34,8 @@ const locked = budget({ 'cofferdam.io/lock': lock })
 
 interface Seen {
   readonly pods?: readonly GuardedPod[]
+  /** Not in view yet. */
+  readonly newPods?: readonly GuardedPod[]
   readonly budgets?: readonly GuardedBudget[]
   readonly ledger?: Observed<Ledger>
   /** As a fresh look at it shows it. */
@@ -44,7 +46,7 @@ interface Seen {
 
 function stage(seen: Seen) {
   const { pods = [pod], budgets = [], ledger = known(emptyLedger), renewed = ledger } = seen
-  const { ageMs = 0, guardsDeletions = false } = seen
+  const { ageMs = 0, guardsDeletions = false, newPods = [] } = seen
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const outcomes: Omit<GuardOutcome, 'tookMs'>[] = []
   const sightings = new DrainSightings({ clock })
@@ -54,6 +56,7 @@ function stage(seen: Seen) {
     sightings,
     guardsDeletions,
     pods: { ageMs: () => ageMs, get: ({ name }) => pods.find((each) => each.name === name) },
+    readPod: async ({ name }) => known(newPods.find((each) => each.name === name)),
     budgets: followBudgets({
       clock,
       policy: defaultAppLockPolicy,
@@ -122,6 +125,16 @@ const stories: Record<string, { given: Seen; asked?: object; isStrict?: boolean;
     then: [true, 'NoBudget'],
   },
   'a pod that does not exist is left to the API server': { given: { pods: [] }, then: [true, 'PodNotCounted'] },
+  'a pod that is too new to be in view is looked up where something is locked': {
+    given: { pods: [], newPods: [pod], budgets: [locked] },
+    isStrict: true,
+    then: [false, 'AppLocked'],
+  },
+  'a pod that does not exist at all is left to the API server there too': {
+    given: { pods: [], budgets: [locked] },
+    isStrict: true,
+    then: [true, 'PodNotCounted'],
+  },
   'a view that is too old is not believed, and where nothing is locked that holds nobody up': {
     given: { budgets: [locked], ageMs: 180_001 },
     then: [true, 'HoldUnknown'],

@@ -23,6 +23,8 @@ export interface GuardAnswer {
 export interface EvictionGuardOptions {
   readonly clock: Clock
   readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
+  /** Asks the API server for a pod that the view does not have. */
+  readonly readPod: (key: { namespace: string; name: string }) => Promise<Observed<GuardedPod | undefined>>
   readonly budgets: CoveringBudgets
   readonly ledger: LedgerSource
   /** What a request was allowed on somebody's explicit word. */
@@ -54,7 +56,7 @@ export interface EvictionGuard {
  * who last tried to empty which node.
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
-  const { clock, pods, budgets, ledger, breakGlassOf, sightings, publisher, report } = options
+  const { clock, pods, readPod, budgets, ledger, breakGlassOf, sightings, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
   async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
@@ -74,7 +76,9 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
   async function judgeRemoval(removal: PodRemoval, isStrict: boolean): Promise<ReviewAnswer> {
     const { verb, isDryRun, user } = removal
     if (verb === 'delete' && (!guardsDeletions || exemptionOf(removal) !== undefined)) return notOurs
-    const pod = podOf(removal)
+    const held = podOf(removal)
+    // Where something is locked, a pod that is merely too new to be in view is not let go.
+    const pod = isStrict && held.known && held.value === undefined ? await readPod(removal) : held
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])

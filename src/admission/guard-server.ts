@@ -146,7 +146,8 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     server.on('tlsClientError', () => {
       // Port scanners and clients that do not trust us yet: theirs to report.
     })
-    server.listen(port, host, () =>
+    server.listen(port, host, () => {
+      server.on('error', onError)
       resolve({
         port: (server.address() as AddressInfo).port,
         setCertificate: (certificate) => server.setSecureContext(secureContext(certificate)),
@@ -156,8 +157,8 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
             server.close(() => closed())
             server.closeIdleConnections()
           }),
-      }),
-    )
+      })
+    })
   })
 }
 

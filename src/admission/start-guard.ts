@@ -1,6 +1,6 @@
 import { hasReason } from '../api/api-error.ts'
 import { disruptionLedgers } from '../api/disruption-ledger.ts'
-import { secrets } from '../api/resources.ts'
+import { pods, secrets } from '../api/resources.ts'
 import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
@@ -16,6 +16,7 @@ import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
 import { type GuardLimits, type GuardServer, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
+import { createPodReader } from './pod-reader.ts'
 import { createSightingPublisher } from './sighting-publisher.ts'
 
 export interface GuardOptions {
@@ -69,6 +70,10 @@ export function startGuard(options: GuardOptions): RunningGuard {
   const guard = createEvictionGuard({
     clock,
     pods: views.pods,
+    readPod: createPodReader({
+      clock,
+      read: ({ namespace, name }, signal) => api.get(pods, { namespace, name }, { signal }),
+    }),
     budgets,
     ledger: createLedgerSource({ view: views.ledger, read: readLedger, clock }),
     breakGlassOf: (requestId) => views.disruptions.byIndex('requestId', requestId)[0]?.breakGlass,

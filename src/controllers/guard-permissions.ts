@@ -3,7 +3,7 @@ import type { Permission } from './permission.ts'
 
 /** What the eviction guard itself may ask; it runs in every replica, whether that leads or not. */
 export const evictionGuardPermissions: readonly Permission[] = [
-  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', verbs: ['get', 'list', 'watch'] },
   // To note on a node that somebody tries to empty it.
   { group: '', resource: 'nodes', verbs: ['list', 'watch', 'patch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
