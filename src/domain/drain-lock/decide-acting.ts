@@ -33,7 +33,7 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
   if (node === undefined) return decideRecovering(view, 'gone')
   const before = actingRecord(view, held, node)
   const plan = planPods({
-    ...snapshot,
+    seen: snapshot,
     hasFallenBack: before.hasFallenBack,
     bound: before.skippedPods,
     isPatienceOver: view.nowMs >= fallbackAtMs(view),

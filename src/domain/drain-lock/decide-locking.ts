@@ -60,7 +60,12 @@ export function decideLocking(view: DisruptionView): DisruptionDecision {
     const explanation = `${request.name} had to be done by ${rfc3339(request.deadlineMs ?? 0)} and could not begin; ${node.name} was not touched.`
     return decideEnding(view, { phase: 'Rejected', reason: 'DeadlinePassed', explanation })
   }
-  const plan = planPods({ ...snapshot, hasFallenBack: record.hasFallenBack, bound: undefined, isPatienceOver: false })
+  const plan = planPods({
+    seen: snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: undefined,
+    isPatienceOver: false,
+  })
   const judged = plan.locks.map((lock): JudgedLock => ({ ...lock, judgement: judge(view, lock) }))
   const planned = { node, plan, judged }
   return view.held === undefined ? decideWaiting(view, planned) : decideHeld(view, planned, view.held)

@@ -32,7 +32,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
     return goOn(view, { reason: 'LedgerLost', explanation, steps })
   }
   const plan = planPods({
-    ...snapshot,
+    seen: snapshot,
     hasFallenBack: record.hasFallenBack,
     bound: record.skippedPods,
     isPatienceOver: false,

@@ -20,7 +20,7 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   const blockedBy = effectsLeft(view)
   if (blockedBy.length === 0) return decideEnding({ ...view, record }, endingWords(view, ending))
   const plan = planPods({
-    ...snapshot,
+    seen: snapshot,
     hasFallenBack: record.hasFallenBack,
     bound: record.skippedPods,
     isPatienceOver: false,

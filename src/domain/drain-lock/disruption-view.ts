@@ -136,9 +136,8 @@ const most = 20
 /** A decision that goes on: what is held is shown to be alive, and the next look is no later than anything is timed for. */
 export function goOn(view: DisruptionView, conclusion: Conclusion): DisruptionDecision {
   const { steps = [], blockedBy = [], warnings = [], record = view.record } = conclusion
-  const alive = stayAlive(view, steps)
-  let recheckAfterMs = conclusion.recheckAfterMs ?? (steps.length > 0 ? soonMs : patientMs)
-  if (view.held !== undefined) recheckAfterMs = Math.min(recheckAfterMs, untilNextRenewal(view, view.held))
+  const { alive, againMs } = stayAlive(view, steps)
+  let recheckAfterMs = Math.min(againMs, conclusion.recheckAfterMs ?? (steps.length > 0 ? soonMs : patientMs))
   const { deadlineMs, breakGlass } = view.request
   for (const atMs of [deadlineMs, breakGlass?.untilMs, record.hasFallenBack ? undefined : fallbackAtMs(view)]) {
     if (atMs !== undefined && atMs > view.nowMs) recheckAfterMs = Math.min(recheckAfterMs, atMs - view.nowMs)
@@ -170,27 +169,19 @@ function withGlassWarning(view: DisruptionView, warnings: readonly DisruptionWar
 const sequenceCycle = 4
 
 /**
- * A renewal for every span of `renewMs` since the keys were taken. The sequence follows the number of spans in a small
- * circle, so that whoever was away for long does not make up for all of it.
+ * A renewal for every span of `renewMs` since the keys were taken, and the time until the next. The sequence follows the
+ * number of spans in a small circle, so that whoever was away for long does not make up for all of it.
  */
-function stayAlive(view: DisruptionView, steps: readonly DisruptionStep[]): DisruptionStep[] {
-  const { held } = view
-  if (held === undefined || held.isForeign) return []
-  if (steps.some(({ step }) => step === 'release' || step === 'take')) return []
-  const sequence = held.entries[0]?.renewSequence ?? 0
-  const spans = Math.floor(sinceTaken(view, held) / renewSpanMs(view))
-  return sequence % sequenceCycle === spans % sequenceCycle ? [] : [{ step: 'renew', epoch: held.epoch }]
-}
-
-function untilNextRenewal(view: DisruptionView, held: HeldKeys): number {
-  const spanMs = renewSpanMs(view)
-  return spanMs - (sinceTaken(view, held) % spanMs)
-}
-
-function sinceTaken({ nowMs }: DisruptionView, { entries }: HeldKeys): number {
-  return Math.max(0, nowMs - (parseRfc3339(entries[0]?.since ?? '') ?? 0))
-}
-
-function renewSpanMs({ snapshot: { settings } }: DisruptionView): number {
-  return Math.max(1, settings.renewMs)
+function stayAlive(
+  { held, nowMs, snapshot }: DisruptionView,
+  steps: readonly DisruptionStep[],
+): { readonly alive: readonly DisruptionStep[]; readonly againMs: number } {
+  const [first] = held?.entries ?? []
+  if (held === undefined || first === undefined) return { alive: [], againMs: Number.POSITIVE_INFINITY }
+  const spanMs = Math.max(1, snapshot.settings.renewMs)
+  const heldMs = Math.max(0, nowMs - (parseRfc3339(first.since) ?? 0))
+  const againMs = spanMs - (heldMs % spanMs)
+  const isDue = first.renewSequence % sequenceCycle !== Math.floor(heldMs / spanMs) % sequenceCycle
+  const isEnding = held.isForeign || steps.some(({ step }) => step === 'release' || step === 'take')
+  return { alive: isDue && !isEnding ? [{ step: 'renew', epoch: held.epoch }] : [], againMs }
 }

@@ -20,7 +20,8 @@ export interface BudgetLock {
   readonly pods: readonly string[]
 }
 
-export type PodPlanQuestion = Pick<DisruptionSnapshot, 'request' | 'node' | 'pods' | 'budgets' | 'settings'> & {
+export interface PodPlanQuestion {
+  readonly seen: Pick<DisruptionSnapshot, 'request' | 'node' | 'pods' | 'budgets' | 'settings'>
   readonly hasFallenBack: boolean
   /** Once the intent is written, nothing more may stay than was on record then. */
   readonly bound: readonly PodReference[] | undefined
@@ -38,7 +39,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
   const leaves: PodFacts[] = []
   const going: PodFacts[] = []
   const warnings: DisruptionWarning[] = []
-  for (const pod of question.pods) {
+  for (const pod of question.seen.pods) {
     if (pod.kind === 'stays-anyway') continue
     if (pod.isLeaving) {
       going.push(pod)
@@ -50,7 +51,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
     if (typeof mayStay === 'string')
       warnings.push({ object: podName(pod), says: `wants to stay and leaves: ${mayStay}` })
   }
-  const locks = locksFor(stays, question.budgets)
+  const locks = locksFor(stays, question.seen.budgets)
   const selfBlocking = locks.filter((lock) => isInOwnWay(lock, leaves, question))
   for (const { pods, budget } of selfBlocking) {
     for (const name of pods) {
@@ -68,12 +69,12 @@ export function planPods(question: PodPlanQuestion): PodPlan {
 
 /** What a budget spares for the pods that stay may be all that the others of the same node wait for. */
 function isInOwnWay({ budget, pods }: BudgetLock, leaves: readonly PodFacts[], question: PodPlanQuestion): boolean {
-  const { bound, node, isPatienceOver } = question
+  const { bound, seen, isPatienceOver } = question
   const waits = ({ kind, budgetUids }: PodFacts) =>
     kind === 'ordinary' && budgetUids.length === 1 && budgetUids[0] === budget.uid
   if (!leaves.some(waits)) return false
   // Whoever is away cannot leave any more.
-  if (bound !== undefined && node?.isReady !== true) return false
+  if (bound !== undefined && seen.node?.isReady !== true) return false
   const canSpareMore = budget.expectedPods - desiredWhenFree(budget) > pods.length
   return canSpareMore ? isPatienceOver && budget.disruptionsAllowed <= 0 : budget.isCounted
 }
@@ -92,7 +93,8 @@ function answerFor(pod: PodFacts, question: PodPlanQuestion): boolean | string {
   return pod.wantsToStay ? (refusalFor(pod, question) ?? true) : false
 }
 
-function refusalFor(pod: PodFacts, { request, settings, budgets, hasFallenBack }: PodPlanQuestion): string | undefined {
+function refusalFor(pod: PodFacts, { seen, hasFallenBack }: PodPlanQuestion): string | undefined {
+  const { request, settings, budgets } = seen
   if (request.intent !== 'Reboot') return `the node is to be ${request.intent === 'Remove' ? 'removed' : 'replaced'}`
   if (!request.honourSkipDrain) return 'the request does not honour skip-drain'
   if (hasFallenBack) return 'not all locks could be had in time'
@@ -108,7 +110,7 @@ function refusalFor(pod: PodFacts, { request, settings, budgets, hasFallenBack }
   return undefined
 }
 
-function shutdownWarning({ request, node }: PodPlanQuestion): DisruptionWarning[] {
+function shutdownWarning({ seen: { request, node } }: PodPlanQuestion): DisruptionWarning[] {
   const seconds = node?.shutdownGraceSeconds ?? 0
   if (seconds <= 0) return []
   const says = `its kubelet ends pods within ${seconds} s when the machine shuts down, those that stay among them; whoever made them makes new ones`
