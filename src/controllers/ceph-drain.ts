@@ -1,11 +1,14 @@
 import { hasReason } from '../api/api-error.ts'
+import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import type { ViewChange } from '../kube/watch-view.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
+import type { CephDecisions } from './ceph-decisions.ts'
 import { type ApplyPorts, applyDecision } from './ceph-drain-apply.ts'
 import { CephDrainObserver, type CephDrainViews, type Seen } from './ceph-drain-observe.ts'
 import { deleteObserved, observedName, readRecord, recordName, writeRecord } from './ceph-drain-record.ts'
@@ -16,6 +19,7 @@ import type { Permission } from './permission.ts'
 import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
 import { SecondOpinions } from './second-opinions.ts'
+import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -36,6 +40,10 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
   readonly ceph: CephPorts
   readonly reports: CephReports
   readonly rook: RookPresence
+  /** Where disruptions are agreed upon; without it ceph-drain is alone with its data. */
+  readonly ledger?: StorageLedger
+  /** Where others learn what was decided. */
+  readonly decisions?: CephDecisions
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
@@ -44,12 +52,15 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
+  const storageKey = new StorageKey(ports.clock, ports.ledger)
   /** Clusters of which nothing is left from a time when another operator had their budgets. */
   const cleared = new Set<string>()
 
   function forget(key: string): void {
     observer.forget(key)
     reporter.forget(key)
+    storageKey.forget(key)
+    ports.decisions?.forget(key)
     cleared.delete(key)
   }
 
@@ -76,9 +87,21 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       follower.follow(budgets, (key, change) => {
         if (isBudgetNews(change)) enqueue(key)
       })
+      const ledgers = ports.ledger?.view
+      if (ledgers !== undefined) {
+        const tell = (change: ViewChange<DisruptionLedger>) => {
+          for (const { metadata } of clusters.list()) {
+            const { namespace = '', name, uid = '' } = metadata
+            if (isStorageNews(change, { namespace, name, uid })) enqueue(`${namespace}/${name}`)
+          }
+        }
+        signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
+        await ledgers.whenSynced(signal)
+      }
       const needed = [clusters, osdDeployments, osdPods, nodes, budgets, ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      ports.decisions?.listen(enqueue)
     },
 
     async reconcile(key, signal) {
@@ -97,12 +120,19 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   }
 
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
+    const tellDecided = ports.decisions?.begin(key)
     const seen = await observer.observe(key, cluster, signal)
-    const { snapshot, record } = seen
-    const decided = await opinions.decide({ snapshot, map: seen.map, ceph: seen.ceph, signal })
+    const { record, map, ceph } = seen
+    const { snapshot, decision: decided } = await storageKey.decide(
+      seen.snapshot,
+      (looked) => opinions.decide({ snapshot: looked, map, ceph, signal }),
+      signal,
+    )
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
+    failures.push(...(await storageKey.settle(snapshot.cluster, decision, signal)))
+    tellDecided?.({ snapshot, decision })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
@@ -112,9 +142,11 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
     })
-    const rechecks = [observer.recheckAfterSeconds(key, seen, decision), ...removalsDue(seen)].filter(
-      (seconds) => seconds !== undefined,
-    )
+    const rechecks = [
+      observer.recheckAfterSeconds(key, seen, decision),
+      storageKey.recheckAfterSeconds(snapshot.cluster),
+      ...removalsDue(seen),
+    ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
   }
 
@@ -125,7 +157,12 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     })
   }
 
-  async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
+  async function write(
+    key: string,
+    seen: Seen,
+    decision: CephDrainDecision,
+    signal: AbortSignal,
+  ): Promise<ObjectProblem[]> {
     const { snapshot, record, budgets, ceph, silentSince } = seen
     if (!cleared.has(key)) {
       await deleteObserved(ports.api, record.namespace, signal)
@@ -138,11 +175,16 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       { decision, record, budgetWrites, ceph, silentSince, signal },
     )
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
-    return outcome.nooutFailures
+    return [...outcome.nooutFailures]
   }
 
   /** Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own. */
-  async function note(key: string, { record, silentSince }: Seen, decision: CephDrainDecision, signal: AbortSignal) {
+  async function note(
+    key: string,
+    { record, silentSince }: Seen,
+    decision: CephDrainDecision,
+    signal: AbortSignal,
+  ): Promise<ObjectProblem[]> {
     cleared.delete(key)
     const observed = await readRecord(ports.api, { namespace: record.namespace, name: observedName }, signal)
     const change = { state: undefined, decision, silentSince, now: timestamp(ports.clock) }

@@ -1,0 +1,100 @@
+import type { DisruptionLedger } from '../api/disruption-ledger.ts'
+import { ledgerName } from '../api/disruption-ledger.ts'
+import { keyOf, keyText } from '../api/resource-type.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
+import { decideStorageFacts } from '../domain/ceph-drain/decide-storage-facts.ts'
+import { managementMode } from '../domain/ceph-drain/settings.ts'
+import { arbiterOf, storageKey } from '../domain/ceph-drain/storage-arbiter.ts'
+import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
+import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
+import { type CephDrainViews, indexOfOsd } from './ceph-drain-observe.ts'
+import type { RookPresence } from './rook-presence.ts'
+
+export interface StorageFactsPorts {
+  readonly views: Pick<CephDrainViews, 'clusters' | 'osdDeployments' | 'osdPods' | 'budgets'>
+  readonly decisions: Pick<CephDecisions, 'decided'>
+  readonly rook: RookPresence
+  readonly ledgers: WatchView<DisruptionLedger>
+}
+
+export interface StorageObserver {
+  /** Of all storage with daemons on the node, or of the one behind a key; nothing when that one does not exist. */
+  observeStorage(
+    about: { readonly node: string } | { readonly key: string },
+    signal: AbortSignal,
+  ): Promise<readonly StorageFacts[]>
+}
+
+/** Older answers of ceph-drain are not taken for what is true now. */
+const maxAgeMs = 10_000
+const waitMs = 10_000
+
+/**
+ * What Ceph clusters have to do with a node, or a key: as ceph-drain decided it a moment ago, in this process.
+ *
+ * A cluster whose disruptions were switched off has no facts: nobody looks at it, and its drains are its owner's business.
+ */
+export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
+  const { views, decisions, rook, ledgers } = ports
+
+  return {
+    async observeStorage(about, signal) {
+      const { clusters, osdDeployments, osdPods } = views
+      const needed = [clusters, osdDeployments, osdPods, rook.operators]
+      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      const concerned = [...clusters.list()]
+        .filter((cluster) => isAttended(cluster) && ('node' in about || storageKey(idOf(cluster)) === about.key))
+        .sort((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1))
+      const node = 'node' in about ? about.node : undefined
+      const facts = await Promise.all(concerned.map((cluster) => observeCluster(cluster, node, signal)))
+      return facts.flat()
+    },
+  }
+
+  function isAttended(cluster: CephCluster): boolean {
+    if (cluster.spec?.external?.enable === true) return false
+    return managementMode(cluster, { besideRook: rook.isPresent() }) !== 'hand-back'
+  }
+
+  async function observeCluster(
+    cluster: CephCluster,
+    node: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly StorageFacts[]> {
+    const key = keyText(keyOf(cluster))
+    const first = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs, waitMs, signal }))
+    if (!first.isBehind) return first.facts
+    // What holds the other domains follows the ledger: whoever was granted one is told so only then.
+    return factsOf(cluster, node, await decisions.decided(key, { maxAgeMs: -1, waitMs, signal })).facts
+  }
+
+  function factsOf(cluster: CephCluster, node: string | undefined, decided: CephDecided | undefined) {
+    const { namespace, name, uid } = idOf(cluster)
+    const ledger = parseLedger(ledgers.get({ name: ledgerName }))
+    return decideStorageFacts({
+      cluster: { namespace, name, uid },
+      node,
+      osdsOnNode: node === undefined ? [] : osdsOn(namespace, node),
+      decided,
+      budgets: views.budgets.byIndex('namespace', namespace),
+      arbiter: ledger.known ? { known: true, value: arbiterOf(ledger.value, { namespace, name, uid }) } : ledger,
+    })
+  }
+
+  function osdsOn(namespace: string, node: string): readonly number[] {
+    const ids: number[] = []
+    for (const deployment of views.osdDeployments.byIndex('namespace', namespace)) {
+      const [index = ''] = indexOfOsd(deployment)
+      const parsed = parseOsd(deployment, views.osdPods.byIndex('osd', index))
+      if ('osd' in parsed && parsed.osd.nodeName.known && parsed.osd.nodeName.value === node) ids.push(parsed.osd.id)
+    }
+    return ids
+  }
+}
+
+function idOf({ metadata: { namespace = '', name, uid = '' } }: CephCluster) {
+  return { namespace, name, uid }
+}

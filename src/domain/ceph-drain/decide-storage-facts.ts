@@ -1,0 +1,104 @@
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { StorageFacts } from '../drain-lock/snapshot.ts'
+import { known, type Observed, unknown } from '../observed.ts'
+import type { CephDrainDecision, DomainAnswer } from './decision.ts'
+import { osdNames } from './layout.ts'
+import { parseOsdBudget } from './osd-budgets.ts'
+import type { CephClusterView, CephDrainSnapshot } from './snapshot.ts'
+import { type StorageArbiter, storageKey } from './storage-arbiter.ts'
+import { coverOf } from './wanted-budgets.ts'
+
+export interface StorageFactsInput {
+  readonly cluster: Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
+  /** Undefined: the storage as a whole is asked about. */
+  readonly node: string | undefined
+  /** OSDs that Kubernetes has on the node. */
+  readonly osdsOnNode: readonly number[]
+  /** What ceph-drain saw and decided a moment ago; undefined when it did not. */
+  readonly decided: { readonly snapshot: CephDrainSnapshot; readonly decision: CephDrainDecision } | undefined
+  /** As they stand now, in the namespace of the cluster. */
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly arbiter: Observed<StorageArbiter>
+}
+
+/** `isBehind`: somebody holds a failure domain, and the others are not held yet; another decision may change that. */
+export interface StorageFactsOutcome {
+  readonly facts: readonly StorageFacts[]
+  readonly isBehind: boolean
+}
+
+type MayGo = StorageFacts['mayGo']
+
+/**
+ * What one Ceph cluster has to do with a node: its failure domain there, whether that may be away, whether data is clean.
+ *
+ * That somebody else holds another domain is no reason here: the ledger says so itself, to whoever asks it for the key.
+ *
+ * Guarantees: a domain that somebody holds may go only when no OSD of another one can be evicted.
+ * Fails closed: what ceph-drain has not decided a moment ago is unknown.
+ */
+export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcome {
+  const { cluster, node, decided } = input
+  const isClean = decided?.decision.isClean ?? unknown(notDecided)
+  const common = { key: storageKey(cluster), uid: cluster.uid, isClean }
+  if (node === undefined) {
+    return one({
+      ...common,
+      failureDomain: '',
+      mayGo: unknown('it was asked for the storage as a whole, not for a node'),
+    })
+  }
+  const answers = (decided?.decision.domains ?? []).filter(({ nodes }) => nodes.includes(node))
+  const answered = new Set(answers.flatMap(({ osds }) => osds))
+  const unplaced = input.osdsOnNode.filter((id) => !answered.has(id))
+  const [answer, ...more] = answers
+  if (answer === undefined && unplaced.length === 0) return { facts: [], isBehind: false }
+  if (decided === undefined) return one({ ...common, failureDomain: '', mayGo: unknown(notDecided) })
+  if (answer === undefined || unplaced.length > 0) {
+    const mayGo = unknown(`the failure domain of ${osdNames(unplaced)} is not known yet`)
+    return one({ ...common, failureDomain: answer?.domain ?? '', mayGo })
+  }
+  if (more.length > 0) {
+    const domains = answers.map(({ domain }) => domain).join(', ')
+    const explanation = `OSDs of ${node} belong to ${domains}; they cannot all be away together.`
+    return one({ ...common, failureDomain: '', mayGo: known({ allowed: false, explanation }) })
+  }
+  const mayGo = mayGoOf(answer)
+  const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided.snapshot, answer)
+  return {
+    facts: [{ ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }],
+    isBehind: isUnguarded,
+  }
+}
+
+const notDecided = 'ceph-drain has not looked at the cluster lately'
+const notGuarded = 'the other failure domains are not held yet'
+
+function one(facts: StorageFacts): StorageFactsOutcome {
+  return { facts: [facts], isBehind: false }
+}
+
+function mayGoOf({ mayDrain, reason, explanation }: DomainAnswer): MayGo {
+  switch (reason) {
+    case 'StorageKeyHeld':
+      return known({ allowed: true, explanation })
+    case 'SafetyUnknown':
+    case 'LedgerUnknown':
+      return unknown(explanation)
+    default:
+      return known({ allowed: mayDrain, explanation })
+  }
+}
+
+/** Whether no OSD of another domain can be evicted, or nobody was granted this one yet. */
+function isGuarded({ arbiter, budgets, cluster }: StorageFactsInput, seen: CephDrainSnapshot, { osds }: DomainAnswer) {
+  // Another operator's budgets follow their own rules.
+  if (seen.cluster.mode === 'observe') return true
+  if (!arbiter.known || arbiter.value.others.length === 0) return true
+  const firm = budgets.flatMap((budget) => {
+    const parsed = parseOsdBudget(budget, cluster)
+    return parsed?.isOurs === true && parsed.maxUnavailable === 0 ? [parsed] : []
+  })
+  const isHeld = coverOf(firm)
+  return seen.osds.every((osd) => osds.includes(osd.id) || !osd.isReady || isHeld(osd))
+}
