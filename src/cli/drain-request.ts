@@ -1,6 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
 import { apiVersionOf } from '../api/resource-type.ts'
+import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { breakGlassAnnotation, formatBreakGlass } from '../domain/drain-lock/break-glass.ts'
 import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
 import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
@@ -105,4 +106,11 @@ export function buildRequest(wanted: WantedDisruption): NodeDisruption {
       ...(deadline === undefined ? {} : { deadline }),
     },
   }
+}
+
+/** As the API server would hand it out, for a rehearsal. */
+export function asIfMade(wanted: WantedDisruption): NodeDisruption {
+  const built = buildRequest(wanted)
+  const creationTimestamp = rfc3339(wanted.nowMs)
+  return { ...built, metadata: { ...built.metadata, uid: `rehearsal of ${built.metadata.name}`, creationTimestamp } }
 }

@@ -1,5 +1,6 @@
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import { goneWords, isOver } from '../domain/explain/explain-disruption.ts'
+import type { DisruptionPlan } from '../domain/explain/plan-disruption.ts'
 import { type ExitCode, exitCodes } from './command.ts'
 import type { Followed } from './drain-follow.ts'
 
@@ -27,6 +28,18 @@ export interface DrainResult {
   readonly next: readonly string[]
 }
 
+/** What a request would do, made of nothing but looking. */
+export interface PlannedDrain {
+  readonly outcome: 'planned'
+  readonly observedAt: string
+  /** The request that is under way and was rehearsed. */
+  readonly underWay?: string
+  readonly plan: DisruptionPlan
+  readonly notSeen: readonly string[]
+}
+
+export type DrainAnswer = DrainResult | PlannedDrain
+
 const codes: Record<DrainOutcome, ExitCode> = {
   drained: exitCodes.done,
   completed: exitCodes.done,
@@ -38,8 +51,9 @@ const codes: Record<DrainOutcome, ExitCode> = {
   interrupted: exitCodes.timedOut,
 }
 
-export function drainExitCode({ outcome }: DrainResult): ExitCode {
-  return codes[outcome]
+export function drainExitCode(answer: DrainAnswer): ExitCode {
+  if (answer.outcome === 'planned') return answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
+  return codes[answer.outcome]
 }
 
 /** Whether there is nothing more to wait for. */

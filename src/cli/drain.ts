@@ -1,19 +1,31 @@
 import { Option } from 'commander'
-import { nodes } from '../api/resources.ts'
+import { nodes, podDisruptionBudgets } from '../api/resources.ts'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
 import { explainDisruption } from '../domain/explain/explain-disruption.ts'
+import { planDisruption } from '../domain/explain/plan-disruption.ts'
 import { CofferdamError } from '../errors.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
 import type { CliCommand, Invocation } from './command.ts'
 import type { ClusterLink, Connect } from './connect.ts'
 import { followDisruption } from './drain-follow.ts'
-import { makeRequest, type WantedDisruption } from './drain-request.ts'
-import { type DrainResult, drainExitCode, drainOutcome, isDrainSettled, nextSteps } from './drain-result.ts'
+import { renderPlan } from './drain-plan-text.ts'
+import { asIfMade, findUnderWay, makeRequest, type WantedDisruption } from './drain-request.ts'
+import {
+  type DrainAnswer,
+  type DrainResult,
+  drainExitCode,
+  drainOutcome,
+  isDrainSettled,
+  nextSteps,
+  type PlannedDrain,
+} from './drain-result.ts'
 import { renderDrain } from './drain-text.ts'
 import { findObject } from './find-object.ts'
 import { observeOperator } from './observe-operator.ts'
+import { observeRehearsal } from './observe-rehearsal.ts'
+import { observeStorage } from './observe-storage.ts'
 import { durationText, parseDurationFlag, parseWaitFlag } from './parse-duration-flag.ts'
 
 export interface DrainFlags {
@@ -27,6 +39,7 @@ export interface DrainFlags {
   readonly for?: number
   readonly timeout: number
   readonly wait: boolean
+  readonly dryRun?: boolean
   readonly leaseNamespace: string
 }
 
@@ -41,7 +54,7 @@ export interface DrainPorts {
 const firstLookMs = 15_000
 const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
 
-export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainResult> {
+export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainAnswer> {
   return {
     name: 'drain',
     summary: 'take a node out, coordinated with everybody else',
@@ -54,6 +67,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
         says: 'make it ready to go for good',
       },
       { line: 'cofferdam drain worker-a1 --timeout 0', says: 'ask, and end with 3 if something stands in the way now' },
+      { line: 'cofferdam drain worker-a1 --dry-run', says: 'what would stay, leave and be waited for' },
       {
         line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
         says: 'do not wait for the locks of others',
@@ -81,6 +95,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
         .option('--for <duration>', 'how long the glass is broken', parseDurationFlag)
         .option('--timeout <duration>', 'how long to wait; 0 ends at once if it is blocked', parseWaitFlag, 3_600_000)
         .option('--no-wait', 'make the request, and do not wait for it')
+        .option('--dry-run', 'say what would stay, leave, be locked and be waited for; ask for nothing')
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
@@ -90,13 +105,14 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
       const link = await ports.connect(flags)
       try {
         await findObject(nodes, { name: wanted.nodeName }, { api: link.api, signal })
+        if (flags.dryRun === true) return await rehearse(wanted, { ...invocation, ports, link })
         return await drain(wanted, { ...invocation, ports, link })
       } finally {
         await link.close()
       }
     },
 
-    render: renderDrain,
+    render: (answer, paint) => (answer.outcome === 'planned' ? renderPlan(answer, paint) : renderDrain(answer, paint)),
     exitCode: drainExitCode,
   }
 }
@@ -139,6 +155,32 @@ async function drain(wanted: WantedDisruption, context: DrainContext): Promise<D
     disruption: followed.answer,
     observedAt: timestamp(clock),
     next: nextSteps(outcome, followed.answer),
+  }
+}
+
+/** Rehearses the request that is under way, where there is one. */
+async function rehearse(wanted: WantedDisruption, context: DrainContext): Promise<PlannedDrain> {
+  const { flags, signal, link, ports } = context
+  const { api } = link
+  const now = timestamp(ports.clock)
+  const [budgets, [standing]] = await Promise.all([
+    api.list(podDisruptionBudgets, { signal }),
+    findUnderWay({ api, signal }, wanted.nodeName),
+  ])
+  const { storage, notSeen } = await observeStorage({
+    api,
+    budgets: budgets.items,
+    operator: (unseen) => observeOperator({ api, leaseNamespace: flags.leaseNamespace, now, signal }, unseen),
+    signal,
+  })
+  const question = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
+  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question)
+  return {
+    outcome: 'planned',
+    observedAt: now,
+    ...(standing === undefined ? {} : { underWay: standing.metadata.name }),
+    plan: planDisruption(snapshot),
+    notSeen,
   }
 }
 

@@ -1,0 +1,48 @@
+import type { NodeDisruption } from '../api/node-disruption.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import { podDisruptionBudgets } from '../api/resources.ts'
+import { defaultDrainLockSettings } from '../controllers/drain-lock-settings.ts'
+import { createLedgerStore } from '../controllers/ledger-store.ts'
+import { parseHoldableBudget } from '../controllers/node-disruption-objects.ts'
+import { observeDisruption } from '../controllers/node-disruption-observe.ts'
+import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
+import { recordedStorage } from '../domain/explain/recorded-storage.ts'
+import type { StorageView } from '../domain/explain/storage-view.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { listView } from './list-view.ts'
+
+export interface RehearsalQuestion {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** What is on record of Ceph. */
+  readonly storage: readonly StorageView[]
+  readonly budgets?: readonly PodDisruptionBudget[]
+}
+
+/** What the operator would see if this request were made now. Nothing is written. */
+export async function observeRehearsal(
+  request: NodeDisruption,
+  { api, clock, signal, storage, budgets }: RehearsalQuestion,
+): Promise<DisruptionSnapshot> {
+  const listed = budgets ?? (await api.list(podDisruptionBudgets, { signal })).items
+  return observeDisruption(
+    {
+      api,
+      clock,
+      store: createLedgerStore({ api, clock }),
+      settings: defaultDrainLockSettings,
+      appLocks: defaultAppLockPolicy,
+      identity: 'cofferdam',
+      views: {
+        pods: listView([], {}),
+        budgets: listView(listed.map(parseHoldableBudget), { namespace: ({ namespace }) => namespace }),
+      },
+      observeStorage: async (about) => ('node' in about ? recordedStorage(storage, about.node) : []),
+    },
+    request,
+    { isFresh: true, signal },
+  )
+}
