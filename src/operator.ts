@@ -1,28 +1,25 @@
 import { hasReason } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
-import { deployments, events, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
+import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
-import { applyNoout } from './ceph/noout.ts'
-import { observeCeph } from './ceph/observe-ceph.ts'
-import { observeOsdHosts } from './ceph/observe-osd-hosts.ts'
-import { observeQuorum } from './ceph/observe-quorum.ts'
-import { observeStatus } from './ceph/observe-status.ts'
-import { askOkToStop } from './ceph/ok-to-stop.ts'
-import { compilePgPattern } from './ceph/pg-pattern.ts'
 import { cephDrainPermissions, createCephDrain } from './controllers/ceph-drain.ts'
 import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
-import type { CephReports } from './controllers/ceph-drain-report.ts'
-import type { CephPorts } from './controllers/ceph-ports.ts'
 import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
 import { createDrainDetection, drainDetectionPermissions } from './controllers/drain-detection.ts'
+import { defaultDrainLockSettings } from './controllers/drain-lock-settings.ts'
+import { guardCertificatesPermissions } from './controllers/guard-certificates.ts'
+import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
+import { guardRegistrationPermissions } from './controllers/guard-registration.ts'
+import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
+import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
 import type { Permission } from './controllers/permission.ts'
 import { rookOperatorSelector, rookPresence } from './controllers/rook-presence.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
-import { parseDrainedNode, parsePodOnNode } from './domain/drain-detection/snapshot.ts'
-import type { Observed } from './domain/observed.ts'
+import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
+import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
 import { applyBudgets } from './kube/apply-budgets.ts'
 import { dryRunApi } from './kube/dry-run-api.ts'
 import type { KubeApi } from './kube/kube-api.ts'
@@ -30,25 +27,40 @@ import { createLeaseStore } from './kube/lease-store.ts'
 import { createOptionalCache } from './kube/optional-cache.ts'
 import { slimBudget, slimCephCluster, slimDeployment, slimPod } from './kube/slim-objects.ts'
 import { createWatchCache } from './kube/watch-cache.ts'
-import type { CephQuestion } from './observability/ceph-metrics.ts'
-import { buildEvent } from './observability/events.ts'
 import { errorText, type Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Clock, microTimestamp } from './runtime/clock.ts'
 import { type Controller, type RunningController, runController } from './runtime/controller.ts'
 import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
-import type { Random } from './runtime/random.ts'
+import { type Random, randomSuffix } from './runtime/random.ts'
+import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
+import { drainLockControllers } from './wiring/drain-lock.ts'
+import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
+import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
-export const controllerNames = ['drain-detection', 'ceph-drain', 'ceph-static-budgets'] as const
+export const controllerNames = [
+  'drain-detection',
+  'ceph-drain',
+  'ceph-static-budgets',
+  'node-disruption',
+  'disruption-ledger',
+  'guard-certificates',
+  'guard-registration',
+] as const
 
 export type ControllerName = (typeof controllerNames)[number]
 
 /** What each controller may ask of the API server; the Roles in deploy/ are made from it. */
-export const permissionsOf: Readonly<Record<ControllerName, readonly Permission[]>> = {
+export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', readonly Permission[]>> = {
   'drain-detection': drainDetectionPermissions,
   'ceph-drain': cephDrainPermissions,
   'ceph-static-budgets': cephStaticBudgetsPermissions,
+  'node-disruption': nodeDisruptionPermissions,
+  'disruption-ledger': ledgerKeeperPermissions,
+  'guard-certificates': guardCertificatesPermissions,
+  'guard-registration': guardRegistrationPermissions,
+  'eviction-guard': evictionGuardPermissions,
 }
 
 export interface OperatorOptions {
@@ -64,6 +76,11 @@ export interface OperatorOptions {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  readonly drainLock?: Partial<DrainLockSettings>
+  /** What owners of applications may lock. */
+  readonly appLocks?: AppLockPolicy
+  /** Where this process listens as eviction guard, leading or not; undefined: it is none. */
+  readonly guard?: GuardWiring
   /** Where candidates agree on who leads; undefined when there is only one. */
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
 }
@@ -75,11 +92,6 @@ export interface Operator {
   stop(): Promise<void>
 }
 
-interface OwnedView {
-  ageMs(): number
-  stop(): unknown
-}
-
 /** Starts the operator: takes the lead, then watches and runs the controllers until it is stopped or loses the lead. */
 export function startOperator(options: OperatorOptions): Operator {
   const { clock, random, log, metrics } = options
@@ -88,10 +100,13 @@ export function startOperator(options: OperatorOptions): Operator {
     : options.api
   const stopping = new AbortController()
   let running: { controllers: RunningController[]; views: Map<string, OwnedView> } | undefined
+  const guarding = options.guard && startGuarding({ ...options, api }, options.guard)
   metrics.showLive({
     queueKeys: () => Object.fromEntries(running?.controllers.map(({ name, queue }) => [name, queue.depth]) ?? []),
     cacheAgeSeconds: () =>
-      Object.fromEntries([...(running?.views ?? [])].map(([resource, view]) => [resource, view.ageMs() / 1_000])),
+      Object.fromEntries(
+        [...(guarding?.owned ?? []), ...(running?.views ?? [])].map(([name, view]) => [name, view.ageMs() / 1_000]),
+      ),
   })
 
   const leader =
@@ -113,9 +128,11 @@ export function startOperator(options: OperatorOptions): Operator {
         ),
     })
 
-  const ended = (leader === undefined ? lead(stopping.signal) : leader.run(lead, stopping.signal)).then(() =>
-    stopping.signal.aborted ? ('stopped' as const) : ('lost-lead' as const),
-  )
+  const ended = (leader === undefined ? lead(stopping.signal) : leader.run(lead, stopping.signal)).then(async () => {
+    const how = stopping.signal.aborted ? ('stopped' as const) : ('lost-lead' as const)
+    await guarding?.stop()
+    return how
+  })
 
   async function lead(signal: AbortSignal): Promise<void> {
     log.info({ controllers: options.controllers, dryRun: options.dryRun }, 'leading')
@@ -146,11 +163,8 @@ export function startOperator(options: OperatorOptions): Operator {
 
   function buildControllers() {
     const views = new Map<string, OwnedView>()
-    const build = controllerBuilders({ ...options, api }, (name, view) => {
-      views.set(name, view)
-      return view
-    })
-    return { controllers: options.controllers.map((name) => build[name]()), views }
+    const build = controllerBuilders({ ...options, api }, keepIn(views), guarding)
+    return { controllers: options.controllers.flatMap((name) => build[name]?.() ?? []), views }
   }
 
   return {
@@ -170,6 +184,7 @@ export function startOperator(options: OperatorOptions): Operator {
           return { ok: false, why: `not started yet: ${waiting.map(({ name }) => name).join(', ')}` }
         },
       },
+      ...(guarding === undefined ? [] : [guarding.health]),
     ],
     async stop() {
       stopping.abort()
@@ -178,17 +193,50 @@ export function startOperator(options: OperatorOptions): Operator {
   }
 }
 
-type Own = <V extends OwnedView>(name: string, view: V) => V
+function keepIn(views: Map<string, OwnedView>): Own {
+  return (name, view) => {
+    views.set(name, view)
+    return view
+  }
+}
+
+type Guarding = ReturnType<typeof startGuarding>
+
+/** The guard of this process and the views it needs: they live as long as the process, whoever leads. */
+function startGuarding(options: OperatorOptions, wiring: GuardWiring) {
+  const owned = new Map<string, OwnedView>()
+  const views = openSharedViews(options, keepIn(owned))
+  const ports: GuardPorts = { ...options, views, policy: options.appLocks ?? defaultAppLockPolicy }
+  const guard = runGuard(ports, wiring)
+  const health: HealthCheck = {
+    name: 'guard',
+    kind: 'ready',
+    check() {
+      const why = guard.whatIsMissing()
+      return why === undefined ? { ok: true } : { ok: false, why }
+    },
+  }
+  return {
+    owned,
+    views,
+    health,
+    controllers: (own: Own) => guardControllers(ports, { guard, wiring, own }),
+    async stop() {
+      await guard.stop()
+      for (const view of owned.values()) view.stop()
+    },
+  }
+}
 
 /** How each controller is put together. Views that several look at are opened once, when the first asks for them. */
-function controllerBuilders(options: OperatorOptions, own: Own): Record<ControllerName, () => Controller> {
+function controllerBuilders(
+  options: OperatorOptions,
+  own: Own,
+  guarding: Guarding | undefined,
+): Partial<Record<ControllerName, () => Controller>> {
   const { api, clock, random, log } = options
-  const base = {
-    api,
-    clock,
-    random,
-    onError: (error: unknown) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
-  }
+  const base = viewBase(options)
+  const views: SharedViews = guarding?.views ?? openSharedViews(options, own)
   const byNamespace = { namespace: (object: KubeObject) => [object.metadata.namespace ?? ''] }
   const rookKind = <T extends KubeObject>(type: ResourceType<T>, project?: (object: T) => T) =>
     once(() =>
@@ -227,17 +275,18 @@ function controllerBuilders(options: OperatorOptions, own: Own): Record<Controll
       createDrainDetection({
         api,
         clock,
-        nodes: own('nodes', createWatchCache({ ...base, type: nodes, project: parseDrainedNode })),
-        pods: own(
-          'pods',
-          createWatchCache({
-            ...base,
-            type: pods,
-            project: parsePodOnNode,
-            indexes: { node: (pod) => [pod.nodeName] },
-          }),
-        ),
+        nodes: views.nodes(),
+        pods: views.pods(),
       }),
+    ...drainLockControllers({
+      ...options,
+      views,
+      settings: { ...defaultDrainLockSettings, ...options.drainLock },
+      appLocks: options.appLocks ?? defaultAppLockPolicy,
+      identity: () => options.lease?.identity ?? `operator-${randomSuffix(random, 8)}`,
+      observeStorage: () => Promise.resolve([]),
+    }),
+    ...guarding?.controllers(own),
     'ceph-drain': () =>
       createCephDrain({
         api,
@@ -280,73 +329,6 @@ function controllerBuilders(options: OperatorOptions, own: Own): Record<Controll
           daemons: daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'),
         },
       }),
-  }
-}
-
-/** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
-function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: OperatorOptions): CephPorts {
-  const names = new WeakMap<CephCommands, string>()
-  const limits = { timeoutMs: 15_000 }
-  async function counted<T>(
-    commands: CephCommands,
-    question: CephQuestion['question'],
-    answer: Promise<Observed<T>>,
-  ): Promise<Observed<T>> {
-    const observed = await answer
-    const result = observed.known ? 'answered' : 'silent'
-    metrics.ceph.countQuestion({ cluster: names.get(commands) ?? '', question, result })
-    return observed
-  }
-  return {
-    of(cluster) {
-      const commands = ceph?.(cluster)
-      if (commands !== undefined) names.set(commands, `${cluster.namespace}/${cluster.name}`)
-      return commands
-    },
-    observeMap: (commands, signal) =>
-      counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
-    observePulse: async (commands, signal) => {
-      const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
-      if (!status.known) return status
-      return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
-    },
-    observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
-    observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),
-    askOkToStop: (commands, osds, signal) =>
-      counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal })),
-    async applyNoout(commands, wanted, signal) {
-      if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
-      log.info({ ...wanted }, 'dry run: would change noout')
-      return { set: [], unset: [], gone: [], failed: [] }
-    },
-    compilePgPattern,
-  }
-}
-
-function buildCephReports({ api, clock, random, log, metrics }: OperatorOptions): CephReports {
-  return {
-    async event(about, news) {
-      const cluster = `${about.metadata.namespace}/${about.metadata.name}`
-      const level = news.type === 'Warning' ? 'warn' : 'info'
-      log[level]({ cluster, reason: news.reason }, news.note)
-      try {
-        await api.create(events, buildEvent({ about, ...news }, { clock, random }))
-      } catch (error) {
-        log.warn({ cluster, reason: news.reason, error: errorText(error) }, 'an event could not be written')
-      }
-    },
-    show: (figures) => metrics.ceph.show(figures),
-    countDisagreement: (cluster) => metrics.ceph.countDisagreement(cluster),
-    countRefusedWrite: (cluster) => metrics.ceph.countRefusedWrite(cluster),
-    forget: (cluster) => metrics.ceph.forget(cluster),
-  }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
   }
 }
 

@@ -4,6 +4,9 @@ import type { Permission } from '../controllers/permission.ts'
 /** Whom the operator runs as; its lease has the same name. */
 export const operatorAccount = { namespace: 'cofferdam-system', name: 'cofferdam-operator' } as const
 
+/** On which port each replica answers as eviction guard. */
+export const guardPort = 7444
+
 const { namespace, name } = operatorAccount
 const labels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
 const subjects = [{ kind: 'ServiceAccount', name, namespace }]
@@ -104,7 +107,6 @@ export function buildToolboxAccess({ namespace: rookNamespace }: { readonly name
 /** Two replicas that agree on a leader, kept apart, and a budget so that a drain never takes both. */
 export function buildOperatorWorkload({ image }: { readonly image: string }): JsonObject[] {
   const healthPort = 7480
-  const guardPort = 7443
   const probe = (path: string) => ({ httpGet: { path, port: 'health' }, periodSeconds: 10 })
   return [
     {

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Outcome } from '../runtime/controller.ts'
 import { createCephMetrics } from './ceph-metrics.ts'
+import { createDrainMetrics } from './drain-metrics.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
@@ -58,6 +59,7 @@ export function createMetrics() {
     registry,
     leading,
     ceph: createCephMetrics(registry),
+    drain: createDrainMetrics(registry),
     guard: createGuardMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures

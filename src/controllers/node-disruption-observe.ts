@@ -1,0 +1,192 @@
+import { hasReason } from '../api/api-error.ts'
+import type { DisruptionLedger } from '../api/disruption-ledger.ts'
+import { isSelected } from '../api/label-selector.ts'
+import type { NodeDisruption } from '../api/node-disruption.ts'
+import { nodes, pods as podType } from '../api/resources.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import type {
+  BudgetFacts,
+  BudgetReference,
+  DisruptionSnapshot,
+  DrainLockSettings,
+  PodFacts,
+  RequestView,
+  StorageFacts,
+} from '../domain/drain-lock/snapshot.ts'
+import { appLocksInForce, lockableBudget } from '../domain/eviction-guard/app-locks.ts'
+import type { Observed } from '../domain/observed.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { LedgerStore } from './ledger-store.ts'
+import { getBudget } from './node-disruption-budgets.ts'
+import {
+  type HoldableBudget,
+  type HostedPod,
+  type HostNode,
+  parseHoldableBudget,
+  parseHostedPod,
+  parseHostNode,
+} from './node-disruption-objects.ts'
+import { parseRequest } from './node-disruption-record.ts'
+import type { ObserveKeysPorts } from './observe-keys.ts'
+
+export interface DisruptionViews {
+  /** Indexed by `node`. */
+  readonly disruptions: WatchView<NodeDisruption>
+  readonly ledgers: WatchView<DisruptionLedger>
+  readonly nodes: WatchView<Pick<HostNode, 'name'>>
+  /** Indexed by `node`. */
+  readonly pods: WatchView<HostedPod>
+  /** Indexed by `namespace`. */
+  readonly budgets: WatchView<HoldableBudget>
+}
+
+export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeStorage'> {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly views: Pick<DisruptionViews, 'pods' | 'budgets'>
+  readonly store: Pick<LedgerStore, 'read'>
+  readonly settings: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  /** This process, as others know it. */
+  readonly identity: string
+}
+
+/**
+ * Sees everything that the next steps of a request depend on. The node, the ledger and the record are always as they are
+ * now; pods and budgets come from copies that follow the API server, or with `isFresh` from the server itself.
+ */
+export async function observeDisruption(
+  ports: ObserveDisruptionPorts,
+  object: NodeDisruption,
+  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<DisruptionSnapshot> {
+  const { clock, store, settings, identity } = ports
+  const seen = parseRequest(object)
+  const [ledger, node, hosted] = await Promise.all([
+    store.read(signal),
+    getNode(ports, seen.nodeName, signal),
+    podsOn(ports, seen.nodeName, { isFresh, signal }),
+  ])
+  const request = withOwnCordon(seen, node)
+  const [storage, budgets] = await Promise.all([
+    observeStorage(ports, request, ledger, signal),
+    observeBudgets(ports, hosted, { request, isFresh, signal }),
+  ])
+  return {
+    nowMs: clock.now(),
+    holder: `${identity} for nodedisruption/${request.name}`,
+    request,
+    node,
+    pods: hosted.map((pod) => podFacts(pod, budgets)),
+    budgets: budgets.map(({ selector: _selector, annotations: _annotations, ...facts }) => facts),
+    ledger,
+    storage,
+    settings,
+  }
+}
+
+async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
+  try {
+    return parseHostNode(await api.get(nodes, { name }, { signal }))
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** A cordon without our mark is somebody else's, though we had meant to make it. */
+function withOwnCordon(request: RequestView, node: HostNode | undefined): RequestView {
+  const { record, name, id } = request
+  const isClaimed = record.cordonedBy === `nodedisruption/${name}`
+  if (!isClaimed || node?.isCordoned !== true || node.cordonedBy === id) return request
+  return { ...request, record: { ...record, cordonedBy: 'somebody else' } }
+}
+
+async function podsOn(
+  { api, views }: ObserveDisruptionPorts,
+  nodeName: string,
+  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<readonly HostedPod[]> {
+  if (!isFresh) return [...views.pods.byIndex('node', nodeName)].sort(byName)
+  const { items } = await api.list(podType, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
+  return items.map(parseHostedPod).sort(byName)
+}
+
+function byName(a: BudgetReference, b: BudgetReference): number {
+  return `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
+}
+
+/** All storage with daemons on the node, and whatever else the request holds a key of: a node that is gone has none. */
+async function observeStorage(
+  ports: ObserveDisruptionPorts,
+  { id, nodeName }: RequestView,
+  ledger: Observed<Ledger>,
+  signal: AbortSignal,
+): Promise<readonly StorageFacts[]> {
+  const onNode = await ports.observeStorage({ node: nodeName }, signal)
+  const entries = ledger.known ? ledger.value.entries : []
+  const held = entries.filter(({ requestId, key }) => requestId === id && key.startsWith('storage/'))
+  const unseen = held.filter(({ key }) => !onNode.some((storage) => storage.key === key))
+  const rest = await Promise.all(unseen.map(({ key }) => ports.observeStorage({ key }, signal)))
+  return [...onNode, ...rest.flat()]
+}
+
+type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'>
+
+async function observeBudgets(
+  ports: ObserveDisruptionPorts,
+  hosted: readonly HostedPod[],
+  about: { readonly request: RequestView; readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<readonly SeenBudget[]> {
+  const { views } = ports
+  const { lockedBudgets } = about.request.record
+  const wanted = new Map<string, HoldableBudget>()
+  for (const pod of hosted) {
+    for (const budget of views.budgets.byIndex('namespace', pod.namespace)) {
+      if (isCoveredBy(pod, budget)) wanted.set(`${budget.namespace}/${budget.name}`, budget)
+    }
+  }
+  for (const { namespace, name } of lockedBudgets) {
+    const budget = views.budgets.get({ namespace, name })
+    if (budget !== undefined) wanted.set(`${namespace}/${name}`, budget)
+  }
+  const mustBeFresh = (budget: HoldableBudget) =>
+    lockedBudgets.some(({ uid }) => uid === budget.uid) ||
+    hosted.some((pod) => pod.wantsToStay && isCoveredBy(pod, budget))
+  const seen = await Promise.all(
+    [...wanted.values()].map(async (budget) => {
+      if (!about.isFresh || !mustBeFresh(budget)) return budget
+      const live = await getBudget(ports.api, budget, about.signal)
+      return live === undefined ? undefined : parseHoldableBudget(live)
+    }),
+  )
+  const there = seen.filter((budget) => budget !== undefined).sort(byName)
+  return withAppLocks(ports, there)
+}
+
+/** Limits and quota are those of a namespace, so all its budgets are judged together. */
+function withAppLocks(
+  { views, appLocks, clock }: ObserveDisruptionPorts,
+  budgets: readonly HoldableBudget[],
+): readonly SeenBudget[] {
+  const inForce = new Map<string, ReturnType<typeof appLocksInForce>>()
+  for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
+    const latest = new Map(views.budgets.byIndex('namespace', namespace).map((budget) => [budget.name, budget]))
+    for (const budget of budgets) if (budget.namespace === namespace) latest.set(budget.name, budget)
+    const lockable = [...latest.values()].flatMap((budget) => lockableBudget(budget) ?? [])
+    inForce.set(namespace, appLocksInForce(lockable, appLocks, clock.now()))
+  }
+  return budgets.map((budget) => ({ ...budget, appLock: inForce.get(budget.namespace)?.get(budget.name) }))
+}
+
+function isCoveredBy({ namespace, labels }: HostedPod, budget: HoldableBudget): boolean {
+  return budget.selector !== undefined && budget.namespace === namespace && isSelected(budget.selector, labels)
+}
+
+function podFacts(pod: HostedPod, budgets: readonly HoldableBudget[]): PodFacts {
+  const { nodeName: _nodeName, labels: _labels, ...facts } = pod
+  return { ...facts, budgetUids: budgets.filter((budget) => isCoveredBy(pod, budget)).map(({ uid }) => uid) }
+}

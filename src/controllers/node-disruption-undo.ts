@@ -1,0 +1,20 @@
+import type { LedgerEntry } from '../domain/drain-lock/ledger.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { unlockBudget } from './node-disruption-budgets.ts'
+import { uncordonNode } from './node-disruption-cordon.ts'
+
+/** Takes away what a request that is gone left on its node and its budgets: our cordon, and our holds. */
+export async function undoDisruption(
+  { api, clock }: { readonly api: Pick<KubeApi, 'get' | 'update' | 'patch'>; readonly clock: Pick<Clock, 'now'> },
+  entries: readonly LedgerEntry[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { key, uid, requestId } of entries) {
+    const [kind, first = '', second = ''] = key.split('/')
+    if (kind === 'node') await uncordonNode(api, { nodeName: first, nodeUid: uid, requestId }, signal)
+    if (kind !== 'pdb') continue
+    const budget = { namespace: first, name: second, uid }
+    await unlockBudget(api, { budget, requestId, nowMs: clock.now() }, signal)
+  }
+}

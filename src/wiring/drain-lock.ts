@@ -1,0 +1,69 @@
+import { createLedgerKeeper } from '../controllers/ledger-keeper.ts'
+import { createLedgerStore } from '../controllers/ledger-store.ts'
+import { createNodeDisruption } from '../controllers/node-disruption.ts'
+import { undoDisruption } from '../controllers/node-disruption-undo.ts'
+import type { ObserveKeysPorts } from '../controllers/observe-keys.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import type { DrainLockSettings } from '../domain/drain-lock/snapshot.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { eventTeller } from './event-teller.ts'
+import { once, type SharedViews, type ViewPorts } from './shared-views.ts'
+
+export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'observeStorage'> {
+  readonly metrics: Metrics
+  readonly views: SharedViews
+  readonly settings: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  /** This process, as others know it: no two have the same. */
+  readonly identity: () => string
+}
+
+/** The controllers that take nodes out, one at a time or many, by the one ledger. */
+export function drainLockControllers(
+  ports: DrainLockPorts,
+): Record<'node-disruption' | 'disruption-ledger', () => Controller> {
+  const { api, clock, metrics, views, settings } = ports
+  const event = eventTeller(ports)
+  const store = once(() => createLedgerStore({ api, clock, highestEpoch: () => highestEpoch(views) }))
+  return {
+    'node-disruption'() {
+      const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
+      metrics.drain.showLive({
+        disruptions: () => disruptions.list().map(({ status }) => status?.phase ?? 'Pending'),
+        ledgerEntries: () => ledgers.list().flatMap(({ status }) => (status?.entries ?? []).map(({ state }) => state)),
+      })
+      return createNodeDisruption({
+        ...ports,
+        identity: ports.identity(),
+        store: store(),
+        views: { disruptions, ledgers, nodes: views.nodes(), pods: views.pods(), budgets: views.budgets() },
+        reports: {
+          event,
+          countEviction: (result) => metrics.drain.countEviction(result),
+          observeWait: (seconds) => metrics.drain.observeWait(seconds),
+        },
+      })
+    },
+    'disruption-ledger': () =>
+      createLedgerKeeper({
+        api,
+        clock,
+        store: store(),
+        ledgers: views.ledgers(),
+        disruptions: views.disruptions(),
+        observeStorage: ports.observeStorage,
+        undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
+        event,
+        renewMs: settings.renewMs,
+      }),
+  }
+}
+
+/** No epoch that stands on a record or a budget is given out again, though the ledger be lost. */
+function highestEpoch(views: SharedViews): number {
+  let highest = 0
+  for (const { status } of views.disruptions().list()) highest = Math.max(highest, status?.epoch ?? 0)
+  for (const { hold } of views.budgets().list()) highest = Math.max(highest, hold?.epoch ?? 0)
+  return highest
+}

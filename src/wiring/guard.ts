@@ -1,0 +1,117 @@
+import { defaultCertificateSettings, planCertificates } from '../admission/guard-certificates.ts'
+import { type RunningGuard, startGuard } from '../admission/start-guard.ts'
+import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
+import { namespaces } from '../api/resources.ts'
+import { createGuardCertificates } from '../controllers/guard-certificates.ts'
+import { createGuardRegistration } from '../controllers/guard-registration.ts'
+import { guardService } from '../deploy/guard-manifests.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { lockedLabel } from '../domain/eviction-guard/namespace-labels.ts'
+import type { GuardAddress } from '../domain/eviction-guard/webhook-configuration.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import { errorText } from '../observability/log.ts'
+import type { Metrics } from '../observability/metrics.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
+
+export interface GuardWiring {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  /** How the API server reaches the guard, given where it listens. */
+  readonly addressOf: (port: number) => GuardAddress
+  /** The names and addresses under which it is called; its certificate is for them. */
+  readonly hosts: readonly string[]
+}
+
+/** The guard behind its Service, or under a URL where the API server cannot reach Services. */
+export function guardAt({ port, url }: { readonly port: number; readonly url?: string }): GuardWiring {
+  if (url === undefined) {
+    const { namespace, name } = guardService
+    const hosts = [`${name}.${namespace}.svc`]
+    return { host: '0.0.0.0', port, addressOf: () => ({ service: guardService }), hosts }
+  }
+  const address = url.replace(/\/+$/, '')
+  return { host: '0.0.0.0', port, addressOf: () => ({ url: address }), hosts: [hostOf(address)] }
+}
+
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
+}
+
+export interface GuardPorts extends ViewPorts {
+  readonly metrics: Metrics
+  readonly views: SharedViews
+  readonly policy: AppLockPolicy
+}
+
+/** Starts the guard of this process; every replica has one. */
+export function runGuard({ api, clock, log, metrics, views, policy }: GuardPorts, { host, port }: GuardWiring) {
+  return startGuard({
+    api,
+    clock,
+    host,
+    port,
+    policy,
+    views: {
+      pods: views.pods(),
+      budgets: views.budgets(),
+      nodes: views.nodes(),
+      ledger: views.parsedLedger(),
+      disruptions: views.disruptions(),
+    },
+    report: (outcome) => metrics.guard.count(outcome),
+    onError: (error) => log.warn({ error: errorText(error) }, 'the eviction guard met a difficulty, goes on'),
+  })
+}
+
+/** What the leader does for the guards of all replicas. */
+export function guardControllers(
+  ports: GuardPorts,
+  { guard, wiring, own }: { readonly guard: RunningGuard; readonly wiring: GuardWiring; readonly own: Own },
+): Record<'guard-certificates' | 'guard-registration', () => Controller> {
+  const { api, clock, log, views, policy } = ports
+  const base = viewBase(ports)
+  const configurations = once(() =>
+    own(
+      'validatingwebhookconfigurations',
+      createWatchCache<ValidatingWebhookConfiguration>({ ...base, type: validatingWebhookConfigurations }),
+    ),
+  )
+  return {
+    'guard-certificates': () =>
+      createGuardCertificates({
+        api,
+        clock,
+        configurations: configurations(),
+        plan: (seen) => planCertificates({ ...seen, hosts: wiring.hosts, settings: defaultCertificateSettings }),
+        report: ({ step, explanation }) => log.info({ step }, explanation),
+      }),
+    'guard-registration': () =>
+      createGuardRegistration({
+        api,
+        clock,
+        policy,
+        settings: {
+          address: () => {
+            const port = guard.port()
+            return port === undefined ? undefined : wiring.addressOf(port)
+          },
+          guardsDeletions: false,
+        },
+        views: {
+          configurations: configurations(),
+          namespaces: own(
+            'namespaces',
+            createWatchCache({
+              ...base,
+              type: namespaces,
+              project: ({ metadata }) => ({ name: metadata.name, label: metadata.labels?.[lockedLabel] }),
+            }),
+          ),
+          budgets: views.budgets(),
+          ledger: views.parsedLedger(),
+        },
+      }),
+  }
+}
