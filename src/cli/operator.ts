@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { CofferdamError } from '../errors.ts'
 import { createHttpKubeApi } from '../kube/http-kube-api.ts'
+import { isInCluster } from '../kube/in-cluster.ts'
 import { loadKubeconfig } from '../kube/kubeconfig.ts'
 import { startHealthServer } from '../observability/health-server.ts'
 import { createLog, type LogLevel } from '../observability/log.ts'
@@ -12,9 +13,10 @@ import { randomSuffix, realRandom } from '../runtime/random.ts'
 import { realClock } from '../runtime/real-clock.ts'
 import { type CephFlags, openCephLink } from './ceph-link.ts'
 import type { CliCommand } from './command.ts'
+import { configureDrainLock, type DrainLockFlags, drainLockOptions } from './drain-lock-flags.ts'
 import { parsePort } from './parse-number.ts'
 
-interface OperatorFlags extends CephFlags {
+interface OperatorFlags extends CephFlags, DrainLockFlags {
   readonly controllers: readonly ControllerName[]
   readonly dryRun?: boolean
   readonly leaderElect: boolean
@@ -28,11 +30,12 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
   name: 'operator',
   summary: 'run the controllers against a cluster',
   description:
-    'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others stand by.',
+    'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others stand by; all of them answer as eviction guards.',
   examples: [
     { line: 'cofferdam operator --kubeconfig .cofferdam/kubeconfig', says: 'run everything on the demo cluster' },
     { line: 'cofferdam operator --dry-run', says: 'say what would be written, write nothing' },
     { line: 'cofferdam operator --controllers drain-detection', says: 'run some controllers only' },
+    { line: 'cofferdam operator --guard-url https://10.0.0.7:7444', says: 'be an eviction guard outside the cluster' },
   ],
 
   configure(command: Command) {
@@ -53,6 +56,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
           .choices(['debug', 'info', 'warn', 'error'])
           .default('info'),
       )
+    configureDrainLock(command)
   },
 
   async run({ flags, signal }) {
@@ -89,6 +93,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       dryRun: flags.dryRun === true,
       ceph: ceph.of,
       parsers: ceph.parsers,
+      ...drainLockOptions(flags, { isInPod: flags.kubeconfig === undefined && isInCluster(process.env) }),
       ...(flags.leaderElect
         ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
         : {}),

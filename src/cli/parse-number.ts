@@ -8,7 +8,7 @@ export function parseSeed(text: string): number {
   return parseWhole(text, { from: 0, to: 2 ** 32 - 1, what: 'a seed' })
 }
 
-function parseWhole(
+export function parseWhole(
   text: string,
   { from, to, what }: { readonly from: number; readonly to: number; readonly what: string },
 ): number {

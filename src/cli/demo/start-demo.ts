@@ -100,6 +100,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       controllers: controllerNames,
       dryRun: false,
       lease: { ...operatorAccount, identity: `demo_${randomSuffix(random, 8)}` },
+      guard: {
+        host: '127.0.0.1',
+        port: 0,
+        addressOf: (port) => ({ url: `https://127.0.0.1:${port}` }),
+        hosts: ['127.0.0.1'],
+      },
       ...(ceph === undefined ? {} : { ceph: ceph.commandsOf }),
     })
     endings.push(() => operator.stop())
