@@ -8,6 +8,8 @@ export interface CephDecided {
   readonly decision: CephDrainDecision
   /** By this process's clock: when the look began. */
   readonly lookedAtMs: number
+  /** The type of failure domain when Ceph answered last; undefined when it never has. */
+  readonly domainType: string | undefined
 }
 
 interface Waiting {
@@ -39,7 +41,9 @@ export class CephDecisions {
     const lookedAtMs = this.#clock.now()
     const answered = [...(this.#waiting.get(key) ?? [])]
     return ({ snapshot, decision }) => {
-      this.#latest.set(key, { snapshot, decision, lookedAtMs })
+      const { failureDomainType } = decision
+      const domainType = snapshot.ceph.known ? failureDomainType : this.#latest.get(key)?.domainType
+      this.#latest.set(key, { snapshot, decision, lookedAtMs, domainType })
       for (const { resolve } of answered) resolve()
     }
   }

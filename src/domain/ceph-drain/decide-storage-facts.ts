@@ -15,10 +15,17 @@ export interface StorageFactsInput {
   /** OSDs that Kubernetes has on the node. */
   readonly osdsOnNode: readonly number[]
   /** What ceph-drain saw and decided a moment ago; undefined when it did not. */
-  readonly decided: { readonly snapshot: CephDrainSnapshot; readonly decision: CephDrainDecision } | undefined
+  readonly decided: DecidedStorage | undefined
   /** As they stand now, in the namespace of the cluster. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly arbiter: Observed<StorageArbiter>
+}
+
+export interface DecidedStorage {
+  readonly snapshot: CephDrainSnapshot
+  readonly decision: CephDrainDecision
+  /** The type of failure domain when Ceph answered last; undefined when it never has. */
+  readonly domainType: string | undefined
 }
 
 /** `isBehind`: somebody holds a failure domain, and the others are not held yet; another decision may change that. */
@@ -54,6 +61,10 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
   const [answer, ...more] = answers
   if (answer === undefined && unplaced.length === 0) return { facts: [], isBehind: false }
   if (decided === undefined) return one({ ...common, failureDomain: '', mayGo: unknown(notDecided) })
+  if (decided.decision.failureDomainType !== decided.domainType) {
+    const mayGo = unknown('Ceph does not say which failure domains there are')
+    return one({ ...common, failureDomain: labelledDomain(decided, node), mayGo })
+  }
   if (answer === undefined || unplaced.length > 0) {
     const mayGo = unknown(`the failure domain of ${osdNames(unplaced)} is not known yet`)
     return one({ ...common, failureDomain: answer?.domain ?? '', mayGo })
@@ -78,6 +89,13 @@ function one(facts: StorageFacts): StorageFactsOutcome {
   return { facts: [facts], isBehind: false }
 }
 
+/** Where labels have the node in the type that Ceph told last; '' where they do not agree on one. */
+function labelledDomain({ snapshot, domainType }: DecidedStorage, node: string): string {
+  const onNode = snapshot.osds.filter(({ nodeName }) => nodeName.known && nodeName.value === node)
+  const domains = new Set(onNode.map(({ topology }) => (domainType === undefined ? '' : (topology[domainType] ?? ''))))
+  return domains.size === 1 ? ([...domains][0] as string) : ''
+}
+
 function mayGoOf({ mayDrain, reason, explanation }: DomainAnswer): MayGo {
   switch (reason) {
     case 'StorageKeyHeld':
@@ -91,10 +109,14 @@ function mayGoOf({ mayDrain, reason, explanation }: DomainAnswer): MayGo {
 }
 
 /** Whether no OSD of another domain can be evicted, or nobody was granted this one yet. */
-function isGuarded({ arbiter, budgets, cluster }: StorageFactsInput, seen: CephDrainSnapshot, { osds }: DomainAnswer) {
+function isGuarded(
+  { arbiter, budgets, cluster }: StorageFactsInput,
+  seen: CephDrainSnapshot,
+  { domain, osds }: DomainAnswer,
+): boolean {
   // Another operator's budgets follow their own rules.
   if (seen.cluster.mode === 'observe') return true
-  if (!arbiter.known || arbiter.value.others.length === 0) return true
+  if (!arbiter.known || !arbiter.value.others.some(({ scope }) => scope === domain)) return true
   const firm = budgets.flatMap((budget) => {
     const parsed = parseOsdBudget(budget, cluster)
     return parsed?.isOurs === true && parsed.maxUnavailable === 0 ? [parsed] : []

@@ -39,6 +39,7 @@ export interface Story {
   readonly mode?: CephDrainSnapshot['cluster']['mode']
   readonly settings?: Partial<CephDrainSnapshot['cluster']['settings']>
   readonly nowMs?: number
+  readonly arbiter?: CephDrainSnapshot['arbiter']
 }
 
 const threeZones = { 'zone-1': [1], 'zone-2': [2], 'zone-3': [3] }
@@ -91,6 +92,7 @@ export function tell(story: Story): CephDrainSnapshot {
     cephSilentMs: story.silentMs ?? 0,
     state: { ...calmState, ...story.state },
     budgets: story.budgets ?? [],
+    ...(story.arbiter === undefined ? {} : { arbiter: story.arbiter }),
   }
 }
 
