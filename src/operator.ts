@@ -5,6 +5,7 @@ import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
+import { CephDecisions } from './controllers/ceph-decisions.ts'
 import { cephDrainPermissions, createCephDrain } from './controllers/ceph-drain.ts'
 import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
 import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
@@ -14,9 +15,11 @@ import { guardCertificatesPermissions } from './controllers/guard-certificates.t
 import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
 import { guardRegistrationPermissions } from './controllers/guard-registration.ts'
 import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
+import { createLedgerStore } from './controllers/ledger-store.ts'
 import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
 import type { Permission } from './controllers/permission.ts'
 import { rookOperatorSelector, rookPresence } from './controllers/rook-presence.ts'
+import { createStorageFacts } from './controllers/storage-facts.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
@@ -35,7 +38,7 @@ import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
-import { drainLockControllers } from './wiring/drain-lock.ts'
+import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
@@ -265,6 +268,37 @@ function controllerBuilders(
       createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
     ),
   )
+  const osdDeployments = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const osdPods = once(() =>
+    own(
+      'pods/osd',
+      createWatchCache({
+        ...base,
+        type: pods,
+        labelSelector: 'app=rook-ceph-osd',
+        project: slimPod,
+        indexes: { osd: indexOfOsd },
+      }),
+    ),
+  )
+  const runs = (name: ControllerName) => options.controllers.includes(name)
+  const usesLedger = runs('node-disruption') || runs('disruption-ledger')
+  const settings = { ...defaultDrainLockSettings, ...options.drainLock }
+  const store = once(() => createLedgerStore({ api, clock, highestEpoch: () => highestEpoch(views) }))
+  const decisions = new CephDecisions(clock)
+  const storage = once(() =>
+    createStorageFacts({
+      decisions,
+      rook: rook(),
+      ledgers: views.ledgers(),
+      views: {
+        clusters: clusters(),
+        budgets: budgets(),
+        osdDeployments: osdDeployments(),
+        osdPods: osdPods(),
+      },
+    }),
+  )
   const ceph = buildCephPorts(options)
   const reports = buildCephReports(options)
   const write = (...[writes, signal]: Parameters<Parameters<typeof createCephDrain>[0]['applyBudgets']>) =>
@@ -281,10 +315,12 @@ function controllerBuilders(
     ...drainLockControllers({
       ...options,
       views,
-      settings: { ...defaultDrainLockSettings, ...options.drainLock },
+      settings,
+      store,
       appLocks: options.appLocks ?? defaultAppLockPolicy,
       identity: () => options.lease?.identity ?? `operator-${randomSuffix(random, 8)}`,
-      observeStorage: () => Promise.resolve([]),
+      // Whoever does not run ceph-drain leaves storage to others.
+      observeStorage: (...asked) => (runs('ceph-drain') ? storage().observeStorage(...asked) : Promise.resolve([])),
     }),
     ...guarding?.controllers(own),
     'ceph-drain': () =>
@@ -299,18 +335,12 @@ function controllerBuilders(
           clusters: clusters(),
           budgets: budgets(),
           nodes: own('nodes/ceph', createWatchCache({ ...base, type: nodes, project: parseNode })),
-          osdDeployments: daemons('osd', 'app=rook-ceph-osd'),
-          osdPods: own(
-            'pods/osd',
-            createWatchCache({
-              ...base,
-              type: pods,
-              labelSelector: 'app=rook-ceph-osd',
-              project: slimPod,
-              indexes: { osd: indexOfOsd },
-            }),
-          ),
+          osdDeployments: osdDeployments(),
+          osdPods: osdPods(),
         },
+        ...(usesLedger
+          ? { ledger: { view: views.ledgers(), store: store(), renewMs: settings.renewMs }, decisions }
+          : {}),
       }),
     'ceph-static-budgets': () =>
       createCephStaticBudgets({

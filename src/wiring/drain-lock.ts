@@ -1,5 +1,5 @@
 import { createLedgerKeeper } from '../controllers/ledger-keeper.ts'
-import { createLedgerStore } from '../controllers/ledger-store.ts'
+import type { LedgerStore } from '../controllers/ledger-store.ts'
 import { createNodeDisruption } from '../controllers/node-disruption.ts'
 import { undoDisruption } from '../controllers/node-disruption-undo.ts'
 import type { ObserveKeysPorts } from '../controllers/observe-keys.ts'
@@ -8,11 +8,12 @@ import type { DrainLockSettings } from '../domain/drain-lock/snapshot.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
-import { once, type SharedViews, type ViewPorts } from './shared-views.ts'
+import type { SharedViews, ViewPorts } from './shared-views.ts'
 
 export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'observeStorage'> {
   readonly metrics: Metrics
   readonly views: SharedViews
+  readonly store: () => LedgerStore
   readonly settings: DrainLockSettings
   readonly appLocks: AppLockPolicy
   /** This process, as others know it: no two have the same. */
@@ -23,9 +24,8 @@ export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'obser
 export function drainLockControllers(
   ports: DrainLockPorts,
 ): Record<'node-disruption' | 'disruption-ledger', () => Controller> {
-  const { api, clock, metrics, views, settings } = ports
+  const { api, clock, metrics, views, settings, store } = ports
   const event = eventTeller(ports)
-  const store = once(() => createLedgerStore({ api, clock, highestEpoch: () => highestEpoch(views) }))
   return {
     'node-disruption'() {
       const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
@@ -61,7 +61,7 @@ export function drainLockControllers(
 }
 
 /** No epoch that stands on a record or a budget is given out again, though the ledger be lost. */
-function highestEpoch(views: SharedViews): number {
+export function highestEpoch(views: SharedViews): number {
   let highest = 0
   for (const { status } of views.disruptions().list()) highest = Math.max(highest, status?.epoch ?? 0)
   for (const { hold } of views.budgets().list()) highest = Math.max(highest, hold?.epoch ?? 0)
