@@ -52,6 +52,11 @@ export class CephDecisions {
     this.#latest.delete(key)
   }
 
+  /** What was decided last, however long ago. */
+  latest(key: string): CephDecided | undefined {
+    return this.#latest.get(key)
+  }
+
   /** What was decided last, if that is no older than `maxAgeMs`; else what a look decides that begins now, in time or not. */
   async decided(
     key: string,

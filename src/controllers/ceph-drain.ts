@@ -2,7 +2,7 @@ import { hasReason } from '../api/api-error.ts'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
+import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
@@ -15,6 +15,7 @@ import { deleteObserved, observedName, readRecord, recordName, writeRecord } fro
 import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
 import type { CephPorts } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
+import { ledgerPermissions } from './ledger-store.ts'
 import type { Permission } from './permission.ts'
 import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
@@ -22,6 +23,8 @@ import { SecondOpinions } from './second-opinions.ts'
 import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
+  ...ledgerPermissions,
+  { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
@@ -131,13 +134,13 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
-    failures.push(...(await storageKey.settle(snapshot.cluster, decision, signal)))
+    const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
     tellDecided?.({ snapshot, decision })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
       cluster,
-      decision: { ...decision, problems: [...decision.problems, ...failures] },
+      decision: { ...decision, problems: [...decision.problems, ...failures, ...unsettled] },
       silentMs: snapshot.cephSilentMs,
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
@@ -157,12 +160,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     })
   }
 
-  async function write(
-    key: string,
-    seen: Seen,
-    decision: CephDrainDecision,
-    signal: AbortSignal,
-  ): Promise<ObjectProblem[]> {
+  async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
     const { snapshot, record, budgets, ceph, silentSince } = seen
     if (!cleared.has(key)) {
       await deleteObserved(ports.api, record.namespace, signal)
@@ -175,16 +173,11 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       { decision, record, budgetWrites, ceph, silentSince, signal },
     )
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
-    return [...outcome.nooutFailures]
+    return outcome.nooutFailures
   }
 
   /** Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own. */
-  async function note(
-    key: string,
-    { record, silentSince }: Seen,
-    decision: CephDrainDecision,
-    signal: AbortSignal,
-  ): Promise<ObjectProblem[]> {
+  async function note(key: string, { record, silentSince }: Seen, decision: CephDrainDecision, signal: AbortSignal) {
     cleared.delete(key)
     const observed = await readRecord(ports.api, { namespace: record.namespace, name: observedName }, signal)
     const change = { state: undefined, decision, silentSince, now: timestamp(ports.clock) }

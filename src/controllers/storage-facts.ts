@@ -15,7 +15,7 @@ import type { RookPresence } from './rook-presence.ts'
 
 export interface StorageFactsPorts {
   readonly views: Pick<CephDrainViews, 'clusters' | 'osdDeployments' | 'osdPods' | 'budgets'>
-  readonly decisions: Pick<CephDecisions, 'decided'>
+  readonly decisions: Pick<CephDecisions, 'decided' | 'latest'>
   readonly rook: RookPresence
   readonly ledgers: WatchView<DisruptionLedger>
 }
@@ -65,6 +65,9 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
     signal: AbortSignal,
   ): Promise<readonly StorageFacts[]> {
     const key = keyText(keyOf(cluster))
+    // Most nodes have no storage: nobody has to look for them.
+    const latest = decisions.latest(key)
+    if (node !== undefined && latest !== undefined && factsOf(cluster, node, latest).facts.length === 0) return []
     const first = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs, waitMs, signal }))
     if (!first.isBehind) return first.facts
     // What holds the other domains follows the ledger: whoever was granted one is told so only then.
