@@ -1,22 +1,33 @@
 import type { Pod } from '../api/core.ts'
 import { budgetsOf } from '../api/disruption-rules.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ObjectKey } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { skipDrainAnnotation } from '../controllers/node-disruption-objects.ts'
+import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
+import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
+import type { StorageView } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
+import { ifAllowed } from './if-allowed.ts'
+import { observeHolds } from './observe-holds.ts'
 import { observeOperator } from './observe-operator.ts'
+import { observeRehearsal } from './observe-rehearsal.ts'
 import { observeStorage, type SeenStorage } from './observe-storage.ts'
 
 export type Explained = (
   | ({ readonly kind: 'node' } & NodeExplanation)
   | ({ readonly kind: 'pod' } & PodExplanation)
   | ({ readonly kind: 'pdb' } & BudgetExplanation)
+  | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
 ) & {
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
@@ -24,7 +35,8 @@ export type Explained = (
 }
 
 export interface Question {
-  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly api: KubeApi
+  readonly clock: Clock
   readonly now: string
   readonly leaseNamespace: string
   readonly signal: AbortSignal
@@ -32,8 +44,16 @@ export interface Question {
 
 /** Reads what an answer needs, no more, and asks the decision. */
 export function explainSubject(subject: Subject, question: Question): Promise<Explained> {
-  if (subject.kind === 'node') return explainNamedNode(subject.name, question)
-  return subject.kind === 'pod' ? explainNamedPod(subject, question) : explainNamedBudget(subject, question)
+  switch (subject.kind) {
+    case 'node':
+      return explainNamedNode(subject.name, question)
+    case 'nodedisruption':
+      return explainNamedRequest(subject.name, question)
+    case 'pod':
+      return explainNamedPod(subject, question)
+    default:
+      return explainNamedBudget(subject, question)
+  }
 }
 
 async function explainNamedNode(name: string, question: Question): Promise<Explained> {
@@ -44,13 +64,16 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
     api.list(podDisruptionBudgets, { signal }),
   ])
   const guarding = onNode.items.flatMap((pod) => budgetsOf(pod, budgets.items))
-  const [peers, { storage, notSeen }] = await Promise.all([
+  const unheld: string[] = []
+  const [peers, { storage, notSeen }, holds] = await Promise.all([
     podsOf(guarding, question),
     storageBehind(budgets.items, question),
+    observeHolds(question, budgets.items, unheld),
   ])
+  const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items }, question, unheld)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
-  const explanation = explainNode({ node, pods: seen, budgets: budgets.items, storage, now })
-  return { kind: 'node', ...explanation, observedAt: now, notSeen }
+  const guards = { pods: seen, budgets: budgets.items, storage, holds, ...rehearsal }
+  return { kind: 'node', ...explainNode({ node, ...guards, now }), observedAt: now, notSeen: [...notSeen, ...unheld] }
 }
 
 async function explainNamedPod(key: Required<ObjectKey>, question: Question): Promise<Explained> {
@@ -59,22 +82,73 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
     findObject(pods, key, question),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
-  const [peers, { storage, notSeen }] = await Promise.all([
+  const unheld: string[] = []
+  const [peers, { storage, notSeen }, holds] = await Promise.all([
     podsOf(budgetsOf(pod, budgets.items), question),
     storageBehind(budgets.items, question),
+    observeHolds(question, budgets.items, unheld),
   ])
-  const explanation = explainPod({ pod, pods: peers, budgets: budgets.items, storage })
-  return { kind: 'pod', ...explanation, observedAt: now, notSeen }
+  const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined }
+  const rehearsal = await rehearsalFor([pod], place, question, unheld)
+  const explanation = explainPod({ pod, pods: peers, budgets: budgets.items, storage, holds, ...rehearsal })
+  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
 }
 
 async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {
-  const { now } = question
-  const budget = await findObject(podDisruptionBudgets, key, question)
-  const [peers, { storage, notSeen }] = await Promise.all([
+  const { api, now, signal } = question
+  const [budget, siblings] = await Promise.all([
+    findObject(podDisruptionBudgets, key, question),
+    api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
+  ])
+  const unheld: string[] = []
+  const [peers, { storage, notSeen }, holds] = await Promise.all([
     podsOf([budget], question),
     storageBehind([budget], question),
+    observeHolds(question, siblings.items, unheld),
   ])
-  return { kind: 'pdb', ...explainBudget({ budget, pods: peers, storage }), observedAt: now, notSeen }
+  const explanation = explainBudget({ budget, pods: peers, storage, holds })
+  return { kind: 'pdb', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
+}
+
+async function explainNamedRequest(name: string, question: Question): Promise<Explained> {
+  const notSeen: string[] = []
+  const [request, budgets] = await Promise.all([
+    findObject(nodeDisruptions, { name }, question),
+    ifAllowed('poddisruptionbudgets', notSeen, () =>
+      question.api.list(podDisruptionBudgets, { signal: question.signal }),
+    ),
+  ])
+  const holds = await observeHolds(question, budgets?.items ?? [], notSeen)
+  return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: question.now, notSeen }
+}
+
+/** What a drain for a reboot would see; asked only where a pod wants to stay. */
+async function rehearsalFor(
+  asked: readonly Pod[],
+  {
+    name,
+    storage,
+    budgets,
+  }: {
+    readonly name: string
+    readonly storage: readonly StorageView[]
+    readonly budgets: readonly PodDisruptionBudget[] | undefined
+  },
+  { api, clock, signal }: Question,
+  notSeen: string[],
+): Promise<{ readonly rehearsal?: DisruptionSnapshot }> {
+  if (name === '' || !asked.some(({ metadata }) => metadata.annotations?.[skipDrainAnnotation] === 'true')) return {}
+  const request = asIfMade({
+    nodeName: name,
+    intent: 'Reboot',
+    requester: '',
+    honourSkipDrain: true,
+    nowMs: clock.now(),
+  })
+  const rehearsal = await ifAllowed(`what stays on ${name}`, notSeen, () =>
+    observeRehearsal(request, { api, clock, signal, storage, ...(budgets === undefined ? {} : { budgets }) }),
+  )
+  return rehearsal === undefined ? {} : { rehearsal }
 }
 
 function storageBehind(budgets: readonly PodDisruptionBudget[], question: Question): Promise<SeenStorage> {

@@ -2,8 +2,9 @@ import { CofferdamError } from '../errors.ts'
 
 /** What is to be explained. */
 export type Subject =
-  | { readonly kind: 'node'; readonly name: string }
-  | { readonly kind: 'pod' | 'pdb'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'node' | 'nodedisruption'; readonly name: string }
+  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'pdb'; readonly namespace: string; readonly name: string }
 
 const aliases: Readonly<Record<string, Subject['kind']>> = {
   node: 'node',
@@ -16,11 +17,14 @@ const aliases: Readonly<Record<string, Subject['kind']>> = {
   pdbs: 'pdb',
   poddisruptionbudget: 'pdb',
   poddisruptionbudgets: 'pdb',
+  nodedisruption: 'nodedisruption',
+  nodedisruptions: 'nodedisruption',
+  nd: 'nodedisruption',
 }
-const forms = 'node/NAME, pod/NAMESPACE/NAME or pdb/NAMESPACE/NAME'
+const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME or nodedisruption/NAME'
 
 /**
- * Reads `node/N`, `pod/NS/P` or `pdb/NS/P`, and nothing else.
+ * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `nodedisruption/R` or `nd/R`, and nothing else.
  *
  * @throws CofferdamError USAGE whose hint is the form that was most likely meant
  */
@@ -29,6 +33,8 @@ export function parseSubject(words: readonly string[], namespace: string | undef
   const [kind = '', first = '', second = ''] = parts
   if (words.length === 1 && parts.every((part) => part !== '')) {
     if (kind === 'node' && parts.length === 2) return { kind, name: first }
+    if ((kind === 'nodedisruption' || kind === 'nd') && parts.length === 2)
+      return { kind: 'nodedisruption', name: first }
     if ((kind === 'pod' || kind === 'pdb') && parts.length === 3) return { kind, namespace: first, name: second }
   }
   const meant = closestForm(parts, namespace)
@@ -40,7 +46,7 @@ function closestForm(parts: readonly string[], namespace: string | undefined): s
   const [word = '', ...rest] = parts
   const kind = aliases[word.toLowerCase()]
   const names = rest.filter((name) => name !== '')
-  if (kind === 'node') return names.length === 1 ? `node/${names[0]}` : undefined
+  if (kind === 'node' || kind === 'nodedisruption') return names.length === 1 ? `${kind}/${names[0]}` : undefined
   if (kind !== undefined) {
     const [first, second] = names.length === 1 ? [namespace ?? 'NAMESPACE', names[0]] : names
     return first === undefined || second === undefined || names.length > 2 ? undefined : `${kind}/${first}/${second}`

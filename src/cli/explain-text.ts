@@ -1,3 +1,4 @@
+import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import type {
   Blocker,
   BudgetExplanation,
@@ -7,6 +8,7 @@ import type {
   PodAnswer,
   StorageAnswer,
 } from '../domain/explain/explanation.ts'
+import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
 import { renderTable } from './table.ts'
@@ -27,6 +29,7 @@ export function renderExplained(explained: Explained, paint: Paint): string {
     ...detailsOf(explained, style),
     ...blockers.map((blocker) => renderBlocker(blocker, style)),
     ...tablesOf(explained, style),
+    ...holdsTable(explained, style),
     ...notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`),
   ].join('\n\n')
 }
@@ -34,6 +37,7 @@ export function renderExplained(explained: Explained, paint: Paint): string {
 function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
   if (explained.kind === 'pdb') return [renderFacts(budgetFacts(explained))]
+  if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
   const { reason, explanation, node } = explained.pod
   if (explained.blockers.length > 0) return node === undefined ? [] : [renderFacts([['node', node]])]
   return [renderFacts([['why', `${explanation} (${reason})`], ...(node === undefined ? [] : [['node', node] as Fact])])]
@@ -47,8 +51,12 @@ function renderFacts(facts: readonly Fact[]): string {
   return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
 }
 
-function nodeFacts({ node, storage }: NodeExplanation, style: Style): Fact[] {
-  return [['state', nodeStateText(node, style)], ...storage.map((each): Fact => ['storage', storageText(each, style)])]
+function nodeFacts({ node, storage, disruptions }: NodeExplanation, style: Style): Fact[] {
+  return [
+    ['state', nodeStateText(node, style)],
+    ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
+    ...storage.map((each): Fact => ['storage', storageText(each, style)]),
+  ]
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
@@ -74,6 +82,35 @@ function storageText({ cluster, domain, failureDomainType, osds, ...answer }: St
   const old = answer.isAttended === false ? `; it may be old: ${absence}` : ''
   const from = answer.source === 'record' ? `, as last recorded${old}` : ''
   return `${place}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
+}
+
+/** One request in one line. */
+export function disruptionText(
+  { request, phase, intent, since, requester, blockedBy, ...rest }: DisruptionAnswer,
+  { now }: Pick<Style, 'now'>,
+): string {
+  const by = requester === undefined ? '' : ` by ${requester}`
+  const waits = rest.isBlocked ? `, waits for ${listText(blockedBy.map(({ object }) => object))}` : ''
+  return `nodedisruption/${request}${by}, to ${intent.toLowerCase()}: ${phase}${forText(since, now)}${waits}`
+}
+
+function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
+  const { node, intent, requester, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
+  const some = (name: string, text: string | undefined): Fact[] =>
+    text === undefined || text === '' ? [] : [[name, text]]
+  return [
+    ['node', `${node}, to ${intent.toLowerCase()}`],
+    ['phase', `${phase}${forText(since, now)}${answer.isCancelled ? ', cancelled' : ''}`],
+    ...some('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
+    ...some('stay', listText(stays)),
+    ...some('evicted', listText(evicted)),
+    ...some('locked', listText(locked)),
+    ...some('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
+    ...some('fell back', answer.hasFallenBack ? 'not all locks could be had in time: every pod is evicted' : undefined),
+    ...some('deadline', answer.deadline),
+    ...some('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
+    ...answer.warnings.map(({ object, says }): Fact => ['', `${paint('yellow', 'warning:')} ${object} ${says}`]),
+  ]
 }
 
 function budgetFacts({ budget }: BudgetExplanation): Fact[] {
@@ -111,7 +148,7 @@ export function listText(names: readonly string[]): string {
 }
 
 function tablesOf(explained: Explained, style: Style): string[] {
-  if (explained.kind === 'pod') return []
+  if (explained.kind === 'pod' || explained.kind === 'nodedisruption') return []
   if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
   const { pods, mayGo, command } = explained
   const leavers = pods.some(({ verdict }) => verdict !== 'stays')
@@ -119,6 +156,36 @@ function tablesOf(explained: Explained, style: Style): string[] {
     ...(pods.length === 0 ? [] : [renderPods(pods, style)]),
     ...flagNotes(pods),
     ...(mayGo && leavers ? [`To drain it: ${style.paint('bold', command)}`] : []),
+  ]
+}
+
+export const holdWords = {
+  Granted: 'held',
+  Acting: 'in use',
+  Orphaned: 'orphaned',
+  Waiting: 'waited for',
+  AppLock: 'locked',
+  Ignored: 'ignored',
+} as const
+
+/** What the blockers have not said yet. */
+function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): string[] {
+  const isTold = ({ key, holder }: HoldAnswer) =>
+    blockers.some((blocker) => blocker.object === key && blocker.holder === holder)
+  const rest = holds.filter((each) => !isTold(each))
+  if (rest.length === 0) return []
+  return [
+    renderTable(
+      ['KEY', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
+      rest.map(({ key, scope, state, holder, since, until = '', says }) => [
+        scope === undefined ? key : `${key} (${scope})`,
+        paint(state === 'Ignored' || state === 'Orphaned' ? 'yellow' : 'cyan', holdWords[state]),
+        holder,
+        ageText(since, now) ?? '',
+        until,
+        says,
+      ]),
+    ),
   ]
 }
 

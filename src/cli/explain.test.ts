@@ -190,6 +190,8 @@ describe('explain, against a living cluster', () => {
       mayGo: true,
       summary: 'Its only pod may go.',
       blockers: [],
+      holds: [],
+      disruptions: [],
       node: { isReady: true, isCordoned: false, drain: 'NotCordoned' },
       pods: [
         {
@@ -231,7 +233,7 @@ describe('explain of what is not there ends with 1 and names it', () => {
 })
 
 describe('explain that is not understood ends with 2 and shows the closest form', () => {
-  const forms = 'node/NAME, pod/NAMESPACE/NAME or pdb/NAMESPACE/NAME'
+  const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME or nodedisruption/NAME'
   const cases: Record<string, { given: string[]; says: string }> = {
     'two words instead of one': {
       given: ['node', 'worker-a1'],

@@ -1,9 +1,15 @@
 import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { events, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { observeKeys } from '../controllers/observe-keys.ts'
+import type { KeyFacts } from '../domain/drain-lock/orphans.ts'
+import type { HoldAnswer, HoldView } from '../domain/explain/hold-view.ts'
 import { type ClusterSummary, summarizeCluster } from '../domain/explain/summarize-cluster.ts'
+import { unknown } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
+import { observeHolds } from './observe-holds.ts'
 import { type OperatorStatus, observeOperator } from './observe-operator.ts'
 import { observeStorage } from './observe-storage.ts'
 
@@ -16,7 +22,8 @@ export interface Status extends ClusterSummary {
 }
 
 export interface StatusQuestion {
-  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly api: KubeApi
+  readonly clock: Clock
   readonly server: string
   readonly now: string
   /** Only what is in this namespace: pods, budgets, warnings. */
@@ -41,7 +48,11 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     observeOperator(question, notSeen),
   ])
   const seen = await observeStorage({ api, budgets: budgetList, operator: async () => operator, signal })
+  const holds = await observeHolds(question, budgetList, notSeen)
+  const orphanFacts = await observeOrphans(question, holds, notSeen)
   const summary = summarizeCluster({
+    holds,
+    orphanFacts,
     nodes: nodeList,
     pods: podList,
     budgets: budgetList,
@@ -49,5 +60,26 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     events: warnings,
     now,
   })
-  return { observedAt: now, server, operator, ...summary, notSeen: [...notSeen, ...seen.notSeen] }
+  const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
+  const locks = summary.locks.filter(isAsked)
+  return { observedAt: now, server, operator, ...summary, locks, notSeen: [...notSeen, ...seen.notSeen] }
 }
+
+/** What is behind the keys that vanished holders left; asked only where there are any. */
+async function observeOrphans(
+  { api, signal }: StatusQuestion,
+  { ledger }: HoldView,
+  notSeen: string[],
+): Promise<ReadonlyMap<string, KeyFacts>> {
+  const orphans = ledger.known ? ledger.value.entries.filter(({ state }) => state === 'Orphaned') : []
+  if (orphans.length === 0) return new Map()
+  const observeStorage = async (about: { readonly node: string } | { readonly key: string }) =>
+    'key' in about ? [{ key: about.key, uid: '', failureDomain: '', mayGo: unasked, isClean: unasked }] : []
+  return (
+    (await ifAllowed('what is behind orphaned keys', notSeen, () =>
+      observeKeys({ api, observeStorage }, orphans, signal),
+    )) ?? new Map<string, KeyFacts>()
+  )
+}
+
+const unasked = unknown('only the operator asks')

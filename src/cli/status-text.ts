@@ -1,6 +1,7 @@
+import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
-import { listText, nodeStateText } from './explain-text.ts'
+import { holdWords, listText, nodeStateText } from './explain-text.ts'
 import type { OperatorStatus } from './observe-operator.ts'
 import type { Status } from './status-observe.ts'
 import { renderTable } from './table.ts'
@@ -12,7 +13,14 @@ const messageWidth = 100
 
 /** One screen: five lines that say it all, then a table for each thing that is not as usual. */
 export function renderStatus(status: Status, paint: Paint): string {
-  return [headOf(status, paint), ...nodeTable(status), ...budgetTable(status), ...warningTable(status)]
+  return [
+    headOf(status, paint),
+    ...nodeTable(status),
+    ...drainTable(status, paint),
+    ...lockTable(status, paint),
+    ...budgetTable(status),
+    ...warningTable(status),
+  ]
     .concat(status.notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`))
     .join('\n\n')
 }
@@ -24,6 +32,8 @@ function headOf(status: Status, paint: Paint): string {
     ['Operator', operatorText(status.operator, status.observedAt, paint)],
     ['Nodes', nodesText(status, paint)],
     ['Budgets', budgetsText(budgets, paint)],
+    ...(status.drains.length === 0 ? [] : [['Drains', drainsText(status, paint)] as [string, string]]),
+    ...(status.locks.length === 0 ? [] : [['Locks', locksText(status, paint)] as [string, string]]),
     ...storage.flatMap((view): [string, string][] => [
       ['Storage', storageText(view, status.observedAt, paint)],
       ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
@@ -59,6 +69,56 @@ function budgetsText({ total, blocked }: Status['budgets'], paint: Paint): strin
   if (total === 0) return 'none'
   if (blocked.length === 0) return `${total}, ${paint('green', 'all can spare a pod')}`
   return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}`
+}
+
+function drainsText({ drains }: Status, paint: Paint): string {
+  const blocked = drains.filter(({ isBlocked }) => isBlocked).length
+  const drained = drains.filter(({ phase }) => phase === 'Drained').length
+  return [
+    `${drains.length} under way`,
+    ...(drained === 0 ? [] : [paint('green', `${drained} may go now`)]),
+    ...(blocked === 0 ? [] : [paint('red', `${blocked} blocked`)]),
+  ].join(', ')
+}
+
+function locksText({ locks }: Status, paint: Paint): string {
+  const count = (...states: HoldAnswer['state'][]) => locks.filter(({ state }) => states.includes(state)).length
+  const parts: [number, string][] = [
+    [count('Granted', 'Acting'), `${counted(count('Granted', 'Acting'), 'key')} held by requests`],
+    [count('AppLock'), `${counted(count('AppLock'), 'budget')} locked by owners`],
+    [count('Orphaned'), paint('yellow', `${counted(count('Orphaned'), 'key')} orphaned`)],
+    [count('Ignored'), paint('yellow', `${counted(count('Ignored'), 'lock')} ignored`)],
+  ]
+  return parts.flatMap(([number, text]) => (number === 0 ? [] : [text])).join(', ')
+}
+
+function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
+  return tableOf(
+    ['DRAIN', 'REQUEST', 'PHASE', 'FOR', 'BLOCKED BY'],
+    drains.map(({ node, request, phase, since, isBlocked, blockedBy, isCancelled }) => [
+      node,
+      request,
+      isCancelled ? `${phase}, cancelled` : phase,
+      ageText(since, observedAt) ?? '',
+      isBlocked
+        ? paint('red', listText(blockedBy.map(({ object, reason, holder }) => `${object} (${reason}, ${holder})`)))
+        : '',
+    ]),
+  )
+}
+
+function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {
+  return tableOf(
+    ['LOCK', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
+    locks.map(({ key, scope, state, holder, since, until = '', says }) => [
+      scope === undefined ? key : `${key} (${scope})`,
+      paint(state === 'Orphaned' || state === 'Ignored' ? 'yellow' : 'cyan', holdWords[state]),
+      holder,
+      ageText(since, observedAt) ?? '',
+      until,
+      says,
+    ]),
+  )
 }
 
 function storageText({ namespace, name, ...view }: StorageView, now: string, paint: Paint): string {

@@ -113,6 +113,8 @@ describe('status', () => {
       pods: 2,
       budgets: { total: 1, blocked: [] },
       storage: [],
+      drains: [],
+      locks: [],
       warnings: [],
       notSeen: [],
     })

@@ -285,6 +285,7 @@ describe('a budget that holds nobody back', () => {
     expect(explainBudget(given(budget('web'), [...three, pod('db-1')]))).toEqual({
       object: 'pdb/shop/web',
       mayGo: true,
+      holds: [],
       summary: 'It can spare 1 of 3 pods.',
       blockers: [],
       budget: {

@@ -4,6 +4,7 @@ import { conditionOf } from '../../api/kube-object.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
+import { explainHolds } from './hold-view.ts'
 import { type BudgetSnapshot, judgeBudget } from './judge-budget.ts'
 import { explainPodHealth } from './pod-health.ts'
 
@@ -13,12 +14,13 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   const object = `pdb/${keyText(keyOf(budget))}`
   const covered = snapshot.pods.filter((pod) => covers(budget, pod))
   const pods = covered.map(explainPodHealth)
-  const { answer, blocker } = judgeBudget(snapshot)
+  const { answer, blocker, isHeld } = judgeBudget(snapshot)
+  const holds = snapshot.holds === undefined ? [] : explainHolds(snapshot.holds, (key) => key === object)
   if (pods.length === 0) {
     const reason: Reason = 'NoPods'
     const explanation = 'it covers no pod, so nothing waits for it'
     const summary = 'It covers no pod: nothing waits for it.'
-    return { object, mayGo: true, summary, blockers: [], budget: { ...answer, reason, explanation }, pods }
+    return { object, mayGo: true, summary, blockers: [], holds, budget: { ...answer, reason, explanation }, pods }
   }
   return {
     object,
@@ -28,6 +30,7 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
       blocker === undefined
         ? []
         : [{ ...blocker, waiting: covered.filter(mustAsk).map((pod) => `pod/${keyText(keyOf(pod))}`) }],
+    holds,
     budget: answer,
     pods,
   }
@@ -35,6 +38,6 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   /** The eviction API asks the budget about some of its pods only. */
   function mustAsk(pod: Pod): boolean {
     const isReady = conditionOf(pod, 'Ready')?.status === 'True'
-    return !isOutsideBudgets(pod) && (isReady || !mayEvictUnready(budget))
+    return !isOutsideBudgets(pod) && (isHeld || isReady || !mayEvictUnready(budget))
   }
 }

@@ -1,12 +1,16 @@
 import type { Pod } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { nodeKey } from '../drain-lock/claims.ts'
 import type { Reason } from '../reasons.ts'
+import { stayAnswers } from './explain-stay.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
+import { explainHolds } from './hold-view.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
 import { compareText } from './last-writer.ts'
 import { mergeBlockers } from './merge-blockers.ts'
 import { nodeStateOf } from './node-state.ts'
+import { recordedStorage } from './recorded-storage.ts'
 import type { GuardSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
 
@@ -35,6 +39,8 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     mayGo: blockers.length === 0,
     summary: summaryOf(pods, blockers, state),
     blockers,
+    disruptions: (snapshot.holds?.disruptions ?? []).filter((each) => each.node === name),
+    holds: holdsOf(snapshot, pods),
     node: state,
     pods,
     storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
@@ -42,16 +48,28 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   }
 }
 
-function judgePods(podsOnNode: readonly Pod[], { budgets, pods, storage }: GuardSnapshot): PodJudgement[] {
+/** What is held of the node itself, of the budgets over its pods, and of the storage on it. */
+function holdsOf({ node, storage, holds }: NodeSnapshot, pods: readonly PodAnswer[]): NodeExplanation['holds'] {
+  if (holds === undefined) return []
+  const { name } = node.metadata
+  const keys = new Set([nodeKey(name), ...pods.flatMap(({ budgets }) => budgets.map((each) => `pdb/${each}`))])
+  for (const { key } of recordedStorage(storage, name)) keys.add(key)
+  return explainHolds(holds, (key) => keys.has(key))
+}
+
+function judgePods(podsOnNode: readonly Pod[], snapshot: GuardSnapshot): PodJudgement[] {
+  const { budgets, pods, storage, holds, rehearsal } = snapshot
+  const stayOf = stayAnswers(rehearsal)
   const judgements = new Map<PodDisruptionBudget, BudgetJudgement>()
   const judge = (budget: PodDisruptionBudget) => {
-    const judged = judgements.get(budget) ?? judgeBudget({ budget, pods, storage })
+    const judged =
+      judgements.get(budget) ?? judgeBudget({ budget, pods, storage, ...(holds === undefined ? {} : { holds }) })
     judgements.set(budget, judged)
     return judged
   }
   return podsOnNode
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
-    .map((pod) => judgePod(pod, { budgets, storage, judge }))
+    .map((pod) => judgePod(pod, { budgets, storage, judge, stayOf }))
 }
 
 /** A budget that spares fewer pods than the node holds lets them go one after another. */

@@ -1,6 +1,8 @@
 import type { Pod } from '../../api/core.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
+import { stayAnswers } from './explain-stay.ts'
 import type { PodExplanation } from './explanation.ts'
+import { explainHolds } from './hold-view.ts'
 import { judgeBudget } from './judge-budget.ts'
 import { judgePod } from './judge-pod.ts'
 import { mergeBlockers } from './merge-blockers.ts'
@@ -8,14 +10,21 @@ import type { GuardSnapshot } from './snapshot.ts'
 
 /** May this pod be evicted now, and if not, what stands in its way? */
 export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
-  const { budgets, pods, storage } = cluster
-  const judged = judgePod(pod, { budgets, storage, judge: (budget) => judgeBudget({ budget, pods, storage }) })
+  const { budgets, pods, storage, holds } = cluster
+  const judged = judgePod(pod, {
+    budgets,
+    storage,
+    judge: (budget) => judgeBudget({ budget, pods, storage, ...(holds === undefined ? {} : { holds }) }),
+    stayOf: stayAnswers(cluster.rehearsal),
+  })
+  const keys = judged.answer.budgets.map((name) => `pdb/${name}`)
   const blockers = mergeBlockers([judged.blocker])
   return {
     object: `pod/${keyText(keyOf(pod))}`,
     mayGo: blockers.length === 0,
     summary: summaries[judged.answer.verdict],
     blockers,
+    holds: holds === undefined ? [] : explainHolds(holds, (key) => keys.includes(key)),
     pod: judged.answer,
   }
 }

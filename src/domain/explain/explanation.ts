@@ -1,4 +1,7 @@
 import type { DrainDecision } from '../drain-detection/decide.ts'
+import type { DisruptionAnswer } from './explain-disruption.ts'
+import type { StayAnswer } from './explain-stay.ts'
+import type { HoldAnswer } from './hold-view.ts'
 
 /** One thing that stands in the way: what it is, whose it is, since when, what ends it, and what can be done at once. */
 export interface Blocker {
@@ -43,6 +46,8 @@ export interface PodAnswer {
   /** The budgets that cover it: `shop/orders`. */
   readonly budgets: readonly string[]
   readonly needs: readonly DrainFlag[]
+  /** Present where it asks to stay through a reboot. */
+  readonly stay?: StayAnswer
 }
 
 export interface BudgetAnswer {
@@ -90,15 +95,19 @@ export interface StorageAnswer {
   readonly unattendedSince?: string
 }
 
-interface Explanation {
+export interface Explanation {
   /** `node/worker-a1` */
   readonly object: string
   readonly mayGo: boolean
   readonly summary: string
   readonly blockers: readonly Blocker[]
+  /** Who holds or waits for what concerns it. */
+  readonly holds: readonly HoldAnswer[]
 }
 
 export interface NodeExplanation extends Explanation {
+  /** Requests for the node that are not over. */
+  readonly disruptions: readonly DisruptionAnswer[]
   readonly node: NodeState
   readonly pods: readonly PodAnswer[]
   readonly storage: readonly StorageAnswer[]

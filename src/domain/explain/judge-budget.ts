@@ -5,6 +5,8 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
 import type { Blocker, BudgetAnswer } from './explanation.ts'
+import { holdRefusal } from './hold-refusal.ts'
+import type { HoldView } from './hold-view.ts'
 import { lastWriterOf } from './last-writer.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
 import { isQuorumBudget, isStorageBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
@@ -15,10 +17,13 @@ export interface BudgetSnapshot {
   /** Pods of its namespace; those it does not cover are passed over. */
   readonly pods: readonly Pod[]
   readonly storage: readonly StorageView[]
+  readonly holds?: HoldView
 }
 
 export interface BudgetJudgement {
   readonly answer: BudgetAnswer
+  /** Somebody holds it: whoever asks is refused before the budget is. */
+  readonly isHeld: boolean
   /** Present while the budget spares nothing; who waits for it is filled in by whoever asks. */
   readonly blocker: Blocker | undefined
 }
@@ -33,7 +38,8 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   const { budget, storage } = snapshot
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
   const covered = snapshot.pods.filter((pod) => covers(budget, pod))
-  const refusal = refusalFor({ budget, covered, storage })
+  const held = snapshot.holds === undefined ? undefined : holdRefusal(budget, snapshot.holds)
+  const refusal = held ?? refusalFor({ budget, covered, storage })
   const answer = {
     budget: keyText(keyOf(budget)),
     rule: ruleOf(budget),
@@ -45,10 +51,11 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   if (refusal === undefined) {
     const says = disruptionsAllowed === 1 ? 'one pod' : `${disruptionsAllowed} pods`
     const reason: Reason = 'BudgetAllows'
-    return { answer: { ...answer, reason, explanation: `it can spare ${says} now` }, blocker: undefined }
+    return { answer: { ...answer, reason, explanation: `it can spare ${says} now` }, blocker: undefined, isHeld: false }
   }
   const { reason, explanation } = refusal
   return {
+    isHeld: held !== undefined,
     answer: { ...answer, reason, explanation },
     blocker: { object: `pdb/${answer.budget}`, ...refusal, waiting: [] },
   }

@@ -5,6 +5,7 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import { parsePodOnNode } from '../drain-detection/snapshot.ts'
 import type { Reason } from '../reasons.ts'
+import type { StayAnswer, StayOf } from './explain-stay.ts'
 import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
 import { authorOf, type BudgetJudgement } from './judge-budget.ts'
 import { isReleased, isStorageBudget } from './storage-budget.ts'
@@ -24,19 +25,23 @@ export function judgePod(
     readonly budgets: readonly PodDisruptionBudget[]
     readonly storage: readonly StorageView[]
     readonly judge: (budget: PodDisruptionBudget) => BudgetJudgement
+    readonly stayOf?: StayOf
   },
 ): PodJudgement {
   const budgets = budgetsOf(pod, cluster.budgets)
   const { nodeName } = pod.spec
   const name = keyText(keyOf(pod))
+  const stayAnswer = cluster.stayOf?.(pod)
+  const refused = stayAnswer?.mayStay === false ? stayAnswer.says : undefined
   const answer = (verdict: PodVerdict, reason: Reason, explanation: string): PodAnswer => ({
     pod: name,
     ...(nodeName ? { node: nodeName } : {}),
     verdict,
     reason,
-    explanation,
+    explanation: refused === undefined ? explanation : `${explanation}; ${refused}`,
     budgets: budgets.map((budget) => keyText(keyOf(budget))),
     needs: verdict === 'leaving' ? [] : flagsFor(pod),
+    ...(stayAnswer === undefined ? {} : { stay: stayAnswer }),
   })
   const free = (verdict: PodVerdict, reason: Reason, explanation: string): PodJudgement => ({
     answer: answer(verdict, reason, explanation),
@@ -44,10 +49,21 @@ export function judgePod(
     takesFrom: undefined,
   })
 
-  const stay = whyItStays(pod)
+  const stay = whyItStays(pod, stayAnswer)
   if (stay !== undefined) return free('stays', 'PodStays', stay)
   if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
   if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget is asked')
+  const held = budgets
+    .map((each) => ({ name: each.metadata.name, ...cluster.judge(each) }))
+    .find(({ isHeld }) => isHeld)
+  if (held?.blocker !== undefined) {
+    const says = `budget ${held.name}: ${held.answer.explanation}`
+    return {
+      answer: { ...answer('waits', 'HeldByRequest', says), reason: held.answer.reason },
+      blocker: { ...held.blocker, waiting: [`pod/${name}`] },
+      takesFrom: undefined,
+    }
+  }
   const [budget, second] = budgets
   if (budget === undefined) {
     const isAway = isReleased(pod, cluster.storage)
@@ -76,7 +92,9 @@ export function judgePod(
   }
 }
 
-function whyItStays(pod: Pod): string | undefined {
+function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined {
+  if (stay?.mayStay === false) return undefined
+  if (stay !== undefined) return stay.says
   if (parsePodOnNode(pod).mustLeave) return undefined
   const { annotations = {} } = pod.metadata
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'

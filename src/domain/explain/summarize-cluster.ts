@@ -1,15 +1,21 @@
 import type { Event, Node } from '../../api/core.ts'
+import type { KeyFacts } from '../drain-lock/orphans.ts'
 import { explainBudget } from './explain-budget.ts'
+import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { BudgetAnswer, NodeState } from './explanation.ts'
+import type { HoldAnswer } from './hold-view.ts'
 import { compareText } from './last-writer.ts'
 import { nodeStateOf } from './node-state.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 import type { StorageView } from './storage-view.ts'
+import { summarizeLocks } from './summarize-locks.ts'
 
 export interface ClusterSnapshot extends GuardSnapshot {
   readonly nodes: readonly Node[]
   readonly events: readonly Event[]
   readonly now: string
+  /** What is behind the keys that vanished holders left. */
+  readonly orphanFacts?: ReadonlyMap<string, KeyFacts>
 }
 
 export interface ClusterSummary {
@@ -21,6 +27,10 @@ export interface ClusterSummary {
     readonly blocked: readonly BlockedBudget[]
   }
   readonly storage: readonly StorageView[]
+  /** Requests to take a node out that are not over. */
+  readonly drains: readonly DisruptionAnswer[]
+  /** What is held, by requests and by owners. */
+  readonly locks: readonly HoldAnswer[]
   /** Newest first. */
   readonly warnings: readonly Warning[]
 }
@@ -39,7 +49,7 @@ const warningsKept = 10
 
 /** The state of a whole cluster as far as disruptions go. */
 export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
-  const { nodes, pods, budgets, storage, events, now } = snapshot
+  const { nodes, pods, budgets, storage, events, now, holds, orphanFacts = new Map() } = snapshot
   const podsByNode = groupedBy(pods, ({ spec }) => spec.nodeName ?? '')
   const podsByNamespace = groupedBy(pods, ({ metadata }) => metadata.namespace ?? '')
   return {
@@ -52,11 +62,18 @@ export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
       total: budgets.length,
       blocked: budgets.flatMap((budget) => {
         const peers = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
-        const { budget: answer, blockers } = explainBudget({ budget, pods: peers, storage })
+        const { budget: answer, blockers } = explainBudget({
+          budget,
+          pods: peers,
+          storage,
+          ...(holds === undefined ? {} : { holds }),
+        })
         return blockers.map(({ holder, since }) => ({ ...answer, holder, ...(since === undefined ? {} : { since }) }))
       }),
     },
     storage,
+    drains: holds?.disruptions ?? [],
+    locks: holds === undefined ? [] : summarizeLocks(holds, orphanFacts),
     warnings: events
       .filter(({ type }) => type === 'Warning')
       .map(warningOf)

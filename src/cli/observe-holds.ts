@@ -1,0 +1,39 @@
+import { nodeDisruptions } from '../api/node-disruption.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import { createLedgerStore } from '../controllers/ledger-store.ts'
+import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
+import { type HoldView, viewAppLocks } from '../domain/explain/hold-view.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { ifAllowed } from './if-allowed.ts'
+import { observeGuard } from './lock-observe.ts'
+
+export interface HoldQuestion {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** Who holds what. A cluster without Cofferdam has no ledger and no requests; missing rights are told, not fatal. */
+export async function observeHolds(
+  { api, clock, signal }: HoldQuestion,
+  /** All of every namespace that is asked about. */
+  budgets: readonly PodDisruptionBudget[],
+  notSeen: string[],
+): Promise<HoldView> {
+  const [ledger, disruptions, hasGuard] = await Promise.all([
+    createLedgerStore({ api, clock }).read(signal),
+    ifAllowed('nodedisruptions.cofferdam.io', notSeen, () => api.list(nodeDisruptions, { signal })),
+    observeGuard({ api, signal }),
+  ])
+  if (!ledger.known) notSeen.push(`disruptionledger cluster: ${ledger.why}`)
+  const nowMs = clock.now()
+  return {
+    nowMs,
+    ledger,
+    appLocks: viewAppLocks(budgets, defaultAppLockPolicy, nowMs),
+    disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
+    hasGuard,
+  }
+}

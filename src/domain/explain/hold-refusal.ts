@@ -1,0 +1,47 @@
+import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { budgetKey } from '../drain-lock/claims.ts'
+import { decideEviction } from '../drain-lock/guard.ts'
+import { known } from '../observed.ts'
+import { explainHolds, type HoldView } from './hold-view.ts'
+import type { Refusal } from './judge-budget.ts'
+
+/** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
+export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: HoldView): Refusal | undefined {
+  const { namespace = '', name, uid = '' } = metadata
+  const key = budgetKey({ namespace, name })
+  const pod = { namespace, name: 'of any name', uid: '' }
+  const verdict = decideEviction({
+    nowMs: view.nowMs,
+    target: pod,
+    pod: known({ ...pod, isLeaving: false, isCounted: true }),
+    budgets: known([{ namespace, name, uid, appLock: view.appLocks.get(key)?.lock }]),
+    ledger: view.ledger,
+    token: undefined,
+    breakGlass: undefined,
+    isStrict: false,
+    dryRun: true,
+  })
+  if (verdict.allowed) return undefined
+  const { reason, holder } = verdict
+  const isAppLock = reason === 'AppLocked'
+  const answer = explainHolds(view, (each) => each === key).find(({ state }) =>
+    isAppLock ? state === 'AppLock' : state !== 'AppLock' && state !== 'Ignored' && state !== 'Waiting',
+  )
+  const unheard =
+    isAppLock && view.hasGuard === false
+      ? '; no eviction guard is registered, so only drains by Cofferdam wait for it'
+      : ''
+  const reserved = isAppLock ? [] : Object.keys(status?.disruptedPods ?? {})
+  return {
+    reason,
+    explanation: `${holder} ${answer?.says ?? 'holds it'}${unheard}`,
+    holder,
+    ...(answer?.since === undefined ? {} : { since: answer.since }),
+    causes: reserved.map((pod) => ({
+      object: `pod/${namespace}/${pod}`,
+      says: 'counts as gone: it stays on its node while that is away',
+    })),
+    unblocks: answer?.ends ?? verdict.until ?? 'its holder',
+    override: answer?.override ?? '',
+  }
+}
