@@ -37,9 +37,9 @@ export function progressLines(
   return lines
 }
 
-/** The phase has said it. */
-function isSaid({ reason }: DisruptionObstacle): boolean {
-  return reason === 'NodeMayGo'
+/** What the phase and the names of the evicted have said. */
+export function isSaid({ reason }: DisruptionObstacle): boolean {
+  return reason === 'NodeMayGo' || reason === 'PodIsLeaving'
 }
 
 export function obstacleText(

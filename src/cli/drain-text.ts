@@ -1,4 +1,4 @@
-import { obstacleText } from './drain-progress.ts'
+import { isSaid, obstacleText } from './drain-progress.ts'
 import type { DrainOutcome, DrainResult } from './drain-result.ts'
 import { listText } from './explain-text.ts'
 import type { Paint } from './terminal.ts'
@@ -21,12 +21,15 @@ export function renderDrain({ outcome, disruption, next, observedAt }: DrainResu
   const explanation =
     outcome === 'cancelled' ? `nodedisruption/${request} was deleted meanwhile.` : disruption.explanation
   const isUnderWay = outcome === 'blocked' || outcome === 'timed-out' || outcome === 'interrupted'
+  const waits = blockedBy.filter((each) => !isSaid(each))
+  const leaving = blockedBy.flatMap(({ object, reason }) => (reason === 'PodIsLeaving' ? [object] : []))
   return [
     `${paint('bold', `node/${node}`)}  ${paint(colour, word)}: ${explanation}`,
     `  request   nodedisruption/${request}`,
     ...(stays.length === 0 ? [] : [`  stay      ${listText(stays)}`]),
     ...(evicted.length === 0 ? [] : [`  evicted   ${listText(evicted)}`]),
-    ...(isUnderWay ? blockedBy.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`) : []),
+    ...(isUnderWay && leaving.length > 0 ? [`  leaving   ${listText(leaving)}`] : []),
+    ...(isUnderWay ? waits.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`) : []),
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
     ...next.map((line) => `  ${line}`),
   ].join('\n')

@@ -69,7 +69,7 @@ export function createUncordonCommand(ports: {
         const node = await findObject(nodes, { name }, { api: link.api, signal })
         const disruption = await underWay(link, name, signal)
         const context = { ...invocation, link, clock: ports.clock }
-        return disruption === undefined ? uncordonPlain(node, context) : giveBack(node, disruption, context)
+        return await (disruption === undefined ? uncordonPlain(node, context) : giveBack(node, disruption, context))
       } finally {
         await link.close()
       }

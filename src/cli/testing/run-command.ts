@@ -30,10 +30,18 @@ export function inProcess(api: KubeApi): {
   const links = { opened: 0, closed: 0 }
   const connect: Connect = async () => {
     links.opened += 1
+    let isOpen = true
     return {
-      api,
+      api: new Proxy(api, {
+        get(target, name) {
+          if (!isOpen) throw new Error('the link is closed already')
+          const own: unknown = Reflect.get(target, name, target)
+          return typeof own === 'function' ? own.bind(target) : own
+        },
+      }),
       server: 'in-process',
       close: async () => {
+        isOpen = false
         links.closed += 1
       },
     }
