@@ -15,7 +15,6 @@ import { deleteObserved, observedName, readRecord, recordName, writeRecord } fro
 import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
 import type { CephPorts } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
-import { ledgerPermissions } from './ledger-store.ts'
 import type { Permission } from './permission.ts'
 import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
@@ -23,8 +22,6 @@ import { SecondOpinions } from './second-opinions.ts'
 import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
-  ...ledgerPermissions,
-  { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
