@@ -5,6 +5,7 @@ import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from '../d
 import {
   adopt,
   breakLocks,
+  entriesOf,
   grant,
   intend,
   type Ledger,
@@ -57,8 +58,7 @@ export async function applyDisruption(
   const { store, clock, api, evictor } = ports
   const { request, holder, settings } = snapshot
   const { id: requestId } = request
-  const nodeUid = request.record.nodeUid ?? snapshot.node?.uid ?? ''
-  const cordon: CordonOrder = { nodeName: request.nodeName, nodeUid, requestId }
+  const cordon: CordonOrder = { nodeName: request.nodeName, nodeUid: nodeUidOf(snapshot), requestId }
   let current: NodeDisruption | undefined = object
   let blockers: readonly DisruptionBlocker[] = []
 
@@ -142,6 +142,13 @@ export async function applyDisruption(
     return { object: undefined, isWhole: false, blockers }
   }
   return { object: current, isWhole: true, blockers }
+}
+
+/** The ledger knows which node it is, though somebody edit the record. */
+function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
+  const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
+  const held = entries.find(({ key }) => key === `node/${request.nodeName}`)
+  return held?.uid ?? request.record.nodeUid ?? node?.uid ?? ''
 }
 
 async function writeStatus(

@@ -97,12 +97,15 @@ async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: Ab
   }
 }
 
-/** A cordon without our mark is somebody else's, though we had meant to make it. */
+/** The mark on the node tells whose cordon it is, whatever we had meant to do and whatever was made of the record. */
 function withOwnCordon(request: RequestView, node: HostNode | undefined): RequestView {
   const { record, name, id } = request
-  const isClaimed = record.cordonedBy === `nodedisruption/${name}`
-  if (!isClaimed || node?.isCordoned !== true || node.cordonedBy === id) return request
-  return { ...request, record: { ...record, cordonedBy: 'somebody else' } }
+  if (node?.isCordoned !== true) return request
+  const own = `nodedisruption/${name}`
+  const isMarked = node.cordonedBy === id
+  const isOnRecord = record.cordonedBy === own
+  if (isMarked === isOnRecord || (isMarked && record.cordonedBy !== undefined)) return request
+  return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'somebody else' } }
 }
 
 async function podsOn(

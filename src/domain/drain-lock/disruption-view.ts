@@ -62,7 +62,7 @@ function heldBy(ledger: Ledger, requestId: string, holder: string): HeldKeys | u
 /** The node that the request is about; undefined when it is gone, or another one has its name. */
 export function ownNode({ snapshot: { node }, record, held }: DisruptionView): NodeFacts | undefined {
   if (node === undefined) return undefined
-  const nodeUid = record.nodeUid ?? held?.entries.find(({ key }) => key.startsWith('node/'))?.uid
+  const nodeUid = held?.entries.find(({ key }) => key.startsWith('node/'))?.uid ?? record.nodeUid
   return nodeUid === undefined || nodeUid === node.uid ? node : undefined
 }
 
