@@ -1,4 +1,6 @@
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { rfc3339 } from '../ceph-drain/timestamp.ts'
+import { disruptedUntilMs } from '../drain-lock/budget-hold.ts'
 import { budgetKey } from '../drain-lock/claims.ts'
 import { decideEviction } from '../drain-lock/guard.ts'
 import { known } from '../observed.ts'
@@ -31,15 +33,15 @@ export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: Hol
     isAppLock && view.hasGuard === false
       ? '; no eviction guard is registered, so only drains by Cofferdam wait for it'
       : ''
-  const reserved = isAppLock ? [] : Object.keys(status?.disruptedPods ?? {})
+  const reserved = isAppLock ? [] : Object.entries(disruptedUntilMs(status))
   return {
     reason,
     explanation: `${holder} ${answer?.says ?? 'holds it'}${unheard}`,
     holder,
     ...(answer?.since === undefined ? {} : { since: answer.since }),
-    causes: reserved.map((pod) => ({
+    causes: reserved.map(([pod, untilMs]) => ({
       object: `pod/${namespace}/${pod}`,
-      says: 'counts as gone: it stays on its node while that is away',
+      says: `counts as gone until ${rfc3339(untilMs)}, and longer while the request lives: it stays on its node`,
     })),
     unblocks: answer?.ends ?? verdict.until ?? 'its holder',
     override: answer?.override ?? '',
