@@ -5,6 +5,7 @@ import { deployments } from '../api/resources.ts'
 import type { ControllerName } from '../operator.ts'
 import { drainNode } from '../world/testing/drain.ts'
 import { type CephStage, namespace, openCephStage } from './testing/ceph-stage.ts'
+import { dyingAfter } from './testing/dying-after.ts'
 import { createDisruption, installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
 
 /** Zones x, y and z with two nodes each, node-x-1 to node-z-2, and two OSDs on each of them. */
@@ -291,6 +292,35 @@ describe('the ledger in trouble', () => {
     expect(await holders()).toEqual([])
   })
 })
+
+it('an operator that dies after any of its writes leaves no key behind: the next one brings the drain to its end', async () => {
+  let writes = 0
+  for (let hasDied = true; hasDied; writes += 1) {
+    stage = await openCephStage(pairs)
+    await installDefinitions(stage.api)
+    const line = dyingAfter(stage.api, writes)
+    const calmOperator = stage.operate({ controllers })
+    await stage.seconds(90)
+    await Promise.all([calmOperator.stop(), stage.seconds(20)])
+
+    const mortal = stage.operate({ controllers, api: line.api })
+    const drained = drainNode(stage, 'node-y-1')
+    const seen = await watchZones(30)
+    await Promise.all([mortal.stop(), stage.seconds(20)])
+    stage.operate({ controllers })
+    seen.push(...(await watchZones(60)))
+    await drained
+    expect(await holders()).toEqual(['y by ceph-drain, Acting'])
+    await stage.cordon('node-y-1', false)
+    await stage.seconds(120)
+    expect(seen.filter((zones) => zones !== '' && zones !== 'y')).toEqual([])
+    expect(await holders()).toEqual([])
+    expect(await osdBudgets()).toEqual(calm)
+    hasDied = line.died()
+    if (hasDied) await stage.close()
+  }
+  expect(writes).toBeGreaterThan(8)
+}, 120_000)
 
 it('an idle cluster costs no write, ledger or not', async () => {
   await open()
