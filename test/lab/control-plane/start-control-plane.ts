@@ -34,6 +34,8 @@ export interface ControlPlaneOptions {
   readonly signal?: AbortSignal
 }
 
+type Closer = () => Promise<void>
+
 const serviceAccounts: ResourceType<KubeObject> = {
   group: '',
   version: 'v1',
@@ -45,24 +47,25 @@ const tokenLifeSeconds = 24 * 3600
 
 /** Starts etcd, API server, controller manager and scheduler, and resolves when all of them are ready. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const started: Daemon[] = []
+  const open: Closer[] = []
   try {
-    return await startAll(options, started)
+    return await startAll(options, open)
   } catch (error) {
     options.journal.tell('control plane', `did not start: ${(error as Error).message}`)
-    await stopAll(started)
+    await closeAll(open)
     throw error
   }
 }
 
-async function startAll(options: ControlPlaneOptions, started: Daemon[]): Promise<ControlPlane> {
+async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<ControlPlane> {
   const { parts, folder, journal, signal } = options
   const began = performance.now()
   const inFolder = (name: string) => join(folder.path, 'control-plane', name)
   const start = (name: string, command: readonly [string, ...string[]]): Daemon => {
     signal?.throwIfAborted()
     const daemon = startDaemon({ name, command, logFile: join(folder.logs, `${name}.log`), journal })
-    started.push(daemon)
+    // Nothing is kept, so nobody is given time to end well.
+    open.push(() => daemon.stop({ graceMs: 0 }))
     return daemon
   }
   signal?.throwIfAborted()
@@ -111,6 +114,7 @@ async function startAll(options: ControlPlaneOptions, started: Daemon[]): Promis
     random: realRandom,
     userAgent: 'lab',
   })
+  open.push(() => api.close())
   await waitForControllers(api, controllerManager, signal)
   journal.tell('control plane', `ready after ${secondsSince(began)}`)
 
@@ -130,10 +134,7 @@ async function startAll(options: ControlPlaneOptions, started: Daemon[]): Promis
       const { token } = answer['status'] as { readonly token: string }
       return kubeconfigFor(`${account.namespace}.${account.name}`, token, account.namespace)
     },
-    async close() {
-      await api.close()
-      await stopAll(started)
-    },
+    close: () => closeAll(open),
   }
 }
 
@@ -158,9 +159,9 @@ async function choosePorts(): Promise<Ports> {
   return { etcd, etcdPeer, apiserver, controllerManager, scheduler }
 }
 
-/** Last come, first gone, so that none is left without what it talks to. Nothing is kept, so nobody is given time. */
-async function stopAll(daemons: readonly Daemon[]): Promise<void> {
-  for (const daemon of daemons.toReversed()) await daemon.stop({ graceMs: 0 })
+/** Last come, first gone, so that none is left without what it talks to. */
+async function closeAll(open: readonly Closer[]): Promise<void> {
+  for (const close of open.toReversed()) await close()
 }
 
 function secondsSince(began: number): string {
