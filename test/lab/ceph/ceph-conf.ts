@@ -56,6 +56,8 @@ function globalSettings({ fsid, folder, keyring, mons }: ConfOptions): Settings 
     // The mons read it too.
     osd_heartbeat_grace: 4,
     osd_pool_default_pg_autoscale_mode: 'off',
+    // How long a client waits for one mon before it tries another as well.
+    mon_client_hunt_interval: 0.5,
   }
 }
 
@@ -84,6 +86,8 @@ function monSettings({ timings, downOutSubtreeLimit = 'rack' }: CephDescription)
     paxos_propose_interval: 0.05,
     paxos_min_wait: 0.01,
     mon_tick_interval: 1,
+    mon_election_timeout: 1,
+    mon_probe_timeout: 0.5,
     mon_osd_min_down_reporters: 1,
     mon_osd_reporter_subtree_level: 'osd',
     mon_osd_adjust_heartbeat_grace: false,
