@@ -25,8 +25,8 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   requireValid(request, object, validateBySchema(object, definition.schema))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
-    ...(definition.strategy.validate?.(prepared, undefined) ?? []),
     ...validateMetadata(prepared, undefined, metadataRules(definition)),
+    ...(definition.strategy.validate?.(prepared, undefined) ?? []),
   ])
   warnWriter(request, prepared)
   return prepared
@@ -52,7 +52,7 @@ export function prepareUpdate(
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
-  requireValid(request, prepared, [...(own ?? []), ...validateMetadata(prepared, previous, metadataRules(definition))])
+  requireValid(request, prepared, [...validateMetadata(prepared, previous, metadataRules(definition)), ...(own ?? [])])
   warnWriter(request, prepared)
   return isSameJson(prepared, previous) ? previous : withGeneration(definition, prepared, previous)
 }

@@ -42,7 +42,9 @@ export function updateObject(registry: Registry, request: WriteRequest, sent: Ku
 }
 
 async function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
-  const created = await createObject(registry, request, sent)
+  // A version does not hinder who creates by PUT, as it hinders who creates by POST.
+  const { resourceVersion: _, ...metadata } = sent.metadata
+  const created = await createObject(registry, request, { ...sent, metadata })
   request.onCreated?.()
   return created
 }

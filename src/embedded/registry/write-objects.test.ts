@@ -104,9 +104,9 @@ describe('a create', () => {
   })
 
   const refusedObjects: Record<string, { object: KubeObject; refusal: object }> = {
-    'with a resourceVersion is refused with 400': {
+    'with a resourceVersion is refused with 500': {
       object: configMap('a', {}, { resourceVersion: '5' }),
-      refusal: { code: 400, message: 'resourceVersion should not be set on objects to be created' },
+      refusal: { code: 500, message: 'resourceVersion should not be set on objects to be created' },
     },
     'of another version than asked for is refused with 400': {
       object: { ...configMap('a'), apiVersion: 'v2' },

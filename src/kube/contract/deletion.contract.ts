@@ -78,11 +78,11 @@ export function describeDeletion(stage: ContractStage): void {
       await createMap(stage, namespace, 'a', { metadata: { name: 'a', finalizers: heldBy } })
       await stage.api.delete(configMaps, key)
       const body = { metadata: { finalizers: [...heldBy, 'contract.example/late'] } }
-      expect(await refusal(stage.api.patch(configMaps, key, { type: 'merge', body }))).toMatchObject({
-        code: 422,
-        reason: 'Invalid',
-        details: { causes: [{ reason: 'FieldValueForbidden', field: 'metadata.finalizers' }] },
-      })
+      const refused = await refusal(stage.api.patch(configMaps, key, { type: 'merge', body }))
+      expect(refused).toMatchObject({ code: 422, reason: 'Invalid' })
+      // Servers may look at metadata more than once, and then name the same cause again.
+      const causes = new Set(refused.details?.causes?.map(({ reason, field }) => `${field} ${reason}`))
+      expect([...causes]).toEqual(['metadata.finalizers FieldValueForbidden'])
       await stage.api.patch(configMaps, key, { type: 'merge', body: { metadata: { finalizers: null } } })
     })
 
