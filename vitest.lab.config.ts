@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/lab/**/*.lab.ts'],
-    setupFiles: ['test/seed-properties.ts'],
+    setupFiles: ['test/seed-properties.ts', 'test/lab/processes/tell-failures.ts'],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,
