@@ -46,7 +46,8 @@ export function createCephDaemons(options: DaemonsOptions): CephDaemons {
       rmSync(socketOf(name), { force: true })
       const daemon = startDaemon({
         name,
-        command: parts.command(`ceph-${kind}`, '-c', conf, '-i', id, '-f'),
+        // Where tests themselves run in a container, daemons would tell of that one.
+        command: ['env', '-u', 'CONTAINER_NAME', ...parts.command(`ceph-${kind}`, '-c', conf, '-i', id, '-f')],
         ...(kind === 'osd' ? { environment: environmentOf(Number(id)) } : {}),
         logFile: join(folder.logs, `${name}.log`),
         journal,

@@ -57,7 +57,7 @@ export async function startCeph(options: CephOptions): Promise<LabCeph> {
   const { conf, path } = layout
   const admin: CephAccess = { conf, name: 'client.admin', keyring: join(path, 'admin.keyring') }
   const operator: CephAccess = { conf, name: 'client.cofferdam', keyring: join(path, 'operator.keyring') }
-  const daemons = createCephDaemons({ ...options, conf, environmentOf: (id) => podOf(id, layout, description) })
+  const daemons = createCephDaemons({ ...options, conf, environmentOf: (id) => podOf(id, layout, options) })
   const commands = createRadosCommands({
     clock: realClock,
     random: realRandom,
@@ -92,7 +92,8 @@ export async function startCeph(options: CephOptions): Promise<LabCeph> {
 
 async function layOut({ description, mgrs = ['a'], folder, parts }: CephOptions): Promise<Layout> {
   const names = description.mons ?? ['a']
-  const ports = await freePorts(names.length)
+  // Mons are ranked by their addresses, and the first is to lead.
+  const ports = (await freePorts(names.length)).sort((left, right) => left - right)
   const tree = buildCrushTree(description.crush, description.pools)
   const path = join(resolve(folder.path), 'ceph')
   const layout: Layout = {
@@ -216,11 +217,16 @@ function makeOsd(making: {
   return tools.run(parts.command('ceph-osd', '-c', conf, '-i', String(id), ...what, ...quick))
 }
 
-/** As Rook tells its daemons: from it Ceph takes the name of the node for that of the host. */
-function podOf(id: number, { tree }: Layout, { namespace }: CephDescription): Record<string, string> {
+/** What Rook tells its daemons: in a pod Ceph takes the name of the node for that of the host. */
+function podOf(id: number, { tree }: Layout, { parts, description }: CephOptions): Record<string, string> {
   const osd = tree.byId.get(id)
   const host = osd === undefined ? undefined : [...ancestorsOf(osd)].find(({ type }) => type === 'host')
-  return { POD_NAME: `rook-ceph-osd-${id}`, POD_NAMESPACE: namespace, NODE_NAME: host?.name ?? '' }
+  return {
+    POD_NAME: `rook-ceph-osd-${id}`,
+    POD_NAMESPACE: description.namespace,
+    NODE_NAME: host?.name ?? '',
+    CONTAINER_IMAGE: `quay.io/ceph/ceph:v${parts.version}`,
+  }
 }
 
 async function untilUp(ceph: LabCeph, osds: readonly number[]): Promise<void> {

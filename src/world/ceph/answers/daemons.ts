@@ -111,7 +111,8 @@ export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
     ceph_version: text,
     ceph_version_short: text.split(' ')[2],
     ceph_version_when_created: text,
-    container_name: osd.pod ?? '',
+    container_hostname: osd.pod ?? '',
+    container_image: `quay.io/ceph/ceph:v${text.split(' ')[2]}`,
     created_at: zuluTime(state.map.createdMs),
     default_device_class: kind,
     device_ids: '',
@@ -135,18 +136,25 @@ export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
     osd_data: path,
     osd_objectstore: 'bluestore',
     osdspec_affinity: '',
+    ...podOf(osd, state),
     rotational: isRotational,
   }
 }
 
-export function osdFind(osd: OsdEntry, { map }: CephState): JsonObject {
+/** Rook tells its daemons in which pod they are, and they pass it on. */
+function podOf({ pod }: OsdEntry, { description }: CephState): JsonObject {
+  return { pod_name: pod ?? '', pod_namespace: description.namespace }
+}
+
+export function osdFind(osd: OsdEntry, state: CephState): JsonObject {
+  const { map } = state
   const item = map.tree.byId.get(osd.id)
   return {
     osd: osd.id,
     addrs: { addrvec: [{ type: 'v2', addr: osdAddresses(osd).front, nonce: osd.nonce }] },
     osd_fsid: osd.uuid,
     host: osd.host ?? '',
-    container_name: osd.pod ?? '',
+    ...podOf(osd, state),
     crush_location:
       item === undefined ? {} : Object.fromEntries([...ancestorsOf(item)].map(({ type, name }) => [type, name])),
   }
