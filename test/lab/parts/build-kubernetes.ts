@@ -9,15 +9,15 @@ import { runStep, StepError, setupLog } from './run-step.ts'
 const moduleFolder = fileURLToPath(new URL('./kubernetes', import.meta.url))
 const goMod = readFileSync(join(moduleFolder, 'go.mod'), 'utf8')
 
-const packages = {
+export const builtPackages = {
   etcd: 'go.etcd.io/etcd/server/v3',
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
   'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
 } as const
 
-export type BuiltProgram = keyof typeof packages
-export const builtPrograms = Object.keys(packages) as readonly BuiltProgram[]
+export type BuiltProgram = keyof typeof builtPackages
+export const builtPrograms = Object.keys(builtPackages) as readonly BuiltProgram[]
 
 /** `1.36.4`: the version that kubernetes/go.mod asks for. */
 export const kubernetesVersion = matchOf(goMod, /^require k8s\.io\/kubernetes v(\S+)/m)
@@ -53,9 +53,9 @@ export async function buildKubernetes(programs: readonly BuiltProgram[], folder:
   await warnWhenTight(say)
   const work = await mkdtemp(`${folder}.building-`)
   try {
-    const kube = programs.filter((program) => program !== 'etcd').map((program) => packages[program])
+    const kube = programs.filter((program) => program !== 'etcd').map((program) => builtPackages[program])
     if (kube.length > 0) await build(kube, { into: `${work}/`, flags: versionFlags(kubernetesVersion), log })
-    if (programs.includes('etcd')) await build([packages.etcd], { into: join(work, 'etcd'), flags: '-s -w', log })
+    if (programs.includes('etcd')) await build([builtPackages.etcd], { into: join(work, 'etcd'), flags: '-s -w', log })
     for (const program of programs) await rename(join(work, program), join(folder, program))
   } finally {
     await rm(work, { recursive: true, force: true })

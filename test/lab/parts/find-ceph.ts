@@ -1,9 +1,8 @@
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { askProgram } from './ask-program.ts'
 import { cacheFolder } from './cache-folder.ts'
 import { installPackages } from './install-packages.ts'
+import { isExecutable } from './is-executable.ts'
 import type { CephParts, CephRelease, Say } from './parts.ts'
 import { unpackDebian } from './unpack-debian.ts'
 import { withLock } from './with-lock.ts'
@@ -89,14 +88,7 @@ export function requireRelease(release: CephRelease, version: string, place: str
 }
 
 async function missingDaemons(root: string): Promise<readonly string[]> {
-  const present = await Promise.all(
-    daemons.map((program) =>
-      access(join(root, '/usr/bin', program), constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  )
+  const present = await Promise.all(daemons.map((program) => isExecutable(join(root, '/usr/bin', program))))
   return daemons.filter((_, index) => !present[index])
 }
 

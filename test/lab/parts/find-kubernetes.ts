@@ -1,9 +1,9 @@
-import { access, constants } from 'node:fs/promises'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { askProgram } from './ask-program.ts'
 import { type BuiltProgram, buildKubernetes, builtPrograms, kubernetesVersion } from './build-kubernetes.ts'
 import { cacheFolder } from './cache-folder.ts'
+import { isExecutable } from './is-executable.ts'
 import type { KubernetesParts, Say } from './parts.ts'
 import { withLock } from './with-lock.ts'
 
@@ -50,18 +50,11 @@ export async function locate<Program extends string>(
   for (const folder of folders) {
     if (folder === undefined || folder === '') continue
     for (const program of programs) {
-      const path = join(folder, program)
+      const path = resolve(folder, program)
       if (!found.has(program) && (await isExecutable(path))) found.set(program, path)
     }
   }
   return found
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  )
 }
 
 async function versionOf(apiserver: string): Promise<string> {

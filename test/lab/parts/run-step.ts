@@ -36,7 +36,7 @@ export async function runStep(step: Step): Promise<void> {
   const { command, log, folder, environment = {}, diesWithUs = true } = step
   await mkdir(dirname(log), { recursive: true })
   const file = openSync(log, 'a')
-  const [program, ...args] = diesWithUs ? ['setpriv', '--pdeathsig', 'KILL', '--', ...command] : command
+  const [program, ...args] = diesWithUs ? bound(command) : command
   const child = spawn(program, args, {
     stdio: ['ignore', file, file],
     env: { ...process.env, ...environment },
@@ -51,6 +51,12 @@ export async function runStep(step: Step): Promise<void> {
     })
   })
   if (outcome !== undefined) throw new StepError(step, outcome, await lastLines(log, 6))
+}
+
+/** What the program started ends with it too, where we have the right to give it a process space of its own. */
+function bound(command: readonly [string, ...string[]]): readonly [string, ...string[]] {
+  const ownSpace = process.getuid?.() === 0 ? ['unshare', '--pid', '--fork', '--kill-child', '--'] : []
+  return ['setpriv', '--pdeathsig', 'KILL', '--', ...ownSpace, ...command]
 }
 
 async function lastLines(file: string, count: number): Promise<string> {

@@ -36,15 +36,17 @@ mirror() {
   } | sed -nE '\#/debian(/|\.list)?$#p' | sed -n 1p
 }
 
+# The trap runs outside the function, so what it clears away is no local name.
+work=
 unpack() {
-  local suite=$1 folder=$2 source work
+  local suite=$1 folder=$2 source
   shift 2
   source=$(mirror /etc/apt)
   [ -n "$source" ] || { echo "no Debian mirror is named in /etc/apt" >&2; return 1; }
   [ -r "$keyring" ] || { echo "$keyring is missing: install debian-archive-keyring" >&2; return 1; }
   mkdir -p "$(dirname "$folder")"
   work=$(mktemp -d "$folder.unpacking-XXXXXX")
-  trap 'rm -rf "$work"' EXIT
+  trap 'rm -rf "${work:?}"' EXIT
   mkdir -p "$work"/{state/lists/partial,cache/archives/partial,root}
   : > "$work/status"
   echo "deb [signed-by=$keyring] $source $suite main" > "$work/sources.list"
