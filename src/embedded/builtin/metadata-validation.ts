@@ -7,7 +7,11 @@ export interface MetadataRules {
   readonly namespaced: boolean
   /** How names of the kind are formed: a DNS subdomain unless said otherwise; `path` for RBAC, where almost all goes. */
   readonly nameRule?: 'subdomain' | 'label' | 'path'
+  /** Finalizers without a domain are only those of Kubernetes itself. */
+  readonly hasQualifiedFinalizers?: boolean
 }
+
+const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
 
 const annotationBytes = 256 * 1024
 
@@ -26,7 +30,10 @@ export function validateMetadata(
   if (meta.labels !== before?.labels) errors.push(...labelsErrors(meta.labels, 'metadata.labels'))
   if (meta.annotations !== before?.annotations) errors.push(...annotationErrors(meta.annotations))
   if (meta.ownerReferences !== before?.ownerReferences) errors.push(...ownerErrors(meta.ownerReferences))
-  if (meta.finalizers !== before?.finalizers) errors.push(...finalizerErrors(meta.finalizers, before))
+  if (meta.finalizers !== before?.finalizers) {
+    errors.push(...finalizerErrors(meta.finalizers, before))
+    if (rules.hasQualifiedFinalizers === true) errors.push(...unqualifiedFinalizers(meta.finalizers))
+  }
   return errors
 }
 
@@ -143,6 +150,19 @@ function finalizerErrors(finalizers: readonly string[] = [], before: ObjectMeta 
     }
   }
   return errors
+}
+
+function unqualifiedFinalizers(finalizers: readonly string[] = []): FieldError[] {
+  return finalizers.flatMap((finalizer, index) =>
+    finalizer.includes('/') || standardFinalizers.includes(finalizer)
+      ? []
+      : [
+          invalid(
+            `metadata.finalizers[${index}]`,
+            finalizer,
+          )('name is neither a standard finalizer name nor is it fully qualified'),
+        ],
+  )
 }
 
 /** As Go prints a slice of strings with %#v. */

@@ -173,13 +173,22 @@ function isSameIntent({ hasStatus, countsAnnotations }: ResourceDefinition, next
   return true
 }
 
-/** Names are DNS subdomains, unless the kind has a rule of its own or, as for roles, hardly any. */
-function metadataRules({ type: { group, plural, namespaced } }: ResourceDefinition): MetadataRules {
-  const hasOwnRule = group === 'rbac.authorization.k8s.io' || (group === '' && namedByOwnRule.has(plural))
-  return { namespaced, nameRule: hasOwnRule ? 'path' : 'subdomain' }
+/** Names are DNS subdomains, unless the kind has a rule of its own or, as for roles and budgets, hardly any. */
+function metadataRules({ origin, type: { group, plural, namespaced } }: ResourceDefinition): MetadataRules {
+  const hasOwnRule = group === 'rbac.authorization.k8s.io' || group === 'policy' || isNamedByOwnRule(group, plural)
+  return {
+    namespaced,
+    nameRule: hasOwnRule ? 'path' : 'subdomain',
+    hasQualifiedFinalizers: origin === 'builtin' && !groupsWithPlainFinalizers.has(group),
+  }
 }
 
-const namedByOwnRule = new Set(['namespaces', 'services'])
+function isNamedByOwnRule(group: string, plural: string): boolean {
+  return group === '' && (plural === 'namespaces' || plural === 'services')
+}
+
+/** Groups whose validation in the real server is not that of the core. */
+const groupsWithPlainFinalizers = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'policy'])
 
 function requireValid({ definition }: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { KubeObject, OwnerReference } from '../../api/kube-object.ts'
 import { keyOf } from '../../api/resource-type.ts'
-import { configMaps, namespaces, pods } from '../../api/resources.ts'
+import { configMaps, namespaces, podDisruptionBudgets, pods } from '../../api/resources.ts'
 import { type ContractStage, createMap, eventually, isGone, pod, refusal } from './stage.contract.ts'
 
 const heldBy = ['contract.example/held']
@@ -70,6 +70,17 @@ export function describeDeletion(stage: ContractStage): void {
       expect(again.metadata.deletionTimestamp).toBe(deleted.metadata.deletionTimestamp)
       await stage.api.patch(configMaps, key, { type: 'merge', body: { metadata: { finalizers: null } } })
       expect(await isGone(stage.api, configMaps, created)).toBe(true)
+    })
+
+    it('without a domain are those of Kubernetes alone: 422; budgets take any, and any name', async () => {
+      const namespace = await stage.namespace()
+      const finalizers = ['foregroundDeletion', 'hold']
+      const refused = await refusal(createMap(stage, namespace, 'a', { metadata: { name: 'a', finalizers } }))
+      expect(refused).toMatchObject({ code: 422, details: { causes: [{ field: 'metadata.finalizers[1]' }] } })
+      const spec = { minAvailable: 1 }
+      const metadata = { namespace, name: 'Any_Name', finalizers: ['hold'] }
+      const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata, spec }
+      expect((await stage.api.create(podDisruptionBudgets, budget, { dryRun: true })).metadata).toMatchObject(metadata)
     })
 
     it('cannot be added to an object that is being deleted: 422', async () => {
