@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasReason } from '../../../src/api/api-error.ts'
@@ -45,15 +45,21 @@ const serviceAccounts: ResourceType<KubeObject> = {
 }
 const tokenLifeSeconds = 24 * 3600
 
+const attempts = 3
+
 /** Starts etcd, API server, controller manager and scheduler, and resolves when all of them are ready. */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const open: Closer[] = []
-  try {
-    return await startAll(options, open)
-  } catch (error) {
-    options.journal.tell('control plane', `did not start: ${(error as Error).message}`)
-    await closeAll(open)
-    throw error
+  for (let attempt = 1; ; attempt += 1) {
+    const open: Closer[] = []
+    try {
+      return await startAll(options, open)
+    } catch (error) {
+      const { message } = error as Error
+      options.journal.tell('control plane', `did not start: ${message}`)
+      await closeAll(open)
+      // Somebody else took one of the ports between our look and the daemon's start.
+      if (attempt === attempts || !message.includes('address already in use')) throw error
+    }
   }
 }
 
@@ -69,6 +75,7 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
     return daemon
   }
   signal?.throwIfAborted()
+  await rm(inFolder(''), { recursive: true, force: true })
   await mkdir(inFolder('etcd'), { recursive: true, mode: 0o700 })
   const ports = await choosePorts()
   const etcd = start('etcd', etcdCommand(parts, ports, inFolder('etcd')))
