@@ -3,13 +3,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** What a program prints, or undefined where it is missing or fails. For questions that take moments. */
+export interface QuestionOptions {
+  readonly environment?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
+
+/** What a program prints, or undefined where it is missing, fails or takes too long. */
 export async function askProgram(
   [program, ...args]: readonly [string, ...string[]],
-  environment: Readonly<Record<string, string>> = {},
+  { environment = {}, timeoutMs = 60_000 }: QuestionOptions = {},
 ): Promise<string | undefined> {
   try {
-    const { stdout } = await run(program, args, { timeout: 60_000, env: { ...process.env, ...environment } })
+    const { stdout } = await run(program, args, { timeout: timeoutMs, env: { ...process.env, ...environment } })
     return stdout.trim()
   } catch {
     return undefined

@@ -90,7 +90,7 @@ async function build(paths: readonly string[], { into, flags, log }: BuildTarget
 const goEnvironment = { CGO_ENABLED: '0', GOTOOLCHAIN: 'local', GOWORK: 'off' }
 
 async function requireGo(): Promise<void> {
-  const answer = await askProgram(['go', 'env', 'GOVERSION'], goEnvironment)
+  const answer = await askProgram(['go', 'env', 'GOVERSION'], { environment: goEnvironment })
   const remedy = `install Go ${oldestGo} or newer, or set KUBEBUILDER_ASSETS to a folder with ${builtPrograms.join(', ')}`
   if (answer === undefined) throw new Error(`building Kubernetes needs Go, and there is no go in PATH: ${remedy}`)
   if (!isAtLeast(answer, oldestGo)) {
@@ -111,7 +111,7 @@ export function isAtLeast(answer: string, oldest: string): boolean {
 }
 
 async function warnWhenTight(say: Say): Promise<void> {
-  const cache = await askProgram(['go', 'env', 'GOCACHE'], goEnvironment)
+  const cache = await askProgram(['go', 'env', 'GOCACHE'], { environment: goEnvironment })
   const room = cache === undefined ? undefined : await statfs(cache).catch(() => undefined)
   if (room === undefined) return
   const free = (room.bavail * room.bsize) / 1e9

@@ -67,7 +67,7 @@ async function versionOf(apiserver: string): Promise<string> {
 async function findKubectl(): Promise<string> {
   const own = (await locate(['kubectl'], [process.env['KUBEBUILDER_ASSETS']])).get('kubectl')
   if (own !== undefined) return own
-  const newest = (await askProgram(['bash', getKubectl]))?.split('\n').at(-1)
+  const newest = (await askProgram(['bash', getKubectl], { timeoutMs: 600_000 }))?.split('\n').at(-1)
   if (newest === undefined || newest === '') {
     throw new Error('no kubectl can be had: install one into PATH, or set KUBEBUILDER_ASSETS to a folder that has it')
   }

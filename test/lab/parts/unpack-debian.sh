@@ -69,7 +69,8 @@ unpack() {
     xargs -0 --no-run-if-empty --max-args=1 --max-procs=2 sh -c 'dpkg -x "$1" "$0"' "$work/root"
   chmod 755 "$work/root"
   rm -rf "${folder:?}"
-  mv "$work/root" "$folder"
+  # Another run may have put the same thing there in between.
+  mv -T "$work/root" "$folder" || [ -d "$folder" ]
 }
 
 dependencies=0
