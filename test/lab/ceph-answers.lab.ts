@@ -61,7 +61,8 @@ async function askJson<T>(commands: CephCommands, command: CephCommand): Promise
 function rowsOf({ count, poolIds, pgNumbers, acting, offsets, up, upOffsets }: PgTable): string[] {
   return Array.from({ length: count }, (_, row) => {
     const id = `${poolIds[row]}.${(pgNumbers[row] as number).toString(16)}`
-    return `${id} [${up.subarray(upOffsets[row], upOffsets[row + 1])}] [${acting.subarray(offsets[row], offsets[row + 1])}]`
+    const members = (list: Int32Array, ends: Int32Array) => list.subarray(ends[row], ends[row + 1]).join()
+    return `${id} [${members(up, upOffsets)}] [${members(acting, offsets)}]`
   }).sort()
 }
 
@@ -90,7 +91,7 @@ describe('what the operator sees with its own rights', () => {
       prefix: 'pg dump',
       dumpcontents: ['pgs_brief'],
     })
-    const rows = brief.pg_stats.map(({ pgid, up, acting }) => `${pgid} [${up}] [${acting}]`).sort()
+    const rows = brief.pg_stats.map(({ pgid, up, acting }) => `${pgid} [${up.join()}] [${acting.join()}]`).sort()
     expect(rows).toHaveLength(64)
     expect(rowsOf(sure(await observeCeph(operator)).pgs)).toEqual(rows)
     const listing = { prefix: 'pg dump', dumpcontents: ['pgs'], format: 'plain' }

@@ -88,6 +88,8 @@ function monSettings({ timings, downOutSubtreeLimit = 'rack' }: CephDescription)
     mon_tick_interval: 1,
     mon_election_timeout: 1,
     mon_probe_timeout: 0.5,
+    mon_lease: 3,
+    mon_mgr_beacon_grace: 6,
     mon_osd_min_down_reporters: 1,
     mon_osd_reporter_subtree_level: 'osd',
     mon_osd_adjust_heartbeat_grace: false,
