@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import type { RunningContainer } from '../../../src/world/container-runtime.ts'
 import type { Daemon, DaemonEnd } from '../processes/daemon.ts'
 
-export interface ProcessContainerOptions {
+interface ProcessContainerOptions {
   /** What has to be through before the process may start; gives what starts it. */
   readonly prepare: () => Promise<() => Daemon>
   readonly ready: (daemon: Daemon) => Promise<void>
@@ -51,6 +51,6 @@ export function processContainer({ prepare, ready }: ProcessContainerOptions): R
 }
 
 /** As a shell and a container runtime say it. */
-export function exitCodeOf({ code, signal }: DaemonEnd): number {
+function exitCodeOf({ code, signal }: DaemonEnd): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal])
 }

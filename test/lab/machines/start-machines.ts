@@ -11,7 +11,7 @@ export interface MachinesOptions extends KubeletOptions {
   readonly journal: Journal
 }
 
-export interface Machines extends Kubelet {
+export interface Machines extends Omit<Kubelet, 'stop'> {
   /** Takes the machines away: their kubelets end, and what still runs on them is killed. Resolves when all is gone. */
   stop(): Promise<void>
 }
