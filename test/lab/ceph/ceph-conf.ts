@@ -96,6 +96,8 @@ function monSettings({ timings, downOutSubtreeLimit = 'rack' }: CephDescription)
     mon_osd_adjust_down_out_interval: false,
     mon_osd_down_out_interval: Math.ceil((timings?.downOutIntervalMs ?? 600_000) / 1_000),
     mon_osd_down_out_subtree_limit: downOutSubtreeLimit,
+    // A program that the mon starts for it may take longer than it waits where cores are few.
+    mon_osd_crush_smoke_test: false,
   }
 }
 
