@@ -33,7 +33,7 @@ export async function findKubernetes(say: Say): Promise<KubernetesParts> {
     kubeApiserver: path('kube-apiserver'),
     kubeControllerManager: path('kube-controller-manager'),
     kubeScheduler: path('kube-scheduler'),
-    kubectl: await findKubectl(),
+    kubectl: await findKubectl(say),
   }
 
   function missing(programs: ReadonlyMap<BuiltProgram, string>): readonly BuiltProgram[] {
@@ -64,10 +64,13 @@ async function versionOf(apiserver: string): Promise<string> {
   return version
 }
 
-async function findKubectl(): Promise<string> {
+async function findKubectl(say: Say): Promise<string> {
   const own = (await locate(['kubectl'], [process.env['KUBEBUILDER_ASSETS']])).get('kubectl')
   if (own !== undefined) return own
+  const fetching = () => say('fetching kubectl from Debian, usually for less than a minute')
+  const slow = setTimeout(fetching, 1_000)
   const newest = (await askProgram(['bash', getKubectl], { timeoutMs: 600_000 }))?.split('\n').at(-1)
+  clearTimeout(slow)
   if (newest === undefined || newest === '') {
     throw new Error('no kubectl can be had: install one into PATH, or set KUBEBUILDER_ASSETS to a folder that has it')
   }
