@@ -26,12 +26,12 @@ export interface KubeletOptions extends PodRunnerOptions {
 export interface Kubelet extends Actor {
   /** Ends the kubelets, not what they run: as on a real machine, whoever owns the containers' runtime ends those. */
   stop(): void
-  /** The machine stops at once and says nothing. Its pods stay in the API as they were. */
+  /** The machine stops at once, with all that runs on it, and says nothing. Its pods stay in the API as they were. */
   powerOff(node: string): void
   /** The machine boots: a new boot id, and every pod that stayed starts again. */
   powerOn(node: string): void
   reboot(node: string, downSeconds: number): void
-  /** The machine runs on but nobody hears from it, as behind a broken switch. */
+  /** The machine and its containers run on but nobody hears from it, as behind a broken switch. One that ends is seen later. */
   disconnect(node: string): void
   reconnect(node: string): void
   setReady(node: string, ready: boolean, because?: string): void
