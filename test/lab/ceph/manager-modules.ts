@@ -19,8 +19,9 @@ const alwaysOn = [
 /** Fills the folder with modules that are there and rest: a manager without them would be three times as large and as slow. */
 export async function writeManagerModules(parts: CephParts, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const files = (await readdir(parts.managerModules)).filter((name) => name.endsWith('.py'))
+  const files = (await readdir(parts.managerModules)).filter((name) => name.endsWith('.py') && name !== 'mgr_util.py')
   await Promise.all([
+    writeFile(join(folder, 'mgr_util.py'), utilText),
     ...files.map((name) => cp(join(parts.managerModules, name), join(folder, name))),
     ...alwaysOn.map(async (name) => {
       await mkdir(join(folder, name))
@@ -29,6 +30,14 @@ export async function writeManagerModules(parts: CephParts, folder: string): Pro
     }),
   ])
 }
+
+/**
+ * All that `mgr_module.py` takes from it. The real one loads libraries that cannot be loaded once for each module, and the
+ * manager would complain of that in `health`.
+ */
+const utilText = `def profile_method(skip_attribute=False):
+    return lambda method: method
+`
 
 /** From 20 on each module registers commands under a type of its own. */
 function moduleText({ release }: CephParts, name: string): string {

@@ -32,6 +32,8 @@ export function quorumStatus(state: CephState): JsonObject {
   const { mons, map, now } = state
   const release = releaseOf(state)
   const made = zuluTime(map.createdMs)
+  // Older releases print the colon as part of the name.
+  const oddColon = release === 'pacific' ? ': ' : ''
   return {
     election_epoch: mons.electionEpoch,
     quorum: mons.members.map((mon) => mons.known.indexOf(mon)),
@@ -47,11 +49,10 @@ export function quorumStatus(state: CephState): JsonObject {
       min_mon_release: release === 'pacific' ? 16 : 20,
       min_mon_release_name: release,
       election_strategy: 1,
-      // Ceph prints these two with the colon.
-      'disallowed_leaders: ': '',
+      [`disallowed_leaders${oddColon}`]: '',
       stretch_mode: false,
       tiebreaker_mon: '',
-      'removed_ranks: ': '',
+      [`removed_ranks${oddColon}`]: '',
       features: { persistent: monFeatures, optional: [] },
       mons: mons.known.map((name, rank) => {
         const address = `${state.sightOfMon(name).address}:3300`
@@ -63,7 +64,7 @@ export function quorumStatus(state: CephState): JsonObject {
           public_addr: `${address}/0`,
           priority: 0,
           weight: 0,
-          crush_location: '{}',
+          crush_location: release === 'pacific' ? '{}' : [],
         }
       }),
     },
