@@ -49,7 +49,7 @@ export async function buildKubernetes(programs: readonly BuiltProgram[], folder:
   await rm(log, { force: true })
   const began = performance.now()
   say(`building ${programs.join(', ')} of Kubernetes ${kubernetesVersion} with Go; its output goes to ${log}`)
-  say('the first time takes 7 to 10 minutes on two cores and about 5 GB of disk; with a warm Go cache it is seconds')
+  say('the first time takes 7 to 10 minutes on two cores and about 5 GB of disk; with a warm Go cache a minute')
   await warnWhenTight(say)
   const work = await mkdtemp(`${folder}.building-`)
   try {

@@ -71,13 +71,21 @@ export function parseCephVersion(answer: string): string | undefined {
 }
 
 async function versionOf(command: CephParts['command']): Promise<string> {
-  for (const program of daemons) {
-    const call = command(program, '--version')
-    const version = parseCephVersion((await askProgram(call)) ?? '')
-    if (version === undefined) throw new Error(`${program} does not run here; try: ${call.join(' ')}`)
-    if (program === daemons.at(-1)) return version
+  const versions = new Set(
+    await Promise.all(
+      daemons.map(async (program) => {
+        const call = command(program, '--version')
+        const version = parseCephVersion((await askProgram(call)) ?? '')
+        if (version === undefined) throw new Error(`${program} does not run here; try: ${call.join(' ')}`)
+        return version
+      }),
+    ),
+  )
+  const [version] = versions
+  if (version === undefined || versions.size > 1) {
+    throw new Error(`${daemons.join(', ')} are of different versions: ${[...versions].join(', ')}`)
   }
-  throw new Error('no program of Ceph was asked for its version')
+  return version
 }
 
 /** Guarantees: a release is never taken for another; what Debian calls by one name moves on with time. */

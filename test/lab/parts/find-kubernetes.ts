@@ -27,8 +27,12 @@ export async function findKubernetes(say: Say): Promise<KubernetesParts> {
     if (place === undefined) throw new Error(`${program} was built and is not in ${folder}`)
     return place
   }
+  const version = await versionOf(path('kube-apiserver'))
+  if (version !== kubernetesVersion) {
+    say(`kube-apiserver is ${version}; what KUBEBUILDER_ASSETS does not have is of ${kubernetesVersion}`)
+  }
   return {
-    version: await versionOf(path('kube-apiserver')),
+    version,
     etcd: path('etcd'),
     kubeApiserver: path('kube-apiserver'),
     kubeControllerManager: path('kube-controller-manager'),

@@ -9,9 +9,8 @@ import { runStep, setupLog } from './run-step.ts'
  */
 export async function installPackages(packages: readonly string[], say: Say): Promise<void> {
   const remedy = `apt-get update && apt-get install -y --no-install-recommends ${packages.join(' ')}`
-  if (!existsSync('/usr/bin/apt-get'))
-    throw new Error(`${packages.join(', ')} are missing: the lab needs a Debian system`)
-  if (process.getuid?.() !== 0) throw new Error(`${packages.join(', ')} are missing; as root, run: ${remedy}`)
+  if (!existsSync('/usr/bin/apt-get')) throw new Error(`the lab needs a Debian system; missing: ${packages.join(', ')}`)
+  if (process.getuid?.() !== 0) throw new Error(`missing: ${packages.join(', ')}; as root, run: ${remedy}`)
   const log = setupLog('install-packages')
   await rm(log, { force: true })
   const began = performance.now()
