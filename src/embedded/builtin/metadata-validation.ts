@@ -62,14 +62,21 @@ function invalid(field: string, value: unknown): (detail: string) => FieldError 
   return (detail) => ({ kind: 'Invalid', field, value, detail })
 }
 
-const keptFields = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const
+const keptFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
 
 /** Fields that never change while the object lives. Absent is no change: the registry fills them in. */
 function changedIdentity(meta: ObjectMeta, before: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   for (const field of keptFields) {
     const value = meta[field]
-    if (value !== undefined && value !== before[field] && before[field] !== undefined) {
+    if (value !== undefined && value !== before[field]) {
       errors.push({ kind: 'Invalid', field: `metadata.${field}`, value, detail: 'field is immutable' })
     }
   }

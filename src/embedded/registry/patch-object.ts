@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts'
+import { ApiError, hasReason } from '../../api/api-error.ts'
 import { isJsonObject, type JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { ObjectKey } from '../../api/resource-type.ts'
@@ -8,11 +8,12 @@ import { serverSideApply } from '../apply/server-side-apply.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
+import type { ResourceDefinition } from '../resource-definition.ts'
 import { invalidObject } from '../schema/field-error.ts'
 import type { Schema } from '../schema/schema.ts'
-import { badRequest, notFound } from './api-errors.ts'
+import { badRequest, conflict, notFound } from './api-errors.ts'
 import { insertObject, requireOpenNamespace } from './create-object.ts'
-import { decodeObject, dropUnknownFields } from './decode-object.ts'
+import { decodeObject } from './decode-object.ts'
 import { prepareCreate } from './prepare-write.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { rewriteObject } from './rewrite-object.ts'
@@ -28,7 +29,11 @@ export async function patchObject(
   const { schema, origin } = request.definition
   const isCustom = origin === 'custom'
   const change = (current: KubeObject) => patched(current as KubeObject & JsonObject, patch, { schema, isCustom })
-  return rewriteObject(registry, request, { key, change: (current) => requireSameName(change(current), current) })
+  return rewriteObject(registry, request, {
+    key,
+    change: (current) => inNamespace(requireName(change(current), key), key),
+    decode: (changed, current) => decodePatched(request, changed, current),
+  })
 }
 
 type PlainPatch = Exclude<Patch, { type: 'apply' }>
@@ -40,7 +45,6 @@ export function patched<T extends JsonObject>(
 ): T {
   switch (patch.type) {
     case 'json':
-      if (!Array.isArray(patch.body)) throw badRequest('json: cannot unmarshal the patch: a JSON patch is a list')
       return applyJsonPatch(current, patch.body) as T
     case 'merge':
       return applyMergePatch(current, requireObject(patch.body)) as T
@@ -50,16 +54,31 @@ export function patched<T extends JsonObject>(
   }
 }
 
+/** What a patch makes of an object is the fault of the patch, not of the request. */
+function decodePatched(request: WriteRequest, changed: KubeObject, current: KubeObject): KubeObject {
+  try {
+    return decodeObject(request, changed, current)
+  } catch (error) {
+    if (!hasReason(error, 'BadRequest')) throw error
+    const detail = error.message.replace(/^.* cannot be handled as an? \w+: /, '')
+    throw invalidObject({ group: '', kind: '', name: '' }, [
+      { kind: 'Invalid', field: 'patch', value: JSON.stringify(changed), detail },
+    ])
+  }
+}
+
 function requireObject(body: unknown): JsonObject {
   if (isJsonObject(body)) return body
   throw badRequest('json: cannot unmarshal the patch: it must be an object')
 }
 
-function requireSameName(changed: KubeObject, current: KubeObject): KubeObject {
+function requireName(changed: KubeObject, key: ObjectKey): KubeObject {
   const name = changed.metadata?.name
-  if (name === current.metadata.name) return changed
+  if (name === key.name) return changed
   throw badRequest(
-    `the name of the object (${name ?? ''}) does not match the name on the URL (${current.metadata.name})`,
+    name
+      ? `the name of the object (${name}) does not match the name on the URL (${key.name})`
+      : `the name of the object (${key.name} based on URL) was undeterminable: name must be provided`,
   )
 }
 
@@ -76,11 +95,11 @@ async function applyObject(
   key: ObjectKey,
   patch: Extract<Patch, { type: 'apply' }>,
 ): Promise<KubeObject> {
-  requireApplicable(request, key, patch.body)
-  const applied = dropUnknownFields(request, patch.body)
+  requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const merge = (live: KubeObject | undefined) =>
-    serverSideApply({
+  const applied = patch.body
+  const merge = (live: KubeObject | undefined) => {
+    const merged = serverSideApply({
       live,
       applied,
       schema: definition.schema,
@@ -91,9 +110,12 @@ async function applyObject(
       ...(subresource === undefined ? {} : { subresource }),
       ...(definition.hasStatus && subresource !== 'status' ? { ignored: ['status'] } : {}),
     })
+    return requireName(merged, key)
+  }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
     const decoded = inNamespace(decodeObject({ ...request, fieldValidation: 'Ignore' }, merge(undefined)), key)
+    requireNoUid(definition, decoded)
     requireOpenNamespace(registry, request, decoded.metadata)
     const created = await insertObject(registry, request, prepareCreate(registry, request, decoded))
     request.onCreated?.()
@@ -107,14 +129,16 @@ function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-function requireApplicable({ fieldManager }: WriteRequest, key: ObjectKey, { metadata }: JsonObject): void {
-  if (fieldManager === '') {
-    throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [
-      { kind: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
-    ])
-  }
-  const name = isJsonObject(metadata) ? metadata['name'] : undefined
-  if (name === key.name) return
-  if (typeof name !== 'string' || name === '') throw badRequest('metadata.name is required in what is applied')
-  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
+function requireManager({ fieldManager }: WriteRequest): void {
+  if (fieldManager !== '') return
+  throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [
+    { kind: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
+  ])
+}
+
+/** Who names a uid means an object that is there. */
+function requireNoUid({ type }: ResourceDefinition, { metadata }: KubeObject): void {
+  const { name, uid } = metadata
+  if (!uid) return
+  throw conflict(type, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }

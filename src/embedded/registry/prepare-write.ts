@@ -146,13 +146,18 @@ const serverFields = [
   'deletionGracePeriodSeconds',
 ] as const
 
-/** Writers cannot change what the server sets: it stays as it was, whatever they sent. */
+/** Writers cannot change what the server sets: it stays as it was, or the write is refused. */
 function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
-  const managedFields = sent.managedFields ?? previous.managedFields
+  const isReset = sent.managedFields?.length === 0 && previous.managedFields === undefined
+  const managedFields = isReset ? undefined : (sent.managedFields ?? previous.managedFields)
   const isKept = managedFields === sent.managedFields && serverFields.every((field) => sent[field] === previous[field])
   if (isKept) return sent
   const kept: Record<string, unknown> = { ...sent, managedFields }
   for (const field of serverFields) kept[field] = previous[field]
+  // These are not quietly put back: who sends others is told that they never change.
+  if (sent.uid) kept['uid'] = sent.uid
+  kept['deletionTimestamp'] ??= sent.deletionTimestamp
+  kept['deletionGracePeriodSeconds'] = sent.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds
   for (const field in kept) if (kept[field] === undefined) delete kept[field]
   return kept as unknown as ObjectMeta
 }

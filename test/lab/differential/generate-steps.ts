@@ -143,6 +143,7 @@ class Writer {
     const { statusEdits } = this.#kind
     const isStatus = statusEdits !== undefined && this.chance(0.3)
     const change = isStatus ? this.draw(statusEdits) : this.edit()
+    const otherwise = this.object({ name: path.slice(path.lastIndexOf('/') + 1) }, this.draw(this.#kind.valid))
     const at = this.chance(0.8) ? ('now' as const) : ('first' as const)
     const merge = this.draw<JsonObject>([
       change,
@@ -168,7 +169,7 @@ class Writer {
     this.request({
       method: 'PUT',
       path: isStatus ? `${path}/status` : path,
-      edit: { of: path, at, merge },
+      edit: { of: path, at, merge, otherwise },
       ...optional({ query }),
     })
   }
@@ -190,20 +191,17 @@ class Writer {
     const kind = this.draw(['merge', 'merge', 'strategic', 'json', 'apply', 'apply', 'apply'] as const)
     switch (kind) {
       case 'merge':
-        return this.request({ method: 'PATCH', path: target, patch: kind, body: plain(), ...optional({ query }) })
+        this.request({ method: 'PATCH', path: target, patch: kind, body: plain(), ...optional({ query }) })
+        return
       case 'strategic': {
         const body = strategic.length > 0 && this.chance(0.6) ? this.draw(strategic) : plain()
-        return this.request({ method: 'PATCH', path: target, patch: kind, body, ...optional({ query }) })
+        this.request({ method: 'PATCH', path: target, patch: kind, body, ...optional({ query }) })
+        return
       }
       case 'json': {
         if (jsonPatches.length === 0) return
-        return this.request({
-          method: 'PATCH',
-          path,
-          patch: kind,
-          body: this.draw(jsonPatches),
-          ...optional({ query }),
-        })
+        this.request({ method: 'PATCH', path, patch: kind, body: this.draw(jsonPatches), ...optional({ query }) })
+        return
       }
       case 'apply': {
         const name = path.slice(path.lastIndexOf('/') + 1)
@@ -212,7 +210,7 @@ class Writer {
         const force = this.draw(['', '', '&force=true', '&force=true', '&dryRun=All'])
         const fields = isStatus ? this.draw(statusEdits) : this.draw(applied)
         const { metadata: _, ...rest } = fields
-        return this.request({
+        this.request({
           method: 'PATCH',
           path: target,
           patch: kind,
@@ -273,8 +271,10 @@ class Writer {
 
   read(): void {
     const path = this.objectPath()
-    if (this.#kind.statusEdits !== undefined && this.chance(0.2))
-      return this.request({ method: 'GET', path: `${path}/status` })
+    if (this.#kind.statusEdits !== undefined && this.chance(0.2)) {
+      this.request({ method: 'GET', path: `${path}/status` })
+      return
+    }
     const query = this.draw([undefined, undefined, undefined, 'resourceVersion=0'])
     this.request({ method: 'GET', path, ...optional({ query }) })
   }

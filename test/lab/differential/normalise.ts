@@ -1,13 +1,17 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/api/json.ts'
 
 const uidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+/** Uids the test makes up are the same on both. */
+const ownUid = '11111111-2222-4333-8444-555555555555'
 /** Times of the test itself lie in 2020 and are compared; all others are the server's clock. */
 const timePattern = /\b20(?!20-)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
+/** A name that was made up for an object which then was refused. */
+const generatedName = /\b([abc]-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
 const versionsInText: readonly RegExp[] = [
-  /(?<=ResourceVersion in (?:precondition|record) \()\d+/g,
+  /(?<=ResourceVersion in (?:the precondition|record) \()\d+/g,
   /(?<=resource version: )\d+/gi,
   /(?<=current: )\d+/g,
-  /(?<=ResourceVersion: )\d+/g,
+  /(?<="resourceVersion":")\d+/g,
 ]
 
 /**
@@ -55,6 +59,7 @@ export class Normaliser {
     if (typeof value === 'number' && path.at(-1) === 'nodePort') return '<port>'
     if (Array.isArray(value)) {
       const items = value.map((item: Json) => this.#walk(item, [...path, '[]']))
+      if (path.at(-1) === 'causes') return unique(items)
       return path.at(-1) === 'managedFields' ? sortedBy(items, managerText) : items
     }
     if (!isJsonObject(value)) return value
@@ -92,8 +97,11 @@ export class Normaliser {
     const field = path.at(-1)
     if (field === 'continue') return '<continue>'
     if (field === 'clusterIP' || path.at(-2) === 'clusterIPs') return value === 'None' ? value : this.#address(value)
-    let text = value.replaceAll(uidPattern, (uid) => label(this.#uids, uid, 'uid')).replaceAll(timePattern, '<time>')
+    let text = value
+      .replaceAll(uidPattern, (uid) => (uid === ownUid ? uid : label(this.#uids, uid, 'uid')))
+      .replaceAll(timePattern, '<time>')
     for (const [name, shown] of this.#names) text = text.replaceAll(name, shown)
+    text = text.replaceAll(generatedName, '$1<generated>')
     for (const pattern of versionsInText) text = text.replaceAll(pattern, (version) => this.#rank(Number(version)))
     return text
   }
@@ -118,6 +126,12 @@ function label(labels: Map<string, string>, value: string, what: string): string
 function managerText(entry: Json): string {
   const { operation, manager, subresource } = entry as Record<string, string>
   return `${operation} ${manager} ${subresource ?? ''}`
+}
+
+/** The real server checks metadata twice and then names the same cause twice. */
+function unique(items: readonly Json[]): Json[] {
+  const seen = new Set<string>()
+  return items.filter((item) => seen.size < seen.add(JSON.stringify(item)).size)
 }
 
 function sortedBy(items: readonly Json[], text: (item: Json) => string): Json[] {

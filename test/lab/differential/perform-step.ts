@@ -34,8 +34,7 @@ async function editedBody(side: Side, memory: SideMemory, edit: NonNullable<Requ
     const { code, body } = await side.send({ method: 'GET', path: edit.of })
     base = code === 200 && isJsonObject(body) ? body : base
   }
-  // What was never there is sent as the bare edit.
-  return applyMergePatch(base ?? {}, memory.resolve(edit.merge)) as JsonObject
+  return applyMergePatch(base ?? edit.otherwise, memory.resolve(edit.merge)) as JsonObject
 }
 
 function noteAnswer(memory: SideMemory, path: string, body: Json): void {

@@ -47,9 +47,8 @@ export async function runSequence(
   sides: Pair<Side>,
   { sequence, namespace, excuse }: { readonly sequence: Sequence; readonly namespace: string; readonly excuse: Excuse },
 ): Promise<SequenceResult> {
-  const seats: Pair<Seat> = { real: seatOf(sides.real), embedded: seatOf(sides.embedded) }
-  const create: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
-  await onBoth(seats, ({ side }) => side.send({ method: 'POST', path: '/api/v1/namespaces', body: create }))
+  const [real, embedded] = await Promise.all([openSeat(sides.real, namespace), openSeat(sides.embedded, namespace)])
+  const seats: Pair<Seat> = { real, embedded }
   let compared = 0
   try {
     for (const [at, general] of sequence.steps.entries()) {
@@ -69,8 +68,11 @@ export async function runSequence(
   }
 }
 
-function seatOf(side: Side): Seat {
-  return { side, memory: new SideMemory(), normaliser: new Normaliser() }
+async function openSeat(side: Side, namespace: string): Promise<Seat> {
+  const home: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
+  const { body } = await side.send({ method: 'POST', path: '/api/v1/namespaces', body: home })
+  const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata
+  return { side, memory: new SideMemory(resourceVersion), normaliser: new Normaliser() }
 }
 
 async function onBoth<T>(seats: Pair<Seat>, act: (seat: Seat) => Promise<T>): Promise<Pair<T>> {

@@ -3,6 +3,12 @@ import { isJsonObject, type Json, type JsonObject } from '../../../src/api/json.
 /** What one server has said about its objects, by their path: its own uids and versions, for later requests. */
 export class SideMemory {
   readonly #seen = new Map<string, JsonObject[]>()
+  readonly #beginning: string
+
+  /** @param beginning The version to go by where an object was never seen. */
+  constructor(beginning: string) {
+    this.#beginning = beginning
+  }
 
   /** Notes the object in an answer to a request to this path, which names it or its collection. */
   note(path: string, answer: Json): void {
@@ -37,7 +43,7 @@ export class SideMemory {
         const metadata = (object?.['metadata'] ?? {}) as Record<string, string>
         if (what === 'uid') return metadata['uid'] ?? '00000000-0000-4000-8000-000000000000'
         if (what === 'name') return metadata['name'] ?? 'nobody'
-        return metadata['resourceVersion'] ?? '1'
+        return metadata['resourceVersion'] ?? this.#beginning
       },
     )
   }

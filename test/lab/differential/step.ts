@@ -17,7 +17,13 @@ export interface RequestStep {
   readonly patch?: 'json' | 'merge' | 'strategic' | 'apply'
   readonly body?: Json
   /** The body is the object at a path as the server has it now, or as it was first seen, with a merge patch over it. */
-  readonly edit?: { readonly of: string; readonly at: 'now' | 'first'; readonly merge: JsonObject }
+  readonly edit?: {
+    readonly of: string
+    readonly at: 'now' | 'first'
+    readonly merge: JsonObject
+    /** What to start from where there never was such an object. */
+    readonly otherwise: JsonObject
+  }
 }
 
 export interface WatchStep {
