@@ -49,6 +49,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
 
   function forget(key: string): void {
     observer.forget(key)
+    opinions.forget(key)
     reporter.forget(key)
     cleared.delete(key)
   }
@@ -99,7 +100,8 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const seen = await observer.observe(key, cluster, signal)
     const { snapshot, record } = seen
-    const decided = await opinions.decide({ snapshot, map: seen.map, ceph: seen.ceph, signal })
+    const request = { snapshot, map: seen.map, ceph: seen.ceph, signal }
+    const decided = await opinions.decide(request)
     const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
@@ -112,9 +114,12 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
     })
-    const rechecks = [observer.recheckAfterSeconds(key, seen, decision), ...removalsDue(seen)].filter(
-      (seconds) => seconds !== undefined,
-    )
+    const isNews = await opinions.tryCeph(request)
+    const rechecks = [
+      observer.recheckAfterSeconds(key, seen, decision),
+      ...removalsDue(seen),
+      isNews ? 1 : undefined,
+    ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
   }
 

@@ -54,9 +54,16 @@ it('an operator that may not create budgets says so on the CephCluster, and noth
   expect(lab.oracle.violations).toEqual([])
 })
 
+/** Ceph looks at the rights of a user when it connects, and not again. */
+async function connectAnew(): Promise<void> {
+  await lab.kubectl('-n', 'cofferdam-system', 'rollout', 'restart', 'deployment/cofferdam-operator')
+  await lab.kubectl('-n', 'cofferdam-system', 'rollout', 'status', 'deployment/cofferdam-operator')
+}
+
 it('a Ceph user that may not set noout is named as a problem, and the drain is as safe as ever', async () => {
   const user = { prefix: 'auth caps', entity: 'client.cofferdam' }
   await lab.ceph.commands.run({ ...user, caps: ['mon', 'allow r', 'mgr', 'allow r'] })
+  await connectAnew()
   const drain = lab.drain('node-b')
   expect((await drain.ended).code).toBe(0)
   const problems = async () => {
@@ -70,6 +77,7 @@ it('a Ceph user that may not set noout is named as a problem, and the drain is a
   lab.chapter('The right is given back')
   const caps = ['mon', 'allow r, allow command "osd set-group", allow command "osd unset-group"', 'mgr', 'allow r']
   await lab.ceph.commands.run({ ...user, caps })
+  await connectAnew()
   await lab.until('noout is set now', async () => (await lab.nooutBuckets()).join() === 'rack-y', 90)
   await lab.kubectl('uncordon', 'node-b')
   await lab.until('the default budget is back', () => lab.osdBudgets().join() === 'rook-ceph-osd', 90)
