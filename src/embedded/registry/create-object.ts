@@ -46,7 +46,9 @@ export async function insertObject(
   if (hasVersion && !request.dryRun) {
     throw new ApiError('', 'resourceVersion should not be set on objects to be created', { code: 500 })
   }
-  if (bucket.get(keyText(key)) !== undefined) throw alreadyExists(definition.type, key.name)
+  const taken = bucket.get(keyText(key))
+  if (taken !== undefined)
+    throw alreadyExists(definition.type, key.name, taken.metadata.deletionTimestamp !== undefined)
   if (request.dryRun) return deepFreeze(object)
   const stored = bucket.put(keyText(key), next, undefined) as KubeObject
   registry.customResources.stored(definition, stored, key.name)

@@ -360,6 +360,7 @@ export function generateSequence(kind: SubjectKind, seed: number, length = 25): 
   const deck = verbs.flatMap(([weight, verb]) => Array.from({ length: weight }, () => verb))
   const name = `${kind.isClusterWide === true ? '{ns}-' : ''}a`
   const first = writer.draw(kind.valid)
+  if (kind.kind === 'PodDisruptionBudget') writer.steps.push({ asks: 'pause-budgets' })
   writer.request({ method: 'POST', path: kind.collection, body: writer.object({ name, labels: { app: 'x' } }, first) })
   while (writer.steps.length < length) writer.draw(deck)()
   return { name: `${kind.kind} ${seed}`, steps: writer.steps }

@@ -66,7 +66,7 @@ export class Normaliser {
     const walked: Record<string, Json> = {}
     for (const [field, item] of Object.entries(value)) {
       if (item === undefined) continue
-      walked[field] =
+      walked[this.#text(field, [])] =
         field === 'metadata' && isJsonObject(item)
           ? this.#metadata(item, value, [...path, field])
           : this.#walk(item, [...path, field])
