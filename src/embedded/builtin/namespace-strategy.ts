@@ -24,6 +24,12 @@ export const namespaceStrategy: ResourceStrategy = {
     }
   },
 
+  validateStatus({ metadata, status }: Namespace) {
+    if (metadata.deletionTimestamp !== undefined || (status?.phase ?? 'Active') === 'Active') return []
+    const detail = "may only be 'Active' if `deletionTimestamp` is empty"
+    return [{ kind: 'Invalid', field: 'status.Phase', value: status?.phase, detail }]
+  },
+
   validate(next: Namespace, previous: Namespace | undefined) {
     if (previous !== undefined) return []
     return invalidErrors(labelErrors(next.metadata.name), next.metadata.name, 'metadata.name')

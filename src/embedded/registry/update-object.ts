@@ -43,6 +43,7 @@ export function updateObject(registry: Registry, request: WriteRequest, sent: Ku
 }
 
 async function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+  requireSameUid(request.definition, sent)
   // A version does not hinder who creates by PUT, as it hinders who creates by POST.
   const { resourceVersion: _, ...metadata } = sent.metadata
   const created = await createObject(registry, request, { ...sent, metadata })
@@ -59,7 +60,7 @@ async function refuseAbsent(request: WriteRequest, sent: KubeObject): Promise<ne
 /** @throws ApiError 422 where the kind is never replaced blindly, 409 where another object is meant */
 function replacement({ definition }: WriteRequest, sent: KubeObject, current: KubeObject): KubeObject {
   requireSameUid(definition, sent, current)
-  if (needsVersion(definition) && !sent.metadata.resourceVersion) {
+  if (needsVersion(definition) && (sent.metadata.resourceVersion ?? '0') === '0') {
     const { group, plural } = definition.type
     throw invalidObject({ group, kind: plural, name: sent.metadata.name }, [
       { kind: 'Invalid', field: 'metadata.resourceVersion', value: 0, detail: 'must be specified for an update' },
@@ -68,13 +69,14 @@ function replacement({ definition }: WriteRequest, sent: KubeObject, current: Ku
   return sent
 }
 
-function requireSameUid({ type, storageKey }: ResourceDefinition, sent: KubeObject, current: KubeObject): void {
-  const { uid, name } = current.metadata
+/** Who names a uid means that object, not one that took its name, and none that is yet to be made. */
+function requireSameUid({ type, storageKey }: ResourceDefinition, sent: KubeObject, current?: KubeObject): void {
+  const uid = current?.metadata.uid ?? ''
   if (!sent.metadata.uid || sent.metadata.uid === uid) return
-  const key = `/registry/${storageKey}/${keyText(keyOf(current))}`
+  const key = `/registry/${storageKey}/${keyText(keyOf(sent))}`
   const why = `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${uid}`
   const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
-  throw conflict(type, name, error)
+  throw conflict(type, sent.metadata.name, error)
 }
 
 function needsVersion({ origin, storageKey }: ResourceDefinition): boolean {

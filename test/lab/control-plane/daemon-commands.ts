@@ -12,7 +12,7 @@ export interface Ports {
 type Command = readonly [string, ...string[]]
 
 /** Without these controllers nothing in the lab would move; all others would only cost time. */
-const controllers = [
+const usualControllers = [
   'clusterrole-aggregation-controller',
   'daemonset-controller',
   'deployment-controller',
@@ -86,7 +86,10 @@ export function controllerManagerCommand(
   parts: KubernetesParts,
   ports: Ports,
   { files }: Credentials,
-  kubeconfig: string,
+  {
+    kubeconfig,
+    controllers = usualControllers,
+  }: { readonly kubeconfig: string; readonly controllers?: readonly string[] },
 ): Command {
   return [
     parts.kubeControllerManager,

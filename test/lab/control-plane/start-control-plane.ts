@@ -30,6 +30,8 @@ export interface ControlPlaneOptions {
   readonly parts: KubernetesParts
   readonly folder: LabFolder
   readonly journal: Journal
+  /** What the controller manager runs; absent: all that the lab needs. Without `serviceaccount-controller` it never gets ready. */
+  readonly controllers?: readonly string[]
   /** Gives the start up; what was started by then is stopped again. */
   readonly signal?: AbortSignal
 }
@@ -104,7 +106,10 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
 
   const controllerManager = start(
     'kube-controller-manager',
-    controllerManagerCommand(parts, ports, credentials, ofControllerManager),
+    controllerManagerCommand(parts, ports, credentials, {
+      kubeconfig: ofControllerManager,
+      ...(options.controllers === undefined ? {} : { controllers: options.controllers }),
+    }),
   )
   const scheduler = start(
     'kube-scheduler',

@@ -198,5 +198,5 @@ export function generateBudgets(seed: number): Sequence {
       writer.request({ method: 'PATCH', path: `${replicaSets}/web`, patch: 'merge', body: { spec: { replicas: 5 } } })
     writer.steps.push({ asks: 'settle-budgets' })
   }
-  return { name: `budgets ${seed}`, steps: writer.steps }
+  return { name: `budgets ${seed}`, hasLiveBudgets: true, steps: writer.steps }
 }

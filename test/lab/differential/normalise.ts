@@ -23,6 +23,11 @@ export class Normaliser {
   readonly #names = new Map<string, string>()
   readonly #addresses = new Map<string, string>()
   readonly #versions: number[] = []
+  readonly #hasLiveBudgets: boolean
+
+  constructor({ hasLiveBudgets = false }: { readonly hasLiveBudgets?: boolean } = {}) {
+    this.#hasLiveBudgets = hasLiveBudgets
+  }
 
   /** What answers or events say, in common words. */
   normalise(value: Json): Json {
@@ -40,7 +45,7 @@ export class Normaliser {
     const { metadata } = value
     if (isJsonObject(metadata) && typeof metadata['name'] === 'string') {
       const { name, generateName, resourceVersion } = metadata
-      if (typeof resourceVersion === 'string' && !isCounted(value)) this.#noteVersion(Number(resourceVersion))
+      if (typeof resourceVersion === 'string' && !this.#isCounted(value)) this.#noteVersion(Number(resourceVersion))
       if (typeof generateName === 'string' && name.startsWith(generateName) && !this.#names.has(name)) {
         this.#names.set(name, `${generateName}<${this.#names.size + 1}>`)
       }
@@ -79,7 +84,7 @@ export class Normaliser {
     const { resourceVersion } = metadata
     if (typeof resourceVersion !== 'string') return walked
     if (typeof metadata['name'] !== 'string') return { ...walked, resourceVersion: this.#moment(resourceVersion) }
-    return { ...walked, resourceVersion: isCounted(holder) ? '<any>' : this.#rank(Number(resourceVersion)) }
+    return { ...walked, resourceVersion: this.#isCounted(holder) ? '<any>' : this.#rank(Number(resourceVersion)) }
   }
 
   #rank(version: number): string {
@@ -106,14 +111,14 @@ export class Normaliser {
     return text
   }
 
+  /** Written by controllers, each in its own time: how often says nothing. */
+  #isCounted({ kind }: JsonObject): boolean {
+    return this.#hasLiveBudgets && kind === 'PodDisruptionBudget'
+  }
+
   #address(value: string): string {
     return value === '' ? '' : label(this.#addresses, value, 'address')
   }
-}
-
-/** Budgets are written by controllers, each in its own time: how often says nothing. */
-function isCounted({ kind }: JsonObject): boolean {
-  return kind === 'PodDisruptionBudget'
 }
 
 function label(labels: Map<string, string>, value: string, what: string): string {

@@ -27,7 +27,7 @@ export async function shrink(
   let tries = 0
   const attempt = async (steps: Sequence['steps']): Promise<boolean> => {
     tries += 1
-    const { divergence } = await run({ name: found.sequence.name, steps })
+    const { divergence } = await run({ ...found.sequence, steps })
     if (divergence === undefined || divergenceMark(divergence) !== mark) return false
     smallest = divergence
     return true

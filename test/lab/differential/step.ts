@@ -47,6 +47,8 @@ export interface BudgetsStep {
 
 export interface Sequence {
   readonly name: string
+  /** Controllers write budgets, each in its own time: how often says nothing. */
+  readonly hasLiveBudgets?: true
   readonly steps: readonly Step[]
 }
 
