@@ -25,8 +25,11 @@ export const namespaceStrategy: ResourceStrategy = {
   },
 
   validateStatus({ metadata, status }: Namespace) {
-    if (metadata.deletionTimestamp !== undefined || (status?.phase ?? 'Active') === 'Active') return []
-    const detail = "may only be 'Active' if `deletionTimestamp` is empty"
+    const isLeaving = metadata.deletionTimestamp !== undefined
+    if ((status?.phase ?? 'Active') === (isLeaving ? 'Terminating' : 'Active')) return []
+    const detail = isLeaving
+      ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+      : "may only be 'Active' if `deletionTimestamp` is empty"
     return [{ kind: 'Invalid', field: 'status.Phase', value: status?.phase, detail }]
   },
 

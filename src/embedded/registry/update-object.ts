@@ -70,10 +70,14 @@ function replacement({ definition }: WriteRequest, sent: KubeObject, current: Ku
 }
 
 /** Who names a uid means that object, not one that took its name, and none that is yet to be made. */
-function requireSameUid({ type, storageKey }: ResourceDefinition, sent: KubeObject, current?: KubeObject): void {
+function requireSameUid(
+  { type, storageKey, origin }: ResourceDefinition,
+  sent: KubeObject,
+  current?: KubeObject,
+): void {
   const uid = current?.metadata.uid ?? ''
   if (!sent.metadata.uid || sent.metadata.uid === uid) return
-  const key = `/registry/${storageKey}/${keyText(keyOf(sent))}`
+  const key = `/registry/${origin === 'builtin' ? type.plural : storageKey}/${keyText(keyOf(sent))}`
   const why = `Precondition failed: UID in precondition: ${sent.metadata.uid}, UID in object meta: ${uid}`
   const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
   throw conflict(type, sent.metadata.name, error)

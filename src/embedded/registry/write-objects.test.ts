@@ -54,7 +54,7 @@ describe('a create', () => {
     const { api } = stage()
     const status = { capacity: { cpu: '4' } }
     const made = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status })
-    expect(made.status).toEqual(status)
+    expect(made.status).toEqual({ ...status, allocatable: status.capacity })
   })
 
   it('with a generated name that is taken tries another', async () => {

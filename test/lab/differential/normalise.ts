@@ -100,7 +100,7 @@ export class Normaliser {
 
   #text(value: string, path: readonly string[]): string {
     const field = path.at(-1)
-    if (field === 'continue') return '<continue>'
+    if (field === 'continue') return value === '' ? '' : '<continue>'
     if (field === 'clusterIP' || path.at(-2) === 'clusterIPs') return value === 'None' ? value : this.#address(value)
     let text = value
       .replaceAll(uidPattern, (uid) => (uid === ownUid ? uid : label(this.#uids, uid, 'uid')))

@@ -61,6 +61,10 @@ export async function performPages(side: Side, memory: SideMemory, step: PagesSt
   return pages
 }
 
-export function readBudgets(side: Side, namespace: string): Promise<WireAnswer> {
-  return side.send({ method: 'GET', path: `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets` })
+/** Items of a list do not say what they are; here they are told apart by it. */
+export async function readBudgets(side: Side, namespace: string): Promise<WireAnswer> {
+  const path = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+  const answer = await side.send({ method: 'GET', path })
+  const { items = [] } = answer.body as { readonly items?: readonly JsonObject[] }
+  return { code: answer.code, body: { items: items.map((item) => ({ ...item, kind: 'PodDisruptionBudget' })) } }
 }

@@ -22,14 +22,17 @@ export async function openRealSide({ kubeconfig, controllerManager }: RealSideOp
       ? {}
       : { cert: await textOf(clientCertificate.certificate), key: await textOf(clientCertificate.key) }),
   })
+  let isPaused = false
   return {
     name: 'real',
     ...client,
     async pauseBudgets() {
-      controllerManager.signal('SIGSTOP')
+      if (!isPaused) controllerManager.signal('SIGSTOP')
+      isPaused = true
     },
     async resumeBudgets() {
-      controllerManager.signal('SIGCONT')
+      if (isPaused) controllerManager.signal('SIGCONT')
+      isPaused = false
     },
   }
 }
