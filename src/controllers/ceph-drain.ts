@@ -1,7 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
@@ -44,6 +44,8 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
+  /** Flags that Ceph refused to change last time; on record until it does, or until nobody wants them any more. */
+  const refusedFlags = new Map<string, readonly ObjectProblem[]>()
   /** Clusters of which nothing is left from a time when another operator had their budgets. */
   const cleared = new Set<string>()
 
@@ -52,6 +54,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     opinions.forget(key)
     reporter.forget(key)
     cleared.delete(key)
+    refusedFlags.delete(key)
   }
 
   return {
@@ -102,14 +105,16 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const { snapshot, record } = seen
     const request = { snapshot, map: seen.map, ceph: seen.ceph, signal }
     const decided = await opinions.decide(request)
-    const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
+    const problems = [...decided.problems, ...seen.problems]
+    const decision = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
+    refusedFlags.set(key, failures)
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
       cluster,
-      decision: { ...decision, problems: [...decision.problems, ...failures] },
+      decision: { ...decision, problems: [...problems, ...failures] },
       silentMs: snapshot.cephSilentMs,
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,

@@ -8,11 +8,22 @@ const cases: Record<string, { given: Parameters<typeof exampleMap>[0]; then: Tri
     given: { pgs: [{ pg: '1.1b', state: 'active+clean', acting: [4, 0, 2] }] },
     then: { osds: [4, 0], group: '1.1b' },
   },
+  'a set that hurts another group through its last member is only asked when there is no better one: the faulty release says no to it as well':
+    {
+      given: {
+        pgs: [
+          { pg: '1.0', state: 'active+clean', acting: [0, 2, 4] },
+          { pg: '1.1', state: 'active+clean', acting: [2, 5, 0] },
+          { pg: '1.2', state: 'active+clean', acting: [1, 3, 5] },
+        ],
+      },
+      then: { osds: [2, 5], group: '1.1' },
+    },
   'a group that misses a copy shows nothing for certain, the next one is taken': {
     given: {
       pgs: [
         { pg: '1.0', state: 'active+undersized+degraded', acting: [0, 2] },
-        { pg: '1.1', state: 'active+clean', acting: [2, 4, 0] },
+        { pg: '1.1', state: 'active+clean', acting: [2, 4, 1] },
       ],
     },
     then: { osds: [2, 4], group: '1.1' },
