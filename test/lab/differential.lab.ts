@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  plane?.daemons.controllerManager.signal('SIGCONT')
+  await sides?.real.resumeBudgets()
   await sides?.real.close()
   await sides?.embedded.close()
   await plane?.close()
