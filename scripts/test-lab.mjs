@@ -2,7 +2,10 @@
 // suites, and leaves nothing running. Words after the options choose suites by name; `--help` tells the rest.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { constants } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
 
@@ -53,9 +56,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     told ??= signal
     for (const child of children) child.kill(signal)
-    setTimeout(() => {
+    void setTimeout(5_000, undefined, { ref: false }).then(() => {
       for (const child of children) child.kill('SIGKILL')
-    }, 20_000).unref()
+    })
   })
 }
 
@@ -74,6 +77,17 @@ function run(command, args, env = {}) {
   })
 }
 
+/** Modules look for the files beside them where they stand in the checkout, not where the bundle does. */
+const atTheirPlaces = {
+  name: 'at-their-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /test\/lab\/.*\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+      loader: 'ts',
+    }))
+  },
+}
+
 async function main() {
   await build({
     entryPoints: ['test/lab/prepare.ts'],
@@ -84,12 +98,13 @@ async function main() {
     format: 'esm',
     packages: 'external',
     logLevel: 'warning',
+    plugins: [atTheirPlaces],
   })
   const prepared = await run(process.execPath, ['dist/lab/prepare.js', values.ceph])
   if (prepared !== 0 || values.prepare || told) return prepared
-  return run('npx', ['vitest', 'run', '--config', 'vitest.lab.config.ts', ...positionals], {
-    COFFERDAM_LAB_CEPH: values.ceph,
-  })
+  // Not through npx, which would stand between the signals and the suites.
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts']
+  return run(process.execPath, [...vitest, ...positionals], { COFFERDAM_LAB_CEPH: values.ceph })
 }
 
 if (!existsSync('dist/cofferdam.js')) {
@@ -97,5 +112,8 @@ if (!existsSync('dist/cofferdam.js')) {
   if (status !== 0) process.exit(1)
 }
 const code = await main()
-if (existsSync('dist/lab/prepare.js')) spawnSync(process.execPath, ['dist/lab/prepare.js', 'sweep'], { stdio: 'inherit' })
+// Suites of a run that was cut off end a moment after it.
+if (told) await setTimeout(2_000)
+if (existsSync('dist/lab/prepare.js'))
+  spawnSync(process.execPath, ['dist/lab/prepare.js', 'sweep'], { stdio: 'inherit' })
 process.exit(told ? 128 + constants.signals[told] : code)
