@@ -15,7 +15,7 @@ import { openJournal } from './processes/journal.ts'
 import { type LabFolder, openLabFolder } from './processes/lab-folder.ts'
 
 /** How many rounds of stories; more of them explore further. */
-const rounds = Number(process.env['COFFERDAM_LAB_DIFFERENTIAL'] ?? 2)
+const rounds = Number(process.env['COFFERDAM_LAB_DIFFERENTIAL'] ?? 3)
 const wanted = process.env['COFFERDAM_SEED'] ?? '1'
 const firstSeed = wanted === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(wanted)
 /** From so many rounds on, a listed difference that never showed is one that is gone. */

@@ -9,7 +9,9 @@ const uncounted = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0,
 
 export const pdbStrategy: ResourceStrategy = {
   prepare(next: PodDisruptionBudget, previous: PodDisruptionBudget | undefined) {
-    return previous === undefined ? { ...next, status: uncounted } : next
+    const spec = next.spec ?? {}
+    if (previous === undefined) return { ...next, spec, status: uncounted }
+    return next.spec === undefined ? { ...next, spec } : next
   },
 
   validate(next: PodDisruptionBudget, previous: PodDisruptionBudget | undefined) {

@@ -50,8 +50,14 @@ export function patched<T extends JsonObject>(
       return applyMergePatch(current, requireObject(patch.body)) as T
     case 'strategic':
       if (isCustom) throw strategicNotKnown()
-      return applyStrategicMergePatch(current, requireObject(patch.body), schema) as T
+      // It is merged into an object whose kind is settled: what the patch says of that does not count.
+      return withKindOf(current, applyStrategicMergePatch(current, requireObject(patch.body), schema) as T)
   }
+}
+
+function withKindOf<T extends JsonObject>(current: T, changed: T): T {
+  const { apiVersion, kind } = current
+  return changed['apiVersion'] === apiVersion && changed['kind'] === kind ? changed : { ...changed, apiVersion, kind }
 }
 
 /** What a patch makes of an object is the fault of the patch, not of the request. */
@@ -108,7 +114,7 @@ async function applyObject(
       apiVersion: servedVersion(definition),
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
-      ...(definition.hasStatus && subresource !== 'status' ? { ignored: ['status'] } : {}),
+      ...ignoredFields(request, applied),
     })
     return requireName(merged, key)
   }
@@ -124,8 +130,20 @@ async function applyObject(
   return rewriteObject(registry, request, { key, change: merge, isTracked: true, otherwise: create })
 }
 
+/** What this endpoint does not write, and nobody therefore owns by applying it here. */
+function ignoredFields(
+  { definition, subresource }: WriteRequest,
+  applied: JsonObject,
+): { ignored?: readonly string[] } {
+  if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
+  if (definition.origin === 'builtin') return {}
+  return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
+}
+
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
-  if (namespace === undefined || object.metadata.namespace !== undefined) return object
+  const sent = object.metadata.namespace
+  if (namespace === undefined || sent === namespace) return object
+  if (sent) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 

@@ -54,7 +54,8 @@ export function prepareUpdate(
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
   requireValid(request, prepared, [...validateMetadata(prepared, previous, metadataRules(definition)), ...(own ?? [])])
   warnWriter(request, prepared)
-  return isSameJson(prepared, previous) ? previous : withGeneration(definition, prepared, previous)
+  if (isSameJson(prepared, previous)) return previous
+  return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
 }
 
 const statusOnly = ['status']

@@ -77,6 +77,14 @@ class EvictionWriter {
     this.request({ method: 'POST', path: replicaSets, body })
   }
 
+  /** The real controller notices only when a pod changes after it. */
+  scale(): void {
+    const body = { spec: { replicas: this.draw([4, 5]) } }
+    this.request({ method: 'PATCH', path: `${replicaSets}/web`, patch: 'merge', body })
+    const touch = { metadata: { annotations: { scaled: 'yes' } } }
+    for (const name of names) this.request({ method: 'PATCH', path: `${pods}/${name}`, patch: 'merge', body: touch })
+  }
+
   budget(name: string): void {
     const spec = {
       ...this.draw(budgetSpecs),
@@ -194,8 +202,7 @@ export function generateBudgets(seed: number): Sequence {
     else if (next === 2) writer.editBudget('one')
     else if (next === 3) writer.remove(writer.draw(names))
     else if (writer.chance(0.3)) writer.budget('two')
-    else
-      writer.request({ method: 'PATCH', path: `${replicaSets}/web`, patch: 'merge', body: { spec: { replicas: 5 } } })
+    else writer.scale()
     writer.steps.push({ asks: 'settle-budgets' })
   }
   return { name: `budgets ${seed}`, hasLiveBudgets: true, steps: writer.steps }

@@ -55,7 +55,6 @@ const metadataEdits: readonly JsonObject[] = [
   { uid: '11111111-2222-4333-8444-555555555555' },
   { resourceVersion: '1' },
   { resourceVersion: 'letters' },
-  { generation: 77 },
   { creationTimestamp: null },
   { deletionTimestamp: '2020-01-01T00:00:00Z' },
   { deletionGracePeriodSeconds: 3 },

@@ -29,7 +29,8 @@ function refusalOf(real: RegExp): KnownDifference['covers'] {
 function answerOf(answer: Json): { readonly code: number; readonly message: string } {
   if (!isJsonObject(answer)) return { code: 0, message: '' }
   const { code, body } = answer
-  return { code: Number(code), message: isJsonObject(body) ? String(body['message'] ?? '') : '' }
+  const message = isJsonObject(body) ? body['message'] : ''
+  return { code: Number(code), message: typeof message === 'string' ? message : '' }
 }
 
 /** Both refuse as invalid, and both name one field that is. */
@@ -60,8 +61,9 @@ function isHollow(value: Json | undefined): boolean {
 }
 
 function isSameQuantity(left: Json | undefined, right: Json | undefined): boolean {
+  if (typeof left !== 'string' || typeof right !== 'string') return false
   try {
-    return parseQuantity(String(left)) === parseQuantity(String(right))
+    return parseQuantity(left) === parseQuantity(right)
   } catch {
     return false
   }
@@ -106,6 +108,11 @@ export const knownDifferences: readonly KnownDifference[] = [
     says: 'Who owns fields that admission or the server itself set, or that hold nothing, is told differently in `managedFields`.',
     because: 'The real server notes owners before admission and forgets its own writes; ours notes what is stored.',
     covers: ({ path }, step) => path.includes('.managedFields') && !isAbout(step, 'configmaps'),
+  },
+  {
+    says: 'A generation that is sent for a kind which has none is dropped.',
+    because: 'The real server keeps the number and never looks at it.',
+    covers: ({ path, embedded }) => path.endsWith('metadata.generation') && embedded === undefined,
   },
   {
     says: 'New nodes do not get the taint `node.kubernetes.io/not-ready`.',

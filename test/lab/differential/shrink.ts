@@ -10,7 +10,7 @@ export function divergenceMark({ sequence, at, differences }: Divergence): strin
       : step?.asks
   const places = differences.map(({ path, real, embedded }) => {
     const place = path.replaceAll(/\[\d+\]/g, '[]')
-    return path === 'code' ? `${place} ${String(real)} ${String(embedded)}` : place
+    return path === 'code' ? `${place} ${JSON.stringify(real)} ${JSON.stringify(embedded)}` : place
   })
   return `${target}: ${[...new Set(places)].slice(0, 6).join(', ')}`
 }
