@@ -55,7 +55,8 @@ export function serverSideApply(request: ApplyRequest): KubeObject {
   requireSameKind(request)
   const plan = fieldPlanOf(request.schema)
   // Metadata that says nothing is nobody's.
-  const hollow = isSameJson(request.applied['metadata'], emptyObject) ? ['metadata'] : []
+  const saysNothing = request.live !== undefined && isSameJson(request.applied['metadata'], emptyObject)
+  const hollow = saysNothing ? ['metadata'] : []
   const applied = withoutFields(request.applied, [...(request.ignored ?? []), ...hollow])
   validateApplied(applied, plan, subjectOf(applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
