@@ -27,7 +27,7 @@ export function trialQuestion(map: CephMap): TrialQuestion | undefined {
 
   for (let group = 0; group < Math.min(pgs.count, mostTried); group += 1) {
     const pool = pools.get(pgs.poolIds[group] as number)
-    if (pool === undefined || !/^active\+clean/.test(pgs.stateNames[pgs.states[group] ?? -1] ?? '')) continue
+    if (pool === undefined || !pgs.stateNames[pgs.states[group] ?? -1]?.startsWith('active+clean')) continue
     const members = membersOf(group)
     const asked = members.slice(0, members.length - pool.minSize + 1)
     if (asked.length >= members.length || asked.some((id) => id === noOsd || !isUp.has(id))) continue
