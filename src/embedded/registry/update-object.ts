@@ -53,7 +53,8 @@ async function createByUpdate(registry: Registry, request: WriteRequest, sent: K
 
 /** What cannot be read is told first, and so is what of it nobody knows. */
 async function refuseAbsent(request: WriteRequest, sent: KubeObject): Promise<never> {
-  decodeObject(request, sent)
+  const { origin, type } = request.definition
+  decodeObject(request, origin === 'custom' ? { ...sent, kind: type.kind } : sent)
   throw notFound(request.definition.type, sent.metadata.name)
 }
 
