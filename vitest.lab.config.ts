@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/lab/**/*.lab.ts'],
-    setupFiles: ['test/seed-properties.ts'],
+    setupFiles: [
+      'test/seed-properties.ts',
+      'test/lab/processes/tell-failures.ts',
+      'test/lab/processes/end-with-the-run.ts',
+    ],
     pool: 'forks',
     maxWorkers: 1,
     fileParallelism: false,

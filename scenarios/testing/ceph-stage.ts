@@ -22,6 +22,7 @@ import { budgetText, recordCluster, recordCommands, recordHealth } from './recor
 import { openTrace, type Trace } from './trace.ts'
 
 export interface CephStage extends Pick<Story, 'api' | 'clock'> {
+  readonly views: Views
   readonly trace: Trace
   readonly oracle: Oracle
   readonly ceph: SimulatedCeph
@@ -114,6 +115,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
   return {
     api,
     clock,
+    views,
     trace,
     oracle,
     ceph,

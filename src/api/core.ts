@@ -128,6 +128,8 @@ export interface ContainerStatus {
     readonly waiting?: { readonly reason?: string }
     readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly finishedAt?: string }
   }
+  /** How the start before this one ended. */
+  readonly lastState?: ContainerStatus['state']
 }
 
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown'

@@ -58,8 +58,9 @@ function requirementText({ key, operator, values = [] }: LabelSelectorRequiremen
  */
 export function parseLabelSelector(text: string): LabelSelector {
   const matchExpressions: LabelSelectorRequirement[] = []
+  if (text.trim() === '') return { matchExpressions }
   for (const part of splitOutsideParentheses(text)) {
-    if (part === '') continue
+    if (part === '') throw new RangeError("found ',', expected: identifier after ','")
     matchExpressions.push(parseRequirement(part))
   }
   return { matchExpressions }

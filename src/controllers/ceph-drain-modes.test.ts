@@ -46,7 +46,7 @@ describe('who has the budgets', () => {
     expect(await stage.budgets()).toEqual([])
     const writes = () => stage.written.filter((write) => !write.startsWith('create events/'))
     expect(writes()).toEqual(['create configmaps/cofferdam-ceph-drain'])
-    const { metadata, data } = await stage.observed()
+    const { metadata, data = {} } = await stage.observed()
     expect({ data, reason: metadata.annotations?.['cofferdam.io/reason'] }).toEqual({
       data: {},
       reason: 'ManagedElsewhere',

@@ -101,6 +101,35 @@ describe('a drain', () => {
     await stage.close()
   })
 
+  it('a flag that Ceph refuses to set is on record for as long as that lasts, and the drain goes on', async () => {
+    const stage = await openGuarded()
+    stage.refused.add('osd set-group')
+    const problems = async () => (await stage.record()).metadata.annotations?.['cofferdam.io/problems'] ?? ''
+    await stage.cordon('node-x')
+    expect(await stage.evictOsd(0)).toBe('going')
+    await stage.seconds(20)
+    expect(await problems()).toContain('noout could not be set')
+    expect(await stage.evictOsd(1)).toBe('going')
+    stage.refused.clear()
+    await stage.seconds(20)
+    expect(await problems()).toBe('')
+    await stage.close()
+  })
+
+  it('a Ceph that calls unsafe sets safe, as 20.2.4 does, is found out and told; drains go on by our own reckoning', async () => {
+    const stage = await openCephStage()
+    stage.ceph.controls.lieOkToStop('yes')
+    stage.operate()
+    await stage.seconds(30)
+    expect((await stage.record()).metadata.annotations?.['cofferdam.io/problems']).toContain('misjudges')
+    expect(await stage.metrics.registry.metrics()).toMatch(/cofferdam_ceph_disagreements_total\{[^}]*\} 1\n/)
+    await stage.cordon('node-x')
+    expect(await stage.evictOsd(0)).toBe('going')
+    await stage.seconds(20)
+    expect(await Promise.all([stage.evictOsd(1), stage.evictOsd(2)])).toEqual(['going', 'refused'])
+    await stage.close()
+  })
+
   it('does not begin on our word alone: without an opinion of Ceph the zone stays held, however long that lasts', async () => {
     const stage = await openGuarded()
     stage.refused.add('osd ok-to-stop')

@@ -2,7 +2,7 @@ import { hasReason } from '../api/api-error.ts'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
@@ -53,15 +53,19 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
   const storageKey = new StorageKey(ports.clock, ports.ledger)
+  /** Flags that Ceph refused to change last time; on record until it does, or until nobody wants them any more. */
+  const refusedFlags = new Map<string, readonly ObjectProblem[]>()
   /** Clusters of which nothing is left from a time when another operator had their budgets. */
   const cleared = new Set<string>()
 
   function forget(key: string): void {
     observer.forget(key)
+    opinions.forget(key)
     reporter.forget(key)
     storageKey.forget(key)
     ports.decisions?.forget(key)
     cleared.delete(key)
+    refusedFlags.delete(key)
   }
 
   return {
@@ -128,24 +132,28 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       (looked) => opinions.decide({ snapshot: looked, map, ceph, signal }),
       signal,
     )
-    const decision = { ...decided, problems: [...decided.problems, ...seen.problems] }
+    const problems = [...decided.problems, ...seen.problems]
+    const decision = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
     const isOurs = snapshot.cluster.mode !== 'observe'
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
+    refusedFlags.set(key, failures)
     const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
     tellDecided?.({ snapshot, decision })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
       cluster,
-      decision: { ...decision, problems: [...decision.problems, ...failures, ...unsettled] },
+      decision: { ...decision, problems: [...problems, ...failures, ...unsettled] },
       silentMs: snapshot.cephSilentMs,
       isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
     })
+    const isNews = await opinions.tryCeph({ snapshot, map, ceph, signal })
     const rechecks = [
       observer.recheckAfterSeconds(key, seen, decision),
       storageKey.recheckAfterSeconds(snapshot.cluster),
       ...removalsDue(seen),
+      isNews ? 1 : undefined,
     ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
   }

@@ -6,6 +6,7 @@ import { coverOf } from '../domain/ceph-drain/wanted-budgets.ts'
 import { known, type Observed } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { compareOpinions } from '../domain/safety/second-opinion.ts'
+import { type TrialQuestion, trialQuestion } from '../domain/safety/trial-question.ts'
 import type { DomainVerdict } from '../domain/safety/verdict.ts'
 import type { CephPorts } from './ceph-ports.ts'
 
@@ -20,6 +21,14 @@ export interface OpinionRequest {
   readonly signal: AbortSignal
 }
 
+/** What Ceph's opinion is worth. */
+interface Trial {
+  /** Undefined: it answered as it must. */
+  readonly problem: ObjectProblem | undefined
+  /** Daemons went since, and may have come back as another release. */
+  isStale: boolean
+}
+
 /**
  * Decides; and where that would let OSDs go that were held, hears what Ceph itself says of it and decides again.
  *
@@ -27,12 +36,24 @@ export interface OpinionRequest {
  */
 export class SecondOpinions {
   readonly #ports: OpinionPorts
+  readonly #trials = new Map<string, Trial>()
 
   constructor(ports: OpinionPorts) {
     this.#ports = ports
   }
 
-  async decide({ snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
+  async decide(request: OpinionRequest): Promise<CephDrainDecision> {
+    const decision = await this.#decide(request)
+    const problem = this.#trials.get(keyOfCluster(request))?.problem
+    if (problem === undefined) return decision
+    return { ...decision, alarm: true, problems: [...decision.problems, problem] }
+  }
+
+  forget(key: string): void {
+    this.#trials.delete(key)
+  }
+
+  async #decide({ snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
     const first = decideCephDrain(snapshot)
     const view = snapshot.ceph.known ? snapshot.ceph.value : undefined
     if (view === undefined || map === undefined || ceph === undefined || snapshot.cluster.mode !== 'manage')
@@ -51,6 +72,29 @@ export class SecondOpinions {
     return { ...second, problems: [...second.problems, ...problems] }
   }
 
+  /**
+   * Asks Ceph about OSDs that certainly may not go together, and says whether that is news. A yes is told and holds nothing
+   * up: it makes Ceph's opinion worth nothing, and leaves ours as it was. Asked after all else is done: no budget waits for it.
+   */
+  async tryCeph(request: OpinionRequest): Promise<boolean> {
+    const { snapshot, map, ceph, signal } = request
+    const { cluster } = snapshot
+    const key = keyOfCluster(request)
+    const held = this.#trials.get(key)
+    const isClean = snapshot.ceph.known && snapshot.ceph.value.pgs.health === 'clean'
+    if (held !== undefined && !isClean) held.isStale = true
+    if (held?.isStale === false || !isClean || map === undefined || ceph === undefined || cluster.mode !== 'manage') {
+      return false
+    }
+    const question = trialQuestion(map)
+    if (question === undefined) return false
+    const answer = await this.#ports.ceph.askOkToStop(ceph, question.osds, signal)
+    if (!answer.known) return false
+    const problem = answer.value ? misjudged(cluster.name, question) : undefined
+    this.#trials.set(key, { problem, isStale: false })
+    return problem?.problem !== held?.problem?.problem
+  }
+
   async #ask(domains: readonly AskedDomain[], ceph: CephCommands, signal: AbortSignal) {
     const answers = await Promise.all(
       domains.map(
@@ -58,6 +102,18 @@ export class SecondOpinions {
       ),
     )
     return Object.fromEntries<Observed<boolean>>(answers)
+  }
+}
+
+function keyOfCluster({ snapshot: { cluster } }: OpinionRequest): string {
+  return `${cluster.namespace}/${cluster.name}`
+}
+
+function misjudged(cluster: string, { osds, group }: TrialQuestion): ObjectProblem {
+  const named = osds.map((id) => `osd.${id}`).join(' and ')
+  return {
+    object: `cephcluster/${cluster}`,
+    problem: `ceph osd ok-to-stop calls ${named} safe to stop together, although placement group ${group} would be out of reach: this release of Ceph misjudges, its opinion is worth nothing, and only our own reckoning guards the data`,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/json.ts'
-import type { KubeObject } from '../api/kube-object.ts'
+import type { KubeList, KubeObject } from '../api/kube-object.ts'
 import type { ObjectKey, ResourceType } from '../api/resource-type.ts'
-import type { KubeApi, Patch, SubresourceOptions, WriteOptions } from '../kube/kube-api.ts'
+import type { DeleteOptions, KubeApi, ListQuery, Patch, SubresourceOptions, WriteOptions } from '../kube/kube-api.ts'
 
 /** What an in-process caller may learn beside the answer; the HTTP face turns it into headers and codes. */
 export interface AnswerNotes {
@@ -22,6 +22,14 @@ export interface EmbeddedApi extends KubeApi {
     options?: WriteOptions & AnswerNotes,
   ): Promise<JsonObject>
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: SubresourceOptions & AnswerNotes): Promise<T>
+  deleteCollection(
+    type: ResourceType,
+    query?: ListQuery,
+    options?: DeleteOptions & {
+      /** Called with the objects that are to go, as they were. */
+      readonly onListed?: (list: KubeList) => void
+    },
+  ): Promise<void>
   patch<T extends KubeObject>(
     type: ResourceType<T>,
     key: ObjectKey,

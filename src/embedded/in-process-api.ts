@@ -167,10 +167,16 @@ export class InProcessApi implements EmbeddedApi {
     return (await deleteObject(this.#registry, this.#write(definition, options), key, options)) as T
   }
 
-  async deleteCollection(type: ResourceType, query: ListQuery = {}, options: DeleteOptions = {}): Promise<void> {
+  async deleteCollection(
+    type: ResourceType,
+    query: ListQuery = {},
+    { onListed, ...options }: DeleteOptions & { readonly onListed?: (list: KubeList) => void } = {},
+  ): Promise<void> {
     const definition = this.#open(type, 'deletecollection', namespaceOf(query))
     const request = this.#write(definition, options)
-    for (const object of listObjects(this.#registry, definition, query).items) {
+    const list = listObjects(this.#registry, definition, query)
+    onListed?.(list)
+    for (const object of list.items) {
       await deleteObject(this.#registry, request, keyOf(object), options).catch(ignoreGone)
     }
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { Dispatcher } from 'undici'
 import { isJsonObject, type JsonObject } from '../api/json.ts'
 import { backoffDelayMs } from '../runtime/backoff.ts'
@@ -57,6 +58,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   const credentials = createCredentials(options)
   const fixedHeaders = { accept: 'application/json', 'user-agent': options.userAgent, ...impersonate(connection) }
   const closing = new AbortController()
+  // Every request that is under way listens; Node takes more than ten for a leak.
+  setMaxListeners(0, closing.signal)
 
   const name = ({ method, path }: HttpCall): RequestName => ({ server: connection.server, method, path })
 

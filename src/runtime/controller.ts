@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { type Clock, sleep } from './clock.ts'
 import type { Random } from './random.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -49,6 +50,8 @@ export function runController(controller: Controller, options: RunControllerOpti
   const queue = new WorkQueue({ clock, random })
   const sources = new AbortController()
   const work = new AbortController()
+  // As many listen as there are views to wait for and keys under way; Node takes more than ten for a leak.
+  setMaxListeners(0, sources.signal, work.signal)
   let started = false
 
   const starting = startWithRetries()

@@ -13,6 +13,13 @@ export interface PodReport {
   readonly podIP?: string
   readonly hostIP?: string
   readonly exitCode?: number
+  /** How the start before this one ended, where that is known. */
+  readonly lastEnd?: ContainerEnd
+}
+
+export interface ContainerEnd {
+  readonly exitCode: number
+  readonly finishedAt: string
 }
 
 type PodStatus = NonNullable<Pod['status']>
@@ -62,7 +69,7 @@ export function buildPodStatus(pod: Pod, report: PodReport): PodStatus {
 }
 
 function containerStatus(pod: Pod, container: Container, report: PodReport): ContainerStatus {
-  const { stage, restarts } = report
+  const { stage, restarts, lastEnd } = report
   const isStarted = stage === 'ready' || stage === 'unready'
   const image = container.image ?? ''
   const hasRun = stage !== 'creating' || restarts > 0
@@ -75,6 +82,7 @@ function containerStatus(pod: Pod, container: Container, report: PodReport): Con
     imageID: hasRun ? `docker.io/library/${image}` : '',
     ...(hasRun ? { containerID: `containerd://${pod.metadata.uid}-${container.name}-${restarts}` } : {}),
     state: containerState(report),
+    ...(lastEnd === undefined ? {} : { lastState: { terminated: terminated(lastEnd) } }),
   }
 }
 
@@ -89,8 +97,12 @@ function containerState({ stage, now, startedAt = now, exitCode = 0 }: PodReport
       return { running: { startedAt } }
     case 'succeeded':
     case 'failed':
-      return { terminated: { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt: now } }
+      return { terminated: terminated({ exitCode, finishedAt: now }) }
   }
+}
+
+function terminated({ exitCode, finishedAt }: ContainerEnd) {
+  return { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error', finishedAt }
 }
 
 function qualityOf({ spec }: Pod): string {
@@ -99,4 +111,19 @@ function qualityOf({ spec }: Pod): string {
   )
   if (parts.every(({ limit, request = limit }) => limit !== undefined && request === limit)) return 'Guaranteed'
   return parts.every(({ request, limit }) => request === undefined && limit === undefined) ? 'BestEffort' : 'Burstable'
+}
+
+/** Whether a pod says already what a fresh report says. What others put beside it is theirs. */
+export function isSamePodStatus(pod: Pod, next: PodStatus): boolean {
+  const held = pod.status
+  if (held === undefined || held.phase !== next.phase || held.podIP !== next.podIP || held.hostIP !== next.hostIP) {
+    return false
+  }
+  return held.conditions === next.conditions && hasSameContainers(held, next)
+}
+
+function hasSameContainers(a: PodStatus, b: PodStatus): boolean {
+  const summary = ({ containerStatuses = [] }: PodStatus) =>
+    containerStatuses.map(({ ready, restartCount, state }) => [ready, restartCount, Object.keys(state ?? {})])
+  return JSON.stringify(summary(a)) === JSON.stringify(summary(b))
 }

@@ -1,50 +1,41 @@
 import type { Node, Pod } from '../api/core.ts'
-import { controllerOf } from '../api/kube-object.ts'
 import { pods } from '../api/resources.ts'
 import { timestamp } from '../runtime/clock.ts'
 import { deleteExactly, type Stage, writeStatus } from './actor.ts'
-import { buildPodStatus, type PodStage } from './kubelet-pod-status.ts'
+import type { ContainerRuntime } from './container-runtime.ts'
+import { buildPodStatus, isSamePodStatus } from './kubelet-pod-status.ts'
 import type { Machine } from './machine.ts'
 import type { PodAddresses } from './pod-addresses.ts'
-import { isFinished, isReady, isTerminating } from './pod-facts.ts'
+import { type PodContainer, PodContainers } from './pod-containers.ts'
+import { recordBackOff, recordFailed, recordKilling, recordStarted } from './pod-events.ts'
+import { isFinished, isTerminating } from './pod-facts.ts'
+import { beginRun, type PodRun } from './pod-run.ts'
+import { crashPause, createPodTiming, type PodTimingOptions } from './pod-timing.ts'
 import type { View } from './view.ts'
 
-export interface PodRunnerOptions {
-  /** From the start of a pod to its readiness. A pod's own `cofferdam.io/ready-after-seconds` goes before. */
-  readonly readySeconds?: number
-  /** Chance moves the readiness by up to this share, so that pods do not march in step. */
-  readonly readyJitter?: number
+export interface PodRunnerOptions extends PodTimingOptions {
   /** Pods stop after their grace period, but never later than this. */
   readonly terminationSeconds?: number
-  /** How long pods of Jobs run. A pod's own `cofferdam.io/run-seconds` goes before, for any pod. */
-  readonly runSeconds?: number
+  /** What really runs behind pods. The times above are for pods that it has nothing for. */
+  readonly runtime?: ContainerRuntime
 }
 
 export interface PodRunner {
   wake(key: string): void
   setReady(key: string, ready: boolean): void
+  /** What runs on this machine is gone at once. */
+  cutPower(node: string): void
+  /** Kills what still runs there for pods that the cluster has given up meanwhile. */
+  clearStrays(node: string): void
 }
 
-/** What the machine knows of one pod that it runs. */
-interface Run {
-  readonly uid: string
-  readonly node: string
-  bootID: string
-  stage: PodStage
-  restarts: number
-  startedAt: string | undefined
-  podIP: string | undefined
-  /** When the stage ends: creating becomes ready, running becomes finished. */
-  dueAt: number | undefined
-  stopAt: number | undefined
-}
-
-const readyAfter = 'cofferdam.io/ready-after-seconds'
-const runFor = 'cofferdam.io/run-seconds'
 const exitWith = 'cofferdam.io/exit-code'
 /** `false` on a running pod makes its readiness probe fail, for whoever has only kubectl at hand. */
 const readyWish = 'cofferdam.io/ready'
-const crashPauseMs = 10_000
+/** The first end of a container is taken for an accident. */
+const accidentPauseMs = 1_000
+/** One that ran this long has left its earlier crashes behind. */
+const steadyMs = 600_000
 
 /** Runs the pods of all machines that are on. */
 export function createPodRunner({
@@ -62,9 +53,15 @@ export function createPodRunner({
   options: PodRunnerOptions
   machineOf: (node: string) => Machine | undefined
 }): PodRunner {
-  const { readySeconds = 2, readyJitter = 0.5, terminationSeconds = 2, runSeconds = 10 } = options
-  const runs = new Map<string, Run>()
+  const { terminationSeconds = 2 } = options
+  const timing = createPodTiming(stage, options)
+  const runs = new Map<string, PodRun>()
   const queue = stage.queue({ needs: [nodeView, podView], work: reconcile, concurrency: 32 })
+  const { clock, fail } = stage
+  const containers =
+    options.runtime === undefined
+      ? undefined
+      : new PodContainers({ runtime: options.runtime, clock, wake: (key) => queue.add(key), onFailure: fail })
 
   async function reconcile(key: string): Promise<void> {
     const pod = podView.get(key)
@@ -75,74 +72,109 @@ export function createPodRunner({
     if (machine === undefined || machine.power !== 'on') return
     const run = runs.get(key) ?? begin(key, pod, machine)
     if (isTerminating(pod)) return terminate(key, pod, run)
-    if (isFinished(pod)) return
+    if (isFinished(pod)) {
+      // Somebody else may have called it failed, while what it ran went on.
+      containers?.kill(run.container)
+      return
+    }
     if (run.bootID !== machine.bootID) restartAfterBoot(pod, run, machine)
-    if (run.dueAt !== undefined && run.dueAt <= stage.clock.now()) advance(pod, run)
-    if (run.dueAt !== undefined) queue.addAfter(key, run.dueAt - stage.clock.now())
+    if (run.isBacked !== false) followContainer(key, pod, run)
+    if (run.isBacked === false && run.dueAt !== undefined && run.dueAt <= clock.now()) advance(pod, run)
+    if (run.dueAt !== undefined) queue.addAfter(key, run.dueAt - clock.now())
     await report(pod, run)
   }
 
-  function begin(key: string, pod: Pod, machine: Machine): Run {
-    const isKnown = pod.status?.phase === 'Running'
-    const { podIP } = pod.status ?? {}
-    if (podIP !== undefined) addresses.keep(machine.name, podIP)
-    const restarts = Math.max(0, ...(pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount))
-    const run: Run = {
-      uid: pod.metadata.uid as string,
-      node: machine.name,
-      bootID: machine.bootID,
-      stage: isKnown && isReady(pod) ? 'ready' : 'creating',
-      restarts,
-      startedAt: pod.status?.containerStatuses?.[0]?.state?.running?.startedAt,
-      podIP,
-      dueAt: undefined,
-      stopAt: undefined,
-    }
-    run.dueAt = run.stage === 'ready' ? finishAt(pod) : readyAt(pod)
+  function begin(key: string, pod: Pod, machine: Machine): PodRun {
+    const run = beginRun(pod, machine, containers === undefined ? false : undefined)
+    if (run.podIP !== undefined) addresses.keep(machine.name, run.podIP)
+    run.dueAt = run.stage === 'ready' ? timing.finishAt(pod) : timing.readyAt(pod)
     runs.set(key, run)
     return run
   }
 
-  function forget(key: string, run: Run): void {
+  function forget(key: string, run: PodRun): void {
     runs.delete(key)
+    // A machine that is cut off has not heard of it; what it finds when it hears again is a stray.
+    if (machineOf(run.node)?.power !== 'disconnected') containers?.kill(run.container)
     if (run.podIP !== undefined) addresses.free(run.node, run.podIP)
   }
 
-  function readyAt(pod: Pod): number | undefined {
-    const asked = pod.metadata.annotations?.[readyAfter]
-    if (asked === 'never') return undefined
-    const share = 1 + readyJitter * (stage.random.next() - 0.5)
-    const seconds = asked === undefined ? readySeconds * share : Number.parseFloat(asked) || 0
-    return stage.clock.now() + Math.round(seconds * 1_000)
-  }
-
-  function finishAt(pod: Pod): number | undefined {
-    const asked = pod.metadata.annotations?.[runFor]
-    if (asked === undefined && controllerOf(pod)?.kind !== 'Job') return undefined
-    const seconds = asked === undefined ? runSeconds : Number.parseFloat(asked) || 0
-    return stage.clock.now() + Math.round(seconds * 1_000)
-  }
-
   /** Nothing survives a boot: containers start again, unless the pod is one that runs only once. */
-  function restartAfterBoot(pod: Pod, run: Run, machine: Machine): void {
+  function restartAfterBoot(pod: Pod, run: PodRun, machine: Machine): void {
     run.bootID = machine.bootID
     const hadStarted = pod.status?.phase === 'Running'
     run.stage = hadStarted && pod.spec.restartPolicy === 'Never' ? 'failed' : 'creating'
     if (hadStarted) run.restarts += 1
-    run.dueAt = run.stage === 'creating' ? readyAt(pod) : undefined
+    run.dueAt = run.stage === 'creating' ? timing.readyAt(pod) : undefined
+    containers?.kill(run.container)
+    run.container = undefined
+    run.crashes = 0
   }
 
-  function advance(pod: Pod, run: Run): void {
-    if (run.stage === 'creating' || run.stage === 'waiting') {
-      if (run.stage === 'waiting') run.restarts += 1
+  /** Brings the run of a pod to where its container is. */
+  function followContainer(key: string, pod: Pod, run: PodRun): void {
+    const { container } = run
+    if (container === undefined) {
+      launch(key, pod, run)
+    } else if (container.isGone) {
+      endContainer(pod, run, container)
+    } else if (run.awaitsReady && container.isReady) {
+      run.awaitsReady = false
       run.stage = 'ready'
-      run.startedAt = timestamp(stage.clock)
-      run.podIP ??= isOnHostNetwork(pod) ? hostIpOf(run.node) : addresses.take(run.node)
-      run.dueAt = finishAt(pod)
-      recordStart(pod, run)
+    }
+  }
+
+  function launch(key: string, pod: Pod, run: PodRun): void {
+    const isPausing = run.stage === 'waiting' && run.dueAt !== undefined && run.dueAt > clock.now()
+    if (isPausing || run.stage === 'succeeded' || run.stage === 'failed') return
+    const container = containers?.start(key, pod, run.node)
+    if (container === 'occupied') {
+      run.dueAt = undefined
       return
     }
-    const exitCode = exitCodeOf(pod)
+    run.isBacked = container !== undefined
+    if (container === undefined) {
+      run.dueAt ??= timing.readyAt(pod)
+      return
+    }
+    if (run.stage === 'waiting') run.restarts += 1
+    run.dueAt = undefined
+    if (container.isGone) {
+      endContainer(pod, run, container)
+      return
+    }
+    run.container = container
+    run.awaitsReady = true
+    markStarted(pod, run, 'unready')
+  }
+
+  function endContainer(pod: Pod, run: PodRun, { exitCode, fault, startedAt }: PodContainer): void {
+    if (fault !== undefined) recordFailed(stage.recorderOn(run.node), pod, fault)
+    run.container = undefined
+    run.awaitsReady = false
+    run.crashes = clock.now() - startedAt >= steadyMs ? 1 : run.crashes + 1
+    run.lastEnd = { exitCode, finishedAt: timestamp(clock) }
+    finish(pod, run, { exitCode, pauseMs: run.crashes === 1 ? accidentPauseMs : crashPause(run.crashes - 2) })
+  }
+
+  function advance(pod: Pod, run: PodRun): void {
+    if (run.stage === 'creating' || run.stage === 'waiting') {
+      if (run.stage === 'waiting') run.restarts += 1
+      markStarted(pod, run, 'ready')
+      run.dueAt = timing.finishAt(pod)
+      return
+    }
+    finish(pod, run, { exitCode: exitCodeOf(pod), pauseMs: crashPause(run.restarts) })
+  }
+
+  function markStarted(pod: Pod, run: PodRun, as: 'ready' | 'unready'): void {
+    run.stage = as
+    run.startedAt = timestamp(clock)
+    run.podIP ??= isOnHostNetwork(pod) ? hostIpOf(run.node) : addresses.take(run.node)
+    recordStarted(stage.recorderOn(run.node), pod)
+  }
+
+  function finish(pod: Pod, run: PodRun, { exitCode, pauseMs }: { exitCode: number; pauseMs: number }): void {
     const policy = pod.spec.restartPolicy ?? 'Always'
     if (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0)) {
       run.stage = exitCode === 0 ? 'succeeded' : 'failed'
@@ -150,57 +182,62 @@ export function createPodRunner({
       return
     }
     run.stage = 'waiting'
-    run.dueAt = stage.clock.now() + Math.min(crashPauseMs * 2 ** Math.min(run.restarts, 5), 300_000)
-    stage.recorderOn(run.node).record(pod, 'Warning', 'BackOff', 'Back-off restarting failed container')
+    run.dueAt = clock.now() + pauseMs
+    recordBackOff(stage.recorderOn(run.node), pod)
   }
 
-  function recordStart(pod: Pod, run: Run): void {
-    const recorder = stage.recorderOn(run.node)
-    for (const { image } of pod.spec.containers) {
-      const present = `Container image "${image}" already present on machine and can be accessed by the pod`
-      recorder.record(pod, 'Normal', 'Pulled', present)
-      recorder.record(pod, 'Normal', 'Created', 'Container created')
-      recorder.record(pod, 'Normal', 'Started', 'Container started')
-    }
-  }
-
-  async function report(pod: Pod, run: Run): Promise<void> {
+  async function report(pod: Pod, run: PodRun): Promise<void> {
     const hostIP = hostIpOf(run.node)
     const status = buildPodStatus(pod, {
       stage: run.stage === 'ready' && pod.metadata.annotations?.[readyWish] === 'false' ? 'unready' : run.stage,
       restarts: run.restarts,
-      now: timestamp(stage.clock),
-      exitCode: run.stage === 'failed' ? exitCodeOf(pod) || 255 : 0,
+      now: timestamp(clock),
+      exitCode: run.stage === 'failed' ? (run.lastEnd?.exitCode ?? exitCodeOf(pod)) || 255 : 0,
+      ...(run.lastEnd === undefined ? {} : { lastEnd: run.lastEnd }),
       ...(run.startedAt === undefined ? {} : { startedAt: run.startedAt }),
       ...(run.podIP === undefined ? {} : { podIP: run.podIP }),
       ...(hostIP === undefined ? {} : { hostIP }),
     })
-    if (!isSameStatus(pod, status)) await writeStatus(stage, pods, pod, status)
+    if (!isSamePodStatus(pod, status)) await writeStatus(stage, pods, pod, status)
   }
 
-  async function terminate(key: string, pod: Pod, run: Run): Promise<void> {
+  async function terminate(key: string, pod: Pod, run: PodRun): Promise<void> {
     const { deletionGracePeriodSeconds = 30, finalizers = [] } = pod.metadata
     if (deletionGracePeriodSeconds === 0 && finalizers.length > 0 && isFinished(pod)) return
-    const nowMs = stage.clock.now()
-    const graceMs = isFinished(pod) ? 0 : Math.min(deletionGracePeriodSeconds, terminationSeconds) * 1_000
-    if (run.stopAt === undefined && !isFinished(pod)) recordKilling(pod, run)
+    if (run.container !== undefined && !run.container.isGone) {
+      return stopContainer(key, pod, { run, container: run.container, graceMs: deletionGracePeriodSeconds * 1_000 })
+    }
+    const nowMs = clock.now()
+    const isOver = isFinished(pod) || run.isBacked === true
+    const graceMs = isOver ? 0 : Math.min(deletionGracePeriodSeconds, terminationSeconds) * 1_000
+    if (run.stopAt === undefined && !isFinished(pod)) recordKilling(stage.recorderOn(run.node), pod)
     run.stopAt = Math.min(run.stopAt ?? Number.POSITIVE_INFINITY, nowMs + graceMs)
     if (run.stopAt > nowMs) return queue.addAfter(key, run.stopAt - nowMs)
     let last = pod
     if (finalizers.length > 0 && !isFinished(pod)) {
       // Whoever holds the pod by a finalizer wants to know how it ended.
       run.stage = 'failed'
-      const now = timestamp(stage.clock)
-      const ended = { stage: run.stage, restarts: run.restarts, now, exitCode: 137 }
+      const now = timestamp(clock)
+      const ended = { stage: run.stage, restarts: run.restarts, now, exitCode: run.container?.exitCode ?? 137 }
       last = await writeStatus(stage, pods, pod, buildPodStatus(pod, ended))
     }
     await deleteExactly(stage, pods, last, { gracePeriodSeconds: 0 })
   }
 
-  function recordKilling(pod: Pod, run: Run): void {
-    for (const { name } of pod.spec.containers) {
-      stage.recorderOn(run.node).record(pod, 'Normal', 'Killing', `Stopping container ${name}`)
+  /** The pod stays in the API until its container is gone, which wakes it. A grace that is made shorter later counts. */
+  function stopContainer(
+    key: string,
+    pod: Pod,
+    { run, container, graceMs }: { run: PodRun; container: PodContainer; graceMs: number },
+  ): void {
+    const nowMs = clock.now()
+    if (run.stopAt === undefined) {
+      recordKilling(stage.recorderOn(run.node), pod)
+      containers?.stop(key, container, graceMs / 1_000)
     }
+    run.stopAt = Math.min(run.stopAt ?? Number.POSITIVE_INFINITY, nowMs + graceMs)
+    if (run.stopAt > nowMs) queue.addAfter(key, run.stopAt - nowMs)
+    else containers?.kill(container)
   }
 
   function hostIpOf(node: string): string | undefined {
@@ -217,9 +254,15 @@ export function createPodRunner({
     wake: (key) => queue.add(key),
     setReady(key, ready) {
       const run = runs.get(key)
-      if (run === undefined || (run.stage !== 'ready' && run.stage !== 'unready')) return
+      if (run === undefined || run.awaitsReady || (run.stage !== 'ready' && run.stage !== 'unready')) return
       run.stage = ready ? 'ready' : 'unready'
       queue.add(key)
+    },
+    cutPower: (node) => containers?.killOn(node),
+    clearStrays(node) {
+      if (containers === undefined) return
+      const wanted = new Set(Array.from(podView.values(), ({ metadata }) => metadata.uid))
+      containers.killOn(node, (uid) => !wanted.has(uid))
     },
   }
 }
@@ -230,19 +273,4 @@ function exitCodeOf(pod: Pod): number {
 
 function isOnHostNetwork(pod: Pod): boolean {
   return (pod.spec as { hostNetwork?: boolean }).hostNetwork === true
-}
-
-/** The parts of a status that a kubelet answers for; what others put beside them is theirs. */
-function isSameStatus(pod: Pod, next: NonNullable<Pod['status']>): boolean {
-  const held = pod.status
-  if (held === undefined || held.phase !== next.phase || held.podIP !== next.podIP || held.hostIP !== next.hostIP) {
-    return false
-  }
-  return held.conditions === next.conditions && hasSameContainers(held, next)
-}
-
-function hasSameContainers(a: NonNullable<Pod['status']>, b: NonNullable<Pod['status']>): boolean {
-  const summary = ({ containerStatuses = [] }: NonNullable<Pod['status']>) =>
-    containerStatuses.map(({ ready, restartCount, state }) => [ready, restartCount, Object.keys(state ?? {})])
-  return JSON.stringify(summary(a)) === JSON.stringify(summary(b))
 }

@@ -24,12 +24,14 @@ export interface KubeletOptions extends PodRunnerOptions {
 }
 
 export interface Kubelet extends Actor {
-  /** The machine stops at once and says nothing. Its pods stay in the API as they were. */
+  /** Ends the kubelets, not what they run: as on a real machine, whoever owns the containers' runtime ends those. */
+  stop(): void
+  /** The machine stops at once, with all that runs on it, and says nothing. Its pods stay in the API as they were. */
   powerOff(node: string): void
   /** The machine boots: a new boot id, and every pod that stayed starts again. */
   powerOn(node: string): void
   reboot(node: string, downSeconds: number): void
-  /** The machine runs on but nobody hears from it, as behind a broken switch. */
+  /** The machine and its containers run on but nobody hears from it, as behind a broken switch. One that ends is seen later. */
   disconnect(node: string): void
   reconnect(node: string): void
   setReady(node: string, ready: boolean, because?: string): void
@@ -108,6 +110,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
 
   function start(machine: Machine): void {
     machine.power = 'on'
+    runner.clearStrays(machine.name)
     // Spread over the period, or thousands of nodes would all write in the same instant.
     beat(machine, Math.floor(stage.random.next() * leaseRenewSeconds * 1_000))
     nodeQueue.add(machine.name)
@@ -128,6 +131,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
   function halt(machine: Machine, power: 'off' | 'disconnected'): void {
     machine.power = power
     machine.cancelLease?.()
+    if (power === 'off') runner.cutPower(machine.name)
   }
 
   function known(node: string): Machine {

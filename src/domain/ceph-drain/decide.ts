@@ -86,7 +86,9 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown') || ceph.pgs.health === 'unknown'
     if (waitsForBlocks) return 1
     if (isUnsettled || noout.set.length > 0 || noout.unset.length > 0) return 2
-    const usual = choice.chosen.length > 0 || !layout.isClean ? 15 : 60
+    // That an OSD is back is told by Kubernetes; that its data is clean has to be asked for.
+    const isRecovering = !layout.osds.some(({ isDown }) => isDown)
+    const usual = choice.chosen.length > 0 || !layout.isClean ? (isRecovering ? 5 : 15) : 60
     return noout.expiresInMs === undefined ? usual : Math.max(1, Math.min(usual, Math.ceil(noout.expiresInMs / 1000)))
   }
 }

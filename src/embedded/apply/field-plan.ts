@@ -81,7 +81,7 @@ export class FieldPlan {
     this.keys = keys.toSorted().map((name) => ({
       name,
       label: `${JSON.stringify(name)}:`,
-      default: schema?.items?.properties?.[name]?.default,
+      default: keyDefault(schema?.items, name),
     }))
   }
 
@@ -165,4 +165,12 @@ export function fieldPlanOf(schema: Schema): FieldPlan {
   const plan = new FieldPlan(schema, 'root')
   plans.set(schema, plan)
   return plan
+}
+
+/** A key that the types of the real server always have is empty where it was not sent. */
+function keyDefault(items: Schema | undefined, name: string): Json | undefined {
+  const key = items?.properties?.[name]
+  if (key?.default !== undefined || key?.decoded !== true || items?.required?.includes(name) !== true)
+    return key?.default
+  return key.type === 'string' ? '' : key.type === 'integer' ? 0 : undefined
 }

@@ -54,7 +54,10 @@ const emptyObject: JsonObject = Object.freeze({})
 export function serverSideApply(request: ApplyRequest): KubeObject {
   requireSameKind(request)
   const plan = fieldPlanOf(request.schema)
-  const applied = withoutFields(request.applied, request.ignored ?? [])
+  // Metadata that says nothing is nobody's.
+  const saysNothing = request.live !== undefined && isSameJson(request.applied['metadata'], emptyObject)
+  const hollow = saysNothing ? ['metadata'] : []
+  const applied = withoutFields(request.applied, [...(request.ignored ?? []), ...hollow])
   validateApplied(applied, plan, subjectOf(applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
   const outcome = attempt(state, request.force)

@@ -69,11 +69,11 @@ const refused: Record<string, { readonly applied: JsonObject; readonly then: Ref
     },
   },
   'a configuration with an item that cannot be named': {
-    applied: deployment(containers({ image: 'x' })),
+    applied: deployment(containers(null as never)),
     then: {
       code: 500,
       message:
-        'failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.template.spec.containers: element 0: associative list with keys has an element that omits all key fields ["name"] (and doesn\'t have default values for any key fields)',
+        'failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.template.spec.containers: element 0: associative list with keys may not have a null element',
     },
   },
 }

@@ -169,7 +169,6 @@ export const builtinKinds: readonly KindEntry[] = [
     ...scaled,
     ...all,
     shortNames: ['rs'],
-    selectableFields: ['status.replicas'],
   },
   {
     ...apps,

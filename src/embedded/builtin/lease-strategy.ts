@@ -4,6 +4,10 @@ import type { FieldError } from '../schema/field-error.ts'
 import { nonNegativeErrors } from './field-rules.ts'
 
 export const leaseStrategy: ResourceStrategy = {
+  prepare(next: Lease) {
+    return next.spec === undefined ? { ...next, spec: {} } : next
+  },
+
   validate({ spec }: Lease, previous: Lease | undefined) {
     if (spec === undefined || spec === previous?.spec) return []
     const errors: FieldError[] = []

@@ -78,6 +78,14 @@ const cases: Record<string, Case> = {
       `metadata.finalizers: Invalid value: "a/b/c": a valid label key ${keyRule.replace('name part ', '')} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ],
   },
+  'a finalizer without a domain is one of Kubernetes itself, or is refused by its place': {
+    given: { finalizers: ['foregroundDeletion', 'hold'] },
+    rules: { namespaced: true, hasQualifiedFinalizers: true },
+    then: [
+      'metadata.finalizers[1]: Invalid value: "hold": name is neither a standard finalizer name nor is it fully qualified',
+    ],
+  },
+  'some kinds do not mind a finalizer without a domain': { given: { finalizers: ['hold'] }, then: [] },
   'an object on its way out takes no new finalizers': {
     given: { finalizers: ['a.io/x', 'b.io/y'], deletionTimestamp: 't' },
     previous: { finalizers: ['a.io/x'], deletionTimestamp: 't' },

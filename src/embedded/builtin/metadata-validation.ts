@@ -7,7 +7,11 @@ export interface MetadataRules {
   readonly namespaced: boolean
   /** How names of the kind are formed: a DNS subdomain unless said otherwise; `path` for RBAC, where almost all goes. */
   readonly nameRule?: 'subdomain' | 'label' | 'path'
+  /** Finalizers without a domain are only those of Kubernetes itself. */
+  readonly hasQualifiedFinalizers?: boolean
 }
+
+const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
 
 const annotationBytes = 256 * 1024
 
@@ -26,7 +30,10 @@ export function validateMetadata(
   if (meta.labels !== before?.labels) errors.push(...labelsErrors(meta.labels, 'metadata.labels'))
   if (meta.annotations !== before?.annotations) errors.push(...annotationErrors(meta.annotations))
   if (meta.ownerReferences !== before?.ownerReferences) errors.push(...ownerErrors(meta.ownerReferences))
-  if (meta.finalizers !== before?.finalizers) errors.push(...finalizerErrors(meta.finalizers, before))
+  if (meta.finalizers !== before?.finalizers) {
+    errors.push(...finalizerErrors(meta.finalizers, before))
+    if (rules.hasQualifiedFinalizers === true) errors.push(...unqualifiedFinalizers(meta.finalizers))
+  }
   return errors
 }
 
@@ -55,14 +62,21 @@ function invalid(field: string, value: unknown): (detail: string) => FieldError 
   return (detail) => ({ kind: 'Invalid', field, value, detail })
 }
 
-const keptFields = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp'] as const
+const keptFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const
 
 /** Fields that never change while the object lives. Absent is no change: the registry fills them in. */
 function changedIdentity(meta: ObjectMeta, before: ObjectMeta): FieldError[] {
   const errors: FieldError[] = []
   for (const field of keptFields) {
     const value = meta[field]
-    if (value !== undefined && value !== before[field] && before[field] !== undefined) {
+    if (value !== undefined && value !== before[field]) {
       errors.push({ kind: 'Invalid', field: `metadata.${field}`, value, detail: 'field is immutable' })
     }
   }
@@ -143,6 +157,19 @@ function finalizerErrors(finalizers: readonly string[] = [], before: ObjectMeta 
     }
   }
   return errors
+}
+
+function unqualifiedFinalizers(finalizers: readonly string[] = []): FieldError[] {
+  return finalizers.flatMap((finalizer, index) =>
+    finalizer.includes('/') || standardFinalizers.includes(finalizer)
+      ? []
+      : [
+          invalid(
+            `metadata.finalizers[${index}]`,
+            finalizer,
+          )('name is neither a standard finalizer name nor is it fully qualified'),
+        ],
+  )
 }
 
 /** As Go prints a slice of strings with %#v. */

@@ -19,7 +19,7 @@ export function nameErrors(name: string, rule: NameRule): string[] {
 
 export function subdomainErrors(name: string): string[] {
   const errors: string[] = []
-  if (name.length > 253) errors.push(tooLong(253))
+  if (name.length > 253) errors.push('must be no more than 253 characters')
   if (!subdomainPattern.test(name)) {
     errors.push(
       `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${subdomainFormat}')`,

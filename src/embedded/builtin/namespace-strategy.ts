@@ -24,6 +24,15 @@ export const namespaceStrategy: ResourceStrategy = {
     }
   },
 
+  validateStatus({ metadata, status }: Namespace) {
+    const isLeaving = metadata.deletionTimestamp !== undefined
+    if ((status?.phase ?? 'Active') === (isLeaving ? 'Terminating' : 'Active')) return []
+    const detail = isLeaving
+      ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+      : "may only be 'Active' if `deletionTimestamp` is empty"
+    return [{ kind: 'Invalid', field: 'status.Phase', value: status?.phase, detail }]
+  },
+
   validate(next: Namespace, previous: Namespace | undefined) {
     if (previous !== undefined) return []
     return invalidErrors(labelErrors(next.metadata.name), next.metadata.name, 'metadata.name')

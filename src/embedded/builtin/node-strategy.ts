@@ -6,7 +6,12 @@ import { labelValueErrors, qualifiedNameErrors } from './name-rules.ts'
 
 export const nodeStrategy: ResourceStrategy = {
   prepare(next: Node) {
-    return next.spec === undefined ? { ...next, spec: {} } : next
+    const { unschedulable, ...spec } = next.spec ?? {}
+    // To be schedulable is to say nothing: `false` is no change against it, and nobody's field.
+    const open = next.spec === undefined || unschedulable === false ? { ...next, spec } : next
+    const { capacity, allocatable } = open.status ?? {}
+    if (capacity === undefined || allocatable !== undefined) return open
+    return { ...open, status: { ...open.status, allocatable: capacity } }
   },
 
   validate(next: Node, previous: Node | undefined) {

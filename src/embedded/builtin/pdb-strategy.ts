@@ -4,7 +4,16 @@ import type { FieldError } from '../schema/field-error.ts'
 import { atMostAllErrors, choiceErrors, intOrPercentErrors, nonNegativeErrors } from './field-rules.ts'
 import { selectorErrors } from './labels-validation.ts'
 
+/** What a budget says of itself until its controller has counted. */
+const uncounted = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+
 export const pdbStrategy: ResourceStrategy = {
+  prepare(next: PodDisruptionBudget, previous: PodDisruptionBudget | undefined) {
+    const spec = next.spec ?? {}
+    if (previous === undefined) return { ...next, spec, status: uncounted }
+    return next.spec === undefined ? { ...next, spec } : next
+  },
+
   validate(next: PodDisruptionBudget, previous: PodDisruptionBudget | undefined) {
     const { spec } = next
     if (spec === undefined || spec === previous?.spec) return []

@@ -23,6 +23,8 @@ interface Service extends KubeObject {
     readonly selector?: Labels
     readonly ports?: readonly ServicePort[]
     readonly externalName?: string
+    readonly sessionAffinity?: string
+    readonly sessionAffinityConfig?: object
   }
   readonly status?: object
 }
@@ -30,12 +32,14 @@ interface Service extends KubeObject {
 type Spec = NonNullable<Service['spec']>
 
 const specDefaults = { type: 'ClusterIP', sessionAffinity: 'None' }
+const threeHours = { clientIP: { timeoutSeconds: 10_800 } }
 const addressDefaults = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', internalTrafficPolicy: 'Cluster' }
 
 export const serviceStrategy: ResourceStrategy = {
   prepare(next: Service, previous: Service | undefined) {
     if (next.spec === previous?.spec && previous !== undefined) return next
     let spec: Spec = withDefaults(next.spec ?? {}, specDefaults)
+    if (spec.sessionAffinity === 'ClientIP') spec = withDefaults(spec, { sessionAffinityConfig: threeHours })
     if (spec.type !== 'ExternalName') {
       const clusterIP = spec.clusterIP || previous?.spec?.clusterIP || addressFor(next)
       spec = withDefaults(

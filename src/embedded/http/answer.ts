@@ -12,7 +12,6 @@ export interface Answer {
   readonly body: string | Buffer
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly warnings?: readonly string[]
 }
 
 export async function sendAnswer(exchange: Exchange, answer: Answer): Promise<void> {
@@ -28,10 +27,15 @@ export async function sendAnswer(exchange: Exchange, answer: Answer): Promise<vo
   response.setHeader('Content-Type', answer.contentType ?? 'application/json')
   response.setHeader('Cache-Control', 'no-cache, private')
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
-  const warnings = [...new Set(answer.warnings ?? [])].map(warningHeader)
-  if (warnings.length > 0) response.setHeader('Warning', warnings)
   response.setHeader('Content-Length', typeof body === 'string' ? Buffer.byteLength(body) : body.length)
   response.end(exchange.method === 'HEAD' ? undefined : body)
+}
+
+/** Tells the caller beside the answer, whatever that will be: a refusal carries the warnings that came before it. */
+export function warn({ response }: Exchange, text: string): void {
+  const warnings = [response.getHeader('Warning') ?? []].flat().map(String)
+  const header = warningHeader(text)
+  if (!response.headersSent && !warnings.includes(header)) response.setHeader('Warning', [...warnings, header])
 }
 
 /** RFC 7234 warn-code 299 without an agent, as API servers send it. */

@@ -25,9 +25,16 @@ export function sentObject(definition: ResourceDefinition, path: ResourcePath, b
     ...body,
     apiVersion: body['apiVersion'] ?? apiVersionOf(expected),
     kind: body['kind'] ?? expected.kind,
-    metadata: path.namespace === undefined ? metadata : { ...metadata, namespace: path.namespace },
+    metadata: path.namespace === undefined ? withoutNamespace(metadata) : { ...metadata, namespace: path.namespace },
   }
   return completed as unknown as KubeObject
+}
+
+/** What lies in no namespace says so, whatever was sent. */
+function withoutNamespace(metadata: JsonObject): JsonObject {
+  if (metadata['namespace'] === undefined) return metadata
+  const { namespace: _, ...rest } = metadata
+  return rest
 }
 
 /** @throws ApiError 400 when the body is about another object than the path */

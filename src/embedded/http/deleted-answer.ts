@@ -23,7 +23,7 @@ export function deletedAnswer(
   { type }: ResourceDefinition,
   last: KubeObject,
   waits: boolean,
-): { code: number; object: KubeObject | StatusObject } {
+): { code: number; object: KubeObject | SuccessStatus } {
   const isTerminating = last.metadata.deletionTimestamp !== undefined
   if (isTerminating) return { code: waits ? 202 : 200, object: last }
   if (answeredWithObject.has(`${type.group}/${type.kind}`)) return { code: 200, object: last }
@@ -37,6 +37,9 @@ export function deletedAnswer(
   return { code: 200, object: successStatus(details) }
 }
 
-export function successStatus(details: StatusDetails): StatusObject {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details, code: 200 }
+/** Unlike a refusal, it does not repeat its code. */
+export type SuccessStatus = Omit<StatusObject, 'code'>
+
+function successStatus(details: StatusDetails): SuccessStatus {
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }
 }

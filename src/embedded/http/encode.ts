@@ -10,7 +10,7 @@ import { jsonText } from './json-text.ts'
 import { partialMetadataText, type TableShape, tableText } from './table-text.ts'
 
 /** What a server answers with: a thing, a Status, or the answer to a question. */
-type Written = KubeObject | StatusObject | JsonObject
+type Written = KubeObject | Omit<StatusObject, 'code'> | JsonObject
 
 /** How answers about one resource are written for one caller. */
 export interface Encoding {
@@ -45,7 +45,17 @@ export function encodeList(encoding: Encoding, list: KubeList): string {
     const items = list.items.map((item) => partialMetadataText(item, form.version))
     return listText('PartialObjectMetadataList', `meta.k8s.io/${form.version}`, metadata, items)
   }
-  return listText(definition.listKind, apiVersionOf(definition.type), metadata, list.items.map(jsonText))
+  const itemText = definition.origin === 'custom' ? jsonText : untypedText
+  return listText(definition.listKind, apiVersionOf(definition.type), metadata, list.items.map(itemText))
+}
+
+/** In a list of a built-in kind the list alone says what its items are. */
+function untypedText(object: KubeObject): string {
+  const text = jsonText(object)
+  const head = `{"apiVersion":${JSON.stringify(object.apiVersion)},"kind":${JSON.stringify(object.kind)},`
+  if (text.startsWith(head)) return `{${text.slice(head.length)}`
+  const { apiVersion: _version, kind: _kind, ...rest } = object
+  return JSON.stringify(rest)
 }
 
 function listText(kind: string, apiVersion: string, metadata: object, items: readonly string[]): string {

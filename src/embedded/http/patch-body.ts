@@ -29,9 +29,8 @@ export function parsePatch(exchange: Exchange, definition: ResourceDefinition, t
     throw invalidOptions('PatchOptions', [{ kind: 'Forbidden', field: 'force', detail }])
   }
   if (type === 'json') {
-    const body = parseJson(text)
-    if (!Array.isArray(body)) throw badRequest('a JSON patch must be a list of operations')
-    return { type, body: body as readonly Json[] }
+    // Whether it is a list is asked once the object is found: an absent one answers 404 whatever was sent.
+    return { type, body: parseJson(text) as readonly Json[] }
   }
   const body = type === 'apply' && !text.trimStart().startsWith('{') ? parseYaml(text) : parseJson(text)
   if (!isJsonObject(body)) throw badRequest(`a patch of type ${given} must be an object`)

@@ -47,7 +47,7 @@ function validationOf(given: string | null, kind: OptionsKind): WriteOptions['fi
   if (given === null || given === '') return undefined
   const known = validations.find((validation) => validation === given)
   if (known === undefined)
-    throw invalidOptions(kind, [notSupported('fieldValidation', given, ['Ignore', 'Strict', 'Warn'])])
+    throw invalidOptions(kind, [notSupported('fieldValidation', given, ['', 'Ignore', 'Strict', 'Warn'])])
   return known
 }
 

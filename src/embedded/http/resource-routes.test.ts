@@ -26,7 +26,6 @@ describe('an object over HTTP', () => {
         metadata: {},
         status: 'Success',
         details: { name: 'a', kind: 'configmaps', uid: created.json.metadata.uid },
-        code: 200,
       },
     ])
     expect((await call(`${configMapsPath}/a`)).status).toBe(404)
@@ -102,7 +101,7 @@ describe('an object over HTTP', () => {
       'dryRun=Some':
         'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
       'fieldValidation=Loose':
-        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "Ignore", "Strict", "Warn"',
+        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Loose": supported values: "", "Ignore", "Strict", "Warn"',
     }
     for (const [query, message] of Object.entries(wrong)) {
       const refused = await call(`${configMapsPath}?${query}`, { body: configMapNamed('a') })
@@ -154,7 +153,8 @@ describe('a list over HTTP', () => {
       await call(configMapsPath, { body: { ...configMapNamed(name), metadata: { name, labels: { name } } } })
     }
     const deleted = await call(`${configMapsPath}?labelSelector=name%3Da`, { method: 'DELETE' })
-    expect([deleted.status, deleted.json.status]).toEqual([200, 'Success'])
+    const names = deleted.json.items.map((item: { metadata: { name: string } }) => item.metadata.name)
+    expect([deleted.status, deleted.json.kind, names]).toEqual([200, 'ConfigMapList', ['a']])
     expect((await call(configMapsPath)).json.items.length).toBe(1)
   })
 })
@@ -242,8 +242,10 @@ describe('who writes', () => {
   it('is named after its program when it names nobody', async () => {
     const { call } = await faceForTest()
     const headers = { 'user-agent': 'kubectl/v1.36.4 (linux/amd64) kubernetes/abc' }
-    expect(managerOf((await call(configMapsPath, { body: configMapNamed('a'), headers })).json)).toBe('kubectl')
-    const named = await call(`${configMapsPath}?fieldManager=me`, { body: configMapNamed('b'), headers })
+    expect(managerOf((await call(configMapsPath, { body: configMapNamed('a', { x: '1' }), headers })).json)).toBe(
+      'kubectl',
+    )
+    const named = await call(`${configMapsPath}?fieldManager=me`, { body: configMapNamed('b', { x: '1' }), headers })
     expect(managerOf(named.json)).toBe('me')
   })
 

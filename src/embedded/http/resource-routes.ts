@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts'
-import type { KubeObject } from '../../api/kube-object.ts'
+import type { KubeList, KubeObject } from '../../api/kube-object.ts'
 import type { ObjectKey } from '../../api/resource-type.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { AnswerNotes, EmbeddedApi } from '../embedded-api.ts'
 import { badRequest, resourceNotServed } from '../registry/api-errors.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { chooseForm } from './accept.ts'
-import { type Answer, sendAnswer } from './answer.ts'
+import { type Answer, sendAnswer, warn } from './answer.ts'
 import { parseObjectBody, readBody } from './body.ts'
 import { requireSameKey, sentObject } from './decode.ts'
-import { deletedAnswer, successStatus } from './deleted-answer.ts'
+import { deletedAnswer } from './deleted-answer.ts'
 import { type Encoding, encodeList, encodeObject, finishText } from './encode.ts'
 import { type Exchange, wrongMethod } from './exchange.ts'
 import { parsePatch } from './patch-body.ts'
@@ -132,10 +132,9 @@ async function createObject(request: ResourceRequest): Promise<void> {
   const encoding = encodingOf(request)
   const options = writeOptions(exchange, 'CreateOptions')
   const object = sentObject(definition, path, await readObject(request))
-  const warnings: string[] = []
-  const notes: AnswerNotes = { onWarning: (text) => warnings.push(text) }
+  const notes: AnswerNotes = { onWarning: (text) => warn(exchange, text) }
   const created = await api.create(definition.type, object, { ...options, ...notes })
-  await send(request, encoding, { code: 201, body: encodeObject(encoding, created), warnings })
+  await send(request, encoding, { code: 201, body: encodeObject(encoding, created) })
 }
 
 async function putObject(request: NamedRequest): Promise<void> {
@@ -162,16 +161,15 @@ async function answerWrite(
   write: (notes: AnswerNotes & { subresource?: string }) => Promise<KubeObject>,
 ): Promise<void> {
   const encoding = encodingOf(request)
-  const warnings: string[] = []
   let code = 200
   const object = await write({
-    onWarning: (text) => warnings.push(text),
+    onWarning: (text) => warn(request.exchange, text),
     onCreated: () => {
       code = 201
     },
     ...subresourceOf(request.path),
   })
-  await send(request, encoding, { code, body: encodeObject(encoding, object), warnings })
+  await send(request, encoding, { code, body: encodeObject(encoding, object) })
 }
 
 async function postSubresource(request: NamedRequest): Promise<void> {
@@ -179,12 +177,11 @@ async function postSubresource(request: NamedRequest): Promise<void> {
   const encoding = encodingOf(request)
   const options = writeOptions(exchange, 'CreateOptions')
   const body = await readObject(request)
-  const warnings: string[] = []
   const answer = await api.createSubresource(definition.type, key, path.subresource as string, body, {
     ...options,
-    onWarning: (text) => warnings.push(text),
+    onWarning: (text) => warn(exchange, text),
   })
-  await send(request, encoding, { code: 201, body: encodeObject(encoding, answer), warnings })
+  await send(request, encoding, { code: 201, body: encodeObject(encoding, answer) })
 }
 
 async function deleteObject(request: NamedRequest): Promise<void> {
@@ -199,10 +196,13 @@ async function deleteObject(request: NamedRequest): Promise<void> {
 async function deleteCollection(request: ResourceRequest): Promise<void> {
   const { api, definition, path, exchange } = request
   const { waits: _, ...options } = await readDeleteOptions(request)
-  await api.deleteCollection(definition.type, listQuery(exchange, path.namespace), options)
-  const { group, plural } = definition.type
-  const details = { ...(group === '' ? {} : { group }), kind: plural }
-  await sendAnswer(exchange, { code: 200, body: JSON.stringify(successStatus(details)) })
+  const encoding = encodingOf(request)
+  let body = ''
+  const onListed = (list: KubeList) => {
+    body = encodeList(encoding, list)
+  }
+  await api.deleteCollection(definition.type, listQuery(exchange, path.namespace), { ...options, onListed })
+  await send(request, encoding, { code: 200, body })
 }
 
 async function readDeleteOptions(request: ResourceRequest) {

@@ -10,7 +10,11 @@ const neverStored = new Set(['Binding', 'LocalSubjectAccessReview', 'SelfSubject
 
 export function verbsOf({ type, strategy, origin }: ResourceDefinition): readonly Verb[] {
   const isQuestion = strategy.answer !== undefined || (origin === 'builtin' && neverStored.has(type.kind))
-  return isQuestion ? createOnly : everyVerb
+  if (isQuestion) return createOnly
+  // Nobody can delete all namespaces in one breath.
+  return type.group === '' && type.kind === 'Namespace'
+    ? everyVerb.filter((verb) => verb !== 'deletecollection')
+    : everyVerb
 }
 
 export interface ServedSubresource {

@@ -101,6 +101,11 @@ const accepted: Record<string, Case> = {
     ],
     then: { metadata: { owner: 'me' } },
   },
+  'a field that is not there is replaced all the same, as the real server does it': {
+    given: { a: {} },
+    patch: [{ op: 'replace', path: '/a/b', value: 1 }],
+    then: { a: { b: 1 } },
+  },
   'the whole object can be replaced': {
     given: { a: 1 },
     patch: [{ op: 'replace', path: '', value: { b: 2 } }],
@@ -123,7 +128,7 @@ const rejected: Record<string, { given: JsonObject; patch: readonly Json[] }> = 
   'a test below a missing field fails': { given: {}, patch: [{ op: 'test', path: '/a/b', value: null }] },
   'a removal of a missing field fails': { given: {}, patch: [{ op: 'remove', path: '/a' }] },
   'a removal of an inherited name fails': { given: {}, patch: [{ op: 'remove', path: '/toString' }] },
-  'a replacement of a missing field fails': { given: {}, patch: [{ op: 'replace', path: '/a', value: 1 }] },
+  'a replacement of a missing item fails': { given: { a: [] }, patch: [{ op: 'replace', path: '/a/0', value: 1 }] },
   'an addition below a missing field fails': { given: {}, patch: [{ op: 'add', path: '/a/b', value: 1 }] },
   'an addition below a scalar fails': { given: { a: 1 }, patch: [{ op: 'add', path: '/a/b', value: 1 }] },
   'an addition behind the end of a list fails': { given: { a: [] }, patch: [{ op: 'add', path: '/a/1', value: 1 }] },

@@ -94,8 +94,7 @@ function applyOperation(draft: Draft, { op, path, from, value }: PatchOperation)
     existing(draft.document, path)
     edit(draft, { op, path })
   } else {
-    if (op === 'replace') existing(draft.document, path)
-    edit(draft, { op: op as 'add' | 'replace', path, value })
+    edit(draft, { op: op === 'replace' ? replacing(draft.document, path) : 'add', path, value })
   }
 }
 
@@ -138,6 +137,14 @@ function copyContainer(draft: Draft, value: Json): Json {
   const copy: Json = Array.isArray(value) ? [...value] : { ...(value as JsonObject) }
   draft.fresh.add(copy)
   return copy
+}
+
+/** The real server also replaces a field of an object that is not there, but no item of a list. */
+function replacing(document: Json, pointer: string): 'add' | 'replace' {
+  const segments = pointerSegments(pointer)
+  if (segments.length > 0 && isJsonObject(valueAt(document, segments.slice(0, -1)))) return 'add'
+  existing(document, pointer)
+  return 'replace'
 }
 
 function existing(document: Json, pointer: string | undefined): Json {

@@ -27,8 +27,9 @@ export function resourceNotServed(): ApiError {
   return new ApiError('NotFound', 'the server could not find the requested resource', { details: {} })
 }
 
-export function alreadyExists(resource: Resource, name: string): ApiError {
-  return new ApiError('AlreadyExists', `${qualifiedName(resource)} "${name}" already exists`, {
+export function alreadyExists(resource: Resource, name: string, isLeaving = false): ApiError {
+  const why = `${qualifiedName(resource)} "${name}" already exists`
+  return new ApiError('AlreadyExists', isLeaving ? `object is being deleted: ${why}` : why, {
     details: detailsOf(resource, name),
   })
 }

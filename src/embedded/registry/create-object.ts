@@ -1,3 +1,4 @@
+import { ApiError } from '../../api/api-error.ts'
 import type { KubeObject, ObjectMeta } from '../../api/kube-object.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import { namespaces } from '../../api/resources.ts'
@@ -15,13 +16,11 @@ const longestGenerateName = 58
 
 export async function createObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
   const decoded = decodeObject(request, sent)
-  if (decoded.metadata.resourceVersion) {
-    throw badRequest('resourceVersion should not be set on objects to be created')
-  }
+  const hasVersion = /^0*[1-9]\d*$/.test(decoded.metadata.resourceVersion ?? '')
   for (let attempt = 1; ; attempt += 1) {
     const named = withName(registry, decoded)
     try {
-      return await insertObject(registry, request, trackNew(registry, request, named))
+      return await insertObject(registry, request, trackNew(registry, request, named), { hasVersion })
     } catch (error) {
       const mayTryAgain = named !== decoded && attempt < generatedNames
       if (!mayTryAgain || !isTaken(registry, request, named)) throw error
@@ -30,7 +29,12 @@ export async function createObject(registry: Registry, request: WriteRequest, se
 }
 
 /** Stores a whole new object, unless its name is taken or its namespace is not open to it. */
-export async function insertObject(registry: Registry, request: WriteRequest, object: KubeObject): Promise<KubeObject> {
+export async function insertObject(
+  registry: Registry,
+  request: WriteRequest,
+  object: KubeObject,
+  { hasVersion = false }: { readonly hasVersion?: boolean } = {},
+): Promise<KubeObject> {
   const { definition } = request
   const key = keyOf(object)
   registry.customResources.requireOpen(definition)
@@ -38,7 +42,13 @@ export async function insertObject(registry: Registry, request: WriteRequest, ob
   if (asked !== undefined) await admit(request, asked)
   const bucket = bucketOf(registry, definition)
   const next = registry.customResources.completed(definition, asStored(definition, object))
-  if (bucket.get(keyText(key)) !== undefined) throw alreadyExists(definition.type, key.name)
+  // In the real server this is found out by what stores the object, so late and as a fault of its own.
+  if (hasVersion && !request.dryRun) {
+    throw new ApiError('', 'resourceVersion should not be set on objects to be created', { code: 500 })
+  }
+  const taken = bucket.get(keyText(key))
+  if (taken !== undefined)
+    throw alreadyExists(definition.type, key.name, taken.metadata.deletionTimestamp !== undefined)
   if (request.dryRun) return deepFreeze(object)
   const stored = bucket.put(keyText(key), next, undefined) as KubeObject
   registry.customResources.stored(definition, stored, key.name)

@@ -21,7 +21,7 @@ export function decodeObject(request: WriteRequest, sent: KubeObject, previous?:
  *
  * @throws ApiError 400 when the writer asked for strictness
  */
-export function dropUnknownFields<T>(request: WriteRequest, sent: T, previous?: unknown): T {
+function dropUnknownFields<T>(request: WriteRequest, sent: T, previous?: unknown): T {
   const unknown: string[] = []
   const { schema } = request.definition
   const kept = pruneUnknown(sent, schema, { isRoot: true, onUnknown: (path) => unknown.push(path), previous })

@@ -105,6 +105,10 @@ function requireValidQuery({ resourceVersion, resourceVersionMatch: match, conti
   if (match === undefined) return
   const field = 'resourceVersionMatch'
   const errors: FieldError[] = []
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    const detail = 'supported values: "Exact", "NotOlderThan", ""'
+    errors.push({ kind: 'NotSupported', field, value: match, detail })
+  }
   const forbid = (detail: string) => errors.push({ kind: 'Forbidden', field, detail })
   if (!resourceVersion) forbid('resourceVersionMatch is forbidden unless resourceVersion is provided')
   if (continueToken) forbid('resourceVersionMatch is forbidden when continue is provided')

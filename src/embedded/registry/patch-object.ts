@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/api-error.ts'
+import { ApiError, hasReason } from '../../api/api-error.ts'
 import { isJsonObject, type JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { ObjectKey } from '../../api/resource-type.ts'
@@ -8,11 +8,12 @@ import { serverSideApply } from '../apply/server-side-apply.ts'
 import { applyJsonPatch } from '../patch/json-patch.ts'
 import { applyMergePatch } from '../patch/merge-patch.ts'
 import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.ts'
+import type { ResourceDefinition } from '../resource-definition.ts'
 import { invalidObject } from '../schema/field-error.ts'
 import type { Schema } from '../schema/schema.ts'
-import { badRequest, notFound } from './api-errors.ts'
+import { badRequest, conflict, notFound } from './api-errors.ts'
 import { insertObject, requireOpenNamespace } from './create-object.ts'
-import { decodeObject, dropUnknownFields } from './decode-object.ts'
+import { decodeObject } from './decode-object.ts'
 import { prepareCreate } from './prepare-write.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { rewriteObject } from './rewrite-object.ts'
@@ -28,7 +29,11 @@ export async function patchObject(
   const { schema, origin } = request.definition
   const isCustom = origin === 'custom'
   const change = (current: KubeObject) => patched(current as KubeObject & JsonObject, patch, { schema, isCustom })
-  return rewriteObject(registry, request, { key, change: (current) => requireSameName(change(current), current) })
+  return rewriteObject(registry, request, {
+    key,
+    change: (current) => inNamespace(requireName(change(current), key), key),
+    decode: (changed, current) => decodePatched(request, changed, current),
+  })
 }
 
 type PlainPatch = Exclude<Patch, { type: 'apply' }>
@@ -40,13 +45,31 @@ export function patched<T extends JsonObject>(
 ): T {
   switch (patch.type) {
     case 'json':
-      if (!Array.isArray(patch.body)) throw badRequest('json: cannot unmarshal the patch: a JSON patch is a list')
       return applyJsonPatch(current, patch.body) as T
     case 'merge':
       return applyMergePatch(current, requireObject(patch.body)) as T
     case 'strategic':
       if (isCustom) throw strategicNotKnown()
-      return applyStrategicMergePatch(current, requireObject(patch.body), schema) as T
+      // It is merged into an object whose kind is settled: what the patch says of that does not count.
+      return withKindOf(current, applyStrategicMergePatch(current, requireObject(patch.body), schema) as T)
+  }
+}
+
+function withKindOf<T extends JsonObject>(current: T, changed: T): T {
+  const { apiVersion, kind } = current
+  return changed['apiVersion'] === apiVersion && changed['kind'] === kind ? changed : { ...changed, apiVersion, kind }
+}
+
+/** What a patch makes of an object is the fault of the patch, not of the request. */
+function decodePatched(request: WriteRequest, changed: KubeObject, current: KubeObject): KubeObject {
+  try {
+    return decodeObject(request, changed, current)
+  } catch (error) {
+    if (!hasReason(error, 'BadRequest')) throw error
+    const detail = error.message.replace(/^.* cannot be handled as an? \w+: /, '')
+    throw invalidObject({ group: '', kind: '', name: '' }, [
+      { kind: 'Invalid', field: 'patch', value: JSON.stringify(changed), detail },
+    ])
   }
 }
 
@@ -55,11 +78,13 @@ function requireObject(body: unknown): JsonObject {
   throw badRequest('json: cannot unmarshal the patch: it must be an object')
 }
 
-function requireSameName(changed: KubeObject, current: KubeObject): KubeObject {
+function requireName(changed: KubeObject, key: ObjectKey): KubeObject {
   const name = changed.metadata?.name
-  if (name === current.metadata.name) return changed
+  if (name === key.name) return changed
   throw badRequest(
-    `the name of the object (${name ?? ''}) does not match the name on the URL (${current.metadata.name})`,
+    name
+      ? `the name of the object (${name}) does not match the name on the URL (${key.name})`
+      : `the name of the object (${key.name} based on URL) was undeterminable: name must be provided`,
   )
 }
 
@@ -76,11 +101,11 @@ async function applyObject(
   key: ObjectKey,
   patch: Extract<Patch, { type: 'apply' }>,
 ): Promise<KubeObject> {
-  requireApplicable(request, key, patch.body)
-  const applied = dropUnknownFields(request, patch.body)
+  requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const merge = (live: KubeObject | undefined) =>
-    serverSideApply({
+  const applied = patch.body
+  const merge = (live: KubeObject | undefined) => {
+    const merged = serverSideApply({
       live,
       applied,
       schema: definition.schema,
@@ -89,11 +114,14 @@ async function applyObject(
       apiVersion: servedVersion(definition),
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
-      ...(definition.hasStatus && subresource !== 'status' ? { ignored: ['status'] } : {}),
+      ...ignoredFields(request, applied),
     })
+    return requireName(merged, key)
+  }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
     const decoded = inNamespace(decodeObject({ ...request, fieldValidation: 'Ignore' }, merge(undefined)), key)
+    requireNoUid(definition, decoded)
     requireOpenNamespace(registry, request, decoded.metadata)
     const created = await insertObject(registry, request, prepareCreate(registry, request, decoded))
     request.onCreated?.()
@@ -102,19 +130,33 @@ async function applyObject(
   return rewriteObject(registry, request, { key, change: merge, isTracked: true, otherwise: create })
 }
 
+/** What this endpoint does not write, and nobody therefore owns by applying it here. */
+function ignoredFields(
+  { definition, subresource }: WriteRequest,
+  applied: JsonObject,
+): { ignored?: readonly string[] } {
+  if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
+  if (definition.origin === 'builtin') return {}
+  return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
+}
+
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
-  if (namespace === undefined || object.metadata.namespace !== undefined) return object
+  const sent = object.metadata.namespace
+  if (namespace === undefined || sent === namespace) return object
+  if (sent) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-function requireApplicable({ fieldManager }: WriteRequest, key: ObjectKey, { metadata }: JsonObject): void {
-  if (fieldManager === '') {
-    throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [
-      { kind: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
-    ])
-  }
-  const name = isJsonObject(metadata) ? metadata['name'] : undefined
-  if (name === key.name) return
-  if (typeof name !== 'string' || name === '') throw badRequest('metadata.name is required in what is applied')
-  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${key.name})`)
+function requireManager({ fieldManager }: WriteRequest): void {
+  if (fieldManager !== '') return
+  throw invalidObject({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [
+    { kind: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
+  ])
+}
+
+/** Who names a uid means an object that is there. */
+function requireNoUid({ type }: ResourceDefinition, { metadata }: KubeObject): void {
+  const { name, uid } = metadata
+  if (!uid) return
+  throw conflict(type, name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`)
 }

@@ -25,8 +25,8 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   requireValid(request, object, validateBySchema(object, definition.schema))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
-    ...(definition.strategy.validate?.(prepared, undefined) ?? []),
     ...validateMetadata(prepared, undefined, metadataRules(definition)),
+    ...(definition.strategy.validate?.(prepared, undefined) ?? []),
   ])
   warnWriter(request, prepared)
   return prepared
@@ -52,9 +52,10 @@ export function prepareUpdate(
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
-  requireValid(request, prepared, [...(own ?? []), ...validateMetadata(prepared, previous, metadataRules(definition))])
+  requireValid(request, prepared, [...validateMetadata(prepared, previous, metadataRules(definition)), ...(own ?? [])])
   warnWriter(request, prepared)
-  return isSameJson(prepared, previous) ? previous : withGeneration(definition, prepared, previous)
+  if (isSameJson(prepared, previous)) return previous
+  return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
 }
 
 const statusOnly = ['status']
@@ -146,13 +147,18 @@ const serverFields = [
   'deletionGracePeriodSeconds',
 ] as const
 
-/** Writers cannot change what the server sets: it stays as it was, whatever they sent. */
+/** Writers cannot change what the server sets: it stays as it was, or the write is refused. */
 function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
-  const managedFields = sent.managedFields ?? previous.managedFields
+  const isReset = sent.managedFields?.length === 0 && previous.managedFields === undefined
+  const managedFields = isReset ? undefined : (sent.managedFields ?? previous.managedFields)
   const isKept = managedFields === sent.managedFields && serverFields.every((field) => sent[field] === previous[field])
   if (isKept) return sent
   const kept: Record<string, unknown> = { ...sent, managedFields }
   for (const field of serverFields) kept[field] = previous[field]
+  // These are not quietly put back: who sends others is told that they never change.
+  if (sent.uid) kept['uid'] = sent.uid
+  kept['deletionTimestamp'] ??= sent.deletionTimestamp
+  kept['deletionGracePeriodSeconds'] = sent.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds
   for (const field in kept) if (kept[field] === undefined) delete kept[field]
   return kept as unknown as ObjectMeta
 }
@@ -173,13 +179,22 @@ function isSameIntent({ hasStatus, countsAnnotations }: ResourceDefinition, next
   return true
 }
 
-/** Names are DNS subdomains, unless the kind has a rule of its own or, as for roles, hardly any. */
-function metadataRules({ type: { group, plural, namespaced } }: ResourceDefinition): MetadataRules {
-  const hasOwnRule = group === 'rbac.authorization.k8s.io' || (group === '' && namedByOwnRule.has(plural))
-  return { namespaced, nameRule: hasOwnRule ? 'path' : 'subdomain' }
+/** Names are DNS subdomains, unless the kind has a rule of its own or, as for roles and budgets, hardly any. */
+function metadataRules({ origin, type: { group, plural, namespaced } }: ResourceDefinition): MetadataRules {
+  const hasOwnRule = group === 'rbac.authorization.k8s.io' || group === 'policy' || isNamedByOwnRule(group, plural)
+  return {
+    namespaced,
+    nameRule: hasOwnRule ? 'path' : 'subdomain',
+    hasQualifiedFinalizers: origin === 'builtin' && !groupsWithPlainFinalizers.has(group),
+  }
 }
 
-const namedByOwnRule = new Set(['namespaces', 'services'])
+function isNamedByOwnRule(group: string, plural: string): boolean {
+  return group === '' && (plural === 'namespaces' || plural === 'services')
+}
+
+/** Groups whose validation in the real server is not that of the core. */
+const groupsWithPlainFinalizers = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'policy'])
 
 function requireValid({ definition }: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return

@@ -1,8 +1,9 @@
 import type { KubeObject } from '../../api/kube-object.ts'
-import { keyOf, keyText, type ObjectKey } from '../../api/resource-type.ts'
+import { keyText, type ObjectKey } from '../../api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
+import { unclassifiedFailure } from '../patch/patch-failure.ts'
 import { deepFreeze } from '../store/deep-freeze.ts'
-import { conflict, notFound, staleWrite } from './api-errors.ts'
+import { notFound, staleWrite } from './api-errors.ts'
 import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
@@ -13,6 +14,8 @@ export interface Rewrite {
   readonly key: ObjectKey
   /** The object as it is to be, made of the present one as the asked version shows it; may throw a refusal. */
   readonly change: (current: KubeObject) => KubeObject
+  /** Reads the changed object into the form of its kind; absent: as an object that was sent. */
+  readonly decode?: (changed: KubeObject, current: KubeObject) => KubeObject
   /** The change brings managedFields along, as server-side apply does. */
   readonly isTracked?: boolean
   /** How admission is to see the object, when not as itself: the scale subresource is a Scale. */
@@ -65,23 +68,21 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
   const changed = rewrite.change(current)
   if (changed === current) return current
   requireCurrent(request, changed, current)
-  const next = prepareUpdate(request, decodeObject(request, changed, current), current, rewrite.isTracked === true)
+  const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
+  const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)
   if (next === current || rewrite.isTracked === true) return next
   return trackWrite(registry, request, next, current)
 }
 
-/** A write that names a version or a uid is meant for that state or that object only. */
+/** A write that names a version is meant for that state only. */
 function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, current: KubeObject): void {
-  const { uid, resourceVersion, name } = current.metadata
-  if (metadata.uid && metadata.uid !== uid) {
-    const key = `/registry/${definition.storageKey}/${keyText(keyOf(current))}`
-    const why = `Precondition failed: UID in precondition: ${metadata.uid}, UID in object meta: ${uid}`
-    const error = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${why}`
-    throw conflict(definition.type, name, error)
+  const { resourceVersion, name } = current.metadata
+  const wanted = metadata.resourceVersion
+  if (!wanted || wanted === '0' || wanted === resourceVersion) return
+  if (!/^\d+$/.test(wanted)) {
+    throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`)
   }
-  if (metadata.resourceVersion && metadata.resourceVersion !== '0' && metadata.resourceVersion !== resourceVersion) {
-    throw staleWrite(definition.type, name)
-  }
+  throw staleWrite(definition.type, name)
 }
 
 function writeNext(

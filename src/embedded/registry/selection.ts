@@ -31,7 +31,11 @@ export function parseSelection(definition: ResourceDefinition, query: SelectionQ
   const fields = query.fieldSelector ? readSelector(() => parseFieldSelector(query.fieldSelector as string)) : []
   for (const { field } of fields) {
     if (field !== 'metadata.name' && field !== 'metadata.namespace' && !definition.selectableFields.includes(field)) {
-      throw badRequest(`field label not supported: ${field}`)
+      throw badRequest(
+        definition.origin === 'builtin' && definition.selectableFields.length === 0
+          ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+          : `field label not supported: ${field}`,
+      )
     }
   }
   const named = definition.type.namespaced && query.namespace ? query.namespace : undefined

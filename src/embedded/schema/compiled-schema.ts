@@ -16,6 +16,8 @@ export interface CompiledSchema {
   readonly intOrString: boolean
   readonly quantity: boolean
   readonly decoded: boolean
+  /** A list or map of the types of the real server, which does not tell an empty one from none. */
+  readonly omitsEmpty: boolean
   readonly hasDefault: boolean
   /** Properties that are set when absent, with the value to set. */
   readonly defaults: readonly (readonly [field: string, node: CompiledSchema])[]
@@ -48,6 +50,7 @@ export function compiledSchema(schema: Schema, asResource: boolean): CompiledSch
     intOrString: schema['x-kubernetes-int-or-string'] === true,
     quantity: schema.format === 'quantity' && schema.decoded === true,
     decoded: schema.decoded === true,
+    omitsEmpty: schema.decoded === true && (schema.items !== undefined || isMap(schema)),
     hasDefault: schema.default !== undefined,
     defaults: [],
     metadataRules: undefined,
@@ -74,6 +77,10 @@ function fillChildren(draft: Draft, asResource: boolean): void {
   if (typeof schema.additionalProperties === 'object') draft.additional = compileChild(schema.additionalProperties)
   if (schema.items !== undefined) draft.items = compileChild(schema.items)
   draft.defaults = [...properties].filter(([, child]) => child.hasDefault)
+}
+
+function isMap({ additionalProperties, properties }: Schema): boolean {
+  return typeof additionalProperties === 'object' && properties === undefined
 }
 
 function compileChild(schema: Schema): CompiledSchema {

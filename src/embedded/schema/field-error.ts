@@ -62,7 +62,12 @@ export function invalidObject(
   const kind = object.group === '' ? object.kind : `${object.kind}.${object.group}`
   const list = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`
   return new ApiError('Invalid', `${kind} "${object.name}" is invalid: ${list}`, {
-    details: { name: object.name, ...(object.group === '' ? {} : { group: object.group }), kind: object.kind, causes },
+    details: {
+      ...(object.name === '' ? {} : { name: object.name }),
+      ...(object.group === '' ? {} : { group: object.group }),
+      ...(object.kind === '' ? {} : { kind: object.kind }),
+      causes,
+    },
   })
 }
 

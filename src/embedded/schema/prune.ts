@@ -12,7 +12,10 @@ export interface PruneOptions {
   readonly previous?: unknown
 }
 
-/** Drops the fields that the schema does not know. Returns the same reference when there are none. */
+/**
+ * Drops the fields that the schema does not know, and lists and maps of built-in kinds that hold nothing. Returns the same
+ * reference when there are none.
+ */
 export function pruneUnknown<T>(value: T, schema: Schema, options: PruneOptions): T {
   const walk: Walk = { path: [], onUnknown: options.onUnknown }
   return prune(value, options.previous, compiledSchema(schema, options.isRoot), walk) as T
@@ -43,6 +46,10 @@ function prune(value: unknown, previous: unknown, node: CompiledSchema, walk: Wa
     }
     let kept = current
     if (typeof current === 'object' && current !== null) {
+      if (child.omitsEmpty && field !== 'managedFields' && !node.required.includes(field) && isEmpty(current)) {
+        changed ??= fieldsBefore(object, field)
+        continue
+      }
       walk.path.push(field)
       kept = prune(current, before?.[field], child, walk)
       walk.path.pop()
@@ -51,6 +58,11 @@ function prune(value: unknown, previous: unknown, node: CompiledSchema, walk: Wa
     if (changed !== undefined) setField(changed, field, kept)
   }
   return changed ?? value
+}
+
+function isEmpty(collection: object): boolean {
+  for (const _ in collection) return false
+  return true
 }
 
 function pruneItems(list: readonly unknown[], previous: unknown, items: CompiledSchema, walk: Walk): unknown {

@@ -33,7 +33,7 @@ function container(name: string, ready: boolean, state: ContainerState, restarts
     imageID: '',
     restartCount,
     state,
-    ...(finishedAt === undefined ? {} : { lastState: { terminated: { finishedAt } } }),
+    ...(finishedAt === undefined ? {} : { lastState: { terminated: { exitCode: 1, finishedAt } } }),
   }
 }
 

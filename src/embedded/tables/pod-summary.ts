@@ -5,7 +5,6 @@ type State = NonNullable<ContainerStatus['state']>
 
 interface FullContainerStatus extends Omit<ContainerStatus, 'state'> {
   readonly state?: State & { readonly terminated?: { readonly signal?: number } }
-  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } }
 }
 
 /** The fields of a pod that the summary reads beyond those the project itself works with. */

@@ -11,6 +11,22 @@ import { type ContractStage, pod, refusal } from './stage.contract.ts'
 const app = { app: 'web' }
 const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget."
 
+const notCounted = {
+  code: 429,
+  reason: 'TooManyRequests',
+  message: budgetRefusal,
+  details: {
+    causes: [
+      { reason: 'DisruptionBudget', message: 'The disruption budget budget is still being processed by the server.' },
+    ],
+    retryAfterSeconds: 10,
+  },
+}
+
+function budgetOf(namespace: string, spec: PodDisruptionBudget['spec'], name = 'budget'): PodDisruptionBudget {
+  return { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { namespace, name }, spec }
+}
+
 type Counts = Pick<
   NonNullable<PodDisruptionBudget['status']>,
   'disruptionsAllowed' | 'currentHealthy' | 'desiredHealthy' | 'expectedPods'
@@ -39,23 +55,22 @@ export function describeEviction(stage: ContractStage): void {
     return stage.api.patch(pods, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' })
   }
 
-  /**
-   * A budget with the status that a disruption controller computes for the given pods. Where one is at work it comes to
-   * the same numbers, so it does not matter which of the two writes them.
-   */
+  /** A budget, counted for. */
   async function guard(
     namespace: string,
     spec: PodDisruptionBudget['spec'],
     counts: Counts,
     name = 'budget',
   ): Promise<PodDisruptionBudget> {
-    const key = { namespace, name }
-    await stage.api.create(podDisruptionBudgets, {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: key,
-      spec,
-    })
+    await stage.api.create(podDisruptionBudgets, budgetOf(namespace, spec, name))
+    return count({ namespace, name }, counts)
+  }
+
+  /**
+   * Writes the status that a disruption controller computes for the given pods. Where one is at work it comes to the
+   * same numbers, so it does not matter which of the two writes them.
+   */
+  async function count(key: { namespace: string; name: string }, counts: Counts): Promise<PodDisruptionBudget> {
     for (;;) {
       const budget = await stage.api.get(podDisruptionBudgets, key)
       const status = { ...budget.status, ...counts, observedGeneration: budget.metadata.generation ?? 0 }
@@ -64,6 +79,15 @@ export function describeEviction(stage: ContractStage): void {
       } catch (error) {
         if (!hasReason(error, 'Conflict')) throw error
       }
+    }
+  }
+
+  async function whileNobodyCounts(story: () => Promise<void>): Promise<void> {
+    const resume = stage.subject.holdDisruptionController?.()
+    try {
+      await story()
+    } finally {
+      resume?.()
     }
   }
 
@@ -120,19 +144,40 @@ export function describeEviction(stage: ContractStage): void {
       await expectStaying(namespace, 'a')
     })
 
-    it('is refused with 429 while nobody has counted for the budget yet', async () => {
+    it('is refused with 429 and a time to wait while nobody has counted for the budget yet', async () => {
       const namespace = await stage.namespace()
       await run(namespace, 'a')
-      const metadata = { namespace, name: 'budget' }
-      const budget = {
-        apiVersion: 'policy/v1',
-        kind: 'PodDisruptionBudget',
-        metadata,
-        spec: { selector, minAvailable: 1 },
-      }
-      await stage.api.create(podDisruptionBudgets, budget)
-      expect(await refusal(evict(namespace, 'a'))).toMatchObject({ code: 429, reason: 'TooManyRequests' })
+      await whileNobodyCounts(async () => {
+        await stage.api.create(podDisruptionBudgets, budgetOf(namespace, { selector, minAvailable: 1 }))
+        expect(await refusal(evict(namespace, 'a'))).toMatchObject(notCounted)
+      })
       await expectStaying(namespace, 'a')
+    })
+
+    it('waits until somebody has counted for the relaxed budget', async () => {
+      const namespace = await stage.namespace()
+      await run(namespace, 'a')
+      await run(namespace, 'b')
+      await guardTwo(namespace)
+      const key = { namespace, name: 'budget' }
+      await whileNobodyCounts(async () => {
+        await stage.api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { minAvailable: 1 } } })
+        expect(await refusal(evict(namespace, 'a'))).toMatchObject(notCounted)
+      })
+      await count(key, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
+      await evict(namespace, 'a')
+      await expectGoing(namespace, 'a')
+    })
+
+    it('is granted as soon as the budget is deleted', async () => {
+      const namespace = await stage.namespace()
+      await run(namespace, 'a')
+      await run(namespace, 'b')
+      await guardTwo(namespace)
+      expect(await refusal(evict(namespace, 'a'))).toMatchObject({ code: 429 })
+      await stage.api.delete(podDisruptionBudgets, { namespace, name: 'budget' })
+      await evict(namespace, 'a')
+      await expectGoing(namespace, 'a')
     })
 
     it('takes one disruption from the budget, and the next is refused', async () => {

@@ -12,6 +12,8 @@ export interface ContractSubject {
   close(): Promise<void>
   /** Forgets the past, so that a watch from an old version finds it expired. Left out where it cannot be brought about. */
   compact?(): void | Promise<void>
+  /** Holds the disruption controller until the returned function is called. Left out where none is at work. */
+  holdDisruptionController?(): () => void
 }
 
 /** The subject with what the stories on it share. */
@@ -40,7 +42,7 @@ export class ContractPlay implements ContractStage {
   }
 
   async close(): Promise<void> {
-    for (const namespace of this.#namespaces) await this.#clear(namespace)
+    await Promise.all(this.#namespaces.map((namespace) => this.#clear(namespace)))
     await this.subject.close()
   }
 

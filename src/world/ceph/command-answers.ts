@@ -44,7 +44,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'osd tree': ({ states }) => said(osdTree(state, texts(states))),
     'osd versions': () => said(versions(state)['osd'] ?? {}),
     'osd crush dump': () => said(crushDump(state)),
-    'osd crush rule dump': () => said(crushRules(map.tree)),
+    'osd crush rule dump': () => said(crushRules(state)),
     'osd crush rule ls': () => said(map.tree.rules.map(({ name }) => name)),
     'osd erasure-code-profile get': ({ name }) => profile(texts(name)),
     'osd metadata': ({ id }) => metadata(id),

@@ -3,6 +3,7 @@ import { crushTypes } from '../../../domain/safety/crush-types.ts'
 import type { CephState } from '../ceph-state.ts'
 import type { CrushItem, CrushRule, CrushTree } from '../crush-tree.ts'
 import type { OsdMap } from '../osd-map.ts'
+import { releaseOf } from './status.ts'
 
 /** Weights in a CRUSH map are fixed-point numbers. */
 const weightUnit = 0x10000
@@ -47,16 +48,22 @@ function describeItem(item: CrushItem, map: OsdMap): JsonObject {
   }
 }
 
-export function crushRules(tree: CrushTree): JsonObject[] {
+export function crushRules(state: CephState): JsonObject[] {
+  const { tree } = state.map
+  const isPacific = releaseOf(state) === 'pacific'
   return tree.rules.map((rule) => ({
     rule_id: rule.id,
     rule_name: rule.name,
-    ruleset: rule.id,
+    ...(isPacific ? { ruleset: rule.id } : {}),
     type: rule.kind === 'replicated' ? 1 : 3,
-    min_size: rule.kind === 'replicated' ? 1 : 3,
-    max_size: rule.kind === 'replicated' ? 10 : 20,
+    ...(isPacific ? sizesOf(rule) : {}),
     steps: ruleSteps(rule, tree),
   }))
+}
+
+/** For how many copies a rule is meant; releases since Quincy do not ask. */
+function sizesOf({ kind }: CrushRule): JsonObject {
+  return kind === 'replicated' ? { min_size: 1, max_size: 10 } : { min_size: 3, max_size: 20 }
 }
 
 function ruleSteps(rule: CrushRule, tree: CrushTree): JsonObject[] {
@@ -80,7 +87,8 @@ function ruleSteps(rule: CrushRule, tree: CrushTree): JsonObject[] {
 }
 
 /** `osd crush dump`: beside the buckets their shadows, one of each for every device class. */
-export function crushDump({ map: { tree } }: CephState): JsonObject {
+export function crushDump(state: CephState): JsonObject {
+  const { tree } = state.map
   const buckets = tree.items.filter(({ type }) => type !== 'osd')
   return {
     devices: tree.osdIds.map((id) => ({ id, name: `osd.${id}`, class: tree.byId.get(id)?.deviceClass })),
@@ -88,7 +96,7 @@ export function crushDump({ map: { tree } }: CephState): JsonObject {
     buckets: [undefined, ...tree.deviceClasses].flatMap((kind) =>
       buckets.map((bucket) => describeBucket(tree, bucket, kind)),
     ),
-    rules: crushRules(tree),
+    rules: crushRules(state),
     tunables,
     choose_args: {},
   }

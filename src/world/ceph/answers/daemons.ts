@@ -32,6 +32,8 @@ export function quorumStatus(state: CephState): JsonObject {
   const { mons, map, now } = state
   const release = releaseOf(state)
   const made = zuluTime(map.createdMs)
+  // Older releases print the colon as part of the name.
+  const oddColon = release === 'pacific' ? ': ' : ''
   return {
     election_epoch: mons.electionEpoch,
     quorum: mons.members.map((mon) => mons.known.indexOf(mon)),
@@ -47,11 +49,10 @@ export function quorumStatus(state: CephState): JsonObject {
       min_mon_release: release === 'pacific' ? 16 : 20,
       min_mon_release_name: release,
       election_strategy: 1,
-      // Ceph prints these two with the colon.
-      'disallowed_leaders: ': '',
+      [`disallowed_leaders${oddColon}`]: '',
       stretch_mode: false,
       tiebreaker_mon: '',
-      'removed_ranks: ': '',
+      [`removed_ranks${oddColon}`]: '',
       features: { persistent: monFeatures, optional: [] },
       mons: mons.known.map((name, rank) => {
         const address = `${state.sightOfMon(name).address}:3300`
@@ -63,7 +64,7 @@ export function quorumStatus(state: CephState): JsonObject {
           public_addr: `${address}/0`,
           priority: 0,
           weight: 0,
-          crush_location: '{}',
+          crush_location: release === 'pacific' ? '{}' : [],
         }
       }),
     },
@@ -111,7 +112,8 @@ export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
     ceph_version: text,
     ceph_version_short: text.split(' ')[2],
     ceph_version_when_created: text,
-    container_name: osd.pod ?? '',
+    container_hostname: osd.pod ?? '',
+    container_image: `quay.io/ceph/ceph:v${text.split(' ')[2]}`,
     created_at: zuluTime(state.map.createdMs),
     default_device_class: kind,
     device_ids: '',
@@ -135,18 +137,25 @@ export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
     osd_data: path,
     osd_objectstore: 'bluestore',
     osdspec_affinity: '',
+    ...podOf(osd, state),
     rotational: isRotational,
   }
 }
 
-export function osdFind(osd: OsdEntry, { map }: CephState): JsonObject {
+/** Rook tells its daemons in which pod they are, and they pass it on. */
+function podOf({ pod }: OsdEntry, { description }: CephState): JsonObject {
+  return { pod_name: pod ?? '', pod_namespace: description.namespace }
+}
+
+export function osdFind(osd: OsdEntry, state: CephState): JsonObject {
+  const { map } = state
   const item = map.tree.byId.get(osd.id)
   return {
     osd: osd.id,
     addrs: { addrvec: [{ type: 'v2', addr: osdAddresses(osd).front, nonce: osd.nonce }] },
     osd_fsid: osd.uuid,
     host: osd.host ?? '',
-    container_name: osd.pod ?? '',
+    ...podOf(osd, state),
     crush_location:
       item === undefined ? {} : Object.fromEntries([...ancestorsOf(item)].map(({ type, name }) => [type, name])),
   }

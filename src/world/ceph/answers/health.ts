@@ -149,7 +149,7 @@ function checkGroups(state: CephState, checks: Map<string, Check>): void {
 }
 
 /** Copies of objects: all, and those that lack or are elsewhere, as last reported. */
-export function objectCounts(seen: readonly SeenGroup[]) {
+function objectCounts(seen: readonly SeenGroup[]) {
   let copies = 0
   let degraded = 0
   let misplaced = 0
@@ -160,6 +160,17 @@ export function objectCounts(seen: readonly SeenGroup[]) {
     misplaced += report.misplaced
   }
   return { copies, degraded, misplaced }
+}
+
+/** The same as `status` and `pg stat` tell it: nothing where nothing lacks. */
+export function objectTroubles(seen: readonly SeenGroup[]): JsonObject {
+  const { copies, degraded, misplaced } = objectCounts(seen)
+  return {
+    ...(degraded > 0 ? { degraded_objects: degraded, degraded_total: copies, degraded_ratio: degraded / copies } : {}),
+    ...(misplaced > 0
+      ? { misplaced_objects: misplaced, misplaced_total: copies, misplaced_ratio: misplaced / copies }
+      : {}),
+  }
 }
 
 function countOf(count: number, what: string): string {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
 import { primaryOf } from '../placement-group.ts'
+import { objectTroubles } from './health.ts'
 import { cephTime } from './times.ts'
 
 export const bytesPerObject = 4 * 1_024 * 1_024
@@ -45,6 +46,7 @@ export function pgStat(state: CephState): JsonObject {
       total_used_raw_bytes: used,
       write_bytes_sec: 0,
       io_sec: 0,
+      ...objectTroubles(seen),
     },
   }
 }

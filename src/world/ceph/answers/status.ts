@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../api/json.ts'
 import type { CephState } from '../ceph-state.ts'
-import { health, objectCounts } from './health.ts'
+import { health, objectTroubles } from './health.ts'
 import { pgsByState, usage } from './pg-dump.ts'
 import { cephTime, unixSeconds } from './times.ts'
 
@@ -43,7 +43,6 @@ export function osdStat(state: CephState): JsonObject {
 
 function pgSummary(state: CephState): JsonObject {
   const seen = state.seen()
-  const { copies, degraded, misplaced } = objectCounts(seen)
   const { stored, used, total } = usage(state)
   const inactive = seen.filter((group) => group.state !== 'unknown' && !group.state.split('+').includes('active'))
   const unknown = seen.filter((group) => group.state === 'unknown')
@@ -58,9 +57,6 @@ function pgSummary(state: CephState): JsonObject {
     bytes_total: total,
     ...(inactive.length > 0 ? { inactive_pgs_ratio: inactive.length / seen.length } : {}),
     ...(unknown.length > 0 ? { unknown_pgs_ratio: unknown.length / seen.length } : {}),
-    ...(degraded > 0 ? { degraded_objects: degraded, degraded_total: copies, degraded_ratio: degraded / copies } : {}),
-    ...(misplaced > 0
-      ? { misplaced_objects: misplaced, misplaced_total: copies, misplaced_ratio: misplaced / copies }
-      : {}),
+    ...objectTroubles(seen),
   }
 }

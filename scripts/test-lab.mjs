@@ -1,0 +1,119 @@
+// `npm run test:lab`: everything again on a real Kubernetes and a real Ceph. Fetches and builds what is missing, runs the
+// suites, and leaves nothing running. Words after the options choose suites by name; `--help` tells the rest.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { constants } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+
+const releases = ['16', '18', '20']
+const help = `npm run test:lab [-- [options] [suite ...]]
+
+Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
+The first run builds Kubernetes from its Go modules (7 to 10 minutes on two cores, 5 GB) and installs or unpacks Debian's Ceph;
+later runs find both. Programs in $KUBEBUILDER_ASSETS are used where that is set.
+
+  suite              part of a suite's name, as in: npm run test:lab -- ceph-drain
+  --ceph <release>   ${releases.join(', ')}: which Ceph to run (default 16, the one of Debian 12)
+  --prepare          only fetch and build
+  --help             this text
+
+Logs of the last run of every suite: .cofferdam/lab/<suite>/, of which journal.log tells who did what and when.`
+
+function chosen() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { ceph: { type: 'string', default: '16' }, prepare: { type: 'boolean' }, help: { type: 'boolean' } },
+    })
+  } catch (error) {
+    console.error(`${error.message}\n\n${help}`)
+    process.exit(2)
+  }
+}
+
+const { values, positionals } = chosen()
+if (values.help) {
+  console.log(help)
+  process.exit(0)
+}
+if (!releases.includes(values.ceph)) {
+  console.error(`--ceph: there is no release ${values.ceph} here; there are: ${releases.join(', ')}.`)
+  process.exit(2)
+}
+if (process.platform !== 'linux' || !existsSync('/usr/bin/apt-get')) {
+  console.error('The lab takes its Ceph from Debian packages: it needs Debian 12 or a system made from it.')
+  process.exit(2)
+}
+
+// Whoever is told to end waits for what it started, so that nothing outlives it.
+const children = new Set()
+let told
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    told ??= signal
+    for (const child of children) child.kill(signal)
+    void setTimeout(5_000, undefined, { ref: false }).then(() => {
+      for (const child of children) child.kill('SIGKILL')
+    })
+  })
+}
+
+function run(command, args, env = {}) {
+  return new Promise((resolve) => {
+    // The kernel ends it when this process is killed.
+    const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', command, ...args], {
+      stdio: 'inherit',
+      env: { ...process.env, ...env },
+    })
+    children.add(child)
+    child.on('exit', (code, signal) => {
+      children.delete(child)
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0))
+    })
+  })
+}
+
+/** Modules look for the files beside them where they stand in the checkout, not where the bundle does. */
+const atTheirPlaces = {
+  name: 'at-their-places',
+  setup({ onLoad }) {
+    onLoad({ filter: /test\/lab\/.*\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href)),
+      loader: 'ts',
+    }))
+  },
+}
+
+async function main() {
+  await build({
+    entryPoints: ['test/lab/prepare.ts'],
+    outfile: 'dist/lab/prepare.js',
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'warning',
+    plugins: [atTheirPlaces],
+  })
+  const prepared = await run(process.execPath, ['dist/lab/prepare.js', values.ceph])
+  if (prepared !== 0 || values.prepare || told) return prepared
+  // Not through npx, which would stand between the signals and the suites.
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts']
+  return run(process.execPath, [...vitest, ...positionals], { COFFERDAM_LAB_CEPH: values.ceph })
+}
+
+if (!existsSync('dist/cofferdam.js')) {
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
+  if (status !== 0) process.exit(1)
+}
+const code = await main()
+// Suites of a run that was cut off end a moment after it.
+if (told) await setTimeout(2_000)
+if (existsSync('dist/lab/prepare.js'))
+  spawnSync(process.execPath, ['dist/lab/prepare.js', 'sweep'], { stdio: 'inherit' })
+process.exit(told ? 128 + constants.signals[told] : code)

@@ -1,0 +1,37 @@
+import { ApiServer } from '../../../src/embedded/api-server.ts'
+import { startHttpFace } from '../../../src/embedded/http/http-face.ts'
+import { clusterAdmin } from '../../../src/embedded/user-info.ts'
+import { realRandom } from '../../../src/runtime/random.ts'
+import { realClock } from '../../../src/runtime/real-clock.ts'
+import { startDisruption } from '../../../src/world/disruption.ts'
+import type { Side } from './side.ts'
+import { createWireClient } from './wire-client.ts'
+
+/**
+ * The embedded server behind its HTTP face, and of its world only the disruption controller: garbage collection and the
+ * lifecycle of namespaces stand still, so that objects on their way out can be looked at.
+ */
+export async function openEmbeddedSide(): Promise<Side> {
+  const server = new ApiServer({ clock: realClock, random: realRandom })
+  const face = await startHttpFace({ server, clock: realClock, port: 0 })
+  const client = createWireClient({ url: face.url })
+  const start = () => startDisruption({ api: server.as(clusterAdmin), clock: realClock, random: realRandom })
+  let disruption: ReturnType<typeof start> | undefined = start()
+  return {
+    name: 'embedded',
+    ...client,
+    async pauseBudgets() {
+      disruption?.stop()
+      disruption = undefined
+    },
+    async resumeBudgets() {
+      disruption ??= start()
+    },
+    async close() {
+      disruption?.stop()
+      await client.close()
+      await face.close()
+      server.stop()
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { generateBudgets, generateEvictions } from './generate-evictions.ts'
+import { generateSequence } from './generate-steps.ts'
+import { namespaceKind, nodeKind } from './kinds/cluster-kinds.ts'
+import { configMapKind } from './kinds/config-map.ts'
+import { gaugeKind } from './kinds/gauge.ts'
+import { podKind } from './kinds/pod.ts'
+import { podDisruptionBudgetKind } from './kinds/pod-disruption-budget.ts'
+import { leaseKind, serviceKind } from './kinds/small-kinds.ts'
+import { deploymentKind, replicaSetKind } from './kinds/workloads.ts'
+import { type KnownDifference, knownDifferenceOf } from './known-differences.ts'
+import { type Divergence, type Pair, runSequence, type SequenceResult } from './run-sequence.ts'
+import { shrink } from './shrink.ts'
+import type { Side } from './side.ts'
+import type { Sequence } from './step.ts'
+
+type Generate = (seed: number) => Sequence
+
+/** What stories are told about; the figure says how many of them for each round. */
+export const families: Readonly<Record<string, { readonly share: number; readonly generate: Generate }>> = {
+  'config maps': { share: 3, generate: (seed) => generateSequence(configMapKind, seed) },
+  pods: { share: 3, generate: (seed) => generateSequence(podKind, seed) },
+  deployments: { share: 1, generate: (seed) => generateSequence(deploymentKind, seed) },
+  'replica sets': { share: 1, generate: (seed) => generateSequence(replicaSetKind, seed) },
+  budgets: { share: 2, generate: (seed) => generateSequence(podDisruptionBudgetKind, seed) },
+  nodes: { share: 2, generate: (seed) => generateSequence(nodeKind, seed) },
+  namespaces: { share: 1, generate: (seed) => generateSequence(namespaceKind, seed) },
+  leases: { share: 1, generate: (seed) => generateSequence(leaseKind, seed) },
+  services: { share: 1, generate: (seed) => generateSequence(serviceKind, seed) },
+  'custom resources': { share: 2, generate: (seed) => generateSequence(gaugeKind, seed) },
+  evictions: { share: 4, generate: generateEvictions },
+  'budgets that controllers count for': { share: 2, generate: generateBudgets },
+}
+
+export interface Exploration {
+  readonly compared: number
+  readonly divergence?: Divergence
+}
+
+/** Tells stories to both servers, and gives each its own namespace. */
+export class Explorer {
+  readonly #sides: Pair<Side>
+  readonly #prefix: string
+  readonly #seen = new Map<KnownDifference, number>()
+  #told = 0
+
+  constructor(sides: Pair<Side>, prefix: string) {
+    this.#sides = sides
+    this.#prefix = prefix
+  }
+
+  /** How often each known difference has shown. */
+  get seen(): ReadonlyMap<KnownDifference, number> {
+    return this.#seen
+  }
+
+  /** Stops at the first story on which the servers disagree, and makes it as short as it can be. */
+  async explore(generate: Generate, seeds: readonly number[]): Promise<Exploration> {
+    let compared = 0
+    for (const seed of seeds) {
+      const result = await this.#run(generate(seed))
+      compared += result.compared
+      if (result.divergence === undefined) continue
+      return { compared, divergence: await shrink(result.divergence, (sequence) => this.#run(sequence)) }
+    }
+    return { compared }
+  }
+
+  #run(sequence: Sequence): Promise<SequenceResult> {
+    this.#told += 1
+    return runSequence(this.#sides, {
+      sequence,
+      namespace: `${this.#prefix}-${this.#told}`,
+      excuse: (step, difference, answers) => {
+        const known = knownDifferenceOf(difference, step, answers)
+        if (known !== undefined) this.#seen.set(known, (this.#seen.get(known) ?? 0) + 1)
+        return known !== undefined
+      },
+    })
+  }
+}

@@ -1,0 +1,202 @@
+import { isJsonObject, type Json } from '../../../src/api/json.ts'
+import { parseQuantity } from '../../../src/api/quantity.ts'
+import type { Difference } from './compare.ts'
+import type { Pair } from './run-sequence.ts'
+import type { Step } from './step.ts'
+
+export interface KnownDifference {
+  /** One sentence, as the documentation has it. */
+  readonly says: string
+  readonly because: string
+  readonly covers: (difference: Difference, step: Step, answers: Pair<Json>) => boolean
+}
+
+const isText = (path: string) => /(^|\.)(message|causes\[\d+\]\.message|warnings\[\d+\])$/.test(path)
+
+/** Both refuse alike and only the words differ. */
+function wordsOf(real: RegExp): KnownDifference['covers'] {
+  return ({ path, real: said }) => isText(path) && typeof said === 'string' && real.test(said)
+}
+
+/** The real server refuses, in these words, what the embedded one takes. */
+function refusalOf(real: RegExp): KnownDifference['covers'] {
+  return (_difference, _step, answers) => {
+    const { code, message } = answerOf(answers.real)
+    return code >= 400 && answerOf(answers.embedded).code !== code && real.test(message)
+  }
+}
+
+function answerOf(answer: Json): { readonly code: number; readonly message: string } {
+  if (!isJsonObject(answer)) return { code: 0, message: '' }
+  const { code, body } = answer
+  const message = isJsonObject(body) ? body['message'] : ''
+  return { code: Number(code), message: typeof message === 'string' ? message : '' }
+}
+
+/** Both refuse as invalid, and both name one field that is. */
+function isSameFault({ real, embedded }: Pair<Json>): boolean {
+  if (answerOf(real).code !== 422 || answerOf(embedded).code !== 422) return false
+  const named = fieldsOf(embedded)
+  return fieldsOf(real).some((field) => named.includes(field))
+}
+
+/** The first two steps of the path of each field that a refusal names. */
+function fieldsOf(answer: Json): string[] {
+  const { body } = answer as {
+    readonly body: { readonly details?: { readonly causes?: readonly { field?: string }[] } }
+  }
+  return (body.details?.causes ?? []).map(({ field = '' }) =>
+    field
+      .replace(/^metadata\.taints/, 'spec.taints')
+      .split(/[.[]/, 2)
+      .join('.'),
+  )
+}
+
+/** Null, zero, the empty text, and what holds nothing else. */
+function isHollow(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === 0 || value === '' || value === false) return true
+  if (Array.isArray(value)) return value.every((item: Json) => isHollow(item))
+  return isJsonObject(value) && Object.values(value).every(isHollow)
+}
+
+function isSameQuantity(left: Json | undefined, right: Json | undefined): boolean {
+  if (typeof left !== 'string' || typeof right !== 'string') return false
+  try {
+    return parseQuantity(left) === parseQuantity(right)
+  } catch {
+    return false
+  }
+}
+
+function budgetsIn(answer: Json): number {
+  const { body } = answer as { readonly body: { readonly items: readonly Json[] } }
+  return body.items.length
+}
+
+const isAbout = (step: Step, plural: string) => 'path' in step && step.path.includes(`/${plural}`)
+
+/** Every difference that is not fixed, and why. */
+export const knownDifferences: readonly KnownDifference[] = [
+  {
+    says: 'A body that cannot be read is refused in other words.',
+    because: 'The real server names the Go types and offsets of its decoder.',
+    covers: wordsOf(
+      /cannot unmarshal|illegal base64|cannot be handled as|strict decoding error|unrecognized type|json: |invalid continue token|strconv|in an unknown format/,
+    ),
+  },
+  {
+    says: 'A selector that cannot be read is refused in other words.',
+    because: 'The real server names the tokens of its parser.',
+    covers: wordsOf(/unable to parse requirement|found '.*', expected|invalid field selector|invalid selector/),
+  },
+  {
+    says: 'A value that is refused is quoted with the field names of the API, not with those of Go.',
+    because: 'The real server prints its own structures, and what a patch made of them.',
+    covers: wordsOf(
+      /patch: Invalid value|Invalid value: ("(\{|map\[)|\{"[A-Z]|\[\{"[A-Z])|pod updates may not change|StorageError: invalid object/,
+    ),
+  },
+  {
+    says: 'A field that holds nothing may be written by one server and left out by the other.',
+    because: 'Which empty fields the real server writes is decided field by field in its Go types.',
+    covers: ({ path, real, embedded }) =>
+      !/^(code|body\.(kind|reason))$/.test(path) &&
+      (real === undefined || embedded === undefined) &&
+      isHollow(real) &&
+      isHollow(embedded),
+  },
+  {
+    says: 'Quantities are kept as they were written: `0.5` does not become `500m`.',
+    because: 'They are compared by value everywhere; nothing in the project depends on one spelling.',
+    covers: ({ real, embedded }) => real !== undefined && embedded !== undefined && isSameQuantity(real, embedded),
+  },
+  {
+    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is told differently in `managedFields`.',
+    because: 'The real server notes owners before admission and forgets its own writes; ours notes what is stored.',
+    covers: ({ path }, step) => path.includes('.managedFields') && !isAbout(step, 'configmaps'),
+  },
+  {
+    says: 'A generation that is sent for a kind which has none, or a grace period with a new object, is dropped.',
+    because: 'The real server keeps the number and never looks at it.',
+    covers: ({ path, embedded }) =>
+      /metadata\.(generation|deletionGracePeriodSeconds)$/.test(path) && embedded === undefined,
+  },
+  {
+    says: 'New nodes do not get the taint `node.kubernetes.io/not-ready`.',
+    because: 'The embedded world taints nodes itself once their kubelet is silent.',
+    covers: ({ path }, step) => isAbout(step, 'nodes') && /spec\.taints/.test(path),
+  },
+  {
+    says: 'Where several things are wrong with an object, they may be named in another order, in other words, or not all.',
+    because: 'The code and the reason are the same, and at least one field is named by both.',
+    covers: ({ path }, _step, answers) => /^body\.(message|details\.causes.*)$/.test(path) && isSameFault(answers),
+  },
+  {
+    says: 'Pods run under the service account `default` also where the admission plugin ServiceAccount is off.',
+    because: 'In almost all clusters it is on; in the lab it is off, since nobody there makes accounts.',
+    covers: ({ path, real, embedded }) =>
+      /spec\.serviceAccount(Name)?$/.test(path) && real === undefined && embedded === 'default',
+  },
+  {
+    says: 'A page of a selected list is not followed by an empty one.',
+    because: 'The real server does not look ahead whether anything more is selected.',
+    covers: (_difference, step) => step.asks === 'pages' && step.query !== undefined,
+  },
+  {
+    says: 'Fields that nothing in the project reads are not checked in full: addresses, ranges, counts of replicas, services.',
+    because: 'Their rules would be much code and guard nothing here.',
+    covers: refusalOf(
+      /status\.(podIPs|hostIPs|nominatedNodeName|conditions|qosClass|observedGeneration)|podCIDR|availableReplicas|readyReplicas|loadBalancer|sessionAffinity|spec\.finalizers|spec\.ports|clusterIP|externalName|spec\.taints|hostPort/,
+    ),
+  },
+  {
+    says: 'Writing the status of a Service that does not exist does not make one.',
+    because: 'It does on the real server, by an accident that nobody relies on.',
+    covers: (_difference, step, answers) =>
+      isAbout(step, 'services') && answerOf(answers.embedded).code === 404 && answerOf(answers.real).code !== 404,
+  },
+  {
+    says: 'Deleting a namespace on a wrong uid is refused in other words.',
+    because: 'Namespaces are deleted by code of their own in the real server.',
+    covers: ({ path, real }, step) =>
+      isAbout(step, 'namespaces/') &&
+      (wordsOf(/Precondition failed/)({ path, real, embedded: undefined }, step, { real: null, embedded: null }) ||
+        (path === 'body.details.kind' && real === 'namespaces')),
+  },
+  {
+    says: 'Some warnings are not given: about directives inside a strategic patch, and about services.',
+    because: 'They tell of fields that the real server ignores, and so does ours.',
+    covers: ({ path, real, embedded }) =>
+      path === 'warnings' && embedded === undefined && /\$patch|is ignored for/.test(JSON.stringify(real)),
+  },
+  {
+    says: 'When two budgets cover a pod, both are counted anew at every change of it.',
+    because: 'The real controller then follows only one of them, and says that two are wrong.',
+    covers: ({ path }, step, answers) =>
+      step.asks === 'settle-budgets' && path.includes('status') && budgetsIn(answers.real) > 1,
+  },
+  {
+    says: 'A strategic merge patch with directives is taken also under strict field validation.',
+    because: 'The real server calls its own directives unknown fields there.',
+    covers: (_difference, step, answers) =>
+      step.asks === 'request' &&
+      step.patch === 'strategic' &&
+      step.query === 'fieldValidation=Strict' &&
+      answerOf(answers.real).code === 422,
+  },
+  {
+    says: 'A pod may name a priority class that does not exist.',
+    because: 'Nothing here is preempted.',
+    covers: refusalOf(/no PriorityClass with name/),
+  },
+]
+
+/** The known difference that covers this one. */
+export function knownDifferenceOf(
+  difference: Difference,
+  step: Step,
+  answers: Pair<Json>,
+): KnownDifference | undefined {
+  return knownDifferences.find(({ covers }) => covers(difference, step, answers))
+}

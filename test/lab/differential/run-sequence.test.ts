@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { openEmbeddedSide } from './embedded-side.ts'
+import { generateSequence } from './generate-steps.ts'
+import { configMapKind } from './kinds/config-map.ts'
+import { runSequence } from './run-sequence.ts'
+import { shrink } from './shrink.ts'
+import type { Side, WireAnswer } from './side.ts'
+import { tellDivergence } from './story.ts'
+
+const nothing = () => false
+
+async function twoSides(change: (answer: WireAnswer) => WireAnswer): Promise<{ real: Side; embedded: Side }> {
+  const [first, embedded] = await Promise.all([openEmbeddedSide(), openEmbeddedSide()])
+  return { real: { ...first, name: 'real', send: async (request) => change(await first.send(request)) }, embedded }
+}
+
+it('two servers of the same kind never disagree: what is told of a real one is not made up', async () => {
+  const sides = await twoSides((answer) => answer)
+  try {
+    for (const seed of [1, 2, 3]) {
+      const sequence = generateSequence(configMapKind, seed, 15)
+      const result = await runSequence(sides, { sequence, namespace: `same-${seed}`, excuse: nothing })
+      expect(result).toEqual({ compared: sequence.steps.length })
+    }
+  } finally {
+    await Promise.all([sides.real.close(), sides.embedded.close()])
+  }
+})
+
+it('a server that answers one request differently is caught, and told of in the fewest steps', async () => {
+  const sides = await twoSides((answer) => (answer.code === 404 ? { ...answer, code: 410 } : answer))
+  let told = 0
+  const run = (sequence: Parameters<typeof runSequence>[1]['sequence']) => {
+    told += 1
+    return runSequence(sides, { sequence, namespace: `odd-${told}`, excuse: nothing })
+  }
+  try {
+    const { divergence } = await run(generateSequence(configMapKind, 4, 25))
+    if (divergence === undefined) throw new Error('the servers agreed')
+    const shortest = await shrink(divergence, run)
+    expect(shortest.sequence.steps).toHaveLength(1)
+    expect(tellDivergence(shortest)).toContain('real:     410')
+  } finally {
+    await Promise.all([sides.real.close(), sides.embedded.close()])
+  }
+})

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import type { Pod } from '../../../src/api/core.ts'
+import { operatorArguments } from './operator-arguments.ts'
+
+function pod(args?: readonly string[]): Pod {
+  const container = { name: 'operator', ...(args === undefined ? {} : { args }) }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [container] } }
+}
+
+it('keeps what the pod asks for, and moves only what two processes on one network cannot share', () => {
+  const asked = ['operator', '--health-host', '0.0.0.0', '--dry-run', '--health-port', '7480', '--log-level', 'debug']
+  const ceph = { conf: 'ceph.conf', name: 'client.x', keyring: 'x.keyring' }
+  expect(operatorArguments(pod(asked), { port: 5, kubeconfig: 'k', ceph })).toEqual([
+    'operator',
+    '--dry-run',
+    '--log-level',
+    'debug',
+    '--kubeconfig',
+    'k',
+    '--ceph-conf',
+    'ceph.conf',
+    '--ceph-name',
+    'client.x',
+    '--ceph-keyring',
+    'x.keyring',
+    '--health-host',
+    '127.0.0.1',
+    '--health-port',
+    '5',
+  ])
+})
+
+it('a pod without arguments runs the operator as it is, and without a Ceph none is named', () => {
+  expect(operatorArguments(pod(), { port: 5, kubeconfig: 'k', ceph: undefined })).toEqual([
+    'operator',
+    '--kubeconfig',
+    'k',
+    '--health-host',
+    '127.0.0.1',
+    '--health-port',
+    '5',
+  ])
+})

@@ -1,0 +1,29 @@
+import type { Pod } from '../../../src/api/core.ts'
+import type { CephAccess } from '../../../src/ceph/ceph-access.ts'
+
+export interface OperatorPlace {
+  /** All share one network here, so the pod's own port would be taken by the first. */
+  readonly port: number
+  readonly kubeconfig: string
+  readonly ceph: CephAccess | undefined
+}
+
+/** The arguments of the pod's container, moved to where this process runs. */
+export function operatorArguments(pod: Pod, { port, kubeconfig, ceph }: OperatorPlace): string[] {
+  const container = pod.spec.containers[0] as { readonly args?: readonly string[] } | undefined
+  const [command = 'operator', ...given] = container?.args ?? []
+  const moved: Readonly<Record<string, string | undefined>> = {
+    '--kubeconfig': kubeconfig,
+    '--ceph-conf': ceph?.conf,
+    '--ceph-name': ceph?.name,
+    '--ceph-keyring': ceph?.keyring,
+    '--health-host': '127.0.0.1',
+    '--health-port': String(port),
+  }
+  const kept = given.filter((word, index) => !(word in moved) && !((given[index - 1] ?? '') in moved))
+  return [
+    command,
+    ...kept,
+    ...Object.entries(moved).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value])),
+  ]
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pod } from '../../../src/api/core.ts'
+import type { CephAccess } from '../../../src/ceph/ceph-access.ts'
+import type { ContainerRuntime } from '../../../src/world/container-runtime.ts'
+import { type Daemon, startDaemon } from '../processes/daemon.ts'
+import { freePorts } from '../processes/free-port.ts'
+import type { Journal } from '../processes/journal.ts'
+import type { LabFolder } from '../processes/lab-folder.ts'
+import { followLines } from './follow-lines.ts'
+import { operatorArguments } from './operator-arguments.ts'
+import { withOwnHostname } from './own-hostname.ts'
+import { processContainer } from './process-container.ts'
+import { shortLine } from './short-line.ts'
+
+export interface OperatorRuntimeOptions {
+  /** What the image's entrypoint is: `node bin/cofferdam.js`. */
+  readonly program: readonly [string, ...string[]]
+  readonly folder: Pick<LabFolder, 'logs'>
+  readonly journal: Journal
+  readonly environment?: Readonly<Record<string, string>>
+  /** Beside those of the pod and those of the access. */
+  readonly argumentsOf?: (pod: Pod) => readonly string[]
+}
+
+/** What a pod would find mounted: as whom it talks to Kubernetes and to Ceph. */
+export interface OperatorAccess {
+  readonly kubeconfig: string
+  readonly ceph?: CephAccess
+}
+
+export interface OperatorRuntime extends ContainerRuntime {
+  /** Holds from the next start on. Until it was called, pods cannot start. */
+  use(access: OperatorAccess): void
+  /** Those that run, by the names of their pods. */
+  processes(): ReadonlyMap<string, Daemon>
+  processOf(pod: string): Daemon | undefined
+}
+
+/** Behind the pods of deploy/operator.yaml, the program itself with the arguments of the pod. */
+export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntime {
+  const { folder, journal, environment = {}, argumentsOf = () => [] } = options
+  const daemons = new Map<string, Daemon>()
+  let access: OperatorAccess | undefined
+
+  function launch(pod: Pod, { kubeconfig, ceph }: OperatorAccess, port: number): Daemon {
+    const { name } = pod.metadata
+    const [program, ...first] = options.program
+    const args = [...operatorArguments(pod, { port, kubeconfig, ceph }), ...argumentsOf(pod)]
+    const logFile = join(folder.logs, `${name}.log`)
+    const stopFollowing = followLines(logFile, (line) => journal.tell(name, shortLine(line)))
+    const daemon = startDaemon({
+      name,
+      command: withOwnHostname(name, [program, ...first, ...args]),
+      environment: { ...literalEnvironment(pod), ...environment },
+      logFile,
+      journal,
+    })
+    void daemon.ended.then(stopFollowing)
+    daemons.set(name, daemon)
+    return daemon
+  }
+
+  return {
+    use(next) {
+      access = next
+    },
+    processes: () => new Map([...daemons].filter(([, daemon]) => daemon.isRunning())),
+    processOf: (pod) => daemons.get(pod),
+    start(pod) {
+      if (!isOperator(pod)) return undefined
+      if (access === undefined) throw new Error('nobody said yet as whom the operator talks to the cluster')
+      const given = access
+      let port = 0
+      return processContainer({
+        prepare: async () => {
+          port = (await freePorts(1))[0] as number
+          return () => launch(pod, given, port)
+        },
+        ready: (daemon) => untilReady(daemon, `http://127.0.0.1:${port}/readyz`),
+      })
+    },
+  }
+}
+
+async function untilReady(daemon: Daemon, url: string): Promise<void> {
+  while (daemon.isRunning()) {
+    const isReady = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+      async (response) => {
+        await response.arrayBuffer()
+        return response.ok
+      },
+      () => false,
+    )
+    if (isReady) return
+    await pause(100)
+  }
+  throw new Error(`${daemon.name} ended before it was ready; see ${daemon.logFile}`)
+}
+
+function isOperator({ metadata: { labels = {} } }: Pod): boolean {
+  return labels['app.kubernetes.io/name'] === 'cofferdam' && labels['app.kubernetes.io/component'] === 'operator'
+}
+
+function literalEnvironment({ spec }: Pod): Record<string, string> {
+  const env = (spec.containers[0] as { env?: { name: string; value?: string }[] } | undefined)?.env ?? []
+  return Object.fromEntries(env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
+}

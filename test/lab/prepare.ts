@@ -1,0 +1,23 @@
+import { findCeph } from './parts/find-ceph.ts'
+import { findKubernetes } from './parts/find-kubernetes.ts'
+import type { CephRelease } from './parts/parts.ts'
+import { sweepLabFolders } from './processes/lab-folder.ts'
+
+/** Run before the suites, with the release of Ceph: the screen tells what takes so long. With `sweep`: after them. */
+const [wish = '16'] = process.argv.slice(2)
+const say = (line: string) => console.log(`lab: ${line}`)
+
+if (wish === 'sweep') {
+  for (const folder of await sweepLabFolders()) say(`cleared away ${folder}, which an interrupted suite had left`)
+} else {
+  try {
+    const began = performance.now()
+    const kubernetes = await findKubernetes(say)
+    const ceph = await findCeph(wish as CephRelease, say)
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+    say(`Kubernetes ${kubernetes.version} and Ceph ${ceph.version} are there (${seconds} s)`)
+  } catch (error) {
+    console.error(`lab: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
+}

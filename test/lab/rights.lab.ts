@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { configMaps, events } from '../../src/api/resources.ts'
+import { type Lab, openLab } from './lab.ts'
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab('rights')
+  await lab.installOperator()
+})
+afterAll(() => lab?.close())
+
+interface Role {
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[]
+}
+
+/** Takes a verb on budgets away from a role, as somebody does who trims rights; returns what puts it back. */
+async function takeAway(role: string, verb: string): Promise<() => Promise<unknown>> {
+  const { stdout } = await lab.kubectl('get', 'clusterrole', role, '-o', 'json')
+  const { rules } = JSON.parse(stdout) as Role
+  const write = (next: Role['rules']) =>
+    lab.kubectl('patch', 'clusterrole', role, '--type=merge', '-p', JSON.stringify({ rules: next }))
+  await write(
+    rules.map((rule) =>
+      rule.resources.includes('poddisruptionbudgets')
+        ? { ...rule, verbs: rule.verbs.filter((held) => held !== verb) }
+        : rule,
+    ),
+  )
+  return () => write(rules)
+}
+
+async function eventNotes(reason: string): Promise<string[]> {
+  const { items } = await lab.api.list(events, { namespace: lab.namespace })
+  return items.filter((event) => event.reason === reason).map(({ message = '' }) => message)
+}
+
+it('an operator that may not create budgets says so on the CephCluster, and nothing more goes until it may', async () => {
+  const restore = [
+    await takeAway('cofferdam:ceph-drain', 'create'),
+    await takeAway('cofferdam:ceph-static-budgets', 'create'),
+  ]
+  const drain = lab.drain('node-a')
+  await lab.until('the missing right is told', async () => (await eventNotes('RightsMissing')).length > 0)
+  expect((await eventNotes('RightsMissing')).join()).toMatch(/cannot create resource "poddisruptionbudgets"/)
+  await lab.seconds(10)
+  expect(drain.isRunning()).toBe(true)
+  expect(lab.osdsOn('node-a')).toHaveLength(1)
+
+  lab.chapter('The rights are given back')
+  for (const give of restore) await give()
+  expect((await drain.ended).code).toBe(0)
+  await lab.kubectl('uncordon', 'node-a')
+  await lab.until('the default budget is back', () => lab.osdBudgets().join() === 'rook-ceph-osd', 90)
+  expect(lab.oracle.violations).toEqual([])
+})
+
+/** Ceph looks at the rights of a user when it connects, and not again. */
+async function connectAnew(): Promise<void> {
+  await lab.kubectl('-n', 'cofferdam-system', 'rollout', 'restart', 'deployment/cofferdam-operator')
+  await lab.kubectl('-n', 'cofferdam-system', 'rollout', 'status', 'deployment/cofferdam-operator')
+}
+
+it('a Ceph user that may not set noout is named as a problem, and the drain is as safe as ever', async () => {
+  const user = { prefix: 'auth caps', entity: 'client.cofferdam' }
+  await lab.ceph.commands.run({ ...user, caps: ['mon', 'allow r', 'mgr', 'allow r'] })
+  await connectAnew()
+  const drain = lab.drain('node-b')
+  expect((await drain.ended).code).toBe(0)
+  const problems = async () => {
+    const { metadata } = await lab.api.get(configMaps, { namespace: lab.namespace, name: 'rook-ceph-pdbstatemap' })
+    return metadata.annotations?.['cofferdam.io/problems'] ?? ''
+  }
+  await lab.until('the record names the bucket and the refusal', async () => /rack-y.*noout/.test(await problems()))
+  expect(await lab.nooutBuckets()).toEqual([])
+  expect(lab.osdBudgets()).toEqual(['rook-ceph-osd-rack-rack-x', 'rook-ceph-osd-rack-rack-z'])
+
+  lab.chapter('The right is given back')
+  const caps = ['mon', 'allow r, allow command "osd set-group", allow command "osd unset-group"', 'mgr', 'allow r']
+  await lab.ceph.commands.run({ ...user, caps })
+  await connectAnew()
+  await lab.until('noout is set now', async () => (await lab.nooutBuckets()).join() === 'rack-y', 90)
+  await lab.kubectl('uncordon', 'node-b')
+  await lab.until('the default budget is back', () => lab.osdBudgets().join() === 'rook-ceph-osd', 90)
+  expect(await lab.nooutBuckets()).toEqual([])
+  expect(lab.oracle.violations).toEqual([])
+})

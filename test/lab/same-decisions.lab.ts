@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { openCephStage } from '../../scenarios/testing/ceph-stage.ts'
+import { recordCluster } from '../../scenarios/testing/recorder.ts'
+import { deployments } from '../../src/api/resources.ts'
+import type { KubeApi } from '../../src/kube/kube-api.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { type Lab, openLab } from './lab.ts'
+
+/** What both stages can do; one in real time, one in virtual time. */
+interface Stage {
+  readonly api: KubeApi
+  drain(node: string): Promise<void>
+  uncordon(node: string): Promise<void>
+  osdBudgets(): string[]
+  nooutBuckets(): Promise<string[]>
+  until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
+}
+
+const calm = 'rook-ceph-osd'
+const namespace = 'rook-ceph'
+
+/** The same events on any stage; returns what was decided, in order. */
+async function play(stage: Stage, views: Views): Promise<string[]> {
+  const decided: string[] = []
+  const tell = (line: string) => {
+    if (line.startsWith('rook-ceph-osd')) decided.push(line)
+  }
+  const end = recordCluster(views, { tell })
+  const isCalm = () => stage.osdBudgets().join() === calm
+  const scale = (replicas: number) =>
+    stage.api.patch(
+      deployments,
+      { namespace, name: 'rook-ceph-osd-2' },
+      { type: 'merge', body: { spec: { replicas } } },
+    )
+
+  decided.push('# node-a is drained')
+  await stage.drain('node-a')
+  await stage.until('noout is set', async () => (await stage.nooutBuckets()).join() === 'rack-x')
+  await stage.until('the default budget has gone', () => decided.includes('rook-ceph-osd disappeared'))
+  decided.push('# node-a is back')
+  await stage.uncordon('node-a')
+  await stage.until('all is calm', isCalm, 120)
+  await stage.until('noout is gone', async () => (await stage.nooutBuckets()).length === 0)
+
+  decided.push('# osd.2 is stopped, its node is not cordoned')
+  await scale(0)
+  await stage.until('the other racks are held', () => stage.osdBudgets().length === 2)
+  decided.push(`noout on ${(await stage.nooutBuckets()).join() || 'nothing'}`)
+  await stage.until('the default budget has gone', () => decided.at(-1) === 'rook-ceph-osd disappeared')
+  decided.push('# osd.2 is started again')
+  await scale(1)
+  await stage.until('all is calm', isCalm, 120)
+  end()
+  return decided
+}
+
+let lab: Lab
+beforeAll(async () => {
+  lab = await openLab('same-decisions')
+  await lab.installOperator()
+})
+afterAll(() => lab?.close())
+
+const endings: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end()
+})
+
+it('the same events lead to the same decisions on the simulated Ceph and on the real one', async () => {
+  const simulated = await openCephStage(readFileSync(new URL('./cluster.yaml', import.meta.url), 'utf8'))
+  endings.push(() => simulated.close())
+  simulated.startOperator()
+  await simulated.until('the default budget is there', () => simulated.osdBudgets().join() === calm)
+  const onSimulated = await play(
+    {
+      ...simulated,
+      async drain(node) {
+        const drain = simulated.drain(node)
+        await simulated.until(`${node} is drained`, drain.isOver)
+        await drain.ended
+      },
+    },
+    simulated.views,
+  )
+
+  const onReal = await play(
+    {
+      ...lab,
+      drain: async (node) => expect((await lab.drain(node).ended).code).toBe(0),
+      uncordon: async (node) => void (await lab.kubectl('uncordon', node)),
+    },
+    lab.views,
+  )
+  expect(onReal).toEqual(onSimulated)
+  expect(lab.oracle.violations).toEqual([])
+  expect(simulated.oracle.violations).toEqual([])
+})
