@@ -24,7 +24,7 @@ import { RequestSigns } from './request-signs.ts'
 export const ledgerKeeperPermissions: readonly Permission[] = [
   ...ledgerPermissions,
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
-  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['watch'] },
   ...observeKeysPermissions,
   { group: '', resource: 'events', verbs: ['create'] },
 ]

@@ -140,7 +140,7 @@ async function withFreshBudget(
   }
 }
 
-export async function getBudget(
+async function getBudget(
   api: Pick<KubeApi, 'get'>,
   key: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,

@@ -3,6 +3,14 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { unlockBudget } from './node-disruption-budgets.ts'
 import { uncordonNode } from './node-disruption-cordon.ts'
+import type { Permission } from './permission.ts'
+
+/** Beside what looking at the keys needs. */
+export const undoDisruptionPermissions: readonly Permission[] = [
+  { group: '', resource: 'nodes', verbs: ['patch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['patch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets/status', verbs: ['update'] },
+]
 
 /** Takes away what a request that is gone left on its node and its budgets: our cordon, and our holds. */
 export async function undoDisruption(

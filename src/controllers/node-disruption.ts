@@ -83,11 +83,13 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
-      await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
+      await whenSynced(signal)
       for (const { metadata } of activeRequests()) enqueue(metadata.name)
     },
 
     async reconcile(name, signal) {
+      // A budget that has not been read yet looks like one that is not there.
+      await whenSynced(signal)
       const seen = views.disruptions.get({ name })
       if (seen === undefined || !isActive(seen)) {
         forget(name, seen?.metadata.uid)
@@ -109,6 +111,10 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         }
       }
     },
+  }
+
+  async function whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
   }
 
   function* activeRequests(): Generator<NodeDisruption> {
