@@ -1,5 +1,4 @@
 import type { Event, Node, Pod } from '../api/core.ts'
-import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { conditionOf, controllerOf } from '../api/kube-object.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
 import type { NodeDisruption } from '../api/node-disruption.ts'
@@ -7,10 +6,9 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
-import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
 import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
 import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
-import { known, type Observed } from '../domain/observed.ts'
+import type { Observed } from '../domain/observed.ts'
 
 export interface NodeView {
   readonly id: string
@@ -208,13 +206,6 @@ function locksOn(annotations: Readonly<Record<string, string>>): Readonly<Record
 
 export function viewDrain(disruption: NodeDisruption): DrainView {
   return { id: disruption.metadata.name, ...explainDisruption(disruption) }
-}
-
-export function viewLedger(object: DisruptionLedger): LedgerView {
-  const parsed = parseLedger(object)
-  if (!parsed.known) return { id: object.metadata.name, ledger: parsed }
-  const entries = parsed.value.entries.map((entry) => ({ ...entry, renewSequence: 0 }))
-  return { id: object.metadata.name, ledger: known({ ...parsed.value, entries }) }
 }
 
 export function viewEvent(event: Event): EventView {

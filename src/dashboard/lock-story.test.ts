@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import type { NodeDisruption } from '../api/node-disruption.ts'
 import { tellBudget, tellCluster } from './cluster-story.ts'
-import { type BudgetView, type NodeView, type PodView, viewDrain, viewLedger } from './cluster-view.ts'
+import { type BudgetView, type NodeView, type PodView, viewDrain } from './cluster-view.ts'
 import { lockOfBudget, openDrains, tellLocks } from './lock-story.ts'
+import { viewLedger } from './view-ledger.ts'
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z')
 const node = (id: string, isCordoned = false): NodeView => ({

@@ -7,9 +7,10 @@ import { createWatchCache } from '../kube/watch-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { createClusterFeed } from './cluster-feed.ts'
-import { viewBudget, viewDrain, viewEvent, viewLedger, viewNode, viewPod } from './cluster-view.ts'
+import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { readPageFiles } from './page-files.ts'
+import { viewLedger } from './view-ledger.ts'
 
 export interface DashboardOptions {
   readonly api: KubeApi
