@@ -18,11 +18,11 @@ export async function undoDisruption(
   entries: readonly LedgerEntry[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { key, uid, requestId } of entries) {
+  for (const { key, uid, requestId, epoch } of entries) {
     const [kind, first = '', second = ''] = key.split('/')
     if (kind === 'node') await uncordonNode(api, { nodeName: first, nodeUid: uid, requestId }, signal)
     if (kind !== 'pdb') continue
     const budget = { namespace: first, name: second, uid }
-    await unlockBudget(api, { budget, requestId, nowMs: clock.now() }, signal)
+    await unlockBudget(api, { budget, requestId, epoch, nowMs: clock.now() }, signal)
   }
 }

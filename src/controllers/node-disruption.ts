@@ -103,7 +103,12 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           if (object.metadata.deletionTimestamp !== undefined || !isActive(object)) return undefined
           object = await addFinalizer(api, object, signal)
         }
-        const looked = await look(object, signal)
+        const looked = await look(object, signal).catch(async (error: unknown) => {
+          const { message } = error as Error
+          const news = { reason: 'RightsMissing', explanation: message } as const
+          if (hasReason(error, 'Forbidden')) await reporter.report(seen, undefined, news)
+          throw error
+        })
         object = looked.object
         if (looked.next === 'over') return undefined
         if (looked.next === 'wait' || round >= mostRounds || signal.aborted) {
@@ -136,7 +141,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     concerns.set(object.metadata.name, new Set(snapshot.budgets.map(({ namespace, name }) => `${namespace}/${name}`)))
     const applied = await applyDisruption({ ...ports, evictor }, { object, snapshot, decision, signal })
     const { isWhole } = applied
-    await reporter.report(object, snapshot.node, decision)
+    if (isWhole) await reporter.report(object, snapshot.node, decision)
     if (isWhole && decision.steps.some(({ step }) => step === 'intend')) {
       reports.observeWait((clock.now() - snapshot.request.createdMs) / 1000)
     }
