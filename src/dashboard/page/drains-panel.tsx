@@ -25,8 +25,8 @@ export function DrainsPanel({ drains, locks }: { drains: readonly DrainView[]; l
               <tr>
                 <th scope="col">Lock</th>
                 <th scope="col">State</th>
-                <th scope="col">Held by</th>
                 <th scope="col">Until</th>
+                <th scope="col">Who and why</th>
                 <th scope="col">Ends with</th>
               </tr>
             </thead>
@@ -91,11 +91,9 @@ function LockRow({ lock: { key, scope, state, holder, until = '', says, ends } }
       <td>
         <span class={`verdict ${tone}`}>{word}</span>
       </td>
-      <td>
-        {holder} {says}
-      </td>
       <td>{until}</td>
-      <td>{ends}</td>
+      <td class="prose">{state === 'Ignored' ? says : `${holder} ${says}`}</td>
+      <td class="prose">{ends}</td>
     </tr>
   )
 }
