@@ -125,6 +125,18 @@ describe('a request to reboot a node', () => {
   })
 })
 
+describe('a dry run', () => {
+  it('has the first step of a request checked, and stores nothing', async () => {
+    const stage = await openDisruptionStage()
+    const made = await stage.request('reboot-1', { nodeName: 'node-1' })
+    stage.operate({ dryRun: true })
+    await stage.seconds(300)
+    expect(await stage.disruption('reboot-1')).toEqual(made)
+    expect([(await stage.api.list(disruptionLedgers)).items, await stage.isCordoned('node-1')]).toEqual([[], false])
+    await stage.close()
+  })
+})
+
 describe('two requests', () => {
   it('that need the same two budgets in any order never wedge: one goes, the other waits and goes then', async () => {
     const stage = await openDisruptionStage()

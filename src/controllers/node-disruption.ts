@@ -36,6 +36,8 @@ export interface NodeDisruptionPorts extends ObserveDisruptionPorts {
   readonly views: DisruptionViews
   readonly store: LedgerStore
   readonly reports: DisruptionReports
+  /** No write is stored, so what leads on from one is never seen. */
+  readonly isDryRun?: boolean
 }
 
 /** One look may lead to the next at once; more than this, and others get their turn first. */
@@ -111,6 +113,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         })
         object = looked.object
         if (looked.next === 'over') return undefined
+        if (ports.isDryRun === true) return { recheckAfterSeconds: 60 }
         if (looked.next === 'wait' || round >= mostRounds || signal.aborted) {
           return { recheckAfterSeconds: Math.max(0.001, (looked.recheckAfterMs ?? retryMs) / 1000) }
         }
