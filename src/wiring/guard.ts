@@ -1,5 +1,5 @@
 import { defaultCertificateSettings, planCertificates } from '../admission/guard-certificates.ts'
-import { type RunningGuard, startGuard } from '../admission/start-guard.ts'
+import { type GuardOptions, type RunningGuard, startGuard } from '../admission/start-guard.ts'
 import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
 import { namespaces } from '../api/resources.ts'
 import { createGuardCertificates } from '../controllers/guard-certificates.ts'
@@ -24,6 +24,7 @@ export interface GuardWiring {
   readonly hosts: readonly string[]
   /** On its way out it answers for so long: behind a Service it is still called for a moment. Default 0. */
   readonly lingerMs?: number
+  readonly listen?: GuardOptions['listen']
 }
 
 /** The guard behind its Service, or under a URL where the API server cannot reach Services. */
@@ -50,7 +51,7 @@ export interface GuardPorts extends ViewPorts {
 /** Starts the guard of this process; every replica has one. */
 export function runGuard(
   { api, clock, log, metrics, views, policy }: GuardPorts,
-  { host, port, lingerMs = 0 }: GuardWiring,
+  { host, port, lingerMs = 0, listen }: GuardWiring,
 ) {
   return startGuard({
     api,
@@ -58,6 +59,7 @@ export function runGuard(
     host,
     port,
     lingerMs,
+    ...(listen === undefined ? {} : { listen }),
     policy,
     views: {
       pods: views.pods(),
