@@ -3,7 +3,11 @@ import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { isSelected } from '../api/label-selector.ts'
 import type { NodeDisruption } from '../api/node-disruption.ts'
 import { nodes, podDisruptionBudgets, pods as podType } from '../api/resources.ts'
-import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { type AppLockPolicy, judgeAppLocks } from '../domain/drain-lock/app-lock.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
+import { holdAnnotation, parseBudgetHold } from '../domain/drain-lock/budget-hold.ts'
+import { budgetKey } from '../domain/drain-lock/claims.ts'
+import type { DisruptionWarning } from '../domain/drain-lock/decision.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import type {
   BudgetFacts,
@@ -14,7 +18,7 @@ import type {
   RequestView,
   StorageFacts,
 } from '../domain/drain-lock/snapshot.ts'
-import { appLocksInForce, lockableBudget } from '../domain/eviction-guard/app-locks.ts'
+import { lockableBudget } from '../domain/eviction-guard/app-locks.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
@@ -53,6 +57,11 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
   readonly identity: string
 }
 
+export interface ObservedDisruption extends DisruptionSnapshot {
+  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  readonly faults: readonly DisruptionWarning[]
+}
+
 /**
  * Sees everything that the next steps of a request depend on. The node, the ledger and the record are always as they are
  * now; pods and budgets come from copies that follow the API server, or with `isFresh` from the server itself.
@@ -61,7 +70,7 @@ export async function observeDisruption(
   ports: ObserveDisruptionPorts,
   object: NodeDisruption,
   { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
-): Promise<DisruptionSnapshot> {
+): Promise<ObservedDisruption> {
   const { clock, store, settings, identity } = ports
   const seen = parseRequest(object)
   const [ledger, node, hosted] = await Promise.all([
@@ -80,11 +89,24 @@ export async function observeDisruption(
     request,
     node,
     pods: hosted.map((pod) => podFacts(pod, budgets)),
-    budgets: budgets.map(({ selector: _selector, annotations: _annotations, ...facts }) => facts),
+    budgets: budgets.map(
+      ({ selector: _selector, annotations: _annotations, lockProblem: _problem, ...facts }) => facts,
+    ),
     ledger,
     storage,
     settings,
+    faults: [...requestFaults(object), ...budgets.flatMap(budgetFaults)],
   }
+}
+
+function requestFaults({ metadata: { name, annotations = {} } }: NodeDisruption): DisruptionWarning[] {
+  const { problem } = parseBreakGlass(annotations[breakGlassAnnotation])
+  return problem === undefined ? [] : [{ object: `nodedisruption/${name}`, says: problem }]
+}
+
+function budgetFaults({ namespace, name, annotations, lockProblem }: SeenBudget): DisruptionWarning[] {
+  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+  return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
 }
 
 async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
@@ -136,7 +158,7 @@ async function observeStorage(
   return [...onNode, ...rest.flat()]
 }
 
-type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'>
+type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'> & { readonly lockProblem: string | undefined }
 type BudgetsOf = (namespace: string) => readonly HoldableBudget[]
 
 /** The budgets that cover the pods, and those on record; with `isFresh`, as the server has them wherever a lock is at stake. */
@@ -174,12 +196,15 @@ function withAppLocks(
   budgets: readonly HoldableBudget[],
   budgetsOf: BudgetsOf,
 ): readonly SeenBudget[] {
-  const inForce = new Map<string, ReturnType<typeof appLocksInForce>>()
+  const judged = new Map<string, ReturnType<typeof judgeAppLocks>>()
   for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
     const lockable = budgetsOf(namespace).flatMap((budget) => lockableBudget(budget) ?? [])
-    inForce.set(namespace, appLocksInForce(lockable, appLocks, clock.now()))
+    judged.set(namespace, judgeAppLocks(lockable, appLocks, clock.now()))
   }
-  return budgets.map((budget) => ({ ...budget, appLock: inForce.get(budget.namespace)?.get(budget.name) }))
+  return budgets.map((budget) => {
+    const { lock, problem } = judged.get(budget.namespace)?.get(budget.name) ?? {}
+    return { ...budget, appLock: lock, lockProblem: problem }
+  })
 }
 
 function isCoveredBy({ namespace, labels }: HostedPod, budget: HoldableBudget): boolean {

@@ -365,6 +365,33 @@ describe('locks that cannot be had', () => {
   })
 })
 
+describe('annotations that mean nothing', () => {
+  it('are named on the record, and hold nobody up', async () => {
+    const stage = await openDisruptionStage()
+    await stage.addStaying('db')
+    const body = { metadata: { annotations: { 'cofferdam.io/lock': 'forever', 'cofferdam.io/held-by': 'me' } } }
+    await stage.api.patch(podDisruptionBudgets, { namespace: 'default', name: 'db' }, { type: 'merge', body })
+    stage.operate()
+    const made = await stage.request('reboot-a', { nodeName: await stage.nodeOf('db-0') })
+    const annotations = { 'cofferdam.io/break-glass': '{"by":"eve"}' }
+    await stage.api.patch(
+      nodeDisruptions,
+      { name: made.metadata.name },
+      { type: 'merge', body: { metadata: { annotations } } },
+    )
+    await stage.until('reboot-a', 'Drained')
+    await stage.seconds(30)
+    expect((await stage.disruption('reboot-a')).status?.warnings).toEqual([
+      {
+        object: 'nodedisruption/reboot-a',
+        says: 'annotation cofferdam.io/break-glass does not say by whom and why; it breaks nothing',
+      },
+      { object: 'pdb/default/db', says: 'annotation cofferdam.io/lock of db is not JSON; it does not lock' },
+    ])
+    await stage.close()
+  })
+})
+
 describe('a record that somebody edits', () => {
   const edits: Record<string, Record<string, unknown>> = {
     'to be completed while the node is drained': { phase: 'Completed' },

@@ -12,7 +12,12 @@ import type { Controller } from '../runtime/controller.ts'
 import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
 import { addFinalizer, applyDisruption, dropFinalizer } from './node-disruption-apply.ts'
 import { PodEvictor } from './node-disruption-evict.ts'
-import { type DisruptionViews, type ObserveDisruptionPorts, observeDisruption } from './node-disruption-observe.ts'
+import {
+  type DisruptionViews,
+  type ObserveDisruptionPorts,
+  type ObservedDisruption,
+  observeDisruption,
+} from './node-disruption-observe.ts'
 import { hasFinalizer, isOver } from './node-disruption-record.ts'
 import { DisruptionReporter, type DisruptionReports } from './node-disruption-report.ts'
 import type { Permission } from './permission.ts'
@@ -164,11 +169,16 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     signal: AbortSignal,
   ): Promise<{ readonly snapshot: DisruptionSnapshot; readonly decision: DisruptionDecision }> {
     const snapshot = await observeDisruption(ports, object, { isFresh: false, signal })
-    const decision = decideDisruption(snapshot)
+    const decision = decideWithFaults(snapshot)
     if (!isWeighty(snapshot, decision)) return { snapshot, decision }
     const fresh = await observeDisruption(ports, object, { isFresh: true, signal })
-    return { snapshot: fresh, decision: decideDisruption(fresh) }
+    return { snapshot: fresh, decision: decideWithFaults(fresh) }
   }
+}
+
+function decideWithFaults({ faults, ...snapshot }: ObservedDisruption): DisruptionDecision {
+  const decision = decideDisruption(snapshot)
+  return faults.length === 0 ? decision : { ...decision, warnings: [...decision.warnings, ...faults] }
 }
 
 /** A request that is over and that nothing of ours holds is history. */
