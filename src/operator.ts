@@ -104,7 +104,9 @@ export function startOperator(options: OperatorOptions): Operator {
     : options.api
   const stopping = new AbortController()
   let running: { controllers: RunningController[]; views: Map<string, OwnedView> } | undefined
-  const guarding = options.guard && startGuarding({ ...options, api }, options.guard)
+  // In a dry run its certificate would never be stored.
+  const guarding =
+    options.guard === undefined || options.dryRun ? undefined : startGuarding({ ...options, api }, options.guard)
   metrics.showLive({
     queueKeys: () => Object.fromEntries(running?.controllers.map(({ name, queue }) => [name, queue.depth]) ?? []),
     cacheAgeSeconds: () =>

@@ -103,6 +103,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         return undefined
       }
       let object: NodeDisruption | undefined
+      let before = ''
       for (let round = 1; ; round += 1) {
         object ??= await getRequest(name, signal)
         if (object === undefined) return undefined
@@ -119,7 +120,11 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         object = looked.object
         if (looked.next === 'over') return undefined
         if (ports.isDryRun === true) return { recheckAfterSeconds: 60 }
-        if (looked.next === 'wait' || round >= mostRounds || signal.aborted) {
+        // Whoever is about to do the very same once more would do it for ever.
+        const steps = JSON.stringify(looked.steps)
+        const isStuck = steps === before
+        before = steps
+        if (looked.next === 'wait' || isStuck || round >= mostRounds || signal.aborted) {
           return { recheckAfterSeconds: Math.max(0.001, (looked.recheckAfterMs ?? retryMs) / 1000) }
         }
       }
@@ -158,10 +163,10 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     if (isConcluded || (isWhole && decision.steps.some(({ step }) => step === 'finish'))) {
       if (isConcluded && applied.object !== undefined) await dropFinalizer(api, applied.object, signal)
       forget(object.metadata.name, object.metadata.uid)
-      return { object: undefined, next: 'over', recheckAfterMs } as const
+      return { object: undefined, next: 'over', steps: [], recheckAfterMs } as const
     }
     const next = !isWhole || decision.steps.some(leadsOn) ? 'again' : 'wait'
-    return { object: applied.object, next, recheckAfterMs } as const
+    return { object: applied.object, next, steps: decision.steps, recheckAfterMs } as const
   }
 
   async function decide(
