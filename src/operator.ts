@@ -17,6 +17,7 @@ import { guardRegistrationPermissions } from './controllers/guard-registration.t
 import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
 import { createLedgerStore } from './controllers/ledger-store.ts'
 import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
+import { undoDisruptionPermissions } from './controllers/node-disruption-undo.ts'
 import type { Permission } from './controllers/permission.ts'
 import { rookOperatorSelector, rookPresence } from './controllers/rook-presence.ts'
 import { createStorageFacts } from './controllers/storage-facts.ts'
@@ -60,7 +61,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'ceph-drain': cephDrainPermissions,
   'ceph-static-budgets': cephStaticBudgetsPermissions,
   'node-disruption': nodeDisruptionPermissions,
-  'disruption-ledger': ledgerKeeperPermissions,
+  'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
   'guard-certificates': guardCertificatesPermissions,
   'guard-registration': guardRegistrationPermissions,
   'eviction-guard': evictionGuardPermissions,
@@ -103,7 +104,9 @@ export function startOperator(options: OperatorOptions): Operator {
     : options.api
   const stopping = new AbortController()
   let running: { controllers: RunningController[]; views: Map<string, OwnedView> } | undefined
-  const guarding = options.guard && startGuarding({ ...options, api }, options.guard)
+  // In a dry run its certificate would never be stored.
+  const guarding =
+    options.guard === undefined || options.dryRun ? undefined : startGuarding({ ...options, api }, options.guard)
   metrics.showLive({
     queueKeys: () => Object.fromEntries(running?.controllers.map(({ name, queue }) => [name, queue.depth]) ?? []),
     cacheAgeSeconds: () =>

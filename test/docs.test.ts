@@ -1,12 +1,17 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { NodeDisruption } from '../src/api/node-disruption.ts'
 import { createCommands } from '../src/cli/commands.ts'
 import { buildProgram } from '../src/cli/program.ts'
 import { createTerminal } from '../src/cli/terminal.ts'
+import { emptyLedger, grant } from '../src/domain/drain-lock/ledger.ts'
 import { explainBudget } from '../src/domain/explain/explain-budget.ts'
+import { explainDisruption } from '../src/domain/explain/explain-disruption.ts'
 import { explainNode } from '../src/domain/explain/explain-node.ts'
 import { explainPod } from '../src/domain/explain/explain-pod.ts'
+import { explainRequest } from '../src/domain/explain/explain-request.ts'
+import type { HoldView } from '../src/domain/explain/hold-view.ts'
 import { summarizeCluster } from '../src/domain/explain/summarize-cluster.ts'
 import {
   budget,
@@ -99,11 +104,47 @@ describe('the page of commands', () => {
       domainCounts: { total: 1, held: 1 },
     })
     const web = budget('web', { disruptionsAllowed: 0, disruptedPods: { 'web-1': earlier } })
-    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [recorded] }
+    const request: NodeDisruption = {
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: {
+        name: 'reboot',
+        annotations: { 'cofferdam.io/break-glass': `{"by":"ann","reason":"fire","until":"${now}"}` },
+      },
+      spec: {
+        nodeName: 'node-b',
+        intent: 'Reboot',
+        honourSkipDrain: true,
+        requester: 'ann',
+        reason: 'kernel',
+        fallbackAfter: '30m',
+        deadline: now,
+      },
+      status: {
+        phase: 'Waiting',
+        epoch: 1,
+        cordonedBy: 'somebody else',
+        blockedBy: [{ object: '', holder: '', since: earlier, reason: 'AppLocked', wayOut: '' }],
+        warnings: [{ object: '', says: '' }],
+        conditions: [{ type: 'Drained', status: 'False', reason: 'AppLocked', message: '', lastTransitionTime: now }],
+      },
+    }
+    const claims = [{ key: 'pdb/shop/web', uid: '', scope: 'zone-y' }]
+    const granted = grant(emptyLedger, { requestId: 'r', holder: 'op', claims, now })
+    const lock = { holder: 'ann', reason: 'rebalancing', untilMs: 0 }
+    const holds: HoldView = {
+      nowMs: Date.parse(now),
+      ledger: { known: true, value: granted.ledger },
+      appLocks: new Map([['pdb/shop/web', { lock }]]),
+      disruptions: [explainDisruption(request)],
+      hasGuard: true,
+    }
+    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [recorded], holds }
     const data = [
       explainNode({ ...guards, node: silentNode, now }),
       explainPod({ ...guards, pod: pod('web-1') }),
       explainBudget({ ...guards, budget: web }),
+      explainRequest(request, holds),
       summarizeCluster({ ...guards, nodes: [silentNode], events: [], now }),
     ]
     expect(fieldsOf(data).filter((field) => !named.has(field))).toEqual([])

@@ -28,6 +28,7 @@ const budget: fc.Arbitrary<GuardedBudget> = fc.record({
   name: fc.constantFrom('p', 'q', 'r', 's', 't'),
   uid: fc.constant('u'),
   selector,
+  isExchanged: fc.constant(false),
   annotations: fc.constant({}),
 })
 const change = fc.record({ budget, isGone: fc.boolean() })
@@ -37,6 +38,7 @@ const budgetOf = (name: string, chosen: LabelSelector): GuardedBudget => ({
   name,
   uid: name,
   selector: chosen,
+  isExchanged: false,
   annotations: {},
 })
 

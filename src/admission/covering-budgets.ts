@@ -42,7 +42,13 @@ export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudget
       const found = index.covering(namespace, labels)
       if (!found.known) return found
       const nowMs = clock.now()
-      return known(found.value.map((budget) => ({ ...referenceTo(budget), appLock: locks.lockOf(budget, nowMs) })))
+      return known(
+        found.value.map((budget) => ({
+          ...referenceTo(budget),
+          isExchanged: budget.isExchanged,
+          appLock: locks.lockOf(budget, nowMs),
+        })),
+      )
     },
     stop,
   }

@@ -28,6 +28,7 @@ const budget = (annotations: JsonObject = {}): GuardedBudget => ({
   name: 'web',
   uid: 'budget-1',
   selector: { matchLabels: { app: 'web' } },
+  isExchanged: false,
   annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, JSON.stringify(value)])),
 })
 const locked = budget({ 'cofferdam.io/lock': lock })

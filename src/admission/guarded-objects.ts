@@ -6,6 +6,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { isClosedToPods } from '../domain/drain-detection/closed-node.ts'
 import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
 import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
+import { isExchangedBudget } from '../domain/eviction-guard/exchanged-budget.ts'
 
 /** What the guard keeps of a pod; there are many. */
 export interface GuardedPod {
@@ -27,6 +28,8 @@ export interface GuardedBudget {
   readonly uid: string
   /** Absent: it covers no pod. Empty: it covers every pod of its namespace. */
   readonly selector: LabelSelector | undefined
+  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
+  readonly isExchanged: boolean
   /** Those of ours only. */
   readonly annotations: Readonly<Record<string, string>>
 }
@@ -60,7 +63,9 @@ export function parseGuardedPod(pod: Pod): GuardedPod {
 
 export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
   const { name, namespace = '', uid = '' } = budget.metadata
-  return { namespace, name, uid, selector: budget.spec.selector ?? undefined, annotations: ownAnnotations(budget) }
+  const selector = budget.spec.selector ?? undefined
+  const isExchanged = isExchangedBudget(budget)
+  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget) }
 }
 
 export function parseGuardedNode(node: Node): GuardedNode {

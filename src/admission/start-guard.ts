@@ -13,7 +13,7 @@ import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { DrainSightings } from './drain-sightings.ts'
 import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
-import { type GuardLimits, type GuardServer, startGuardServer } from './guard-server.ts'
+import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
 import { createPodReader } from './pod-reader.ts'
@@ -34,6 +34,8 @@ export interface GuardOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
+  /** Where no network is: how it is reached instead. Default: over HTTPS. */
+  readonly listen?: (options: GuardServerOptions) => Promise<GuardServer>
   readonly guardsDeletions?: boolean
   readonly limits?: Partial<GuardLimits>
   /** How often to look whether the certificate changed. */
@@ -58,7 +60,7 @@ const trustedMs = 180_000
 
 /** Runs the eviction guard: it waits for a certificate, then answers the API server until it is stopped. */
 export function startGuard(options: GuardOptions): RunningGuard {
-  const { api, clock, views, onError } = options
+  const { api, clock, views, onError, listen = startGuardServer } = options
   const stopping = new AbortController()
   const budgets = followBudgets({ view: views.budgets, clock, policy: options.policy, trustedMs })
   const publisher = createSightingPublisher({
@@ -93,7 +95,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     read: readSecret,
     async onCertificate(certificate) {
       if (server !== undefined) return server.setCertificate(certificate)
-      server = await startGuardServer({
+      server = await listen({
         host: options.host,
         port: options.port,
         certificate,

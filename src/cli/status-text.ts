@@ -1,3 +1,4 @@
+import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
@@ -100,11 +101,16 @@ function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
       request,
       isCancelled ? `${phase}, cancelled` : phase,
       ageText(since, observedAt) ?? '',
-      isBlocked
-        ? paint('red', listText(blockedBy.map(({ object, reason, holder }) => `${object} (${reason}, ${holder})`)))
-        : '',
+      isBlocked ? paint('red', blockersText(blockedBy)) : '',
     ]),
   )
+}
+
+/** The first with its holder; `explain nodedisruption/NAME` has them all. */
+function blockersText(blockedBy: DisruptionAnswer['blockedBy']): string {
+  const [first, ...more] = blockedBy
+  if (first === undefined) return ''
+  return `${first.object} (${first.reason}, ${first.holder})${more.length === 0 ? '' : ` and ${more.length} more`}`
 }
 
 function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {

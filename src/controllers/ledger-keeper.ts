@@ -24,7 +24,7 @@ import { RequestSigns } from './request-signs.ts'
 export const ledgerKeeperPermissions: readonly Permission[] = [
   ...ledgerPermissions,
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
-  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['watch'] },
   ...observeKeysPermissions,
   { group: '', resource: 'events', verbs: ['create'] },
 ]
@@ -120,7 +120,7 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       api.list(nodeDisruptions, { signal }),
       observeKeys(ports, orphans, signal),
     ])
-    await undoBeforeBurial(snapshotOf(seen, items, facts), signal)
+    await undoBeforeEnd(snapshotOf(seen, items, facts), signal)
     const decisions = await store.change(
       'look after what vanished holders left',
       (ledger) => {
@@ -148,9 +148,9 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
     return { ledger, living, vanished: gone, signs: signs.unchanged(), renewMs, facts }
   }
 
-  async function undoBeforeBurial(snapshot: OrphanSnapshot, signal: AbortSignal): Promise<void> {
+  async function undoBeforeEnd(snapshot: OrphanSnapshot, signal: AbortSignal): Promise<void> {
     if (ports.undo === undefined) return
-    const ended = decideOrphans(snapshot).filter(({ step }) => step === 'bury')
+    const ended = decideOrphans(snapshot).filter(({ step }) => step === 'bury' || step === 'free')
     for (const { requestId } of ended) {
       const entries = snapshot.ledger.entries.filter((entry) => entry.requestId === requestId)
       await ports.undo(entries, signal)

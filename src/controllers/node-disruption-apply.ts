@@ -59,6 +59,7 @@ export async function applyDisruption(
   const { request, holder, settings } = snapshot
   const { id: requestId } = request
   const cordon: CordonOrder = { nodeName: request.nodeName, nodeUid: nodeUidOf(snapshot), requestId }
+  const highestEpoch = snapshot.ledger.known ? snapshot.ledger.value.nextEpoch - 1 : 0
   let current: NodeDisruption | undefined = object
   let blockers: readonly DisruptionBlocker[] = []
 
@@ -113,7 +114,7 @@ export async function applyDisruption(
         return lockBudget(api, { budget, pods, hold, mode: settings.mode }, signal)
       }
       case 'unlock':
-        await unlockBudget(api, { budget: step.budget, requestId, nowMs: clock.now() }, signal)
+        await unlockBudget(api, { budget: step.budget, requestId, epoch: highestEpoch, nowMs: clock.now() }, signal)
         return true
       case 'cordon':
         await cordonNode(api, cordon, signal)

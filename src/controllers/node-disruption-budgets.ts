@@ -34,7 +34,7 @@ const mostConflicts = 6
  */
 export async function lockBudget(api: BudgetApi, order: BudgetLockOrder, signal: AbortSignal): Promise<boolean> {
   return withFreshBudget(api, order.budget, signal, async (budget) => {
-    if (budget === undefined) return false
+    if (budget === undefined || isLater(holdOn(budget), order.hold.requestId, order.hold.epoch)) return false
     const { spec, text } = markFor(budget, order)
     let marked = budget
     if (budget.metadata.annotations?.[holdAnnotation] !== text || spec !== budget.spec) {
@@ -52,8 +52,17 @@ export async function lockBudget(api: BudgetApi, order: BudgetLockOrder, signal:
   })
 }
 
+function holdOn({ metadata }: PodDisruptionBudget): BudgetHold | undefined {
+  return parseBudgetHold(metadata.annotations?.[holdAnnotation]).hold
+}
+
+/** Whether whoever took the request over since has marked the budget by now. */
+function isLater(hold: BudgetHold | undefined, requestId: string, epoch: number): boolean {
+  return hold !== undefined && hold.requestId === requestId && hold.epoch > epoch
+}
+
 function markFor(budget: PodDisruptionBudget, { hold, mode }: BudgetLockOrder) {
-  const before = parseBudgetHold(budget.metadata.annotations?.[holdAnnotation]).hold
+  const before = holdOn(budget)
   if (mode === 'spec') {
     const { spec, formerLimit } = loweredSpec(budget.spec, before)
     return { spec, text: formatBudgetHold({ ...hold, formerLimit }) }
@@ -67,21 +76,28 @@ function markFor(budget: PodDisruptionBudget, { hold, mode }: BudgetLockOrder) {
 const skewMs = 30_000
 
 /**
- * Takes away what a request left on a budget, in whichever mode. What another request holds, and another budget of the same
- * name, stay as they are.
+ * Takes away what a request left on a budget, in whichever mode. What another request holds, or a later process of the same,
+ * and another budget of the same name, stay as they are.
  *
  * Guarantees: the disruption of a pod that is really being evicted stays counted.
  */
 export async function unlockBudget(
   api: BudgetApi,
-  order: { readonly budget: BudgetReference; readonly requestId: string; readonly nowMs: number },
+  order: {
+    readonly budget: BudgetReference
+    readonly requestId: string
+    /** The highest that had been given out when it was decided. */
+    readonly epoch: number
+    readonly nowMs: number
+  },
   signal: AbortSignal,
 ): Promise<void> {
   await withFreshBudget(api, order.budget, signal, async (budget) => {
     if (budget === undefined) return true
     const text = budget.metadata.annotations?.[holdAnnotation]
-    const { hold } = parseBudgetHold(text)
+    const hold = holdOn(budget)
     if (hold !== undefined && hold.requestId !== order.requestId) return true
+    if (isLater(hold, order.requestId, order.epoch)) return true
     let left = budget
     if (budget.status !== undefined) {
       const status = unreservedStatus(budget.status, reservedPods(budget.status, hold, order.nowMs))
@@ -140,7 +156,7 @@ async function withFreshBudget(
   }
 }
 
-export async function getBudget(
+async function getBudget(
   api: Pick<KubeApi, 'get'>,
   key: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,

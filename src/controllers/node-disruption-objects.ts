@@ -5,6 +5,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { parseRfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/drain-lock/budget-hold.ts'
 import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/drain-lock/snapshot.ts'
+import { isExchangedBudget } from '../domain/eviction-guard/exchanged-budget.ts'
 
 export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
 /** On a node that we cordoned: the uid of the request it was done for. */
@@ -83,6 +84,8 @@ export function parseHostNode(node: Node): HostNode {
 
 /** What is kept of a budget. */
 export interface HoldableBudget extends Omit<BudgetFacts, 'appLock'> {
+  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
+  readonly isExchanged: boolean
   /** Absent: it covers no pod. */
   readonly selector: LabelSelector | undefined
   /** Those of ours only. */
@@ -105,6 +108,7 @@ export function parseHoldableBudget({ metadata, spec, status }: PodDisruptionBud
     disruptedUntilMs: disruptedUntilMs(status),
     hold: parseBudgetHold(annotations[holdAnnotation]).hold,
     selector: spec.selector ?? undefined,
+    isExchanged: isExchangedBudget({ metadata }),
     annotations: Object.fromEntries(own),
   }
 }

@@ -2,8 +2,12 @@ import { hasReason } from '../api/api-error.ts'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { isSelected } from '../api/label-selector.ts'
 import type { NodeDisruption } from '../api/node-disruption.ts'
-import { nodes, pods as podType } from '../api/resources.ts'
-import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { nodes, podDisruptionBudgets, pods as podType } from '../api/resources.ts'
+import { type AppLockPolicy, judgeAppLocks } from '../domain/drain-lock/app-lock.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
+import { holdAnnotation, parseBudgetHold } from '../domain/drain-lock/budget-hold.ts'
+import { budgetKey } from '../domain/drain-lock/claims.ts'
+import type { DisruptionWarning } from '../domain/drain-lock/decision.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import type {
   BudgetFacts,
@@ -14,13 +18,12 @@ import type {
   RequestView,
   StorageFacts,
 } from '../domain/drain-lock/snapshot.ts'
-import { appLocksInForce, lockableBudget } from '../domain/eviction-guard/app-locks.ts'
+import { lockableBudget } from '../domain/eviction-guard/app-locks.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { LedgerStore } from './ledger-store.ts'
-import { getBudget } from './node-disruption-budgets.ts'
 import {
   type HoldableBudget,
   type HostedPod,
@@ -54,6 +57,11 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
   readonly identity: string
 }
 
+export interface ObservedDisruption extends DisruptionSnapshot {
+  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  readonly faults: readonly DisruptionWarning[]
+}
+
 /**
  * Sees everything that the next steps of a request depend on. The node, the ledger and the record are always as they are
  * now; pods and budgets come from copies that follow the API server, or with `isFresh` from the server itself.
@@ -62,7 +70,7 @@ export async function observeDisruption(
   ports: ObserveDisruptionPorts,
   object: NodeDisruption,
   { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
-): Promise<DisruptionSnapshot> {
+): Promise<ObservedDisruption> {
   const { clock, store, settings, identity } = ports
   const seen = parseRequest(object)
   const [ledger, node, hosted] = await Promise.all([
@@ -81,11 +89,24 @@ export async function observeDisruption(
     request,
     node,
     pods: hosted.map((pod) => podFacts(pod, budgets)),
-    budgets: budgets.map(({ selector: _selector, annotations: _annotations, ...facts }) => facts),
+    budgets: budgets.map(
+      ({ selector: _selector, annotations: _annotations, lockProblem: _problem, ...facts }) => facts,
+    ),
     ledger,
     storage,
     settings,
+    faults: [...requestFaults(object), ...budgets.flatMap(budgetFaults)],
   }
+}
+
+function requestFaults({ metadata: { name, annotations = {} } }: NodeDisruption): DisruptionWarning[] {
+  const { problem } = parseBreakGlass(annotations[breakGlassAnnotation])
+  return problem === undefined ? [] : [{ object: `nodedisruption/${name}`, says: problem }]
+}
+
+function budgetFaults({ namespace, name, annotations, lockProblem }: SeenBudget): DisruptionWarning[] {
+  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+  return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
 }
 
 async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
@@ -137,52 +158,53 @@ async function observeStorage(
   return [...onNode, ...rest.flat()]
 }
 
-type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'>
+type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'> & { readonly lockProblem: string | undefined }
+type BudgetsOf = (namespace: string) => readonly HoldableBudget[]
 
+/** The budgets that cover the pods, and those on record; with `isFresh`, as the server has them wherever a lock is at stake. */
 async function observeBudgets(
   ports: ObserveDisruptionPorts,
   hosted: readonly HostedPod[],
   about: { readonly request: RequestView; readonly isFresh: boolean; readonly signal: AbortSignal },
 ): Promise<readonly SeenBudget[]> {
-  const { views } = ports
   const { lockedBudgets } = about.request.record
-  const wanted = new Map<string, HoldableBudget>()
+  const atStake = new Set(lockedBudgets.map(({ namespace }) => namespace))
+  for (const { namespace, wantsToStay } of hosted) if (wantsToStay) atStake.add(namespace)
+  const live = new Map<string, readonly HoldableBudget[]>()
+  if (about.isFresh) {
+    await Promise.all(
+      [...atStake].map(async (namespace) => {
+        const { items } = await ports.api.list(podDisruptionBudgets, { namespace, signal: about.signal })
+        live.set(namespace, items.map(parseHoldableBudget))
+      }),
+    )
+  }
+  const budgetsOf: BudgetsOf = (namespace) => live.get(namespace) ?? ports.views.budgets.byIndex('namespace', namespace)
+  const seen = new Set<HoldableBudget>()
   for (const pod of hosted) {
-    for (const budget of views.budgets.byIndex('namespace', pod.namespace)) {
-      if (isCoveredBy(pod, budget)) wanted.set(`${budget.namespace}/${budget.name}`, budget)
-    }
+    for (const budget of budgetsOf(pod.namespace)) if (isCoveredBy(pod, budget)) seen.add(budget)
   }
   for (const { namespace, name } of lockedBudgets) {
-    const budget = views.budgets.get({ namespace, name })
-    if (budget !== undefined) wanted.set(`${namespace}/${name}`, budget)
+    for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
   }
-  const mustBeFresh = (budget: HoldableBudget) =>
-    lockedBudgets.some(({ uid }) => uid === budget.uid) ||
-    hosted.some((pod) => pod.wantsToStay && isCoveredBy(pod, budget))
-  const seen = await Promise.all(
-    [...wanted.values()].map(async (budget) => {
-      if (!about.isFresh || !mustBeFresh(budget)) return budget
-      const live = await getBudget(ports.api, budget, about.signal)
-      return live === undefined ? undefined : parseHoldableBudget(live)
-    }),
-  )
-  const there = seen.filter((budget) => budget !== undefined).sort(byName)
-  return withAppLocks(ports, there)
+  return withAppLocks(ports, [...seen].sort(byName), budgetsOf)
 }
 
 /** Limits and quota are those of a namespace, so all its budgets are judged together. */
 function withAppLocks(
-  { views, appLocks, clock }: ObserveDisruptionPorts,
+  { appLocks, clock }: ObserveDisruptionPorts,
   budgets: readonly HoldableBudget[],
+  budgetsOf: BudgetsOf,
 ): readonly SeenBudget[] {
-  const inForce = new Map<string, ReturnType<typeof appLocksInForce>>()
+  const judged = new Map<string, ReturnType<typeof judgeAppLocks>>()
   for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
-    const latest = new Map(views.budgets.byIndex('namespace', namespace).map((budget) => [budget.name, budget]))
-    for (const budget of budgets) if (budget.namespace === namespace) latest.set(budget.name, budget)
-    const lockable = [...latest.values()].flatMap((budget) => lockableBudget(budget) ?? [])
-    inForce.set(namespace, appLocksInForce(lockable, appLocks, clock.now()))
+    const lockable = budgetsOf(namespace).flatMap((budget) => lockableBudget(budget) ?? [])
+    judged.set(namespace, judgeAppLocks(lockable, appLocks, clock.now()))
   }
-  return budgets.map((budget) => ({ ...budget, appLock: inForce.get(budget.namespace)?.get(budget.name) }))
+  return budgets.map((budget) => {
+    const { lock, problem } = judged.get(budget.namespace)?.get(budget.name) ?? {}
+    return { ...budget, appLock: lock, lockProblem: problem }
+  })
 }
 
 function isCoveredBy({ namespace, labels }: HostedPod, budget: HoldableBudget): boolean {

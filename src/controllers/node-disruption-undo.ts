@@ -3,6 +3,14 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { unlockBudget } from './node-disruption-budgets.ts'
 import { uncordonNode } from './node-disruption-cordon.ts'
+import type { Permission } from './permission.ts'
+
+/** Beside what looking at the keys needs. */
+export const undoDisruptionPermissions: readonly Permission[] = [
+  { group: '', resource: 'nodes', verbs: ['patch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['patch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets/status', verbs: ['update'] },
+]
 
 /** Takes away what a request that is gone left on its node and its budgets: our cordon, and our holds. */
 export async function undoDisruption(
@@ -10,11 +18,11 @@ export async function undoDisruption(
   entries: readonly LedgerEntry[],
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { key, uid, requestId } of entries) {
+  for (const { key, uid, requestId, epoch } of entries) {
     const [kind, first = '', second = ''] = key.split('/')
     if (kind === 'node') await uncordonNode(api, { nodeName: first, nodeUid: uid, requestId }, signal)
     if (kind !== 'pdb') continue
     const budget = { namespace: first, name: second, uid }
-    await unlockBudget(api, { budget, requestId, nowMs: clock.now() }, signal)
+    await unlockBudget(api, { budget, requestId, epoch, nowMs: clock.now() }, signal)
   }
 }

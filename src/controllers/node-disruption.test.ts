@@ -125,6 +125,18 @@ describe('a request to reboot a node', () => {
   })
 })
 
+describe('a dry run', () => {
+  it('has the first step of a request checked, and stores nothing', async () => {
+    const stage = await openDisruptionStage()
+    const made = await stage.request('reboot-1', { nodeName: 'node-1' })
+    stage.operate({ dryRun: true })
+    await stage.seconds(300)
+    expect(await stage.disruption('reboot-1')).toEqual(made)
+    expect([(await stage.api.list(disruptionLedgers)).items, await stage.isCordoned('node-1')]).toEqual([[], false])
+    await stage.close()
+  })
+})
+
 describe('two requests', () => {
   it('that need the same two budgets in any order never wedge: one goes, the other waits and goes then', async () => {
     const stage = await openDisruptionStage()
@@ -349,6 +361,33 @@ describe('locks that cannot be had', () => {
     await stage.until('second', 'Drained')
     expect(await stage.podsOn(b)).toEqual([])
     expect((await stage.disruption('second')).status).toMatchObject({ hasFallenBack: true })
+    await stage.close()
+  })
+})
+
+describe('annotations that mean nothing', () => {
+  it('are named on the record, and hold nobody up', async () => {
+    const stage = await openDisruptionStage()
+    await stage.addStaying('db')
+    const body = { metadata: { annotations: { 'cofferdam.io/lock': 'forever', 'cofferdam.io/held-by': 'me' } } }
+    await stage.api.patch(podDisruptionBudgets, { namespace: 'default', name: 'db' }, { type: 'merge', body })
+    stage.operate()
+    const made = await stage.request('reboot-a', { nodeName: await stage.nodeOf('db-0') })
+    const annotations = { 'cofferdam.io/break-glass': '{"by":"eve"}' }
+    await stage.api.patch(
+      nodeDisruptions,
+      { name: made.metadata.name },
+      { type: 'merge', body: { metadata: { annotations } } },
+    )
+    await stage.until('reboot-a', 'Drained')
+    await stage.seconds(30)
+    expect((await stage.disruption('reboot-a')).status?.warnings).toEqual([
+      {
+        object: 'nodedisruption/reboot-a',
+        says: 'annotation cofferdam.io/break-glass does not say by whom and why; it breaks nothing',
+      },
+      { object: 'pdb/default/db', says: 'annotation cofferdam.io/lock of db is not JSON; it does not lock' },
+    ])
     await stage.close()
   })
 })

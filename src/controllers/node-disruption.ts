@@ -12,7 +12,12 @@ import type { Controller } from '../runtime/controller.ts'
 import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
 import { addFinalizer, applyDisruption, dropFinalizer } from './node-disruption-apply.ts'
 import { PodEvictor } from './node-disruption-evict.ts'
-import { type DisruptionViews, type ObserveDisruptionPorts, observeDisruption } from './node-disruption-observe.ts'
+import {
+  type DisruptionViews,
+  type ObserveDisruptionPorts,
+  type ObservedDisruption,
+  observeDisruption,
+} from './node-disruption-observe.ts'
 import { hasFinalizer, isOver } from './node-disruption-record.ts'
 import { DisruptionReporter, type DisruptionReports } from './node-disruption-report.ts'
 import type { Permission } from './permission.ts'
@@ -36,6 +41,8 @@ export interface NodeDisruptionPorts extends ObserveDisruptionPorts {
   readonly views: DisruptionViews
   readonly store: LedgerStore
   readonly reports: DisruptionReports
+  /** No write is stored, so what leads on from one is never seen. */
+  readonly isDryRun?: boolean
 }
 
 /** One look may lead to the next at once; more than this, and others get their turn first. */
@@ -83,17 +90,20 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
-      await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
+      await whenSynced(signal)
       for (const { metadata } of activeRequests()) enqueue(metadata.name)
     },
 
     async reconcile(name, signal) {
+      // A budget that has not been read yet looks like one that is not there.
+      await whenSynced(signal)
       const seen = views.disruptions.get({ name })
       if (seen === undefined || !isActive(seen)) {
         forget(name, seen?.metadata.uid)
         return undefined
       }
       let object: NodeDisruption | undefined
+      let before = ''
       for (let round = 1; ; round += 1) {
         object ??= await getRequest(name, signal)
         if (object === undefined) return undefined
@@ -101,14 +111,28 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           if (object.metadata.deletionTimestamp !== undefined || !isActive(object)) return undefined
           object = await addFinalizer(api, object, signal)
         }
-        const looked = await look(object, signal)
+        const looked = await look(object, signal).catch(async (error: unknown) => {
+          const { message } = error as Error
+          const news = { reason: 'RightsMissing', explanation: message } as const
+          if (hasReason(error, 'Forbidden')) await reporter.report(seen, undefined, news)
+          throw error
+        })
         object = looked.object
         if (looked.next === 'over') return undefined
-        if (looked.next === 'wait' || round >= mostRounds || signal.aborted) {
+        if (ports.isDryRun === true) return { recheckAfterSeconds: 60 }
+        // Whoever is about to do the very same once more would do it for ever.
+        const steps = JSON.stringify(looked.steps)
+        const isStuck = steps === before
+        before = steps
+        if (looked.next === 'wait' || isStuck || round >= mostRounds || signal.aborted) {
           return { recheckAfterSeconds: Math.max(0.001, (looked.recheckAfterMs ?? retryMs) / 1000) }
         }
       }
     },
+  }
+
+  async function whenSynced(signal: AbortSignal): Promise<void> {
+    await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
   }
 
   function* activeRequests(): Generator<NodeDisruption> {
@@ -130,7 +154,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     concerns.set(object.metadata.name, new Set(snapshot.budgets.map(({ namespace, name }) => `${namespace}/${name}`)))
     const applied = await applyDisruption({ ...ports, evictor }, { object, snapshot, decision, signal })
     const { isWhole } = applied
-    await reporter.report(object, snapshot.node, decision)
+    if (isWhole) await reporter.report(object, snapshot.node, decision)
     if (isWhole && decision.steps.some(({ step }) => step === 'intend')) {
       reports.observeWait((clock.now() - snapshot.request.createdMs) / 1000)
     }
@@ -139,10 +163,10 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     if (isConcluded || (isWhole && decision.steps.some(({ step }) => step === 'finish'))) {
       if (isConcluded && applied.object !== undefined) await dropFinalizer(api, applied.object, signal)
       forget(object.metadata.name, object.metadata.uid)
-      return { object: undefined, next: 'over', recheckAfterMs } as const
+      return { object: undefined, next: 'over', steps: [], recheckAfterMs } as const
     }
     const next = !isWhole || decision.steps.some(leadsOn) ? 'again' : 'wait'
-    return { object: applied.object, next, recheckAfterMs } as const
+    return { object: applied.object, next, steps: decision.steps, recheckAfterMs } as const
   }
 
   async function decide(
@@ -150,11 +174,16 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     signal: AbortSignal,
   ): Promise<{ readonly snapshot: DisruptionSnapshot; readonly decision: DisruptionDecision }> {
     const snapshot = await observeDisruption(ports, object, { isFresh: false, signal })
-    const decision = decideDisruption(snapshot)
+    const decision = decideWithFaults(snapshot)
     if (!isWeighty(snapshot, decision)) return { snapshot, decision }
     const fresh = await observeDisruption(ports, object, { isFresh: true, signal })
-    return { snapshot: fresh, decision: decideDisruption(fresh) }
+    return { snapshot: fresh, decision: decideWithFaults(fresh) }
   }
+}
+
+function decideWithFaults({ faults, ...snapshot }: ObservedDisruption): DisruptionDecision {
+  const decision = decideDisruption(snapshot)
+  return faults.length === 0 ? decision : { ...decision, warnings: [...decision.warnings, ...faults] }
 }
 
 /** A request that is over and that nothing of ours holds is history. */

@@ -4,7 +4,9 @@ import type { Clock } from '../runtime/clock.ts'
 import {
   type BudgetView,
   type ClusterView,
+  type DrainView,
   type EventView,
+  type LedgerView,
   type NodeView,
   newestEvents,
   type PodView,
@@ -15,6 +17,8 @@ export interface ClusterViews {
   readonly nodes: WatchView<NodeView>
   readonly pods: WatchView<PodView>
   readonly budgets: WatchView<BudgetView>
+  readonly drains: WatchView<DrainView>
+  readonly ledgers: WatchView<LedgerView>
   readonly events: WatchView<EventView>
 }
 
@@ -27,7 +31,7 @@ export interface ClusterFeed {
   close(): void
 }
 
-const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'events']
+const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'events']
 type AnyView = ClusterView[ViewKind][number]
 
 export function createClusterFeed(options: {
@@ -69,6 +73,8 @@ export function createClusterFeed(options: {
       nodes: [...views.nodes.list()],
       pods: [...views.pods.list()],
       budgets: [...views.budgets.list()],
+      drains: [...views.drains.list()],
+      ledgers: [...views.ledgers.list()],
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {

@@ -1,5 +1,8 @@
 import { isSelected } from '../api/label-selector.ts'
-import type { BudgetView, ClusterView, NodeView, PodView } from './cluster-view.ts'
+import { goneWords } from '../domain/explain/explain-disruption.ts'
+import type { HoldAnswer } from '../domain/explain/hold-view.ts'
+import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
+import { openDrains } from './lock-story.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -49,7 +52,10 @@ export interface ClusterStory {
 /** Turns the facts into what a person wants to know: who is where, what is on the move, and what is in its way. */
 export function tellCluster(view: ClusterView): ClusterStory {
   const podsByNode = groupedBy(view.pods, (pod) => pod.node ?? '')
-  const stories = view.nodes.map((node) => tellNode(node, podsByNode.get(node.id) ?? [], view.budgets))
+  const stays = new Set(openDrains(view.drains).flatMap((drain) => drain.stays))
+  const stories = view.nodes.map((node) => {
+    return tellNode(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays })
+  })
   const zones = [...groupedBy(stories, ({ node }) => node.zone)]
     .map(([zone, nodes]) => ({ zone, nodes: nodes.toSorted((a, b) => compareNodes(a.node, b.node)) }))
     .toSorted((a, b) => compareText(a.zone, b.zone))
@@ -57,7 +63,7 @@ export function tellCluster(view: ClusterView): ClusterStory {
   return {
     zones,
     waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
-    headline: tellHeadline(stories, view.budgets),
+    headline: tellHeadline(stories, view),
     counts: {
       nodes: view.nodes.length,
       nodesReady: view.nodes.filter((node) => node.readiness === 'ready').length,
@@ -69,8 +75,12 @@ export function tellCluster(view: ClusterView): ClusterStory {
   }
 }
 
-function tellNode(node: NodeView, pods: readonly PodView[], budgets: readonly BudgetView[]): NodeStory {
-  const movable = pods.filter(isMovable)
+function tellNode(
+  node: NodeView,
+  pods: readonly PodView[],
+  { budgets, stays }: { readonly budgets: readonly BudgetView[]; readonly stays: ReadonlySet<string> },
+): NodeStory {
+  const movable = pods.filter((pod) => isMovable(pod) && !stays.has(pod.id))
   const heldBy = new Map<string, string>()
   if (node.isCordoned) {
     for (const pod of movable) {
@@ -110,8 +120,12 @@ function holds(budget: BudgetView, pod: PodView): boolean {
 }
 
 /** What a budget says to the next eviction. */
-export function tellBudget(budget: BudgetView): Verdict {
+export function tellBudget(budget: BudgetView, lock?: HoldAnswer): Verdict {
   const { allowed, healthy, desired, expected, granted } = budget
+  if (lock !== undefined) {
+    const until = lock.until === undefined ? '' : ` until ${lock.until}`
+    return { tone: 'busy', says: `Blocked: held by ${lock.holder}${until}` }
+  }
   if (!budget.isCounted) return { tone: 'busy', says: 'Not counted yet' }
   if (expected === 0) return { tone: 'calm', says: 'Covers no pods' }
   if (allowed > 0) return { tone: 'calm', says: `${allowed} may go now` }
@@ -121,17 +135,23 @@ export function tellBudget(budget: BudgetView): Verdict {
   return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
 }
 
-function tellHeadline(stories: readonly NodeStory[], budgets: readonly BudgetView[]): Headline {
+function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: ClusterView): Headline {
   if (stories.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
   const inState = (...states: NodeState[]) => stories.filter(({ state }) => states.includes(state))
   const down = inState('not-ready', 'unknown')
+  const mayGo = new Set(drains.flatMap(({ node, phase }) => (phase === 'Drained' ? [node] : [])))
   const [says, ...more] = [
     ...sentenceAbout(down, 'is not ready', 'are not ready'),
     ...inState('draining').map(
       ({ node, toMove }) => `${node.id} is draining, ${counted(toMove, 'pod')} still to move.`,
     ),
     ...sentenceAbout(inState('cordoned'), 'takes no new pods', 'take no new pods'),
-    ...sentenceAbout(inState('drained'), 'is drained', 'are drained'),
+    ...sentenceAbout(
+      inState('drained').filter(({ node }) => !mayGo.has(node.id)),
+      'is drained',
+      'are drained',
+    ),
+    ...drainSentences(drains),
     ...heldSentences(stories),
   ]
   if (says !== undefined) return { tone: down.length > 0 ? 'alarm' : 'busy', says, more }
@@ -155,6 +175,14 @@ function tellHeadline(stories: readonly NodeStory[], budgets: readonly BudgetVie
 function sentenceAbout(stories: readonly NodeStory[], one: string, many: string): string[] {
   if (stories.length === 0) return []
   return [`${listed(stories.map(({ node }) => node.id))} ${stories.length === 1 ? one : many}.`]
+}
+
+function drainSentences(drains: readonly DrainView[]): string[] {
+  return openDrains(drains).flatMap(({ node, phase, intent, isBlocked, blockedBy }) => {
+    if (phase === 'Drained') return [`${node} may be ${goneWords[intent]} now.`]
+    const [first] = isBlocked ? blockedBy : []
+    return first === undefined ? [] : [`The drain of ${node} waits for ${first.object}, held by ${first.holder}.`]
+  })
 }
 
 function heldSentences(stories: readonly NodeStory[]): string[] {

@@ -1,8 +1,14 @@
 import type { Event, Node, Pod } from '../api/core.ts'
 import { conditionOf, controllerOf } from '../api/kube-object.ts'
 import type { LabelSelector } from '../api/label-selector.ts'
+import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
+import { appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
+import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
+import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
+import type { Observed } from '../domain/observed.ts'
 
 export interface NodeView {
   readonly id: string
@@ -52,6 +58,8 @@ export interface BudgetView {
   readonly granted: number
   /** False until the disruption controller has counted for the present spec; until then nothing may be evicted. */
   readonly isCounted: boolean
+  /** Our own annotations, where there are any: an owner's lock and since when. */
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 export interface EventView {
@@ -66,11 +74,24 @@ export interface EventView {
   readonly order: number
 }
 
+/** A request to take a node out. */
+export interface DrainView extends DisruptionAnswer {
+  readonly id: string
+}
+
+/** The ledger, of which there is one; signs of life are left out. */
+export interface LedgerView {
+  readonly id: string
+  readonly ledger: Observed<Ledger>
+}
+
 /** What the page shows, and all it knows. */
 export interface ClusterView {
   readonly nodes: readonly NodeView[]
   readonly pods: readonly PodView[]
   readonly budgets: readonly BudgetView[]
+  readonly drains: readonly DrainView[]
+  readonly ledgers: readonly LedgerView[]
   readonly events: readonly EventView[]
 }
 
@@ -171,7 +192,20 @@ export function viewBudget(budget: PodDisruptionBudget): BudgetView {
     expected: status?.expectedPods ?? 0,
     granted: Object.keys(status?.disruptedPods ?? {}).length,
     isCounted,
+    ...optional('annotations', locksOn(metadata.annotations ?? {})),
   }
+}
+
+function locksOn(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+  const own = [appLockAnnotation, lockedSinceAnnotation].flatMap((key) => {
+    const text = annotations[key]
+    return text === undefined ? [] : [[key, text] as const]
+  })
+  return own.length === 0 ? undefined : Object.fromEntries(own)
+}
+
+export function viewDrain(disruption: NodeDisruption): DrainView {
+  return { id: disruption.metadata.name, ...explainDisruption(disruption) }
 }
 
 export function viewEvent(event: Event): EventView {

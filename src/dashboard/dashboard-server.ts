@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
 import { tellBudget, tellCluster } from './cluster-story.ts'
+import { lockOfBudget, tellLocks } from './lock-story.ts'
 import type { PageFile } from './page-files.ts'
 
 export interface DashboardServerOptions {
@@ -89,7 +90,7 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
       return missing === undefined ? text(200, 'ok') : text(503, `waiting for ${missing}`)
     }
     case '/api/cluster': {
-      const facts = { at: clock.now(), cluster, ...describeCluster(feed) }
+      const facts = { at: clock.now(), cluster, ...describeCluster(feed, clock.now()) }
       return { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(facts)) }
     }
     case '/api/stream':
@@ -101,15 +102,21 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
 }
 
 /** The facts, with what the page concludes from them. */
-function describeCluster(feed: ClusterFeed) {
+function describeCluster(feed: ClusterFeed, nowMs: number) {
   const view = feed.snapshot()
+  const locks = tellLocks(view, nowMs)
   const { zones, headline } = tellCluster(view)
   const states = new Map(zones.flatMap(({ nodes }) => nodes.map(({ node, state }) => [node.id, state])))
   return {
     headline: [headline.says, ...headline.more].join(' '),
     nodes: view.nodes.map((node) => ({ ...node, state: states.get(node.id) })),
     pods: view.pods,
-    budgets: view.budgets.map((budget) => ({ ...budget, verdict: tellBudget(budget).says })),
+    budgets: view.budgets.map((budget) => ({
+      ...budget,
+      verdict: tellBudget(budget, lockOfBudget(locks, budget)).says,
+    })),
+    drains: view.drains,
+    locks,
     events: view.events,
   }
 }

@@ -101,7 +101,11 @@ describe('the stream', () => {
     const stream = readStream(end.signal)
     expect(await next(stream)).toEqual({
       event: 'snapshot',
-      data: { at: expect.any(Number), cluster: 'demo', view: { nodes: [n1], pods: [], budgets: [], events: [] } },
+      data: {
+        at: expect.any(Number),
+        cluster: 'demo',
+        view: { nodes: [n1], pods: [], budgets: [], drains: [], ledgers: [], events: [] },
+      },
     })
     await api.create(nodes, node('n2'))
     await api.patch(nodes, { name: 'n1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
@@ -164,6 +168,8 @@ describe('answers', () => {
         nodes: [{ ...n1, state: 'unknown' }],
         pods: [],
         budgets: [],
+        drains: [],
+        locks: [],
         events: [],
       },
     })

@@ -1,12 +1,16 @@
+import { disruptionLedgers } from '../api/disruption-ledger.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
 import { events, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { createClusterFeed } from './cluster-feed.ts'
-import { viewBudget, viewEvent, viewNode, viewPod } from './cluster-view.ts'
+import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { readPageFiles } from './page-files.ts'
+import { viewLedger } from './view-ledger.ts'
 
 export interface DashboardOptions {
   readonly api: KubeApi
@@ -34,6 +38,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     nodes: createWatchCache({ ...shared, type: nodes, project: viewNode }),
     pods: createWatchCache({ ...shared, type: pods, project: viewPod }),
     budgets: createWatchCache({ ...shared, type: podDisruptionBudgets, project: viewBudget }),
+    drains: createOptionalCache({ ...shared, type: nodeDisruptions, project: viewDrain }),
+    ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
   const feed = createClusterFeed({ views, clock })

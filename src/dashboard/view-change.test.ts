@@ -17,6 +17,8 @@ const view: ClusterView = {
   nodes: [node('a'), node('b')],
   pods: [],
   budgets: [],
+  drains: [],
+  ledgers: [],
   events: [event('x', '2026-01-01T00:00:00Z')],
 }
 

@@ -3,7 +3,7 @@ import { type ClusterView, newestEvents } from './cluster-view.ts'
 /** How many events the server keeps ready and the page holds; a busy cluster makes thousands. */
 export const keptEvents = 200
 
-export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'events'
+export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'events'
 type ViewOf<Kind extends ViewKind> = ClusterView[Kind][number]
 
 export interface CollectionChange<View> {
@@ -20,6 +20,8 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     nodes: changed(view.nodes, change.nodes),
     pods: changed(view.pods, change.pods),
     budgets: changed(view.budgets, change.budgets),
+    drains: changed(view.drains, change.drains),
+    ledgers: changed(view.ledgers, change.ledgers),
     events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),
   }
 }

@@ -9,6 +9,7 @@ export const reasons = {
   BudgetNotCounted: 'The budget is new or changed, and its pods have not been counted since.',
   BudgetOverlap: 'More than one budget covers the pod, and the eviction API refuses such pods.',
   BudgetUncountable: "The budget's pods cannot be counted, so it spares none.",
+  BudgetsExchanged: 'The budgets of the pod are being exchanged, which takes a moment.',
   BudgetsSettling: 'The budgets are locked by name; evictions from before may still be under way.',
   CephAnswerAwaited: 'Ceph has not answered for a moment; everything stays as it is.',
   CephDisagrees: "Our reckoning and Ceph's own answer differ; what they differ about is held.",

@@ -15,6 +15,7 @@ export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'obser
   readonly views: SharedViews
   readonly store: () => LedgerStore
   readonly settings: DrainLockSettings
+  readonly dryRun: boolean
   readonly appLocks: AppLockPolicy
   /** This process, as others know it: no two have the same. */
   readonly identity: () => string
@@ -36,6 +37,7 @@ export function drainLockControllers(
       return createNodeDisruption({
         ...ports,
         identity: ports.identity(),
+        isDryRun: ports.dryRun,
         store: store(),
         views: { disruptions, ledgers, nodes: views.nodes(), pods: views.pods(), budgets: views.budgets() },
         reports: {

@@ -1,5 +1,5 @@
 import { defaultCertificateSettings, planCertificates } from '../admission/guard-certificates.ts'
-import { type RunningGuard, startGuard } from '../admission/start-guard.ts'
+import { type GuardOptions, type RunningGuard, startGuard } from '../admission/start-guard.ts'
 import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
 import { namespaces } from '../api/resources.ts'
 import { createGuardCertificates } from '../controllers/guard-certificates.ts'
@@ -22,6 +22,9 @@ export interface GuardWiring {
   readonly addressOf: (port: number) => GuardAddress
   /** The names and addresses under which it is called; its certificate is for them. */
   readonly hosts: readonly string[]
+  /** On its way out it answers for so long: behind a Service it is still called for a moment. Default 0. */
+  readonly lingerMs?: number
+  readonly listen?: GuardOptions['listen']
 }
 
 /** The guard behind its Service, or under a URL where the API server cannot reach Services. */
@@ -29,7 +32,7 @@ export function guardAt({ port, url }: { readonly port: number; readonly url?: s
   if (url === undefined) {
     const { namespace, name } = guardService
     const hosts = [`${name}.${namespace}.svc`]
-    return { host: '0.0.0.0', port, addressOf: () => ({ service: guardService }), hosts }
+    return { host: '0.0.0.0', port, addressOf: () => ({ service: guardService }), hosts, lingerMs: 5_000 }
   }
   const address = url.replace(/\/+$/, '')
   return { host: '0.0.0.0', port, addressOf: () => ({ url: address }), hosts: [hostOf(address)] }
@@ -46,12 +49,17 @@ export interface GuardPorts extends ViewPorts {
 }
 
 /** Starts the guard of this process; every replica has one. */
-export function runGuard({ api, clock, log, metrics, views, policy }: GuardPorts, { host, port }: GuardWiring) {
+export function runGuard(
+  { api, clock, log, metrics, views, policy }: GuardPorts,
+  { host, port, lingerMs = 0, listen }: GuardWiring,
+) {
   return startGuard({
     api,
     clock,
     host,
     port,
+    lingerMs,
+    ...(listen === undefined ? {} : { listen }),
     policy,
     views: {
       pods: views.pods(),

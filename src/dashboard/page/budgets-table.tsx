@@ -1,7 +1,9 @@
+import type { HoldAnswer } from '../../domain/explain/hold-view.ts'
 import { tellBudget } from '../cluster-story.ts'
 import type { BudgetView } from '../cluster-view.ts'
+import { lockOfBudget } from '../lock-story.ts'
 
-export function BudgetsTable({ budgets }: { budgets: readonly BudgetView[] }) {
+export function BudgetsTable({ budgets, locks }: { budgets: readonly BudgetView[]; locks: readonly HoldAnswer[] }) {
   const sorted = budgets.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return (
     <section class="budgets panel" aria-labelledby="budgets-title">
@@ -34,7 +36,7 @@ export function BudgetsTable({ budgets }: { budgets: readonly BudgetView[] }) {
             </thead>
             <tbody>
               {sorted.map((budget) => (
-                <BudgetRow key={budget.id} budget={budget} />
+                <BudgetRow key={budget.id} budget={budget} lock={lockOfBudget(locks, budget)} />
               ))}
             </tbody>
           </table>
@@ -44,8 +46,8 @@ export function BudgetsTable({ budgets }: { budgets: readonly BudgetView[] }) {
   )
 }
 
-function BudgetRow({ budget }: { budget: BudgetView }) {
-  const verdict = tellBudget(budget)
+function BudgetRow({ budget, lock }: { budget: BudgetView; lock: HoldAnswer | undefined }) {
+  const verdict = tellBudget(budget, lock)
   const name = budget.id.slice(budget.namespace.length + 1)
   return (
     <tr>

@@ -1,8 +1,10 @@
 import { computed } from '@preact/signals'
 import { render } from 'preact'
 import { tellCluster } from '../cluster-story.ts'
+import { openDrains, tellLocks } from '../lock-story.ts'
 import { BudgetsTable } from './budgets-table.tsx'
-import { connection, followCluster, view } from './connection.ts'
+import { connection, followCluster, now, view } from './connection.ts'
+import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
 import { Overview } from './overview.tsx'
 import { PodDetail } from './pod-detail.tsx'
@@ -10,6 +12,10 @@ import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
 const story = computed(() => (view.value === undefined ? undefined : tellCluster(view.value)))
+
+/** Locks end by the clock, so this is told anew now and then; the rest only when something changes. */
+const lately = computed(() => Math.floor(now.value / 5_000))
+const locks = computed(() => (view.value === undefined ? [] : tellLocks(view.value, lately.value * 5_000)))
 
 function Page() {
   const facts = view.value
@@ -29,7 +35,8 @@ function Page() {
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
           <Overview story={told} />
           <ZoneMap story={told} />
-          <BudgetsTable budgets={facts.budgets} />
+          <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
+          <BudgetsTable budgets={facts.budgets} locks={locks.value} />
           <EventsList events={facts.events} />
         </main>
       )}

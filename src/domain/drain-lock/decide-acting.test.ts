@@ -40,6 +40,8 @@ const rebooted = { isCordoned: true, bootID: 'boot-2' }
 const evictJob = 'evict job-0 under 1'
 const giveBack = ['record Recovering', 'uncordon', 'unlock shop/web', 'release under 1']
 const giveUp = giveBack.filter((step) => step !== 'uncordon')
+/** With `Recovering` on record already. */
+const ended = { giveBack: giveBack.slice(1), giveUp: giveUp.slice(1) }
 const mayGo = 'node/node-a: NodeMayGo, alice'
 const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
 const unclean = { ...ceph, isClean: known(false) }
@@ -316,12 +318,22 @@ table('the node goes and comes back', {
     },
   },
   'everything runs: cordon, locks and keys are given back in this order, and it is over': {
-    given: { record: drained, node: rebooted },
-    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...giveBack, 'record Completed'] },
+    given: { record: recovering, node: rebooted, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveBack, 'record Completed'] },
   },
+  'everything runs and the record still lets the node go: it is taken back first, or the node would go with nothing held':
+    {
+      given: { record: drained, node: rebooted },
+      then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
+    },
+  'past its deadline with the node still there: it may be rebooted until the record says otherwise, so nothing is given back':
+    {
+      given: { request: { deadlineMs: nowMs }, record: drained, node: cordoned, pods: [web0] },
+      then: { reason: 'DeadlinePassed', phase: 'Recovering', steps: ['record Recovering'] },
+    },
   'a node cordoned by somebody else is not uncordoned': {
-    given: { record: { ...drained, cordonedBy: 'somebody else' }, node: rebooted },
-    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...giveUp, 'record Completed'] },
+    given: { record: { ...recovering, cordonedBy: 'somebody else' }, node: rebooted, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
   },
   'a cordon that somebody sets after ours was lifted is theirs': {
     given: {
@@ -336,16 +348,12 @@ table('the node goes and comes back', {
     },
   },
   'a pod that stayed and has finished or is leaving is not waited for': {
-    given: { record: drained, node: rebooted, pods: [{ ...web0, isReady: false, kind: 'finished' }] },
-    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...giveBack, 'record Completed'] },
+    given: { record: recovering, node: rebooted, pods: [{ ...web0, isReady: false, kind: 'finished' }] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveBack, 'record Completed'] },
   },
   'uncordoned by somebody without a reboot, it is taken as given back': {
     given: { record: drained, pods: [web0] },
-    then: {
-      reason: 'DisruptionCompleted',
-      phase: 'Completed',
-      steps: [...giveUp, 'record Completed'],
-    },
+    then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
   },
   'a removed node that reboots has not gone': {
     given: { request: { intent: 'Remove' }, record: { ...drained, skippedPods: [] }, node: rebooted, pods: [] },

@@ -18,7 +18,11 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   const node = ownNode(view)
   const record = recoveringRecord(view)
   const blockedBy = effectsLeft(view)
-  if (blockedBy.length === 0) return decideEnding({ ...view, record }, endingWords(view, ending))
+  if (blockedBy.length === 0) {
+    const words = endingWords(view, ending)
+    if (node !== undefined && mayStillGo(view)) return takeBackTheWord(view, record, words)
+    return decideEnding({ ...view, record }, words)
+  }
   const plan = planPods({
     seen: snapshot,
     hasFallenBack: record.hasFallenBack,
@@ -40,6 +44,17 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
     blockedBy,
     warnings: locks?.warnings ?? [],
   })
+}
+
+/** Whoever waits for the node reads on record that it may go, and may be about to take it down. */
+function mayStillGo({ request }: DisruptionView): boolean {
+  return request.record.phase === 'Drained'
+}
+
+/** Nothing is given back on what was seen while the node might still go: that is looked at again afterwards. */
+function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: Ending): DisruptionDecision {
+  const { reason, explanation } = words
+  return goOn(view, { reason, explanation, record, steps: recordSteps(view, record) })
 }
 
 /** What is still felt of the disruption. */

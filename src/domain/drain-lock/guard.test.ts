@@ -34,6 +34,10 @@ function table(name: string, rows: Record<string, { given: Partial<EvictionSnaps
 }
 
 table('what is let through', {
+  'a pod that its owner put under two budgets: that is no matter of a moment, and the API server says so': {
+    given: { budgets: known([budget, { ...budget, name: 'web-too' }]) },
+    then: 'allowed NothingHeld',
+  },
   'a pod whose budget nobody holds': { given: {}, then: 'allowed NothingHeld' },
   'a pod that no budget covers': { given: { budgets: known([]) }, then: 'allowed NoBudget' },
   'a pod that is leaving, whoever holds its budget': {
@@ -67,6 +71,15 @@ table('what is let through', {
 })
 
 table('what is refused', {
+  'an OSD under two budgets that are being exchanged: with the 500 of the API server a drain would give up for good': {
+    given: {
+      budgets: known([
+        { ...budget, name: 'rook-ceph-osd', isExchanged: true },
+        { ...budget, name: 'rook-ceph-osd-zone-x', isExchanged: true },
+      ]),
+    },
+    then: 'refused BudgetsExchanged',
+  },
   'a pod whose budget a request holds': { given: { ledger: known(acting) }, then: 'refused HeldByRequest' },
   'a pod whose budget is held by a request whose holder is gone': {
     given: { ledger: known(ledgerOf(entry('pdb/shop/web', { state: 'Orphaned' }))) },

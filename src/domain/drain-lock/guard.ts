@@ -34,6 +34,8 @@ export interface EvictionPod extends PodReference {
 
 export interface EvictionBudget extends BudgetReference {
   readonly appLock: AppLock | undefined
+  /** One of those that are put up and taken down while a failure domain of storage is away. */
+  readonly isExchanged?: boolean
 }
 
 export interface EvictionToken {
@@ -77,6 +79,9 @@ export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
   }
   if (token !== undefined && ledger.known && !isInForce(ledger.value, token)) return refuseVoidToken(snapshot, token)
   if (budgets.known && budgets.value.length === 0) return allow('NoBudget')
+  if (budgets.known && budgets.value.length > 1 && budgets.value.some(({ isExchanged }) => isExchanged === true)) {
+    return refuseExchanged(snapshot, budgets.value)
+  }
   if (!pod.known) return withoutKnowing(snapshot, pod.why)
   if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
   if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
@@ -117,6 +122,18 @@ function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, loc
     cause: budgetKey(budget),
     holder: lock.holder,
     until,
+  }
+}
+
+/** The API server would answer 500, at which drains give up for good; what takes a moment must look like it. */
+function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionBudget[]): EvictionVerdict {
+  const names = budgets.map(({ name }) => name).join(' and ')
+  return {
+    allowed: false,
+    reason: 'BudgetsExchanged',
+    message: `${podText(snapshot)} must stay for a moment: its budgets ${names} are being exchanged; it is asked again by itself.`,
+    cause: budgetKey(budgets[0] as EvictionBudget),
+    holder: 'the cofferdam operator',
   }
 }
 

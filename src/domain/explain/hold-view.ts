@@ -3,7 +3,7 @@ import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../drain-lock/app-lock.ts'
 import { budgetKey } from '../drain-lock/claims.ts'
 import type { Ledger } from '../drain-lock/ledger.ts'
-import { lockableBudget } from '../eviction-guard/app-locks.ts'
+import { type AnnotatedBudget, lockableBudget } from '../eviction-guard/app-locks.ts'
 import type { Observed } from '../observed.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 
@@ -41,11 +41,22 @@ export function viewAppLocks(
   policy: AppLockPolicy,
   nowMs: number,
 ): ReadonlyMap<string, ParsedAppLock> {
+  const annotated = budgets.map(({ metadata: { namespace = '', name, annotations = {} } }) => {
+    return { namespace, name, annotations }
+  })
+  return appLocksByKey(annotated, policy, nowMs)
+}
+
+export function appLocksByKey(
+  budgets: readonly (AnnotatedBudget & { readonly namespace: string })[],
+  policy: AppLockPolicy,
+  nowMs: number,
+): ReadonlyMap<string, ParsedAppLock> {
   const locks = new Map<string, ParsedAppLock>()
-  for (const namespace of new Set(budgets.map(({ metadata }) => metadata.namespace ?? ''))) {
+  for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
     const lockable = budgets
-      .filter(({ metadata }) => (metadata.namespace ?? '') === namespace)
-      .flatMap(({ metadata: { name, annotations = {} } }) => lockableBudget({ name, annotations }) ?? [])
+      .filter((budget) => budget.namespace === namespace)
+      .flatMap((budget) => lockableBudget(budget) ?? [])
     for (const [name, parsed] of judgeAppLocks(lockable, policy, nowMs))
       locks.set(budgetKey({ namespace, name }), parsed)
   }

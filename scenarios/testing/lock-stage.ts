@@ -1,0 +1,280 @@
+import type { Event } from '../../src/api/core.ts'
+import { disruptionLedgers, ledgerName } from '../../src/api/disruption-ledger.ts'
+import { type NodeDisruption, nodeDisruptions } from '../../src/api/node-disruption.ts'
+import type { PodDisruptionBudget } from '../../src/api/policy.ts'
+import { deployments, events, namespaces, nodes, podDisruptionBudgets, pods, statefulSets } from '../../src/api/resources.ts'
+import { installOperator } from '../../src/cli/demo/install-operator.ts'
+import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
+import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
+import { appLockAnnotation } from '../../src/domain/drain-lock/app-lock.ts'
+import { type BreakGlass } from '../../src/domain/drain-lock/snapshot.ts'
+import { breakGlassAnnotation, formatBreakGlass } from '../../src/domain/drain-lock/break-glass.ts'
+import { emptyLedger, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
+import { parseLedger } from '../../src/domain/drain-lock/parse-ledger.ts'
+import { ApiServer } from '../../src/embedded/api-server.ts'
+import { clusterAdmin } from '../../src/embedded/user-info.ts'
+import type { KubeApi } from '../../src/kube/kube-api.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { type ControllerName, type Operator, startOperator } from '../../src/operator.ts'
+import { seededRandom } from '../../src/runtime/random.ts'
+import { VirtualClock } from '../../src/runtime/virtual-clock.ts'
+import { guardAt } from '../../src/wiring/guard.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { startWorld, type World } from '../../src/world/start-world.ts'
+import { budget, deployment, node, statefulSet } from '../../src/world/testing/story.ts'
+import { openLine } from './cut-line.ts'
+import { type Drain, startDrain } from './drainer.ts'
+import { createGuardService, type GuardService } from './guard-service.ts'
+import { type LockOracle, watchLocks } from './lock-oracle.ts'
+import { recordLocks } from './lock-recorder.ts'
+import { startRebooter } from './rebooter.ts'
+import { openTrace, type Trace } from './trace.ts'
+
+/** One process of the operator. */
+export interface StagedOperator {
+  /** Cuts it off in the middle of what it does: after so many more writes nothing of it gets through. */
+  killAfter(writes: number): void
+  isDead(): boolean
+  kill(): void
+  stop(): Promise<void>
+}
+
+export interface LockStage {
+  readonly api: KubeApi
+  readonly clock: VirtualClock
+  readonly world: World
+  readonly views: Views
+  readonly trace: Trace
+  readonly oracle: LockOracle
+  readonly guard: GuardService
+  /** Lets time pass; the oracle looks on. */
+  seconds(count: number): Promise<void>
+  /** Lets time pass until it holds; fails the scenario when it does not in time. */
+  until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
+  /** With `isReplaced`, another process comes when it has died, as a Deployment sees to. */
+  operate(options?: { readonly identity?: string; readonly isReplaced?: boolean }): StagedOperator
+  /** Pods that stay for a reboot, one on each node, with a budget of one. */
+  addStaying(name: string, namespace?: string): Promise<void>
+  /** Pods that leave. */
+  addLeaving(name: string, options?: { namespace?: string; replicas?: number; maxUnavailable?: number }): Promise<void>
+  request(name: string, spec: Partial<NodeDisruption['spec']> & { readonly nodeName: string }, glass?: BreakGlass): Promise<void>
+  reach(name: string, phase: string, withinSeconds?: number): Promise<void>
+  phaseOf(name: string): string
+  /** `pdb/shop/db HeldByRequest`: what stands in the way of a request, as its record says. */
+  blockersOf(name: string): string[]
+  statusOf(name: string): NonNullable<NodeDisruption['status']>
+  /** An owner's annotation on a budget, as it stands; undefined takes it away. */
+  lock(name: string, text: string | undefined): Promise<void>
+  /** Nodes go down for so long as soon as their request says that they may. */
+  rebootForSeconds(seconds: number): void
+  drain(nodeName: string): Drain
+  ledger(): Ledger
+  /** `node/node-1 Acting`. */
+  heldKeys(): string[]
+  isCordoned(nodeName: string): boolean
+  podsOn(nodeName: string): string[]
+  /** Everything that a request could have left on the budgets, and what they allow. */
+  budgets(): string[]
+  /** Reasons of the operator's own events about an object, in order. */
+  told(name: string): Promise<string[]>
+  close(): Promise<void>
+}
+
+const stepMs = 500
+const replacedAfterMs = 10_000
+const shop = 'shop'
+const controllers: readonly ControllerName[] = [
+  'drain-detection',
+  'node-disruption',
+  'disruption-ledger',
+  'guard-certificates',
+  'guard-registration',
+]
+
+const patient = ['not-ready', 'unreachable'].map((absence) => ({
+  key: `node.kubernetes.io/${absence}`,
+  operator: 'Exists' as const,
+  effect: 'NoExecute' as const,
+  tolerationSeconds: 1_200,
+}))
+
+/** Nodes with applications on them, up and ready, before any operator has come. */
+export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<LockStage> {
+  const clock = new VirtualClock()
+  const guard = createGuardService()
+  const server = new ApiServer({
+    clock,
+    random: seededRandom(seed),
+    callWebhook: guard.call,
+    resolveWebhookService: () => guard.url,
+  })
+  server.start()
+  const api = server.as(clusterAdmin)
+  const operatorApi = await installOperator(server)
+  for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
+  for (const name of [shop, 'bank'])
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  const world = startWorld({
+    api,
+    clock,
+    random: seededRandom(seed + 1),
+    kubelet: { readySeconds: 3, terminationSeconds: 2 },
+  })
+  const { views } = world
+  const trace = openTrace(clock)
+  const stopRecording = recordLocks(views, trace)
+  const oracle = watchLocks({ views, isOn: world.kubelet.isOn })
+  const ends: (() => void)[] = [stopRecording, () => oracle.stop()]
+  const operators: { isDead(): boolean; end(): Promise<void>; replace(): void }[] = []
+
+  async function seconds(count: number): Promise<void> {
+    const end = clock.now() + count * 1_000
+    while (clock.now() < end) {
+      await clock.advance(Math.min(stepMs, end - clock.now()))
+      oracle.look()
+      for (const operator of operators) if (operator.isDead()) operator.replace()
+    }
+  }
+
+  async function until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds = 300): Promise<void> {
+    const end = clock.now() + withinSeconds * 1_000
+    while (!(await holds())) {
+      if (clock.now() >= end) throw new Error(`not within ${withinSeconds} s: ${what}\n${trace.text()}`)
+      await seconds(stepMs / 1_000)
+    }
+  }
+
+  const statusOf = (name: string) => views.of(nodeDisruptions).get(name)?.status ?? {}
+  const phaseOf = (name: string) => statusOf(name).phase ?? 'Pending'
+  const ledger = () => {
+    const parsed = parseLedger(views.of(disruptionLedgers).get(ledgerName))
+    if (!parsed.known) throw new Error(parsed.why)
+    return parsed.value ?? emptyLedger
+  }
+
+  function operate({ identity, isReplaced = false }: Parameters<LockStage['operate']>[0] = {}): StagedOperator {
+    const line = openLine()
+    const number = operators.length + 1
+    const operator: Operator = startOperator({
+      api: line.api(operatorApi),
+      clock,
+      random: seededRandom(100 + number),
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      controllers,
+      dryRun: false,
+      guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut) },
+      ...(identity === undefined ? {} : { lease: { ...operatorAccount, identity } }),
+    })
+    let ending: Promise<void> | undefined
+    const end = () => {
+      ending ??= operator.stop()
+      return ending
+    }
+    operators.push({
+      isDead: () => line.isCut,
+      end,
+      replace() {
+        if (ending !== undefined) return
+        trace.tell('the operator is dead')
+        void end()
+        if (isReplaced) clock.after(replacedAfterMs, () => void operate())
+      },
+    })
+    return { killAfter: (writes) => line.cutAfter(writes), isDead: () => line.isCut, kill: () => line.cut(), stop: end }
+  }
+
+  return {
+    api,
+    clock,
+    world,
+    views,
+    trace,
+    oracle,
+    guard,
+    seconds,
+    until,
+    operate,
+    async addStaying(name, namespace = shop) {
+      const affinity = {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [
+            { labelSelector: { matchLabels: { app: name } }, topologyKey: 'kubernetes.io/hostname' },
+          ],
+        },
+      }
+      const set = statefulSet(name, {
+        pod: { affinity, tolerations: patient },
+        annotations: { 'cofferdam.io/skip-drain': 'true' },
+        podManagementPolicy: 'Parallel',
+      })
+      await api.create(statefulSets, { ...set, metadata: { name, namespace } })
+      await api.create(podDisruptionBudgets, { ...budget(name, { maxUnavailable: 1 }), metadata: { name, namespace } })
+      await clock.advance(10_000)
+    },
+    async addLeaving(name, { namespace = shop, replicas = 2, maxUnavailable = 1 } = {}) {
+      await api.create(deployments, { ...deployment(name, { replicas }), metadata: { name, namespace } })
+      await api.create(podDisruptionBudgets, { ...budget(name, { maxUnavailable }), metadata: { name, namespace } })
+      await clock.advance(10_000)
+    },
+    async request(name, spec, glass) {
+      const annotations = glass === undefined ? {} : { [breakGlassAnnotation]: formatBreakGlass(glass) }
+      await api.create(nodeDisruptions, {
+        apiVersion: 'cofferdam.io/v1alpha1',
+        kind: 'NodeDisruption',
+        metadata: { name, annotations },
+        spec: { intent: 'Reboot', honourSkipDrain: true, ...spec },
+      })
+    },
+    reach: (name, phase, withinSeconds) => until(`${name} is ${phase}`, () => phaseOf(name) === phase, withinSeconds),
+    phaseOf,
+    statusOf,
+    blockersOf: (name) => (statusOf(name).blockedBy ?? []).map(({ object, reason }) => `${object} ${reason}`),
+    async lock(name, text) {
+      const body = { metadata: { annotations: { [appLockAnnotation]: text ?? null } } }
+      await api.patch(podDisruptionBudgets, { namespace: shop, name }, { type: 'merge', body })
+    },
+    rebootForSeconds: (down) => void ends.push(startRebooter({ world, clock, tell: trace.tell }, down)),
+    drain: (nodeName) => startDrain({ api, clock, tell: trace.tell }, nodeName),
+    ledger,
+    heldKeys: () => ledger().entries.map(({ key, state }) => `${key} ${state}`),
+    isCordoned: (nodeName) => views.of(nodes).get(nodeName)?.spec?.unschedulable === true,
+    podsOn: (nodeName) =>
+      [...views.of(pods).values()]
+        .filter(({ spec }) => spec.nodeName === nodeName)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    budgets: () => [...views.of(podDisruptionBudgets).values()].map(budgetText).sort(),
+    async told(name) {
+      const { items } = await api.list(events)
+      return items
+        .filter(({ source, involvedObject }) => source?.component === 'cofferdam' && involvedObject.name === name)
+        .sort((a: Event, b: Event) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map(({ reason }) => reason ?? '')
+    },
+    async close() {
+      const ended = Promise.all(operators.map((operator) => operator.end()))
+      await clock.advance(30_000)
+      await ended
+      for (const end of ends) end()
+      world.stop()
+      server.stop()
+    },
+  }
+}
+
+function budgetText({ metadata, spec, status }: PodDisruptionBudget): string {
+  const { namespace, name, annotations = {} } = metadata
+  const { disruptionsAllowed = 0, currentHealthy = 0, disruptedPods = {} } = status ?? {}
+  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/'))
+  const gone = Object.keys(disruptedPods)
+  const limit = `${spec.maxUnavailable ?? `at least ${spec.minAvailable}`}`
+  const marks = [...own, ...gone.map((pod) => `without ${pod}`)].sort()
+  return [`${namespace}/${name} (${limit}): ${disruptionsAllowed} of ${currentHealthy}`, ...marks].join(', ')
+}
+
+/** A lock as an owner writes it. */
+export function lockText(clock: VirtualClock, forSeconds: number, holder = 'bob'): string {
+  return JSON.stringify({ until: rfc3339(clock.now() + forSeconds * 1_000), holder, reason: 'rebalance' })
+}

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { ApiError, hasReason } from './api/api-error.ts'
+import { disruptionLedgers } from './api/disruption-ledger.ts'
+import type { KubeObject } from './api/kube-object.ts'
+import { nodeDisruptions } from './api/node-disruption.ts'
+import type { ResourceType } from './api/resource-type.ts'
+import { events, nodes, podDisruptionBudgets } from './api/resources.ts'
+import type { Permission } from './controllers/permission.ts'
+import { type DisruptionStage, openDisruptionStage } from './controllers/testing/disruption-stage.ts'
+import { heldKeys } from './controllers/testing/ledger-stage.ts'
+import { buildAccess, operatorAccount } from './deploy/operator-manifests.ts'
+import { typeOfObject } from './embedded/type-of-object.ts'
+import { serviceAccountUser } from './embedded/user-info.ts'
+import type { KubeApi } from './kube/kube-api.ts'
+import { type ControllerName, permissionsOf } from './operator.ts'
+import { changedApi } from './world/testing/story.ts'
+
+interface RightsCase {
+  readonly controller: ControllerName
+  readonly story: (stage: DisruptionStage, start: () => void) => Promise<unknown>
+  readonly whole: unknown
+}
+
+async function told({ api }: DisruptionStage): Promise<string[]> {
+  const { items } = await api.list(events)
+  const ours = items.filter(({ source }) => source?.component === 'cofferdam')
+  return [...new Set(ours.map(({ involvedObject }) => involvedObject.kind ?? ''))].sort()
+}
+
+async function held({ api }: DisruptionStage): Promise<string[]> {
+  const keys = await heldKeys(api).catch(() => [])
+  return keys.map((text) => text.split(' ').slice(0, 2).join(' ')).sort()
+}
+
+/** Two requests one after the other, a pod that stays, one that goes when its budget lets it, and the return of the node. */
+async function rebootStory(stage: DisruptionStage, start: () => void): Promise<unknown> {
+  await stage.addStaying('db')
+  await stage.addLeaving('web', { replicas: 3, maxUnavailable: 0 })
+  start()
+  await stage.seconds(2)
+  const node = await stage.nodeOf('db-0')
+  await stage.request('first', { nodeName: node })
+  await stage.request('second', { nodeName: node })
+  await stage.seconds(6)
+  const draining = { held: await held(stage), budgets: await stage.budgets() }
+  const patch = { type: 'merge', body: { spec: { maxUnavailable: 1 } } } as const
+  await stage.api.patch(podDisruptionBudgets, { namespace: 'default', name: 'web' }, patch)
+  await soonAfter(stage, async () => (await stage.podsOn(node)).length === 1)
+  const drained = { phase: await stage.phaseOf('first'), pods: await stage.podsOn(node) }
+  stage.world.kubelet.reboot(node, 60)
+  await soonAfter(stage, async () => (await stage.api.get(nodes, { name: node })).spec?.taints?.length === 3)
+  const away = (await stage.disruption('first')).status?.blockedBy?.map(({ reason }) => reason)
+  await soonAfter(stage, async () => (await stage.phaseOf('first')) === 'Completed')
+  const back = { first: await stage.phaseOf('first'), second: await stage.phaseOf('second') }
+  await stage.api.patch(nodes, { name: node }, { type: 'merge', body: { spec: { unschedulable: null } } })
+  await stage.seconds(1)
+  const givenBack = await stage.phaseOf('second')
+  await holdByHand(stage, ['node/node-3'])
+  await stage.request('third', { nodeName: 'node-3' })
+  await stage.seconds(6)
+  const third = [await stage.phaseOf('third')]
+  await holdByHand(stage, [])
+  await stage.seconds(1)
+  third.push(await stage.phaseOf('third'))
+  await stage.api.delete(nodeDisruptions, { name: 'third' })
+  await stage.seconds(4)
+  const left = (await stage.api.list(nodeDisruptions)).items.map(({ metadata }) => metadata.name)
+  return { draining, drained, away, back, givenBack, third, left, told: await told(stage) }
+}
+
+/** Whoever else takes keys from the ledger. */
+async function holdByHand({ api }: DisruptionStage, keys: readonly string[]): Promise<void> {
+  const ledger = await api.get(disruptionLedgers, { name: 'cluster' })
+  const entries = keys.map((key) => ({
+    key,
+    uid: '',
+    scope: '',
+    holder: 'another tool',
+    requestId: 'another',
+    epoch: 1,
+    state: 'Granted' as const,
+    since: '2026-01-01T00:00:00Z',
+    renewSequence: 0,
+  }))
+  const { nextEpoch = 1, nextTicket = 1 } = ledger.status ?? {}
+  const status = { ...ledger.status, nextEpoch: Math.max(2, nextEpoch), nextTicket, entries }
+  await api.update(disruptionLedgers, { ...ledger, status }, { subresource: 'status' })
+}
+
+/** Waits until it holds, and one second more: whoever watches has seen it by then, whoever looks now and then has not. */
+async function soonAfter(stage: DisruptionStage, holds: () => Promise<boolean>): Promise<void> {
+  for (let second = 0; second < 120 && !(await holds()); second += 1) await stage.seconds(1)
+  await stage.seconds(1)
+}
+
+/** A holder that vanished while its node was away, and a ledger that was lost meanwhile. */
+async function orphanStory(stage: DisruptionStage, start: () => void): Promise<unknown> {
+  await stage.addStaying('db')
+  stage.operate({ controllers: ['node-disruption'] })
+  const node = await stage.nodeOf('db-0')
+  await stage.request('gone', { nodeName: node })
+  await stage.until('gone', 'Drained')
+  stage.world.kubelet.powerOff(node)
+  await stage.seconds(50)
+  await stage.stopOperators()
+  await stage.api.delete(disruptionLedgers, { name: 'cluster' })
+  start()
+  await stage.seconds(20)
+  const rebuilt = await held(stage)
+  await stage.api.delete(nodeDisruptions, { name: 'gone' })
+  const body = { metadata: { finalizers: null } }
+  await stage.api.patch(nodeDisruptions, { name: 'gone' }, { type: 'merge', body })
+  await stage.seconds(70)
+  const orphaned = await held(stage)
+  stage.world.kubelet.powerOn(node)
+  await stage.seconds(30)
+  const left = { held: await held(stage), isCordoned: await stage.isCordoned(node), budgets: await stage.budgets() }
+  const late = await stage.api.list(events)
+  const reasons = late.items.filter(({ involvedObject }) => involvedObject.kind === 'DisruptionLedger')
+  return { rebuilt, orphaned, left, told: reasons.map(({ reason }) => reason).sort() }
+}
+
+const cases: Record<string, RightsCase> = {
+  'node-disruption': {
+    controller: 'node-disruption',
+    story: rebootStory,
+    whole: {
+      draining: {
+        held: ['node/node-1 Acting', 'pdb/default/db Acting'],
+        budgets: ['db (1): 0 of 2 without db-0 held by nodedisruption/first', 'web (0): 0 of 3'],
+      },
+      drained: { phase: 'Drained', pods: ['db-0'] },
+      away: ['NodeAway'],
+      back: { first: 'Completed', second: 'Drained' },
+      givenBack: 'Completed',
+      third: ['Waiting', 'Draining'],
+      left: ['first', 'second'],
+      told: ['Node', 'NodeDisruption'],
+    },
+  },
+  'disruption-ledger': {
+    controller: 'disruption-ledger',
+    story: orphanStory,
+    whole: {
+      rebuilt: ['node/node-1 Orphaned', 'pdb/default/db Orphaned'],
+      orphaned: ['node/node-1 Orphaned', 'pdb/default/db Orphaned'],
+      left: { held: [], isCordoned: false, budgets: ['db (1): 1 of 3'] },
+      told: ['LedgerRebuilt', 'OrphanBuried', 'OrphanHeld'],
+    },
+  },
+}
+
+async function tell({ controller, story }: RightsCase, rights: readonly Permission[]): Promise<unknown> {
+  const stage = await openDisruptionStage()
+  for (const object of buildAccess({ [controller]: rights }) as unknown as readonly KubeObject[]) {
+    await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
+  }
+  const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
+  const start = () => stage.operate({ api: withoutStreaming(account), controllers: [controller] })
+  try {
+    return await story(stage, start)
+  } catch (error) {
+    // What the story goes on from was never written.
+    if (hasReason(error, 'NotFound')) return 'broken off'
+    throw error
+  } finally {
+    await stage.close()
+  }
+}
+
+/** A server that cannot stream its present state, as before 1.32: collections are listed in pages there. */
+function withoutStreaming(api: KubeApi): KubeApi {
+  return changedApi(api, {
+    watch(type, query) {
+      if (query?.sendInitialEvents) throw new ApiError('Invalid', 'sendInitialEvents is forbidden for watch')
+      return api.watch(type, query)
+    },
+  })
+}
+
+function withoutOne(rights: readonly Permission[]): { without: string; rights: Permission[] }[] {
+  return rights.flatMap((right, at) =>
+    right.verbs.map((verb) => ({
+      without: `${verb} ${right.resource}`,
+      rights: rights
+        .map((each, index) => (index === at ? { ...each, verbs: each.verbs.filter((other) => other !== verb) } : each))
+        .filter(({ verbs }) => verbs.length > 0),
+    })),
+  )
+}
+
+describe.each(Object.entries(cases))('the rights of %s', (_, each) => {
+  const rights = permissionsOf[each.controller]
+
+  it('are enough for its whole story, and without any one of them the story is another', async () => {
+    const whole = await tell(each, rights)
+    expect(whole).toEqual(each.whole)
+    const notNeeded: string[] = []
+    for (const { without, rights: fewer } of withoutOne(rights)) {
+      if (JSON.stringify(await tell(each, fewer)) === JSON.stringify(whole)) notNeeded.push(without)
+    }
+    expect(notNeeded).toEqual([])
+  }, 120_000)
+})
