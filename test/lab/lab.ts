@@ -19,11 +19,12 @@ import { isActive, isReady } from '../../src/world/pod-facts.ts'
 import type { LabCeph } from './ceph/lab-ceph.ts'
 import { startCeph } from './ceph/start-ceph.ts'
 import type { ControlPlane } from './control-plane/control-plane.ts'
-import { type KubectlEnd, type RunningKubectl, runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
+import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { anyRuntime } from './machines/any-runtime.ts'
 import { cephRuntime } from './machines/ceph-runtime.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
+import { startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
 import { findCeph } from './parts/find-ceph.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
@@ -31,6 +32,7 @@ import type { CephRelease } from './parts/parts.ts'
 import type { Daemon } from './processes/daemon.ts'
 import { type Journal, openJournal } from './processes/journal.ts'
 import { type LabFolder, openLabFolder } from './processes/lab-folder.ts'
+import { type ProgramEnd, type RunningProgram, startProgram } from './processes/run-program.ts'
 
 /** A real Kubernetes with machines on which real Ceph daemons run as pods. */
 export interface Lab {
@@ -50,8 +52,12 @@ export interface Lab {
   /** Lets time pass; the oracle looks on. */
   seconds(count: number): Promise<void>
   /** Runs kubectl as an administrator; a refusal fails the story. */
-  kubectl(...args: readonly string[]): Promise<KubectlEnd>
-  drain(node: string): RunningKubectl
+  kubectl(...args: readonly string[]): Promise<ProgramEnd>
+  /** The same with something to read. */
+  kubectlWith(input: string, ...args: readonly string[]): Promise<ProgramEnd>
+  drain(node: string): RunningProgram
+  /** Starts our own command line as an administrator does. */
+  cofferdam(...args: readonly string[]): RunningProgram
   /** Applies deploy/ with kubectl, and waits until both replicas are ready and all OSDs have their budget. */
   installOperator(): Promise<void>
   /** Processes of the operator, by the names of their pods. */
@@ -102,9 +108,12 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
   const { api } = plane
 
   const operator = operatorRuntime({ folder, journal, program: [process.execPath, 'bin/cofferdam.js'] })
+  const guards = await startServiceProxy(() => operator.guardPorts())
+  endings.push(() => guards.close())
   const runtime = anyRuntime(cephRuntime(ceph, described.namespace, journal), operator)
-  const { readyAfterSeconds: readySeconds, terminationSeconds } = description.pace
-  const machines = startMachines({ api, runtime, journal, readySeconds, terminationSeconds })
+  const { readyAfterSeconds: readySeconds } = description.pace
+  // Of pods without a process; those with one take their time.
+  const machines = startMachines({ api, runtime, journal, readySeconds, terminationSeconds: 2 })
   endings.push(() => machines.stop())
   const views = new Views({
     api,
@@ -144,8 +153,10 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     journal.tell('story', `${what} (after ${((performance.now() - began) / 1_000).toFixed(1)} s)`)
   }
 
-  async function kubectl(...args: readonly string[]): Promise<KubectlEnd> {
-    const end = await runKubectl(plane, args)
+  const kubectl = (...args: readonly string[]) => kubectlWith('', ...args)
+
+  async function kubectlWith(input: string, ...args: readonly string[]): Promise<ProgramEnd> {
+    const end = await runKubectl(plane, args, { input })
     journal.tell('kubectl', `${args.join(' ')}: exit code ${end.code}`)
     if (end.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${end.stderr || end.stdout}`)
     return end
@@ -174,14 +185,19 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     until,
     seconds,
     kubectl,
+    kubectlWith,
     drain: (node) =>
       startKubectl(plane, ['drain', node, '--ignore-daemonsets', '--delete-emptydir-data'], (line) =>
         journal.tell(`drain ${node}`, line),
       ),
+    cofferdam: (...args) =>
+      startProgram([process.execPath, 'bin/cofferdam.js', ...args, '--kubeconfig', plane.kubeconfig], {
+        onLine: (line) => journal.tell('cofferdam', line),
+      }),
     async installOperator() {
       await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
       const kubeconfig = await plane.kubeconfigOf(operatorAccount)
-      operator.use({ kubeconfig, ceph: ceph.operator })
+      operator.use({ kubeconfig, ceph: ceph.operator, guardUrl: `https://127.0.0.1:${guards.port}` })
       await kubectl('apply', '-k', 'deploy')
       await until('both operators are ready', () => countReady(views, operatorAccount.namespace) === 2)
       await until('all OSDs have the default budget', () => osdBudgets().join() === 'rook-ceph-osd')

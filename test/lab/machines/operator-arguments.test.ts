@@ -10,7 +10,9 @@ function pod(args?: readonly string[]): Pod {
 it('keeps what the pod asks for, and moves only what two processes on one network cannot share', () => {
   const asked = ['operator', '--health-host', '0.0.0.0', '--dry-run', '--health-port', '7480', '--log-level', 'debug']
   const ceph = { conf: 'ceph.conf', name: 'client.x', keyring: 'x.keyring' }
-  expect(operatorArguments(pod(asked), { port: 5, kubeconfig: 'k', ceph })).toEqual([
+  expect(
+    operatorArguments(pod(asked), { port: 5, kubeconfig: 'k', ceph, guard: { port: 6, url: 'https://127.0.0.1:7' } }),
+  ).toEqual([
     'operator',
     '--dry-run',
     '--log-level',
@@ -27,11 +29,15 @@ it('keeps what the pod asks for, and moves only what two processes on one networ
     '127.0.0.1',
     '--health-port',
     '5',
+    '--guard-port',
+    '6',
+    '--guard-url',
+    'https://127.0.0.1:7',
   ])
 })
 
 it('a pod without arguments runs the operator as it is, and without a Ceph none is named', () => {
-  expect(operatorArguments(pod(), { port: 5, kubeconfig: 'k', ceph: undefined })).toEqual([
+  expect(operatorArguments(pod(), { port: 5, kubeconfig: 'k', ceph: undefined, guard: undefined })).toEqual([
     'operator',
     '--kubeconfig',
     'k',

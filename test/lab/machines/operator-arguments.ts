@@ -6,10 +6,12 @@ export interface OperatorPlace {
   readonly port: number
   readonly kubeconfig: string
   readonly ceph: CephAccess | undefined
+  /** Where its eviction guard listens, and where the API server calls it: a Service stands before all of them. */
+  readonly guard: { readonly port: number; readonly url: string } | undefined
 }
 
 /** The arguments of the pod's container, moved to where this process runs. */
-export function operatorArguments(pod: Pod, { port, kubeconfig, ceph }: OperatorPlace): string[] {
+export function operatorArguments(pod: Pod, { port, kubeconfig, ceph, guard }: OperatorPlace): string[] {
   const container = pod.spec.containers[0] as { readonly args?: readonly string[] } | undefined
   const [command = 'operator', ...given] = container?.args ?? []
   const moved: Readonly<Record<string, string | undefined>> = {
@@ -19,6 +21,8 @@ export function operatorArguments(pod: Pod, { port, kubeconfig, ceph }: Operator
     '--ceph-keyring': ceph?.keyring,
     '--health-host': '127.0.0.1',
     '--health-port': String(port),
+    '--guard-port': guard && String(guard.port),
+    '--guard-url': guard?.url,
   }
   const kept = given.filter((word, index) => !(word in moved) && !((given[index - 1] ?? '') in moved))
   return [

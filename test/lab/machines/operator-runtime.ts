@@ -27,6 +27,8 @@ export interface OperatorRuntimeOptions {
 export interface OperatorAccess {
   readonly kubeconfig: string
   readonly ceph?: CephAccess
+  /** Where the API server calls eviction guards. Without it there are none. */
+  readonly guardUrl?: string
 }
 
 export interface OperatorRuntime extends ContainerRuntime {
@@ -35,18 +37,24 @@ export interface OperatorRuntime extends ContainerRuntime {
   /** Those that run, by the names of their pods. */
   processes(): ReadonlyMap<string, Daemon>
   processOf(pod: string): Daemon | undefined
+  /** Where the guards of those that run listen. */
+  guardPorts(): number[]
 }
 
 /** Behind the pods of deploy/operator.yaml, the program itself with the arguments of the pod. */
 export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntime {
   const { folder, journal, environment = {}, argumentsOf = () => [] } = options
   const daemons = new Map<string, Daemon>()
+  const guards = new Map<string, number>()
   let access: OperatorAccess | undefined
 
-  function launch(pod: Pod, { kubeconfig, ceph }: OperatorAccess, port: number): Daemon {
+  function launch(pod: Pod, { kubeconfig, ceph, guardUrl: url }: OperatorAccess, ports: readonly number[]): Daemon {
     const { name } = pod.metadata
+    const [port, guardPort] = ports as [number, number]
+    const guard = url === undefined ? undefined : { port: guardPort, url }
+    guards.set(name, guardPort)
     const [program, ...first] = options.program
-    const args = [...operatorArguments(pod, { port, kubeconfig, ceph }), ...argumentsOf(pod)]
+    const args = [...operatorArguments(pod, { port, kubeconfig, ceph, guard }), ...argumentsOf(pod)]
     const logFile = join(folder.logs, `${name}.log`)
     const stopFollowing = followLines(logFile, (line) => journal.tell(name, shortLine(line)))
     const daemon = startDaemon({
@@ -67,17 +75,22 @@ export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntim
     },
     processes: () => new Map([...daemons].filter(([, daemon]) => daemon.isRunning())),
     processOf: (pod) => daemons.get(pod),
+    guardPorts: () =>
+      [...daemons].flatMap(([name, daemon]) => {
+        const port = guards.get(name)
+        return daemon.isRunning() && port !== undefined ? [port] : []
+      }),
     start(pod) {
       if (!isOperator(pod)) return undefined
       if (access === undefined) throw new Error('nobody said yet as whom the operator talks to the cluster')
       const given = access
-      let port = 0
+      let ports: readonly number[] = []
       return processContainer({
         prepare: async () => {
-          port = (await freePorts(1))[0] as number
-          return () => launch(pod, given, port)
+          ports = await freePorts(2)
+          return () => launch(pod, given, ports)
         },
-        ready: (daemon) => untilReady(daemon, `http://127.0.0.1:${port}/readyz`),
+        ready: (daemon) => untilReady(daemon, `http://127.0.0.1:${ports[0]}/readyz`),
       })
     },
   }
