@@ -13,7 +13,7 @@ import { typeOfObject } from './embedded/type-of-object.ts'
 import { serviceAccountUser } from './embedded/user-info.ts'
 import type { KubeApi } from './kube/kube-api.ts'
 import { type ControllerName, permissionsOf } from './operator.ts'
-import { changedApi } from './world/testing/story.ts'
+import { budget, changedApi } from './world/testing/story.ts'
 
 interface RightsCase {
   readonly controller: ControllerName
@@ -120,7 +120,35 @@ async function orphanStory(stage: DisruptionStage, start: () => void): Promise<u
   return { rebuilt, orphaned, left, told: reasons.map(({ reason }) => reason).sort() }
 }
 
+/** A lock that an owner wrote by hand, looked at before and after it was taken away. */
+async function appLockStory(stage: DisruptionStage, start: () => void): Promise<unknown> {
+  const stampOf = async (name: string) =>
+    (await stage.api.get(podDisruptionBudgets, { namespace: 'default', name })).metadata.annotations?.[
+      'cofferdam.io/locked-since'
+    ]
+  const lock = async (name: string, text: string | null) => {
+    const patch = { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/lock': text } } } } as const
+    await stage.api.patch(podDisruptionBudgets, { namespace: 'default', name }, patch)
+  }
+  const text = JSON.stringify({ holder: 'ann', reason: 'backup', until: '2026-01-01T02:00:00Z' })
+  for (const name of ['early', 'late'])
+    await stage.api.create(podDisruptionBudgets, budget(name, { maxUnavailable: 1 }))
+  await lock('early', text)
+  start()
+  await stage.seconds(2)
+  const early = await stampOf('early')
+  await lock('late', text)
+  await stage.seconds(2)
+  const late = await stampOf('late')
+  return { early, late, told: await told(stage) }
+}
+
 const cases: Record<string, RightsCase> = {
+  'app-locks': {
+    controller: 'app-locks',
+    story: appLockStory,
+    whole: { early: '2026-01-01T00:00:03Z', late: '2026-01-01T00:00:05Z', told: ['PodDisruptionBudget'] },
+  },
   'node-disruption': {
     controller: 'node-disruption',
     story: rebootStory,

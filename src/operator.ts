@@ -5,6 +5,7 @@ import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
+import { appLockKeeperPermissions } from './controllers/app-lock-keeper.ts'
 import { CephDecisions } from './controllers/ceph-decisions.ts'
 import { cephDrainPermissions, createCephDrain } from './controllers/ceph-drain.ts'
 import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
@@ -49,6 +50,7 @@ export const controllerNames = [
   'ceph-static-budgets',
   'node-disruption',
   'disruption-ledger',
+  'app-locks',
   'guard-certificates',
   'guard-registration',
 ] as const
@@ -62,6 +64,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'ceph-static-budgets': cephStaticBudgetsPermissions,
   'node-disruption': nodeDisruptionPermissions,
   'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
+  'app-locks': appLockKeeperPermissions,
   'guard-certificates': guardCertificatesPermissions,
   'guard-registration': guardRegistrationPermissions,
   'eviction-guard': evictionGuardPermissions,

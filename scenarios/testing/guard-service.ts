@@ -30,7 +30,11 @@ export function createGuardService(): GuardService {
   return {
     url,
     listenFor: (isDead) => async (options) => {
-      const listener: Listener = { options, isDead, certificate: new X509Certificate(options.certificate.certificatePem) }
+      const listener: Listener = {
+        options,
+        isDead,
+        certificate: new X509Certificate(options.certificate.certificatePem),
+      }
       listeners.add(listener)
       ports += 1
       return {
@@ -67,5 +71,6 @@ function requireTrust(certificate: X509Certificate, ca: string, serverName: stri
   const authorities = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   const isTrusted = authorities.some((pem) => certificate.verify(new X509Certificate(pem).publicKey))
   if (!isTrusted) throw new Error('tls: failed to verify certificate: x509: certificate signed by unknown authority')
-  if (certificate.checkHost(serverName) === undefined) throw new Error(`x509: certificate is not valid for ${serverName}`)
+  if (certificate.checkHost(serverName) === undefined)
+    throw new Error(`x509: certificate is not valid for ${serverName}`)
 }

@@ -103,7 +103,8 @@ function ownerLockOf({ metadata }: PodDisruptionBudget): string {
 }
 
 function nodeLines(before: Node | undefined, after: Node | undefined): string[] {
-  if (before === undefined || after === undefined) return after === undefined ? [`${before?.metadata.name} is deleted`] : []
+  if (before === undefined || after === undefined)
+    return after === undefined ? [`${before?.metadata.name} is deleted`] : []
   const { name } = after.metadata
   const lines: string[] = []
   const [wasClosed, isClosed] = [before, after].map(({ spec }) => spec?.unschedulable === true)

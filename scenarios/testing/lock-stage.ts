@@ -2,15 +2,23 @@ import type { Event } from '../../src/api/core.ts'
 import { disruptionLedgers, ledgerName } from '../../src/api/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../src/api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../../src/api/policy.ts'
-import { deployments, events, namespaces, nodes, podDisruptionBudgets, pods, statefulSets } from '../../src/api/resources.ts'
+import {
+  deployments,
+  events,
+  namespaces,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+  statefulSets,
+} from '../../src/api/resources.ts'
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
 import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
 import { appLockAnnotation } from '../../src/domain/drain-lock/app-lock.ts'
-import { type BreakGlass } from '../../src/domain/drain-lock/snapshot.ts'
 import { breakGlassAnnotation, formatBreakGlass } from '../../src/domain/drain-lock/break-glass.ts'
 import { emptyLedger, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import { parseLedger } from '../../src/domain/drain-lock/parse-ledger.ts'
+import type { BreakGlass } from '../../src/domain/drain-lock/snapshot.ts'
 import { ApiServer } from '../../src/embedded/api-server.ts'
 import { clusterAdmin } from '../../src/embedded/user-info.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
@@ -25,6 +33,7 @@ import { startWorld, type World } from '../../src/world/start-world.ts'
 import { budget, deployment, node, statefulSet } from '../../src/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
+import { createFreezable } from './freezable.ts'
 import { createGuardService, type GuardService } from './guard-service.ts'
 import { type LockOracle, watchLocks } from './lock-oracle.ts'
 import { recordLocks } from './lock-recorder.ts'
@@ -37,6 +46,12 @@ export interface StagedOperator {
   killAfter(writes: number): void
   isDead(): boolean
   kill(): void
+  /** The process stands still after so many more writes, and does not know it. */
+  freezeAfter(writes: number): void
+  isFrozen(): boolean
+  thaw(): void
+  /** Whether it has ended, of itself or because it was stopped. */
+  hasEnded(): boolean
   stop(): Promise<void>
 }
 
@@ -52,13 +67,18 @@ export interface LockStage {
   seconds(count: number): Promise<void>
   /** Lets time pass until it holds; fails the scenario when it does not in time. */
   until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
-  /** With `isReplaced`, another process comes when it has died, as a Deployment sees to. */
-  operate(options?: { readonly identity?: string; readonly isReplaced?: boolean }): StagedOperator
+  /** With `isReplaced`, another process comes when it has died, as a Deployment sees to. It is a guard unless told otherwise. */
+  operate(options?: {
+    readonly identity?: string
+    readonly isReplaced?: boolean
+    readonly isGuard?: boolean
+  }): StagedOperator
   /** Pods that stay for a reboot, one on each node, with a budget of one. */
   addStaying(name: string, namespace?: string): Promise<void>
   /** Pods that leave. */
   addLeaving(name: string, options?: { namespace?: string; replicas?: number; maxUnavailable?: number }): Promise<void>
-  request(name: string, spec: Partial<NodeDisruption['spec']> & { readonly nodeName: string }, glass?: BreakGlass): Promise<void>
+  request(name: string, spec: Partial<NodeDisruption['spec']> & { readonly nodeName: string }): Promise<void>
+  breakGlass(request: string, glass: BreakGlass): Promise<void>
   reach(name: string, phase: string, withinSeconds?: number): Promise<void>
   phaseOf(name: string): string
   /** `pdb/shop/db HeldByRequest`: what stands in the way of a request, as its record says. */
@@ -74,6 +94,9 @@ export interface LockStage {
   heldKeys(): string[]
   isCordoned(nodeName: string): boolean
   podsOn(nodeName: string): string[]
+  nodeOf(pod: string): string
+  /** The name of any pod of an application. */
+  podOf(app: string, namespace?: string): string
   /** Everything that a request could have left on the budgets, and what they allow. */
   budgets(): string[]
   /** Reasons of the operator's own events about an object, in order. */
@@ -153,21 +176,32 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
     return parsed.value ?? emptyLedger
   }
 
-  function operate({ identity, isReplaced = false }: Parameters<LockStage['operate']>[0] = {}): StagedOperator {
+  function operate({
+    identity,
+    isReplaced = false,
+    isGuard = true,
+  }: Parameters<LockStage['operate']>[0] = {}): StagedOperator {
     const line = openLine()
+    const process = createFreezable(clock)
     const number = operators.length + 1
     const operator: Operator = startOperator({
-      api: line.api(operatorApi),
-      clock,
+      api: process.api(line.api(operatorApi)),
+      clock: process.clock,
       random: seededRandom(100 + number),
       log: createLog('silent'),
       metrics: createMetrics(),
       controllers,
       dryRun: false,
-      guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut) },
+      ...(isGuard
+        ? { guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut || process.isFrozen) } }
+        : {}),
       ...(identity === undefined ? {} : { lease: { ...operatorAccount, identity } }),
     })
     let ending: Promise<void> | undefined
+    let hasEnded = false
+    void operator.ended.then(() => {
+      hasEnded = true
+    })
     const end = () => {
       ending ??= operator.stop()
       return ending
@@ -179,10 +213,19 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
         if (ending !== undefined) return
         trace.tell('the operator is dead')
         void end()
-        if (isReplaced) clock.after(replacedAfterMs, () => void operate())
+        if (isReplaced) clock.after(replacedAfterMs, () => void operate({ isGuard }))
       },
     })
-    return { killAfter: (writes) => line.cutAfter(writes), isDead: () => line.isCut, kill: () => line.cut(), stop: end }
+    return {
+      killAfter: (writes) => line.cutAfter(writes),
+      isDead: () => line.isCut,
+      kill: () => line.cut(),
+      freezeAfter: (writes) => process.freezeAfter(writes),
+      isFrozen: () => process.isFrozen,
+      thaw: () => process.thaw(),
+      hasEnded: () => hasEnded,
+      stop: end,
+    }
   }
 
   return {
@@ -218,14 +261,17 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
       await api.create(podDisruptionBudgets, { ...budget(name, { maxUnavailable }), metadata: { name, namespace } })
       await clock.advance(10_000)
     },
-    async request(name, spec, glass) {
-      const annotations = glass === undefined ? {} : { [breakGlassAnnotation]: formatBreakGlass(glass) }
+    async request(name, spec) {
       await api.create(nodeDisruptions, {
         apiVersion: 'cofferdam.io/v1alpha1',
         kind: 'NodeDisruption',
-        metadata: { name, annotations },
+        metadata: { name },
         spec: { intent: 'Reboot', honourSkipDrain: true, ...spec },
       })
+    },
+    async breakGlass(name, glass) {
+      const body = { metadata: { annotations: { [breakGlassAnnotation]: formatBreakGlass(glass) } } }
+      await api.patch(nodeDisruptions, { name }, { type: 'merge', body })
     },
     reach: (name, phase, withinSeconds) => until(`${name} is ${phase}`, () => phaseOf(name) === phase, withinSeconds),
     phaseOf,
@@ -245,6 +291,13 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
         .filter(({ spec }) => spec.nodeName === nodeName)
         .map(({ metadata }) => metadata.name)
         .sort(),
+    nodeOf: (pod) => views.of(pods).get(`${shop}/${pod}`)?.spec.nodeName ?? '',
+    podOf(app, namespace = shop) {
+      const found = [...views.of(pods).values()].find(
+        ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['app'] === app,
+      )
+      return found?.metadata.name ?? ''
+    },
     budgets: () => [...views.of(podDisruptionBudgets).values()].map(budgetText).sort(),
     async told(name) {
       const { items } = await api.list(events)

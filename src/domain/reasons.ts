@@ -1,6 +1,11 @@
 /** Every reason a decision can give. Conditions, events, the command line and the documents use these words and no others. */
 export const reasons = {
   AnyOsdMayGo: 'All data is there: any one OSD may go down, and its failure domain may follow.',
+  AppLockCapped: "The owner's lock ends sooner than it says, because policy allows no more.",
+  AppLockEnded: "The owner's lock of the budget has ended.",
+  AppLockExpired: "What is left of an owner's lock that has expired locks nothing.",
+  AppLockOverQuota: 'The owner has locked more budgets of the namespace than policy allows; this lock does not count.',
+  AppLockUnreadable: "The owner's lock makes no sense or has no end, so it locks nothing.",
   AppLocked: 'The owner of the application has locked the budget for a while.',
   BreakGlass: "Locks of others do not count, on somebody's explicit word.",
   BudgetAllows: 'The budget can spare a pod now.',

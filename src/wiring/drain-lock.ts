@@ -1,3 +1,4 @@
+import { createAppLockKeeper } from '../controllers/app-lock-keeper.ts'
 import { createLedgerKeeper } from '../controllers/ledger-keeper.ts'
 import type { LedgerStore } from '../controllers/ledger-store.ts'
 import { createNodeDisruption } from '../controllers/node-disruption.ts'
@@ -24,7 +25,7 @@ export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'obser
 /** The controllers that take nodes out, one at a time or many, by the one ledger. */
 export function drainLockControllers(
   ports: DrainLockPorts,
-): Record<'node-disruption' | 'disruption-ledger', () => Controller> {
+): Record<'node-disruption' | 'disruption-ledger' | 'app-locks', () => Controller> {
   const { api, clock, metrics, views, settings, store } = ports
   const event = eventTeller(ports)
   return {
@@ -59,6 +60,7 @@ export function drainLockControllers(
         event,
         renewMs: settings.renewMs,
       }),
+    'app-locks': () => createAppLockKeeper({ api, clock, policy: ports.appLocks, budgets: views.budgets(), event }),
   }
 }
 

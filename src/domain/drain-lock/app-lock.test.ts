@@ -29,67 +29,79 @@ const cases: Record<string, { given: object | string | undefined; heldSinceMs?: 
   },
   'for a while, without saying since when, is no lock': {
     given: { ...owner, for: '2h' },
-    then: { problem: `${said} says "for" without "since"; it does not lock` },
+    then: { problem: `${said} says "for" without "since"; it does not lock`, fault: 'unreadable' },
   },
   'without an end it is no lock': {
     given: owner,
-    then: { problem: `${said} says neither "until" when nor "for" how long; it does not lock` },
+    then: { problem: `${said} says neither "until" when nor "for" how long; it does not lock`, fault: 'unreadable' },
   },
   'with two ends it is no lock': {
     given: { ...owner, until: '2026-01-01T14:00:00Z', for: '1h', since: '2026-01-01T11:00:00Z' },
-    then: { problem: `${said} says both "until" and "for"; it does not lock` },
+    then: { problem: `${said} says both "until" and "for"; it does not lock`, fault: 'unreadable' },
   },
   'expired, it does not lock and is reported': {
     given: { ...owner, until: '2026-01-01T12:00:00Z' },
-    then: { problem: `${said} expired at 2026-01-01T12:00:00Z; it does not lock` },
+    then: { problem: `${said} expired at 2026-01-01T12:00:00Z; it does not lock`, fault: 'expired' },
   },
   'longer than allowed at a time, it is cut': {
     given: { ...owner, since: '2026-01-01T11:00:00Z', for: '9h' },
-    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}` },
+    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}`, fault: 'capped' },
   },
   'dated ahead it gains nothing': {
     given: { ...owner, since: '2026-01-01T18:00:00Z', until: '2026-01-01T20:00:00Z' },
-    then: { lock: lock(nowMs + hours(4)), problem: `${said} ends at 2026-01-01T16:00:00Z, ${limits}` },
+    then: { lock: lock(nowMs + hours(4)), problem: `${said} ends at 2026-01-01T16:00:00Z, ${limits}`, fault: 'capped' },
   },
   'prolonged again and again, it ends after the longest time on end': {
     given: { ...owner, since: '2026-01-01T12:00:00Z', for: '4h' },
     heldSinceMs: nowMs - hours(10),
-    then: { lock: lock(nowMs + hours(2)), problem: `${said} ends at 2026-01-01T14:00:00Z, ${limits}` },
+    then: { lock: lock(nowMs + hours(2)), problem: `${said} ends at 2026-01-01T14:00:00Z, ${limits}`, fault: 'capped' },
   },
   'prolonged beyond the longest time on end, it does not lock': {
     given: { ...owner, since: '2026-01-01T12:00:00Z', for: '4h' },
     heldSinceMs: nowMs - hours(12),
-    then: { problem: `${said} has ended at 2026-01-01T12:00:00Z, ${limits}` },
+    then: { problem: `${said} has ended at 2026-01-01T12:00:00Z, ${limits}`, fault: 'capped' },
   },
   'for ever, with nobody to say since when, it does not lock': {
     given: { ...owner, until: '2099-01-01T00:00:00Z' },
-    then: { problem: `${said} ends more than 4 h from now; it does not lock until then` },
+    then: { problem: `${said} ends more than 4 h from now; it does not lock until then`, fault: 'capped' },
+  },
+  'held since a time to come gains nothing': {
+    given: { ...owner, since: '2026-01-01T02:00:00Z', until: '2099-01-01T00:00:00Z' },
+    heldSinceMs: nowMs + hours(9),
+    then: { problem: `${said} has ended at 2026-01-01T06:00:00Z, ${limits}`, fault: 'capped' },
   },
   'for ever, held since a while, it is cut': {
     given: { ...owner, until: '2099-01-01T00:00:00Z' },
     heldSinceMs: nowMs - hours(9),
-    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}` },
+    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}`, fault: 'capped' },
   },
   'nobody named, it locks and is reported': {
     given: { until: '2026-01-01T14:00:00Z', holder: 7, reason: ' ' },
     then: {
       lock: { holder: 'the owner of the budget', reason: 'no reason given', untilMs: nowMs + hours(2) },
       problem: `${said} names no holder; names no reason`,
+      fault: 'incomplete',
     },
   },
-  'no JSON': { given: 'true until tomorrow', then: { problem: `${said} is not JSON; it does not lock` } },
-  'no JSON object': { given: '"2h"', then: { problem: `${said} is no JSON object; it does not lock` } },
+  'no JSON': {
+    given: 'true until tomorrow',
+    then: { problem: `${said} is not JSON; it does not lock`, fault: 'unreadable' },
+  },
+  'no JSON object': {
+    given: '"2h"',
+    then: { problem: `${said} is no JSON object; it does not lock`, fault: 'unreadable' },
+  },
   'no time': {
     given: { ...owner, until: 'tomorrow' },
-    then: { problem: `${said} "until" is no time such as 2026-01-31T12:00:00Z; it does not lock` },
+    then: { problem: `${said} "until" is no time such as 2026-01-31T12:00:00Z; it does not lock`, fault: 'unreadable' },
   },
   'no duration': {
     given: { ...owner, since: '2026-01-01T12:00:00Z', for: 'long' },
-    then: { problem: `${said} "for" is no duration such as "2h" or "90m"; it does not lock` },
+    then: { problem: `${said} "for" is no duration such as "2h" or "90m"; it does not lock`, fault: 'unreadable' },
   },
   'a whole book': {
     given: { ...owner, until: '2026-01-01T14:00:00Z', notes: 'x'.repeat(5000) },
-    then: { problem: `${said} has more than 4096 characters; it does not lock` },
+    then: { problem: `${said} has more than 4096 characters; it does not lock`, fault: 'unreadable' },
   },
 }
 
@@ -142,6 +154,7 @@ describe('the locks of one namespace', () => {
     expect(judged.get('latest')).toEqual({
       problem:
         'annotation cofferdam.io/lock of latest is one more than the 5 locks that its namespace may have at a time; it does not lock',
+      fault: 'over-quota',
     })
     expect(judged.get('free')).toEqual({})
   })

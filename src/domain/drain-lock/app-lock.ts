@@ -34,10 +34,15 @@ export interface AppLockContext {
   readonly heldSinceMs?: number
 }
 
+/** `incomplete` and, until its end, `capped` lock all the same; the others do not. */
+export type AppLockFault = 'unreadable' | 'expired' | 'capped' | 'over-quota' | 'incomplete'
+
 /** A lock that counts, and what is wrong with the annotation; one of them, both, or neither. */
 export interface ParsedAppLock {
   readonly lock?: AppLock
   readonly problem?: string
+  /** What kind of problem it is; there whenever a problem is. */
+  readonly fault?: AppLockFault
 }
 
 const longestText = 4096
@@ -52,14 +57,17 @@ const longestReason = 1024
 export function parseAppLock(text: string | undefined, context: AppLockContext): ParsedAppLock {
   if (text === undefined) return {}
   const told = readLock(text, context.nowMs)
-  if (typeof told === 'string') return { problem: `${said(context)} ${told}; it does not lock` }
-  const { nowMs, policy, heldSinceMs } = context
+  if (typeof told === 'string') return { problem: `${said(context)} ${told}; it does not lock`, fault: 'unreadable' }
+  const { nowMs, policy } = context
+  // Dated ahead, it would put off the end by as much.
+  const heldSinceMs = (context.heldSinceMs ?? nowMs) > nowMs ? undefined : context.heldSinceMs
   if (told.untilMs <= nowMs)
-    return { problem: `${said(context)} expired at ${rfc3339(told.untilMs)}; it does not lock` }
+    return { problem: `${said(context)} expired at ${rfc3339(told.untilMs)}; it does not lock`, fault: 'expired' }
   // Without a beginning, an end that is always too far away would be cut to the same length again for ever.
   if (told.sinceMs === undefined && heldSinceMs === undefined && told.untilMs > nowMs + policy.maxTtlMs) {
     return {
       problem: `${said(context)} ends more than ${hours(policy.maxTtlMs)} from now; it does not lock until then`,
+      fault: 'capped',
     }
   }
   const untilMs = Math.min(
@@ -69,13 +77,16 @@ export function parseAppLock(text: string | undefined, context: AppLockContext):
   )
   const isOver = untilMs <= nowMs
   const problems = [...told.problems]
-  if (untilMs < told.untilMs) {
+  const isCapped = untilMs < told.untilMs
+  if (isCapped) {
     const limit = `policy allows ${hours(policy.maxTtlMs)} at a time and ${hours(policy.maxHoldMs)} on end`
     problems.unshift(`${isOver ? 'has ended' : 'ends'} at ${rfc3339(untilMs)}, because ${limit}`)
   }
   return {
     ...(isOver ? {} : { lock: { holder: told.holder, reason: told.reason, untilMs } }),
-    ...(problems.length === 0 ? {} : { problem: `${said(context)} ${problems.join('; ')}` }),
+    ...(problems.length === 0
+      ? {}
+      : { problem: `${said(context)} ${problems.join('; ')}`, fault: isCapped ? 'capped' : 'incomplete' }),
   }
 }
 
@@ -107,7 +118,7 @@ export function judgeAppLocks(
     parsed.map(({ name, result }) => {
       if (!over.has(name)) return [name, result]
       const problem = `annotation ${appLockAnnotation} of ${name} is one more than the ${policy.maxPerNamespace} locks that its namespace may have at a time; it does not lock`
-      return [name, { problem }]
+      return [name, { problem, fault: 'over-quota' }]
     }),
   )
 }

@@ -48,6 +48,16 @@ describe('taking disruptions from the status of a budget', () => {
     expect(reservedStatus(given, pods, untilMs)).toEqual(then)
   })
 
+  it('a stalled process that is late does not cut short what its successor has taken, or the budget would spare the pod twice', () => {
+    const taken = { ...status, disruptionsAllowed: 1, disruptedPods: { 'web-0': ahead } }
+    expect(reservedStatus(taken, ['web-0'], nowMs)).toEqual(taken)
+    expect(reservedStatus(taken, ['web-0', 'web-1'], untilMs - minutes(1))).toEqual({
+      ...taken,
+      disruptionsAllowed: 0,
+      disruptedPods: { 'web-0': ahead, 'web-1': '2026-01-01T12:07:00Z' },
+    })
+  })
+
   it('what was taken is read back with the time until which it counts', () => {
     expect(disruptedUntilMs(reservedStatus(status, ['web-0'], untilMs))).toEqual({ 'web-0': untilMs })
     expect(disruptedUntilMs(undefined)).toEqual({})

@@ -88,7 +88,7 @@ export function disruptedUntilMs(status: BudgetStatus | undefined): Readonly<Rec
  * The status with the disruption of each pod taken, as the eviction API takes it, until `untilMs`. Undefined when the budget
  * can spare fewer than are needed.
  *
- * Guarantees: all pods or none; a pod that stands there already costs nothing more.
+ * Guarantees: all pods or none; a pod that stands there already costs nothing more, and no sooner lapses than before.
  * Assumes: the status answers for the present spec, and is written back only over the very version it was read from.
  */
 export function reservedStatus(
@@ -100,12 +100,19 @@ export function reservedStatus(
   const wanted = new Set(pods)
   const fresh = [...wanted].filter((pod) => !Object.hasOwn(before, pod)).length
   if (fresh > 0 && status.disruptionsAllowed < fresh) return undefined
-  const at = rfc3339(untilMs - deletionTimeoutMs)
+  const atMs = untilMs - deletionTimeoutMs
+  const dated = [...wanted].map((pod) => [pod, laterOf(before[pod], atMs)])
   return {
     ...status,
     disruptionsAllowed: status.disruptionsAllowed - fresh,
-    disruptedPods: { ...before, ...Object.fromEntries([...wanted].map((pod) => [pod, at])) },
+    disruptedPods: { ...before, ...Object.fromEntries(dated) },
   }
+}
+
+/** Whoever was stalled and is late must not cut short what its successor has taken since. */
+function laterOf(before: string | undefined, atMs: number): string {
+  const beforeMs = before === undefined ? undefined : parseRfc3339(before)
+  return before !== undefined && beforeMs !== undefined && beforeMs > atMs ? before : rfc3339(atMs)
 }
 
 /** The status without these pods. What it may spare then is for the disruption controller to count. */

@@ -1,0 +1,120 @@
+import { parseAppLock } from '../../src/domain/drain-lock/app-lock.ts'
+import { reservedStatus, unreservedStatus } from '../../src/domain/drain-lock/budget-hold.ts'
+import { decideDisruption } from '../../src/domain/drain-lock/decide.ts'
+import { decideEviction } from '../../src/domain/drain-lock/guard.ts'
+import { adopt, grant, intend, release, renew, withdraw } from '../../src/domain/drain-lock/ledger.ts'
+import { applyOrphans, decideOrphans } from '../../src/domain/drain-lock/orphans.ts'
+import type { BudgetReference, DrainLockSettings } from '../../src/domain/drain-lock/snapshot.ts'
+
+/** The code under test. A test that plants a bug replaces one of them. */
+export interface Parts {
+  readonly decideDisruption: typeof decideDisruption
+  readonly decideEviction: typeof decideEviction
+  readonly grant: typeof grant
+  readonly adopt: typeof adopt
+  readonly intend: typeof intend
+  readonly renew: typeof renew
+  readonly release: typeof release
+  readonly withdraw: typeof withdraw
+  readonly decideOrphans: typeof decideOrphans
+  readonly applyOrphans: typeof applyOrphans
+  readonly reservedStatus: typeof reservedStatus
+  readonly unreservedStatus: typeof unreservedStatus
+  readonly parseAppLock: typeof parseAppLock
+  readonly settings: DrainLockSettings
+}
+
+/** No moment is special: all times are told from here, and a tick moves them instead of the present. */
+export const nowMs = Date.UTC(2026, 0, 1, 12)
+/** As long as the disruption controller counts an evicted pod, longer than any request to the API server takes. */
+export const tickMs = 120_000
+/** How many ticks a reservation, the owner's lock and the silence of a holder last. */
+export const ttl = 3
+
+export const realParts: Parts = {
+  decideDisruption,
+  decideEviction,
+  grant,
+  adopt,
+  intend,
+  renew,
+  release,
+  withdraw,
+  decideOrphans,
+  applyOrphans,
+  reservedStatus,
+  unreservedStatus,
+  parseAppLock,
+  settings: {
+    mode: 'reserve',
+    minTolerationMs: 900_000,
+    fallbackAfterMs: tickMs,
+    reservationMs: ttl * tickMs,
+    settleMs: tickMs,
+    renewMs: tickMs,
+  },
+}
+
+export interface Bounds {
+  readonly name: string
+  /** Which of the pods on node-0 and node-1 ask to stay, by application. */
+  readonly stays: { readonly a: readonly [boolean, boolean]; readonly b: readonly [boolean, boolean] }
+  /** One drainer: the second request has ended before the story begins. */
+  readonly drainers: 1 | 2
+  readonly hasFencer: boolean
+  readonly ownerLocks: number
+  /** How many evictions somebody with kubectl gets through admission. */
+  readonly evictions: number
+  /** Of each drainer and of the fencer. */
+  readonly crashes: readonly [number, number, number]
+  /** Whoever crashes may wake up beside its successor and go on with what it had decided. */
+  readonly mayWakeUp: boolean
+  /** The disruption controller counts before anybody else does anything. Otherwise counts may be as old as a tick. */
+  readonly isCountPrompt: boolean
+  /** 0: everybody is patient for ever. 1: patience with locks may end. 2: the deadline may pass as well. */
+  readonly lastAge: 0 | 1 | 2
+  /**
+   * Down: the API server lets every eviction through to the budgets. Then a reservation that lapses protects nothing, so
+   * whoever holds one is taken to be awake in time: time stands still while a reservation is about to lapse.
+   */
+  readonly guard: 'up' | 'down'
+  /** Somebody else cordoned node-1 before. */
+  readonly isCordonedBefore: boolean
+  /** Whoever waits for a drained node may open it again instead of rebooting it. */
+  readonly mayGiveBack: boolean
+}
+
+export const drainerIndexes = [0, 1] as const
+export type DrainerIndex = (typeof drainerIndexes)[number]
+export const fencerId = 'F'
+
+export const requestIds = ['R-0', 'R-1'] as const
+export const nodeNames = ['node-0', 'node-1', 'node-2'] as const
+export const zones = ['zone-x', 'zone-x', 'zone-y'] as const
+export const storageKey = 'storage/rook-ceph/main'
+export const storageUid = 'ceph'
+export const apps = ['a', 'b'] as const
+export const budgetReferences: readonly [BudgetReference, BudgetReference] = [
+  { namespace: 'shop', name: 'a', uid: 'a' },
+  { namespace: 'shop', name: 'b', uid: 'b' },
+]
+/** Of two replicas one may be away. */
+export const replicas = 2
+export const desiredHealthy = 1
+
+/** By application and node. */
+export function podIndex(app: number, node: number): number {
+  return app * 2 + node
+}
+
+export function podName(app: number, node: number): string {
+  return `${apps[app]}-${node}`
+}
+
+export function holderOf(index: DrainerIndex, process: number): string {
+  return `process ${process} for ${requestIds[index]}`
+}
+
+export function isOver(phase: string): boolean {
+  return phase === 'Completed' || phase === 'Rejected'
+}

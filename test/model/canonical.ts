@@ -1,0 +1,187 @@
+import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
+import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { Bounds } from './bounds.ts'
+import type { Pooled } from './pool.ts'
+import type { Drainer, ModelState, ModelStep, Pods, Pools, Work, World } from './state.ts'
+
+/**
+ * One state for all that differ in nothing that matters.
+ *
+ * Epochs and tickets are only ever compared, so those that are left are counted from 1 anew. The two requests with their
+ * nodes and pods may change places, where the bounds treat them alike: no decision looks at a name but to tell it from
+ * another. The two budgets may not: they are locked in the order of their names.
+ */
+export function createCanonical(pools: Pools, bounds: Bounds): (state: ModelState) => ModelState {
+  const renaming = createRenaming(pools)
+  const swap = createSwap(pools)
+  const isAlike = areDrainersAlike(bounds)
+  return (state) => {
+    const renamed = renaming(state)
+    if (!isAlike) return renamed
+    const swapped = swap(renamed)
+    return isBefore(swapped, renamed) ? swapped : renamed
+  }
+}
+
+function areDrainersAlike({ stays: { a, b }, drainers, crashes, isCordonedBefore }: Bounds): boolean {
+  return drainers === 2 && a[0] === a[1] && b[0] === b[1] && crashes[0] === crashes[1] && !isCordonedBefore
+}
+
+function isBefore(a: ModelState, b: ModelState): boolean {
+  if (a.drainers[0] !== b.drainers[0]) return a.drainers[0].id < b.drainers[0].id
+  if (a.ledger !== b.ledger) return a.ledger.id < b.ledger.id
+  if (a.world !== b.world) return a.world.id < b.world.id
+  if (a.pods !== b.pods) return a.pods.id < b.pods.id
+  if (a.budgets[0] !== b.budgets[0]) return a.budgets[0].id < b.budgets[0].id
+  return a.budgets[1].id < b.budgets[1].id
+}
+
+function createRenaming(pools: Pools): (state: ModelState) => ModelState {
+  const memos = {
+    l: new Map<number, Pooled<unknown>>(),
+    d: new Map<number, Pooled<unknown>>(),
+    b: new Map<number, Pooled<unknown>>(),
+  }
+  const remembered = <T>(kind: 'l' | 'd' | 'b', before: Pooled<T>, mask: number, make: () => Pooled<T>): Pooled<T> => {
+    const memo = memos[kind]
+    const key = before.id * 65_536 + mask
+    let after = memo.get(key) as Pooled<T> | undefined
+    if (after === undefined) {
+      after = make()
+      memo.set(key, after)
+    }
+    return after
+  }
+  return (state) => {
+    const { ledger, drainers, budgets, pods, world } = state
+    const mask =
+      ledger.epochs | drainers[0].epochs | drainers[1].epochs | budgets[0].epochs | budgets[1].epochs | world.epochs
+    const rank = (epoch: number) => bitsIn(mask & ((1 << (epoch - 1)) - 1)) + 1
+    const next = bitsIn(mask) + 1
+    const counted = remembered('l', ledger, mask, () => pools.ledgers.of(normalLedger(ledger.value, rank, next)))
+    if ((mask & (mask + 1)) === 0) return counted === ledger ? state : { ...state, ledger: counted }
+    const drainer = (each: Pooled<Drainer>) =>
+      each.epochs === 0
+        ? each
+        : remembered('d', each, mask, () => pools.drainers.of(renamedDrainer(pools, each.value, rank)))
+    const budget = (each: (typeof budgets)[0]) =>
+      each.epochs === 0
+        ? each
+        : remembered('b', each, mask, () => {
+            const { hold } = each.value
+            return pools.budgets.of({
+              ...each.value,
+              hold: hold === undefined ? undefined : { ...hold, epoch: rank(hold.epoch) },
+            })
+          })
+    const { fencer } = world.value
+    return {
+      ledger: counted,
+      drainers: [drainer(drainers[0]), drainer(drainers[1])],
+      budgets: [budget(budgets[0]), budget(budgets[1])],
+      pods,
+      world:
+        fencer.epoch === 0
+          ? world
+          : pools.worlds.of({ ...world.value, fencer: { ...fencer, epoch: rank(fencer.epoch) } }),
+    }
+  }
+}
+
+function bitsIn(mask: number): number {
+  let bits = 0
+  for (let left = mask; left !== 0; left &= left - 1) bits += 1
+  return bits
+}
+
+function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => number, nextEpoch: number): Ledger {
+  return {
+    nextEpoch,
+    nextTicket: tickets.length + 1,
+    entries: entries
+      .map((entry) => ({ ...entry, epoch: rank(entry.epoch), renewSequence: 0 }))
+      .sort((one, other) => (`${one.requestId} ${one.key}` < `${other.requestId} ${other.key}` ? -1 : 1)),
+    tickets: [...tickets]
+      .sort((one, other) => one.number - other.number)
+      .map((ticket, index) => ({ ...ticket, number: index + 1 })),
+    broken: [],
+  }
+}
+
+function renamedDrainer(pools: Pools, drainer: Drainer, rank: (epoch: number) => number): Drainer {
+  const record = (value: DisruptionRecord): DisruptionRecord =>
+    value.epoch === undefined ? value : { ...value, epoch: rank(value.epoch) }
+  const step = (value: ModelStep): ModelStep => {
+    if (value.step === 'record' || value.step === 'close') return { ...value, record: record(value.record) }
+    if (value.step === 'reserve') return { ...value, of: { ...value.of, epoch: rank(value.of.epoch) } }
+    return 'epoch' in value ? { ...value, epoch: rank(value.epoch) } : value
+  }
+  return mapDrainer(pools, drainer, record, step)
+}
+
+function mapDrainer(
+  pools: Pools,
+  { record, work, old, process, isDown }: Drainer,
+  ofRecord: (record: DisruptionRecord) => DisruptionRecord,
+  ofStep: (step: ModelStep) => ModelStep,
+): Drainer {
+  const map = (each: Work): Work => ({ ...each, steps: each.steps.map(({ value }) => pools.steps.of(ofStep(value))) })
+  return {
+    record: pools.records.of(ofRecord(record.value)),
+    work: map(work),
+    old: old === undefined ? undefined : map(old),
+    process,
+    isDown,
+  }
+}
+
+function createSwap(pools: Pools): (state: ModelState) => ModelState {
+  const memos: Pooled<unknown>[][] = [[], [], [], [], []]
+  const remembered = <T>(kind: number, before: Pooled<T>, make: (value: T) => Pooled<T>): Pooled<T> => {
+    const memo = memos[kind] as Pooled<T>[]
+    const after = memo[before.id] ?? make(before.value)
+    memo[before.id] = after
+    return after
+  }
+  const drainer = (before: Pooled<Drainer>) =>
+    remembered(1, before, (value) => pools.drainers.of(mapDrainer(pools, value, swapNames, swapNames)))
+  return ({ ledger, drainers, budgets, pods, world }) => ({
+    ledger: remembered(0, ledger, (value) => pools.ledgers.of(swapLedger(value))),
+    drainers: [drainer(drainers[1]), drainer(drainers[0])],
+    budgets: [swapBudget(budgets[0]), swapBudget(budgets[1])],
+    pods: remembered(3, pods, ([a0, a1, b0, b1]) => pools.pods.of([a1, a0, b1, b0] satisfies Pods)),
+    world: remembered(4, world, (value) => pools.worlds.of(swapWorld(value))),
+  })
+
+  function swapBudget(before: ModelState['budgets'][0]): ModelState['budgets'][0] {
+    return remembered(2, before, (value) => {
+      const { disrupted, hold } = value
+      const moved = hold === undefined ? undefined : { ...hold, requestId: swapText(hold.requestId) }
+      return pools.budgets.of({ ...value, disrupted: [disrupted[1], disrupted[0]], hold: moved })
+    })
+  }
+}
+
+function swapLedger(ledger: Ledger): Ledger {
+  const { entries, tickets, nextEpoch } = swapNames(ledger)
+  return normalLedger({ ...ledger, entries, tickets }, (epoch) => epoch, nextEpoch)
+}
+
+function swapWorld(world: World): World {
+  const [first, second, third] = world.nodes
+  const [one, other, fencer] = world.crashesLeft
+  const moved = (node: typeof first) => ({ ...node, cordonedBy: swapText(node.cordonedBy) })
+  return { ...world, nodes: [moved(second), moved(first), third], crashesLeft: [other, one, fencer] }
+}
+
+function swapText(text: string): string {
+  return text.replace(/\b(node|R|a|b)-([01])/g, (_, kind: string, index: string) => `${kind}-${1 - Number(index)}`)
+}
+
+/** In a value that JSON can hold; what is undefined stays so. */
+function swapNames<T>(value: T): T {
+  if (typeof value === 'string') return swapText(value) as T
+  if (Array.isArray(value)) return value.map(swapNames) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, swapNames(each)])) as T
+}

@@ -1,0 +1,84 @@
+import type { EvictionToken } from '../../src/domain/drain-lock/guard.ts'
+import { known } from '../../src/domain/observed.ts'
+import { apps, budgetReferences, desiredHealthy, nowMs, podName } from './bounds.ts'
+import { ownerLock } from './look.ts'
+import { type Emit, type Model, withBudget, withPod, withWorld } from './model.ts'
+import type { ModelState } from './state.ts'
+
+/** Admission comes first and is asked once; the budget is looked at later. */
+export function isAdmitted(
+  model: Model,
+  state: ModelState,
+  app: 0 | 1,
+  index: number,
+  token: EvictionToken | undefined,
+): boolean {
+  if (model.bounds.guard === 'down') return true
+  const { ledger, budgets } = state
+  const appLock = ownerLock(model.parts, budgets[app].value, app)
+  const key = `admit/${ledger.id}/${app}/${index}/${appLock === undefined}/${token?.requestId}/${token?.epoch}`
+  const before = model.memo.get(key)
+  if (before !== undefined) return before as boolean
+  const name = podName(app, index % 2)
+  const { allowed } = model.parts.decideEviction({
+    nowMs,
+    target: { namespace: 'shop', name },
+    pod: known({ namespace: 'shop', name, uid: name, isLeaving: false, isCounted: true }),
+    budgets: known([{ ...budgetReferences[app], appLock }]),
+    ledger: known(ledger.value),
+    token,
+    breakGlass: undefined,
+    isStrict: true,
+    dryRun: false,
+  })
+  model.memo.set(key, allowed)
+  return allowed
+}
+
+export function mayNotEvict(
+  model: Model,
+  state: ModelState,
+  app: 0 | 1,
+  index: number,
+  token: EvictionToken | undefined,
+): boolean {
+  const { allowed, healthy } = state.budgets[app].value
+  const isSpared = allowed > 0 || (state.pods.value[index]?.state === 'fails' && healthy >= desiredHealthy)
+  return !isSpared || !isAdmitted(model, state, app, index, token)
+}
+
+/** Somebody with kubectl asks, and the API server goes on with what was admitted. */
+export function emitEvictions(model: Model, state: ModelState, emit: Emit): void {
+  const { evictionsLeft } = state.world.value
+  for (const [index, pod] of state.pods.value.entries()) {
+    const app = index < 2 ? 0 : 1
+    const name = `${apps[app]}-${index % 2}`
+    const isThere = pod.state === 'runs' || pod.state === 'fails'
+    if (evictionsLeft > 0 && isThere && !pod.isInFlight && isAdmitted(model, state, app, index, undefined)) {
+      const next = withWorld(model, withPod(model, state, index, { isInFlight: true }), {
+        evictionsLeft: evictionsLeft - 1,
+      })
+      emit(() => `somebody asks to evict ${name}, and is let through to its budget`, next)
+    }
+    if (pod.isInFlight) {
+      const next = conclude(model, state, index)
+      emit(
+        () => `the API server ${next.pods.value[index]?.state === 'leaves' ? 'evicts' : 'refuses to evict'} ${name}`,
+        next,
+      )
+    }
+  }
+}
+
+/** Takes the disruption from the budget by compare-and-swap, and deletes the pod. */
+function conclude(model: Model, state: ModelState, index: number): ModelState {
+  const app = index < 2 ? 0 : 1
+  const { allowed, healthy, disrupted } = state.budgets[app].value
+  const pod = state.pods.value[index]
+  if (pod === undefined || pod.state === 'leaves') return withPod(model, state, index, { isInFlight: false })
+  const evicted = withPod(model, state, index, { state: 'leaves', isInFlight: false })
+  if (pod.state === 'fails' && healthy >= desiredHealthy) return evicted
+  if (allowed <= 0) return withPod(model, state, index, { isInFlight: false })
+  const taken = disrupted.map((left, node) => (node === index % 2 ? 1 : left)) as [number, number]
+  return withBudget(model, evicted, app, { allowed: allowed - 1, disrupted: taken })
+}

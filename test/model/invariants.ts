@@ -1,0 +1,180 @@
+import { doClaimsConflict, entriesOf, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
+import {
+  budgetReferences,
+  desiredHealthy,
+  drainerIndexes,
+  fencerId,
+  isOver,
+  podIndex,
+  podName,
+  requestIds,
+  storageKey,
+} from './bounds.ts'
+import type { ModelState } from './state.ts'
+
+export interface Invariant {
+  readonly name: string
+  /** What happens to somebody when it does not hold. */
+  readonly harm: string
+  holds(state: ModelState): boolean
+}
+
+/** What a change of the ledger must never do, whoever makes it. */
+export function changesBadly(
+  before: Ledger,
+  after: Ledger,
+  { requestId, step, epoch }: { readonly requestId: string; readonly step: string; readonly epoch: number | undefined },
+): string | undefined {
+  if (after === before) return undefined
+  for (const entry of before.entries) {
+    if (entry.requestId === requestId) continue
+    if (!after.entries.includes(entry)) return `I9 release: ${step} of ${requestId} touched a key of ${entry.requestId}`
+  }
+  const held = entriesOf(before, requestId)
+  if (epoch !== undefined && held.some((entry) => entry.epoch !== epoch)) {
+    return step === 'release'
+      ? 'I9 release: given back under an epoch that is void'
+      : `I2 epochs: ${step} under an epoch that is void`
+  }
+  const highest = Math.max(0, before.nextEpoch - 1, ...before.entries.map((entry) => entry.epoch))
+  for (const entry of entriesOf(after, requestId)) {
+    const was = held.find(({ key }) => key === entry.key)
+    if (was?.epoch !== entry.epoch && entry.epoch <= highest && !held.some((other) => other.epoch === entry.epoch))
+      return 'I2 epochs: an epoch was given out again'
+  }
+  return undefined
+}
+
+function isActing(ledger: Ledger, requestId: string): boolean {
+  return ledger.entries.some((entry) => entry.requestId === requestId && entry.state !== 'Granted')
+}
+
+/** From the intent until it has gone and come back, or until the record says that it shall not go any more. */
+function mayNodeGo({ ledger, drainers, world }: ModelState, index: 0 | 1): boolean {
+  const { phase } = drainers[index].value.record.value
+  const isKept = phase === 'Recovering' || isOver(phase)
+  return !isKept && world.value.nodes[index].boots === 0 && isActing(ledger.value, requestIds[index])
+}
+
+/** Pods that stay on the node of a request, by application. */
+function stayingApps({ drainers, pods }: ModelState, index: 0 | 1): (0 | 1)[] {
+  const { skippedPods, hasFallenBack } = drainers[index].value.record.value
+  if (hasFallenBack) return []
+  return ([0, 1] as const).filter((app) => {
+    const pod = pods.value[podIndex(app, index)]
+    const isThere = pod?.state === 'runs' || pod?.state === 'fails'
+    return isThere && skippedPods.some(({ name }) => name === podName(app, index))
+  })
+}
+
+function holds(ledger: Ledger, requestId: string, key: string): boolean {
+  return ledger.entries.some((entry) => entry.requestId === requestId && entry.key === key && entry.state !== 'Granted')
+}
+
+function budgetKeyOf(app: 0 | 1): string {
+  const { namespace, name } = budgetReferences[app]
+  return `pdb/${namespace}/${name}`
+}
+
+export const invariants: readonly Invariant[] = [
+  {
+    name: 'I1 one holder',
+    harm: 'Two drains take pods of the same application at the same time.',
+    holds: ({ ledger: { value } }) =>
+      !value.entries.some((entry, index) =>
+        value.entries.some(
+          (other, at) => at > index && doClaimsConflict(entry, other) && entry.requestId !== other.requestId,
+        ),
+      ),
+  },
+  {
+    name: 'I3 whole plans',
+    harm: 'A node goes though a budget that it counts on is not its own.',
+    holds: (state) =>
+      drainerIndexes.every((index) => {
+        const { value } = state.ledger
+        const requestId = requestIds[index]
+        if (!isActing(value, requestId)) return true
+        const entries = entriesOf(value, requestId)
+        const [first] = entries
+        return (
+          entries.every(({ epoch, state: is }) => epoch === first?.epoch && is !== 'Granted') &&
+          holds(value, requestId, `node/node-${index}`) &&
+          holds(value, requestId, storageKey) &&
+          stayingApps(state, index).every((app) => holds(value, requestId, budgetKeyOf(app)))
+        )
+      }),
+  },
+  {
+    name: 'I4 enough replicas',
+    harm: 'An application has fewer replicas than its budget wants.',
+    holds: (state) =>
+      ([0, 1] as const).every((app) => {
+        let left = 0
+        for (const index of drainerIndexes) {
+          const pod = state.pods.value[podIndex(app, index)]
+          if (pod?.state === 'elsewhere') left += 1
+          if (pod?.state !== 'runs') continue
+          const mayVanish = mayNodeGo(state, index) && stayingApps(state, index).includes(app)
+          if (!mayVanish) left += 1
+        }
+        return left >= desiredHealthy
+      }),
+  },
+  {
+    name: 'I5 one failure domain',
+    harm: 'Data is away in two failure domains at once, and cannot be read or is lost.',
+    holds: ({ world: { value } }) => !(value.isDirty[0] && value.isDirty[1]),
+  },
+  {
+    name: 'I6 nothing free too early',
+    harm: 'Somebody takes a key while what was done under it is still felt.',
+    holds: (state) => {
+      const { nodes, isDirty } = state.world.value
+      const ledger = state.ledger.value
+      const areDrainsCovered = drainerIndexes.every((index) => {
+        const requestId = requestIds[index]
+        const { phase } = state.drainers[index].value.record.value
+        if (nodes[index].isUp && phase !== 'Drained') return true
+        return (
+          holds(ledger, requestId, `node/node-${index}`) &&
+          holds(ledger, requestId, storageKey) &&
+          stayingApps(state, index).every((app) => holds(ledger, requestId, budgetKeyOf(app)))
+        )
+      })
+      const heldIn = (zone: string) => ledger.entries.some(({ key, scope }) => key === storageKey && scope === zone)
+      const isStorageCovered = (!isDirty[0] || heldIn('zone-x')) && (!isDirty[1] || heldIn('zone-y'))
+      return areDrainsCovered && isStorageCovered && (nodes[2].isUp || holds(ledger, fencerId, 'node/node-2'))
+    },
+  },
+  {
+    name: 'I6 pods that stayed',
+    harm: 'The budget of a pod that is not back yet is taken by somebody else.',
+    holds: (state) =>
+      drainerIndexes.every((index) =>
+        stayingApps(state, index).every(
+          (app) =>
+            state.pods.value[podIndex(app, index)]?.state !== 'fails' ||
+            holds(state.ledger.value, requestIds[index], budgetKeyOf(app)),
+        ),
+      ),
+  },
+  {
+    name: 'I7 no hold-and-wait',
+    harm: 'Two drains wait for each other for ever, each with what the other needs.',
+    holds: ({ ledger: { value } }) =>
+      !value.tickets.some(({ requestId }) => value.entries.some((entry) => entry.requestId === requestId)),
+  },
+  {
+    name: 'I8 locks on record',
+    harm: 'A lock is left behind that nobody remembers to give back.',
+    holds: ({ budgets, drainers }) =>
+      budgets.every(({ value: { hold } }, app) =>
+        drainerIndexes.every(
+          (index) =>
+            hold?.requestId !== requestIds[index] ||
+            drainers[index].value.record.value.lockedBudgets.some(({ uid }) => uid === budgetReferences[app]?.uid),
+        ),
+      ),
+  },
+]

@@ -1,0 +1,142 @@
+import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
+import type { AppLock } from '../../src/domain/drain-lock/app-lock.ts'
+import type { BudgetFacts, DisruptionSnapshot, PodFacts, StorageFacts } from '../../src/domain/drain-lock/snapshot.ts'
+import { known } from '../../src/domain/observed.ts'
+import {
+  apps,
+  type Bounds,
+  budgetReferences,
+  type DrainerIndex,
+  desiredHealthy,
+  holderOf,
+  nodeNames,
+  nowMs,
+  type Parts,
+  podIndex,
+  podName,
+  replicas,
+  requestIds,
+  storageKey,
+  storageUid,
+  tickMs,
+  ttl,
+  zones,
+} from './bounds.ts'
+import type { Budget, ModelState, World } from './state.ts'
+
+const hourMs = 3_600_000
+
+/** What the process that looks after a request sees: everything of one moment. */
+export function snapshotFor(
+  { parts, bounds }: { parts: Parts; bounds: Bounds },
+  state: ModelState,
+  index: DrainerIndex,
+): DisruptionSnapshot {
+  const { record, process } = state.drainers[index].value
+  const { nodes, age } = state.world.value
+  const node = nodes[index]
+  return {
+    nowMs,
+    holder: holderOf(index, process),
+    request: {
+      id: requestIds[index],
+      name: requestIds[index],
+      nodeName: nodeNames[index],
+      intent: 'Reboot',
+      requester: 'alice',
+      reason: 'kernel',
+      honourSkipDrain: true,
+      createdMs: nowMs,
+      fallbackAfterMs: age >= 1 ? 0 : hourMs,
+      deadlineMs: age >= 2 ? nowMs : nowMs + hourMs,
+      isCancelled: false,
+      breakGlass: undefined,
+      record: record.value,
+    },
+    node: {
+      name: nodeNames[index],
+      uid: nodeNames[index],
+      bootID: `boot${node.boots}`,
+      isReady: node.isUp,
+      isCordoned: node.cordonedBy !== '',
+      shutdownGraceSeconds: undefined,
+    },
+    pods: podsOn(bounds, state, index),
+    budgets: [budgetFacts(parts, state.budgets[0].value, 0), budgetFacts(parts, state.budgets[1].value, 1)],
+    ledger: known(state.ledger.value),
+    storage: [storageFacts(state.world.value, index)],
+    settings: parts.settings,
+  }
+}
+
+function podsOn({ stays }: Bounds, { pods }: ModelState, index: DrainerIndex): PodFacts[] {
+  const found: PodFacts[] = []
+  for (const [app, name] of apps.entries()) {
+    const pod = pods.value[podIndex(app, index)]
+    if (pod === undefined || pod.state === 'missing' || pod.state === 'elsewhere') continue
+    found.push({
+      namespace: 'shop',
+      name: podName(app, index),
+      uid: podName(app, index),
+      kind: 'ordinary',
+      isReady: pod.state === 'runs',
+      isLeaving: pod.state === 'leaves',
+      wantsToStay: stays[name][index],
+      toleratesMs: Number.POSITIVE_INFINITY,
+      budgetUids: [name],
+    })
+  }
+  return found
+}
+
+export function budgetFacts(parts: Parts, budget: Budget, app: 0 | 1): BudgetFacts {
+  const { allowed, healthy, disrupted, hold } = budget
+  const until: Record<string, number> = {}
+  for (const [node, left] of disrupted.entries()) if (left >= 0) until[podName(app, node)] = nowMs + left * tickMs
+  return {
+    ...budgetReferences[app],
+    resourceVersion: '',
+    isCounted: true,
+    disruptionsAllowed: allowed,
+    currentHealthy: healthy,
+    desiredHealthy,
+    expectedPods: replicas,
+    disruptedUntilMs: until,
+    hold:
+      hold === undefined
+        ? undefined
+        : {
+            requestId: hold.requestId,
+            request: hold.requestId,
+            epoch: hold.epoch,
+            untilMs: nowMs + hold.left * tickMs,
+            reason: 'kernel',
+          },
+    appLock: ownerLock(parts, budget, app),
+  }
+}
+
+/** The owner asks for twice of what policy allows. */
+export function ownerLock(parts: Parts, { ownerLeft }: Budget, app: 0 | 1): AppLock | undefined {
+  if (ownerLeft === 0) return undefined
+  const sinceMs = nowMs - (ttl - ownerLeft) * tickMs
+  const text = JSON.stringify({
+    since: rfc3339(sinceMs),
+    until: rfc3339(sinceMs + 2 * ttl * tickMs),
+    holder: 'bob',
+    reason: 'rebalance',
+  })
+  const policy = { maxTtlMs: ttl * tickMs, maxHoldMs: 4 * ttl * tickMs, maxPerNamespace: 2 }
+  return parts.parseAppLock(text, { nowMs, budgetName: apps[app], policy, heldSinceMs: sinceMs }).lock
+}
+
+export function storageFacts({ isDirty }: World, node: 0 | 1 | 2): StorageFacts {
+  const other = isDirty[node === 2 ? 0 : 1]
+  return {
+    key: storageKey,
+    uid: storageUid,
+    failureDomain: zones[node],
+    mayGo: known({ allowed: !other, explanation: 'Another failure domain is not whole.' }),
+    isClean: known(!isDirty[0] && !isDirty[1]),
+  }
+}

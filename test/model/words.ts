@@ -1,0 +1,27 @@
+import type { ModelStep } from './state.ts'
+
+export function inWords(step: ModelStep): string {
+  switch (step.step) {
+    case 'take':
+      return `take ${step.claims.map(({ key }) => key).join(' and ')}`
+    case 'record':
+    case 'close':
+      return `record ${step.record.phase}${step.record.epoch === undefined ? '' : ` under epoch ${step.record.epoch}`}`
+    case 'lock':
+      return `mark budget ${step.budget.name} under epoch ${step.epoch}`
+    case 'reserve':
+      return `reserve ${step.of.pods.join(', ')} in budget ${step.of.budget.name}`
+    case 'unlock':
+      return `give back what is reserved in budget ${step.budget.name}`
+    case 'unmark':
+      return `unmark budget ${step.of.budget.name}`
+    case 'evict':
+      return `ask to evict ${step.pods.map(({ name }) => name).join(', ')} under epoch ${step.epoch}`
+    case 'intend':
+    case 'renew':
+    case 'release':
+      return `${step.step} under epoch ${step.epoch}`
+    default:
+      return step.step
+  }
+}
