@@ -26,12 +26,8 @@ export function BudgetsTable({ budgets, locks }: { budgets: readonly BudgetView[
                   Needed
                 </th>
                 <th scope="col" class="number">
-                  Expected
-                </th>
-                <th scope="col" class="number">
                   Allowed
                 </th>
-                <th scope="col">Rule</th>
               </tr>
             </thead>
             <tbody>
@@ -51,11 +47,12 @@ function BudgetRow({ budget, lock }: { budget: BudgetView; lock: HoldAnswer | un
   const name = budget.id.slice(budget.namespace.length + 1)
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" class="name">
         <span class="namespace">{budget.namespace}/</span>
         {name}
+        <div class="soft">{budget.rule}</div>
       </th>
-      <td>
+      <td class="wraps">
         <span class={`verdict ${verdict.tone}`}>{verdict.says}</span>
       </td>
       <td>
@@ -63,9 +60,7 @@ function BudgetRow({ budget, lock }: { budget: BudgetView; lock: HoldAnswer | un
       </td>
       <td class="number">{budget.healthy}</td>
       <td class="number">{budget.desired}</td>
-      <td class="number">{budget.expected}</td>
       <td class="number">{budget.allowed}</td>
-      <td>{budget.rule}</td>
     </tr>
   )
 }

@@ -25,9 +25,7 @@ export function DrainsPanel({ drains, locks }: { drains: readonly DrainView[]; l
               <tr>
                 <th scope="col">Lock</th>
                 <th scope="col">State</th>
-                <th scope="col">Until</th>
-                <th scope="col">Who and why</th>
-                <th scope="col">Ends with</th>
+                <th scope="col">Who and why, and what ends it</th>
               </tr>
             </thead>
             <tbody>
@@ -87,13 +85,18 @@ function LockRow({ lock: { key, scope, state, holder, until = '', says, ends } }
   const [tone, word] = stateWords[state]
   return (
     <tr>
-      <th scope="row">{scope === undefined ? key : `${key} (${scope})`}</th>
+      <th scope="row" class="name">
+        {key}
+        {scope === undefined ? null : <div class="soft">failure domain {scope}</div>}
+      </th>
       <td>
         <span class={`verdict ${tone}`}>{word}</span>
+        {until === '' ? null : <div class="soft">until {until}</div>}
       </td>
-      <td>{until}</td>
-      <td class="prose">{state === 'Ignored' ? says : `${holder} ${says}`}</td>
-      <td class="prose">{ends}</td>
+      <td class="prose">
+        <p>{state === 'Ignored' ? says : `${holder} ${says}`}</p>
+        <p class="soft">Ends with: {ends}</p>
+      </td>
     </tr>
   )
 }
