@@ -9,6 +9,7 @@ import { snapshotFor } from './look.ts'
 import {
   type DecidedWork,
   type Emit,
+  idSpan,
   type Model,
   recordOf,
   withDrainer,
@@ -17,7 +18,7 @@ import {
   withPod,
   withWorld,
 } from './model.ts'
-import { type Drainer, type ModelState, type ModelStep, noWork, type Pod, type Work } from './state.ts'
+import { type ModelState, type ModelStep, noLimit, noWork, type Pod, type Work } from './state.ts'
 import { inWords } from './words.ts'
 
 /**
@@ -74,11 +75,6 @@ function isPublic(phase: string): boolean {
   return phase === 'Drained' || isOver(phase)
 }
 
-/** A round that failed may end without its record being written. */
-export function mayLook({ work }: Drainer): boolean {
-  return work.steps.length === 0 || work.steps[0]?.value.step === 'close'
-}
-
 export function emitLook(model: Model, state: ModelState, index: DrainerIndex, emit: Emit): void {
   const decided = decide(model, state, index)
   const { process, work, isDown } = state.drainers[index].value
@@ -116,7 +112,8 @@ export function areDrainersDone(model: Model, state: ModelState): boolean {
   return drainerIndexes.every((index) => {
     const { work, isDown, record } = state.drainers[index].value
     // A request that nobody has looked at yet may as well be made later.
-    if (isDown || (work.steps.length === 0 && record.value.phase === 'Pending')) return true
+    const isUntouched = record.value.phase === 'Pending' && hasNothing(state, index)
+    if (isDown || (work.steps.length === 0 && isUntouched)) return true
     return work.steps.length === 0 && isInVain(model, state, index, decide(model, state, index).work)
   })
 }
@@ -127,30 +124,36 @@ function decide(model: Model, state: ModelState, index: DrainerIndex): DecidedWo
   if (last.state === state && last.decided !== undefined) return last.decided
   const { ledger, drainers, budgets, pods, world } = state
   const { record, process } = drainers[index].value
-  const key = `${index}${process}/${record.id}/${ledger.id}/${budgets[0].id}/${budgets[1].id}/${podsSeen(model, pods, index)}/${worldSeen(model, world, index)}`
-  let decided = model.decided.get(key)
+  const whose = ((record.id * 4 + process * 2 + index) * idSpan + ledger.id) * 64 + podsSeen(model, pods, index)
+  const seen = (budgets[0].id * idSpan + budgets[1].id) * 256 + worldSeen(model, world, index)
+  let others = model.decided.get(whose)
+  if (others === undefined) {
+    others = new Map()
+    model.decided.set(whose, others)
+  }
+  let decided = others.get(seen)
   if (decided === undefined) {
     decided = decideAnew(model, state, index)
-    model.decided.set(key, decided)
+    others.set(seen, decided)
   }
   last.state = state
   last.decided = decided
   return decided
 }
 
-function podsSeen({ seen }: Model, { id, value }: ModelState['pods'], index: DrainerIndex): string {
+function podsSeen({ seen }: Model, { id, value }: ModelState['pods'], index: DrainerIndex): number {
   const known = seen.pods[index][id]
   if (known !== undefined) return known
-  const found = `${value[index].state} ${value[podIndex(1, index)]?.state}`
+  const found = seen.views.of(`${value[index].state} ${value[podIndex(1, index)]?.state}`).id
   seen.pods[index][id] = found
   return found
 }
 
-function worldSeen({ seen }: Model, { id, value }: ModelState['world'], index: DrainerIndex): string {
+function worldSeen({ seen }: Model, { id, value }: ModelState['world'], index: DrainerIndex): number {
   const known = seen.worlds[index][id]
   if (known !== undefined) return known
   const { isUp, cordonedBy, boots } = value.nodes[index]
-  const found = `${isUp}${cordonedBy}${boots}/${value.isDirty}/${value.age}`
+  const found = seen.worldViews.of(`${isUp}${cordonedBy}${boots}/${value.isDirty}/${value.age}`).id
   seen.worlds[index][id] = found
   return found
 }
@@ -158,7 +161,9 @@ function worldSeen({ seen }: Model, { id, value }: ModelState['world'], index: D
 function decideAnew(model: Model, state: ModelState, index: DrainerIndex): DecidedWork {
   const before = state.drainers[index].value.record
   const decision = model.parts.decideDisruption(snapshotFor(model, state, index))
-  const steps: ModelStep[] = [...decision.steps]
+  // Without a process that may wake up, nobody is late.
+  const upTo = model.bounds.mayWakeUp ? state.ledger.value.nextEpoch - 1 : noLimit
+  const steps = decision.steps.map((step): ModelStep => (step.step === 'unlock' ? { ...step, upTo } : step))
   const written = decision.steps.findLast(({ step }) => step === 'record')
   const standing = written?.step === 'record' ? recordOf(model, written.record) : before
   const closing = recordOf(model, decision.record)
@@ -168,7 +173,7 @@ function decideAnew(model: Model, state: ModelState, index: DrainerIndex): Decid
     work: { steps: steps.map((step) => model.pools.steps.of(step)), isOvertaken: false },
     after: new Map(),
     violation: isWaitingForNothing ? 'named waits: it waits and does not say for what' : undefined,
-    says: `${decision.reason}; will ${decision.steps.map(inWords).join(', ') || 'do nothing'}`,
+    says: `${decision.reason}; will ${steps.map(inWords).join(', ') || 'do nothing'}`,
   }
 }
 
@@ -229,6 +234,7 @@ function perform(actor: Actor, state: ModelState, step: ModelStep): Performed {
       return writeRecord(actor, state, step.record)
     case 'lock': {
       const next = lockBudget(model, state, step, requestIds[index])
+      if (next === undefined) return failed(actor, state)
       if (model.parts.settings.mode !== 'reserve') return done(actor, next)
       return { next: withSteps(actor, next, [{ step: 'reserve', of: step }, ...rest(doing)]), isDone: true }
     }
@@ -356,12 +362,9 @@ function done(actor: Actor, state: ModelState): Performed {
   return { next: withWork(actor, state, { ...workIn(actor, state), steps: actor.doing.steps.slice(1) }), isDone: true }
 }
 
-/** The round ends; what it would have put on record may be written all the same. */
+/** The round ends, and nothing of what was left of it is done. */
 function failed(actor: Actor, state: ModelState): Performed {
-  const last = actor.doing.steps.at(-1)
-  const isLast = actor.doing.steps.length === 1
-  const steps = last?.value.step === 'close' && !isLast && actor.side === 'work' ? [last] : []
-  return { next: withWork(actor, state, { ...workIn(actor, state), steps }), isDone: false }
+  return { next: withWork(actor, state, noWork), isDone: false }
 }
 
 function workIn({ index, side }: Actor, state: ModelState): Work {
