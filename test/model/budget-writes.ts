@@ -3,6 +3,7 @@ import { deletionTimeoutMs } from '../../src/domain/drain-lock/budget-hold.ts'
 import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
 import { apps, desiredHealthy, nowMs, podIndex, podName, replicas, tickMs } from './bounds.ts'
 import { type Model, withBudget } from './model.ts'
+import { idSpan } from './pool.ts'
 import type { Budget, ModelState, Unlock } from './state.ts'
 
 type BudgetStatus = Parameters<Model['parts']['reservedStatus']>[0]
@@ -77,9 +78,9 @@ function isDatedAhead({ hold, disrupted }: Budget, node: number): boolean {
 /** The disruption controller counts: what is named in the status is not healthy until it goes, or its time has passed. */
 export function recount(model: Model, state: ModelState, app: 0 | 1): ModelState {
   const { budgets, pods } = state
-  const known = model.counted[app].get(budgets[app].id * 65_536 + pods.id)
+  const known = model.counted[app].get(budgets[app].id * idSpan + pods.id)
   const counted = known ?? recountAnew(model, state, app).budgets[app]
-  if (known === undefined) model.counted[app].set(budgets[app].id * 65_536 + pods.id, counted)
+  if (known === undefined) model.counted[app].set(budgets[app].id * idSpan + pods.id, counted)
   if (counted === budgets[app]) return state
   return { ...state, budgets: app === 0 ? [counted, budgets[1]] : [budgets[0], counted] }
 }

@@ -1,7 +1,7 @@
 import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
 import type { Bounds } from './bounds.ts'
-import type { Pooled } from './pool.ts'
+import { mostEpochs, type Pooled } from './pool.ts'
 import {
   type Drainer,
   type ModelState,
@@ -43,7 +43,7 @@ function createRenaming(pools: Pools): (state: ModelState) => ModelState {
   }
   const remembered = <T>(kind: 'l' | 'd' | 'b', before: Pooled<T>, mask: number, make: () => Pooled<T>): Pooled<T> => {
     const memo = memos[kind]
-    const key = before.id * 65_536 + mask
+    const key = before.id * 2 ** mostEpochs + mask
     let after = memo.get(key) as Pooled<T> | undefined
     if (after === undefined) {
       after = make()

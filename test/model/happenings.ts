@@ -1,7 +1,7 @@
 import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
 import { apps, drainerIndexes, fencerId, nodeNames, nowMs, podIndex, podName, tickMs, ttl } from './bounds.ts'
 import { recount } from './budget-writes.ts'
-import { areDrainersDone } from './drainer.ts'
+import { areDrainersDone } from './drainer-look.ts'
 import { isFencerDone } from './fencer.ts'
 import { type Emit, type Model, normal, withBudget, withNode, withPod, withWorld } from './model.ts'
 import type { Pooled } from './pool.ts'

@@ -21,9 +21,6 @@ export type Emit = (
   told?: { readonly isFault?: boolean; readonly violation?: string | undefined },
 ) => void
 
-/** More than any pool ever holds. */
-export const idSpan = 2 ** 20
-
 export interface Model {
   readonly bounds: Bounds
   readonly parts: Parts

@@ -122,13 +122,13 @@ export function createPools(): Pools {
     ),
     budgets: createPool(
       ({ allowed, healthy, disrupted, hold, ownerLeft }) =>
-        `${allowed}/${healthy}/${disrupted}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}`,
+        `${allowed}/${healthy}/${disrupted.join()}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}`,
       ({ hold }) => epochBit(hold?.epoch),
     ),
     pods: createPool((pods) => pods.map(({ state, isInFlight }) => `${state}${isInFlight ? '!' : ''}`).join('/')),
     worlds: createPool(
       ({ nodes, isDirty, age, fencer, ownerLocksLeft, evictionsLeft, crashesLeft }) =>
-        `${nodes.map((node) => `${node.isUp}${node.cordonedBy}${node.boots}`).join()}/${isDirty}/${age}/${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}/${ownerLocksLeft}/${evictionsLeft}/${crashesLeft}`,
+        `${nodes.map((node) => `${node.isUp}${node.cordonedBy}${node.boots}`).join()}/${isDirty.join()}/${age}/${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}/${ownerLocksLeft}/${evictionsLeft}/${crashesLeft.join()}`,
       ({ fencer }) => epochBit(fencer.epoch),
     ),
   }
