@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/lab/**/*.test.ts', 'scenarios/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'test/*.test.ts',
+      'test/lab/**/*.test.ts',
+      'test/model/**/*.test.ts',
+      'scenarios/**/*.test.ts',
+    ],
     setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,

@@ -115,9 +115,14 @@ async function orphanStory(stage: DisruptionStage, start: () => void): Promise<u
   stage.world.kubelet.powerOn(node)
   await stage.seconds(30)
   const left = { held: await held(stage), isCordoned: await stage.isCordoned(node), budgets: await stage.budgets() }
+  const unsettled = { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/settings': null } } } } as const
+  await stage.api.patch(disruptionLedgers, { name: 'cluster' }, unsettled)
+  await stage.seconds(2)
+  const ledger = await stage.api.get(disruptionLedgers, { name: 'cluster' })
+  const settings = Object.keys(ledger.metadata.annotations ?? {})
   const late = await stage.api.list(events)
   const reasons = late.items.filter(({ involvedObject }) => involvedObject.kind === 'DisruptionLedger')
-  return { rebuilt, orphaned, left, told: reasons.map(({ reason }) => reason).sort() }
+  return { rebuilt, orphaned, left, settings, told: reasons.map(({ reason }) => reason).sort() }
 }
 
 /** A lock that an owner wrote by hand, looked at before and after it was taken away. */
@@ -173,6 +178,7 @@ const cases: Record<string, RightsCase> = {
       rebuilt: ['node/node-1 Orphaned', 'pdb/default/db Orphaned'],
       orphaned: ['node/node-1 Orphaned', 'pdb/default/db Orphaned'],
       left: { held: [], isCordoned: false, budgets: ['db (1): 1 of 3'] },
+      settings: ['cofferdam.io/settings'],
       told: ['LedgerRebuilt', 'OrphanBuried', 'OrphanHeld'],
     },
   },

@@ -19,12 +19,13 @@ import { breakGlassAnnotation, formatBreakGlass } from '../../src/domain/drain-l
 import { emptyLedger, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import { parseLedger } from '../../src/domain/drain-lock/parse-ledger.ts'
 import type { BreakGlass } from '../../src/domain/drain-lock/snapshot.ts'
+import { lockedSinceAnnotation } from '../../src/domain/eviction-guard/app-locks.ts'
 import { ApiServer } from '../../src/embedded/api-server.ts'
 import { clusterAdmin } from '../../src/embedded/user-info.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
-import { type ControllerName, type Operator, startOperator } from '../../src/operator.ts'
+import { controllerNames, type Operator, startOperator } from '../../src/operator.ts'
 import { seededRandom } from '../../src/runtime/random.ts'
 import { VirtualClock } from '../../src/runtime/virtual-clock.ts'
 import { guardAt } from '../../src/wiring/guard.ts'
@@ -107,13 +108,7 @@ export interface LockStage {
 const stepMs = 500
 const replacedAfterMs = 10_000
 const shop = 'shop'
-const controllers: readonly ControllerName[] = [
-  'drain-detection',
-  'node-disruption',
-  'disruption-ledger',
-  'guard-certificates',
-  'guard-registration',
-]
+const controllers = controllerNames.filter((name) => !name.startsWith('ceph'))
 
 const patient = ['not-ready', 'unreachable'].map((absence) => ({
   key: `node.kubernetes.io/${absence}`,
@@ -320,7 +315,8 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
 function budgetText({ metadata, spec, status }: PodDisruptionBudget): string {
   const { namespace, name, annotations = {} } = metadata
   const { disruptionsAllowed = 0, currentHealthy = 0, disruptedPods = {} } = status ?? {}
-  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/'))
+  // Since when it was locked is remembered for a while after the lock has gone.
+  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/') && key !== lockedSinceAnnotation)
   const gone = Object.keys(disruptedPods)
   const limit = `${spec.maxUnavailable ?? `at least ${spec.minAvailable}`}`
   const marks = [...own, ...gone.map((pod) => `without ${pod}`)].sort()

@@ -30,6 +30,8 @@ export function createDemoCommand(places: {
   /** Where the built page is. */
   readonly pageDirectory: string
   readonly defaultClusterFile: string
+  /** How this program is called from here; `cofferdam` by default. */
+  readonly calledAs?: string
 }): CliCommand<DemoFlags, undefined> {
   return {
     name: 'demo',
@@ -77,7 +79,8 @@ export function createDemoCommand(places: {
           onProgress: ({ ready, wanted }) => terminal.progress(`Waiting for the cluster: ${ready} of ${wanted} ready…`),
         })
         if (!signal.aborted) {
-          const report = await observeReport(demo, { cluster: description.name, seed, readiness })
+          const { calledAs = 'cofferdam' } = places
+          const report = await observeReport(demo, { cluster: description.name, seed, readiness, calledAs })
           printReport(report, { flags, terminal })
         }
         await untilAborted(signal)
@@ -95,7 +98,17 @@ export function createDemoCommand(places: {
 
 async function observeReport(
   { api, kubeUrl, dashboardUrl, kubeconfigPath }: Demo,
-  { cluster, seed, readiness }: { readonly cluster: string; readonly seed: number; readonly readiness: Readiness },
+  {
+    cluster,
+    seed,
+    readiness,
+    calledAs,
+  }: {
+    readonly cluster: string
+    readonly seed: number
+    readonly readiness: Readiness
+    readonly calledAs: string
+  },
 ): Promise<DemoReport> {
   const [nodeList, podList, budgetList] = await Promise.all([
     api.list(nodes),
@@ -113,7 +126,7 @@ async function observeReport(
     kubeconfig: kubeconfigPath,
     seed,
     notReady: readiness.waitingFor,
-    tryThis: suggestCommands({ nodes: nodeList.items, pods: podList.items, budgets: budgetList.items }),
+    tryThis: suggestCommands({ nodes: nodeList.items, pods: podList.items, budgets: budgetList.items, calledAs }),
   }
 }
 

@@ -174,13 +174,14 @@ async function rehearse(wanted: WantedDisruption, context: DrainContext): Promis
     signal,
   })
   const question = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
-  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question)
+  const unsure: string[] = []
+  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, unsure)
   return {
     outcome: 'planned',
     observedAt: now,
     ...(standing === undefined ? {} : { underWay: standing.metadata.name }),
     plan: planDisruption(snapshot),
-    notSeen,
+    notSeen: [...notSeen, ...unsure],
   }
 }
 

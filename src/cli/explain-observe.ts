@@ -146,7 +146,7 @@ async function rehearsalFor(
     nowMs: clock.now(),
   })
   const rehearsal = await ifAllowed(`what stays on ${name}`, notSeen, () =>
-    observeRehearsal(request, { api, clock, signal, storage, ...(budgets === undefined ? {} : { budgets }) }),
+    observeRehearsal(request, { api, clock, signal, storage, ...(budgets === undefined ? {} : { budgets }) }, notSeen),
   )
   return rehearsal === undefined ? {} : { rehearsal }
 }

@@ -53,6 +53,7 @@ describe('lock', () => {
         '  reason    rebalancing',
         '  end it    cofferdam unlock pdb/default/web',
         'warning: no eviction guard is registered in this cluster: only drains that Cofferdam runs wait for the lock, others do not see it',
+        'warning: limits of the operator: not published; the defaults are taken',
         '',
       ].join('\n'),
     })

@@ -17,6 +17,7 @@ import {
   untilWritten,
 } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
+import { observeSettings } from './observe-settings.ts'
 import { durationText, parseDurationFlag } from './parse-duration-flag.ts'
 
 interface LockFlags {
@@ -49,11 +50,11 @@ export interface LockPorts {
 }
 
 export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockResult> {
-  const policy = defaultAppLockPolicy
+  const usual = defaultAppLockPolicy
   return {
     name: 'lock',
     summary: 'keep the pods of a budget from being evicted for a while',
-    description: `Locks a PodDisruptionBudget of yours for a while: a rebalance runs, a backup is taken. Every eviction of its pods is refused with 429 meanwhile, so that drains wait and go on by themselves. A lock ends: at most ${durationText(policy.maxTtlMs)} at a time, ${durationText(policy.maxHoldMs)} on end, and ${policy.maxPerNamespace} in one namespace. Exit code 3: it may not be locked now.`,
+    description: `Locks a PodDisruptionBudget of yours for a while: a rebalance runs, a backup is taken. Every eviction of its pods is refused with 429 meanwhile, so that drains wait and go on by themselves. A lock ends: at most ${durationText(usual.maxTtlMs)} at a time, ${durationText(usual.maxHoldMs)} on end, and ${usual.maxPerNamespace} in one namespace, unless the operator has other limits. Exit code 3: it may not be locked now.`,
     examples: [
       { line: 'cofferdam lock pdb/orders -n shop --for 2h --reason "rebalancing"', says: 'not now, for two hours' },
       { line: 'cofferdam unlock pdb/orders -n shop', says: 'done earlier' },
@@ -63,7 +64,11 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
       command
         .argument('<budget>', 'pdb/NAME or pdb/NAMESPACE/NAME')
         .allowExcessArguments()
-        .option('--for <duration>', `how long: 2h, 90m; ${durationText(policy.maxTtlMs)} at most`, parseDurationFlag)
+        .option(
+          '--for <duration>',
+          `how long: 2h, 90m; usually ${durationText(usual.maxTtlMs)} at most`,
+          parseDurationFlag,
+        )
         .option('--reason <text>', 'why, for whoever waits')
         .option('--holder <name>', 'whose lock it is; user@host by default')
         .option('--force', 'take it over from somebody else, who is named in an Event')
@@ -71,12 +76,14 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
 
     async run({ args, flags, signal }) {
       const subject = parseLockSubject('lock', args, flags.namespace)
-      const wanted = checkedFlags(flags, policy.maxTtlMs)
+      const wanted = checkedFlags(flags)
       const holder = flags.holder ?? ports.requester()
       const link = await ports.connect(flags)
       try {
         const place = { api: link.api, clock: ports.clock, random: ports.random, signal }
         const key = { namespace: subject.namespace ?? link.namespace ?? 'default', name: subject.name }
+        const { appLocks: policy, instead } = await observeSettings(place)
+        checkLength(wanted.forMs, policy.maxTtlMs)
         return await untilWritten(async (): Promise<LockResult> => {
           const { budget, locked } = await observeLocks(place, key)
           const nowMs = ports.clock.now()
@@ -108,6 +115,7 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
             warnings: [
               ...(problem === undefined ? [] : [problem]),
               ...((await observeGuard(place)) === false ? [unguarded] : []),
+              ...(instead === undefined ? [] : [`limits of the operator: ${instead}`]),
             ],
           }
         })
@@ -132,7 +140,7 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
 const unguarded =
   'no eviction guard is registered in this cluster: only drains that Cofferdam runs wait for the lock, others do not see it'
 
-function checkedFlags(flags: LockFlags, maxTtlMs: number): { readonly forMs: number; readonly reason: string } {
+function checkedFlags(flags: LockFlags): { readonly forMs: number; readonly reason: string } {
   const { for: forMs, reason = '' } = flags
   if (forMs === undefined) {
     throw new CofferdamError('USAGE', 'a lock must end: say how long with --for', { hint: 'for instance --for 2h' })
@@ -140,11 +148,13 @@ function checkedFlags(flags: LockFlags, maxTtlMs: number): { readonly forMs: num
   if (reason.trim() === '') {
     throw new CofferdamError('USAGE', 'whoever waits wants to know why: say so with --reason')
   }
-  if (forMs > maxTtlMs) {
-    const most = durationText(maxTtlMs)
-    throw new CofferdamError('USAGE', `--for ${durationText(forMs)} is more than the ${most} that a lock may last`, {
-      hint: `--for ${most}, and lock it again before that ends`,
-    })
-  }
   return { forMs, reason: reason.trim() }
+}
+
+function checkLength(forMs: number, maxTtlMs: number): void {
+  if (forMs <= maxTtlMs) return
+  const most = durationText(maxTtlMs)
+  throw new CofferdamError('USAGE', `--for ${durationText(forMs)} is more than the ${most} that a lock may last`, {
+    hint: `--for ${most}, and lock it again before that ends`,
+  })
 }

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
+import { apiVersionOf } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets, statefulSets } from '../api/resources.ts'
 import { createLedgerStore } from '../controllers/ledger-store.ts'
 import { createDisruption, installDefinitions } from '../controllers/testing/ledger-stage.ts'
 import { grant, intend, type LedgerChange, orphan } from '../domain/drain-lock/ledger.ts'
+import { settingsAnnotation, settingsText } from '../domain/drain-lock/published-settings.ts'
 import { evictPod } from '../kube/kube-api.ts'
 import { budget, inDefault, openWorld, type Story, statefulSet } from '../world/testing/story.ts'
 import { createDrainCommand } from './drain.ts'
@@ -236,6 +239,7 @@ describe('drain --dry-run', () => {
         `  leave     default/${hasty}`,
         '  needs     node/node-1, pdb/default/orders',
         `  warning: pod/default/${hasty} wants to stay and leaves: it tolerates an unreachable or unready node for 60 s, and 900 s are needed`,
+        '  not seen: settings of the operator: not published; the defaults are taken',
         '  nothing was asked for: this is a dry run',
         '',
       ].join('\n'),
@@ -264,5 +268,62 @@ describe('drain --dry-run', () => {
     await createDisruption(story.api, 'reboot-node-1', 'node-1')
     const { out } = await run('drain', 'node-1', '--dry-run')
     expect(out).toContain('request   nodedisruption/reboot-node-1 is under way')
+  })
+})
+
+describe('the settings that the operator has published', () => {
+  const publish = (text: string) =>
+    story.api.create(disruptionLedgers, {
+      apiVersion: apiVersionOf(disruptionLedgers),
+      kind: disruptionLedgers.kind,
+      metadata: { name: ledgerName, annotations: { [settingsAnnotation]: text } },
+    })
+  const hours = (count: number) => count * 3_600_000
+  const own = settingsText({
+    drainLock: { mode: 'reserve', minTolerationMs: 30_000, fallbackAfterMs: 60_000 },
+    appLocks: { maxTtlMs: hours(6), maxHoldMs: hours(24), maxPerNamespace: 1 },
+  })
+  const lock = (budgetName: string, time: string) => run('lock', budgetName, '--for', time, '--reason', 'backup')
+
+  it('are what lock judges by: longer or shorter, more or fewer than by default', async () => {
+    await publish(own)
+    const long = await lock('pdb/orders', '5h')
+    expect(long.code).toBe(0)
+    expect(long.out).not.toContain('defaults')
+    await story.seconds(1)
+    expect((await lock('pdb/hasty', '1h')).out).toContain('its namespace has 1 locks already, and may have 1: orders.')
+    expect((await lock('pdb/orders', '7h')).err).toContain('--for 7h is more than the 6h that a lock may last')
+  })
+
+  it('are what explain and status judge by', async () => {
+    await publish(own)
+    await lock('pdb/orders', '5h')
+    const { locks, notSeen } = JSON.parse((await run('status', '-o', 'json')).out) as Status
+    expect(locks.map(({ key, until }) => ({ key, until }))).toEqual([
+      { key: 'pdb/default/orders', until: '2026-01-01T05:01:02Z' },
+    ])
+    expect(notSeen).toEqual([])
+    expect((await run('explain', 'pdb/default/orders')).out).toContain('2026-01-01T05:01:02Z')
+  })
+
+  it('are what drain --dry-run judges by: a pod that is patient enough for this operator stays', async () => {
+    await publish(own)
+    const { plan, notSeen } = JSON.parse((await run('drain', 'node-1', '--dry-run', '-o', 'json')).out) as PlannedDrain
+    expect({ keys: plan.keys, leaves: plan.leaves, notSeen }).toEqual({
+      keys: ['node/node-1', 'pdb/default/hasty', 'pdb/default/orders'],
+      leaves: [],
+      notSeen: [],
+    })
+  })
+
+  it('where they cannot be read, the defaults are taken and that is said', async () => {
+    await publish('{}')
+    const why = 'what is published cannot be read: "mode" is none of reserve, spec, settle; the defaults are taken'
+    expect((await lock('pdb/orders', '5h')).err).toContain('--for 5h is more than the 4h')
+    expect((await lock('pdb/orders', '2h')).out).toContain(`warning: limits of the operator: ${why}`)
+    for (const argv of [['status'], ['explain', 'node/node-1'], ['drain', 'node-1', '--dry-run']] as const) {
+      const { out } = await run(argv[0], ...argv.slice(1))
+      expect(out.split(`not seen: settings of the operator: ${why}`)).toHaveLength(2)
+    }
   })
 })

@@ -1,3 +1,4 @@
+import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import packageFile from '../../package.json' with { type: 'json' }
 import { exitCodes } from './command.ts'
@@ -9,9 +10,14 @@ import { createTerminal } from './terminal.ts'
 // What the build puts beside this file.
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
+// In a clone nothing is installed, and the launcher is called by its path.
+const launcher = relative(process.cwd(), beside('../bin/cofferdam.js'))
+const isInClone = !launcher.startsWith('..') && !isAbsolute(launcher) && !launcher.includes('node_modules')
+
 const commands = createCommands({
   pageDirectory: beside('./page'),
   defaultClusterFile: beside('./clusters/default.yaml'),
+  calledAs: isInClone ? `node ${launcher}` : 'cofferdam',
 })
 
 const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })

@@ -1,13 +1,14 @@
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { createLedgerStore } from '../controllers/ledger-store.ts'
-import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
 import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
 import { type HoldView, viewAppLocks } from '../domain/explain/hold-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
 import { observeGuard } from './lock-observe.ts'
+import { noteDefaults, observeSettings } from './observe-settings.ts'
 
 export interface HoldQuestion {
   readonly api: KubeApi
@@ -22,17 +23,20 @@ export async function observeHolds(
   budgets: readonly PodDisruptionBudget[],
   notSeen: string[],
 ): Promise<HoldView> {
-  const [ledger, disruptions, hasGuard] = await Promise.all([
+  const [ledger, disruptions, hasGuard, settings] = await Promise.all([
     createLedgerStore({ api, clock }).read(signal),
     ifAllowed('nodedisruptions.cofferdam.io', notSeen, () => api.list(nodeDisruptions, { signal })),
     observeGuard({ api, signal }),
+    observeSettings({ api, signal }),
   ])
   if (!ledger.known) notSeen.push(`disruptionledger cluster: ${ledger.why}`)
+  const isAnyLocked = budgets.some(({ metadata }) => metadata.annotations?.[appLockAnnotation] !== undefined)
+  if (isAnyLocked) noteDefaults(settings, notSeen)
   const nowMs = clock.now()
   return {
     nowMs,
     ledger,
-    appLocks: viewAppLocks(budgets, defaultAppLockPolicy, nowMs),
+    appLocks: viewAppLocks(budgets, settings.appLocks, nowMs),
     disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
     hasGuard,
   }

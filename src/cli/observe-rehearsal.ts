@@ -1,17 +1,16 @@
 import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { podDisruptionBudgets } from '../api/resources.ts'
-import { defaultDrainLockSettings } from '../controllers/drain-lock-settings.ts'
 import { createLedgerStore } from '../controllers/ledger-store.ts'
 import { parseHoldableBudget } from '../controllers/node-disruption-objects.ts'
 import { observeDisruption } from '../controllers/node-disruption-observe.ts'
-import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { recordedStorage } from '../domain/explain/recorded-storage.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { listView } from './list-view.ts'
+import { noteDefaults, observeSettings } from './observe-settings.ts'
 
 export interface RehearsalQuestion {
   readonly api: KubeApi
@@ -26,15 +25,20 @@ export interface RehearsalQuestion {
 export async function observeRehearsal(
   request: NodeDisruption,
   { api, clock, signal, storage, budgets }: RehearsalQuestion,
+  notSeen: string[],
 ): Promise<DisruptionSnapshot> {
-  const listed = budgets ?? (await api.list(podDisruptionBudgets, { signal })).items
+  const [listed, settings] = await Promise.all([
+    budgets ?? api.list(podDisruptionBudgets, { signal }).then(({ items }) => items),
+    observeSettings({ api, signal }),
+  ])
+  noteDefaults(settings, notSeen)
   return observeDisruption(
     {
       api,
       clock,
       store: createLedgerStore({ api, clock }),
-      settings: defaultDrainLockSettings,
-      appLocks: defaultAppLockPolicy,
+      settings: settings.drainLock,
+      appLocks: settings.appLocks,
       identity: 'cofferdam',
       views: {
         pods: listView([], {}),

@@ -1,10 +1,11 @@
 import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
-import { appLockAnnotation, defaultAppLockPolicy, judgeAppLocks } from '../domain/drain-lock/app-lock.ts'
+import { appLockAnnotation, judgeAppLocks } from '../domain/drain-lock/app-lock.ts'
 import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
 import { type CliCommand, exitCodes } from './command.ts'
 import type { LockPorts } from './lock.ts'
 import { annotateBudget, type LockFacts, lockFacts, observeLocks, tellEvent, untilWritten } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
+import { observeSettings } from './observe-settings.ts'
 
 interface UnlockFlags {
   readonly holder?: string
@@ -48,9 +49,10 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
         const place = { api: link.api, clock: ports.clock, random: ports.random, signal }
         const key = { namespace: subject.namespace ?? link.namespace ?? 'default', name: subject.name }
         const object = `pdb/${key.namespace}/${key.name}`
+        const { appLocks } = await observeSettings(place)
         return await untilWritten(async (): Promise<UnlockResult> => {
           const { budget, locked } = await observeLocks(place, key)
-          const judged = judgeAppLocks(locked, defaultAppLockPolicy, ports.clock.now()).get(key.name)
+          const judged = judgeAppLocks(locked, appLocks, ports.clock.now()).get(key.name)
           if (judged === undefined) return { object, isLocked: false, explanation: 'Nobody had locked it.' }
           const { lock, problem } = judged
           const isForeign = lock !== undefined && lock.holder !== holder

@@ -3,6 +3,7 @@ import type { Event } from '../api/core.ts'
 import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import { deployments, events, nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import type { Claim } from '../domain/drain-lock/ledger.ts'
 import { grant, intend, renew } from '../domain/drain-lock/ledger.ts'
 import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
@@ -12,6 +13,7 @@ import { buildEvent } from '../observability/events.ts'
 import { timestamp } from '../runtime/clock.ts'
 import { runController } from '../runtime/controller.ts'
 import { budget, deployment, openWorld } from '../world/testing/story.ts'
+import { defaultDrainLockSettings } from './drain-lock-settings.ts'
 import { createLedgerKeeper } from './ledger-keeper.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { createDisruption, heldKeys, installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
@@ -45,6 +47,7 @@ async function open() {
       ledgers,
       disruptions,
       renewMs: 20_000,
+      settings: { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy },
       observeStorage: async () => storage.facts,
       undo: async (entries) => {
         storage.undone.push(...entries.map(({ key }) => key))
@@ -300,5 +303,40 @@ describe('a ledger that somebody edits into nonsense', () => {
     await stage.seconds(300)
     expect((await ledgerObject(stage.api)).status?.entries).toEqual(entries)
     expect(await stage.told()).toEqual(['Warning LedgerUnusable'])
+  })
+})
+
+describe('the settings of the operator', () => {
+  const published = async ({ api }: Awaited<ReturnType<typeof open>>) => {
+    const { metadata } = await api.get(disruptionLedgers, { name: ledgerName })
+    return metadata.annotations?.['cofferdam.io/settings']
+  }
+  const text =
+    '{"mode":"reserve","minTolerationSeconds":900,"fallbackAfterSeconds":1800,"maxLockSeconds":14400,"maxHoldSeconds":43200,"locksPerNamespace":5}'
+  const annotate = ({ api }: Awaited<ReturnType<typeof open>>, settings: string | null) => {
+    const body = { metadata: { annotations: { 'cofferdam.io/settings': settings } } }
+    return api.patch(disruptionLedgers, { name: ledgerName }, { type: 'merge', body })
+  }
+
+  it('stand on the ledger from the beginning, and once there nothing is written', async () => {
+    const stage = await open()
+    expect(await published(stage)).toBe(text)
+    const before = (await stage.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion
+    await stage.seconds(3_600)
+    expect((await stage.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion).toBe(before)
+  })
+
+  it.each([['{}'], [null]])('changed by hand to %j they are written again', async (settings) => {
+    const stage = await open()
+    await annotate(stage, settings)
+    await stage.seconds(1)
+    expect(await published(stage)).toBe(text)
+  })
+
+  it('come back with a ledger that was deleted', async () => {
+    const stage = await open()
+    await stage.api.delete(disruptionLedgers, { name: ledgerName })
+    await stage.seconds(1)
+    expect(await published(stage)).toBe(text)
   })
 })

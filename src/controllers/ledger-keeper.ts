@@ -11,6 +11,7 @@ import {
   type OrphanSnapshot,
 } from '../domain/drain-lock/orphans.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
+import type { PublishedSettings } from '../domain/drain-lock/published-settings.ts'
 import type { Reason } from '../domain/reasons.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
@@ -19,6 +20,7 @@ import type { Controller } from '../runtime/controller.ts'
 import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
 import { type ObserveKeysPorts, observeKeys, observeKeysPermissions } from './observe-keys.ts'
 import type { Permission } from './permission.ts'
+import { isPublished, publishSettings, publishSettingsPermissions } from './publish-settings.ts'
 import { RequestSigns } from './request-signs.ts'
 
 export const ledgerKeeperPermissions: readonly Permission[] = [
@@ -26,6 +28,7 @@ export const ledgerKeeperPermissions: readonly Permission[] = [
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['watch'] },
   ...observeKeysPermissions,
+  ...publishSettingsPermissions,
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 
@@ -36,7 +39,7 @@ export interface LedgerNews {
 }
 
 export interface LedgerKeeperPorts extends ObserveKeysPorts {
-  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly api: Pick<KubeApi, 'get' | 'list' | 'create' | 'patch'>
   readonly clock: Clock
   readonly store: LedgerStore
   readonly ledgers: WatchView<DisruptionLedger>
@@ -46,13 +49,18 @@ export interface LedgerKeeperPorts extends ObserveKeysPorts {
   /** Tells an Event about the ledger. Never throws. */
   event(about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>, news: LedgerNews): Promise<void>
   readonly renewMs: number
+  /** What the operator judges by, for whoever judges without it. */
+  readonly settings: PublishedSettings
 }
+
+/** A key of its own: what cannot be published holds up nothing else. */
+const settingsKey = 'settings'
 
 const warnings: readonly Reason[] = ['HolderGone', 'LedgerRebuilt', 'LedgerUnusable', 'OrphanHeld']
 
-/** Looks after what no living request looks after: keys and tickets whose holder is gone. Its one key is the ledger's name. */
+/** Looks after what no living request looks after: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
 export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
-  const { api, clock, store, ledgers, disruptions, renewMs } = ports
+  const { api, clock, store, ledgers, disruptions, renewMs, settings } = ports
   const signs = new RequestSigns(clock)
   const vanished = new Set<string>()
   /** What was told last of each request, and of the ledger itself under ''. */
@@ -64,8 +72,12 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
 
     async start(enqueue, signal) {
       const look = () => enqueue(ledgerName)
+      const lookAtLedger = () => {
+        look()
+        if (!isPublished(settings, ledgers.get({ name: ledgerName }))) enqueue(settingsKey)
+      }
       const ends = [
-        ledgers.subscribe(look),
+        ledgers.subscribe(lookAtLedger),
         disruptions.subscribe((change) => {
           if (change.type === 'removed') vanished.add(change.previous.metadata.uid ?? '')
           if (change.type !== 'resynced') look()
@@ -73,10 +85,13 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
       await Promise.all([ledgers.whenSynced(signal), disruptions.whenSynced(signal)])
-      look()
+      lookAtLedger()
     },
 
-    async reconcile(_, signal) {
+    async reconcile(key, signal) {
+      if (key === settingsKey) {
+        return publishSettings({ api, settings, ledger: ledgers.get({ name: ledgerName }) }, signal)
+      }
       const parsed = parseLedger(ledgers.get({ name: ledgerName }))
       if (!parsed.known) {
         await tellOnce('', { reason: 'LedgerUnusable', explanation: parsed.why })

@@ -22,12 +22,14 @@ import { lockBudget, unlockBudget } from './node-disruption-budgets.ts'
 import { type CordonOrder, cordonNode, uncordonNode } from './node-disruption-cordon.ts'
 import type { PodEvictor } from './node-disruption-evict.ts'
 import { buildStatus, disruptionFinalizer, type RecordWords } from './node-disruption-record.ts'
+import type { Takeovers } from './takeovers.ts'
 
 export interface ApplyDisruptionPorts {
   readonly api: Pick<KubeApi, 'get' | 'update' | 'patch'>
   readonly clock: Clock
   readonly store: Pick<LedgerStore, 'change'>
   readonly evictor: PodEvictor
+  readonly takeovers: Pick<Takeovers, 'note'>
 }
 
 export interface DisruptionToApply {
@@ -55,7 +57,7 @@ export async function applyDisruption(
   ports: ApplyDisruptionPorts,
   { object, snapshot, decision, signal }: DisruptionToApply,
 ): Promise<AppliedDisruption> {
-  const { store, clock, api, evictor } = ports
+  const { store, clock, api, evictor, takeovers } = ports
   const { request, holder, settings } = snapshot
   const { id: requestId } = request
   const cordon: CordonOrder = { nodeName: request.nodeName, nodeUid: nodeUidOf(snapshot), requestId }
@@ -71,6 +73,18 @@ export async function applyDisruption(
       return answer.ok ? { ledger: answer.ledger, value: true } : { ledger, value: false }
     })
 
+  const hold = async (
+    task: string,
+    next: (ledger: Ledger) => { readonly ledger: Ledger; readonly epoch: number | undefined } | undefined,
+  ) => {
+    const epoch = await change(task, (ledger) => {
+      const answer = next(ledger)
+      return { ledger: answer?.ledger ?? ledger, value: answer?.epoch }
+    })
+    if (epoch !== undefined) takeovers.note(requestId, epoch)
+    return epoch !== undefined
+  }
+
   const write = async (record: DisruptionRecord) => {
     const words = { ...decision, blockedBy: withServersWords(decision.blockedBy, blockers) }
     if (current !== undefined) current = await writeStatus(ports, current, { record, words }, signal)
@@ -79,15 +93,14 @@ export async function applyDisruption(
   async function take(step: DisruptionStep): Promise<boolean> {
     switch (step.step) {
       case 'take':
-        return change('take keys', (ledger) => {
+        return hold('take keys', (ledger) => {
+          // Somebody has taken the request over since it was decided: it is looked at again first.
+          if (entriesOf(ledger, requestId).some((entry) => entry.holder !== holder)) return undefined
           const answer = grant(ledger, { requestId, holder, claims: step.claims, now: timestamp(clock) })
-          return { ledger: answer.ledger, value: answer.granted }
+          return answer.granted ? answer : { ledger: answer.ledger, epoch: undefined }
         })
       case 'adopt':
-        return change('carry on', (ledger) => {
-          const adopted = adopt(ledger, { requestId, holder })
-          return adopted === undefined ? { ledger, value: false } : { ledger: adopted.ledger, value: true }
-        })
+        return hold('carry on', (ledger) => adopt(ledger, { requestId, holder }))
       case 'renew':
         return changeOwn('renew', (ledger) => renew(ledger, { requestId, epoch: step.epoch }))
       case 'intend':

@@ -4,6 +4,7 @@ import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
 import { decideDisruption } from '../domain/drain-lock/decide.ts'
 import type { DisruptionDecision, DisruptionStep } from '../domain/drain-lock/decision.ts'
 import { retryMs } from '../domain/drain-lock/disruption-view.ts'
+import { missedRenewals } from '../domain/drain-lock/orphans.ts'
 import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
@@ -21,6 +22,7 @@ import {
 import { hasFinalizer, isOver } from './node-disruption-record.ts'
 import { DisruptionReporter, type DisruptionReports } from './node-disruption-report.ts'
 import type { Permission } from './permission.ts'
+import { Takeovers } from './takeovers.ts'
 
 export const nodeDisruptionPermissions: readonly Permission[] = [
   ...ledgerPermissions,
@@ -53,6 +55,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   const { api, clock, views, reports } = ports
   const evictor = new PodEvictor({ api, clock, count: (result) => reports.countEviction(result) })
   const reporter = new DisruptionReporter(reports, clock)
+  const takeovers = new Takeovers(clock, missedRenewals * ports.settings.renewMs)
   /** The budgets that each request depended on when it was last looked at. */
   const concerns = new Map<string, ReadonlySet<string>>()
 
@@ -61,6 +64,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     if (id === undefined) return
     evictor.forget(id)
     reporter.forget(id)
+    takeovers.forget(id)
   }
 
   return {
@@ -151,8 +155,12 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   /** One round: look, decide, take the steps, tell. */
   async function look(object: NodeDisruption, signal: AbortSignal) {
     const { snapshot, decision } = await decide(object, signal)
+    const { ledger, request, holder } = snapshot
+    if (ledger.known && takeovers.isReplaced(ledger.value, { id: request.id, holder })) {
+      return { object: undefined, next: 'wait', recheckAfterMs: ports.settings.renewMs } as const
+    }
     concerns.set(object.metadata.name, new Set(snapshot.budgets.map(({ namespace, name }) => `${namespace}/${name}`)))
-    const applied = await applyDisruption({ ...ports, evictor }, { object, snapshot, decision, signal })
+    const applied = await applyDisruption({ ...ports, evictor, takeovers }, { object, snapshot, decision, signal })
     const { isWhole } = applied
     if (isWhole) await reporter.report(object, snapshot.node, decision)
     if (isWhole && decision.steps.some(({ step }) => step === 'intend')) {

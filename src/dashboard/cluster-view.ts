@@ -4,7 +4,7 @@ import type { LabelSelector } from '../api/label-selector.ts'
 import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
-import { appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
+import { type AppLockPolicy, appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
 import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
@@ -82,6 +82,8 @@ export interface DrainView extends DisruptionAnswer {
 /** The ledger, of which there is one; signs of life are left out. */
 export interface LedgerView {
   readonly id: string
+  /** What owners may lock, where the operator has published it. */
+  readonly appLocks?: AppLockPolicy
   readonly ledger: Observed<Ledger>
 }
 

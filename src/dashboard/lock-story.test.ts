@@ -75,6 +75,20 @@ describe('locks on the page', () => {
     ])
   })
 
+  it('are judged by the limits that the operator has published', () => {
+    const budgets = [locked('web', '2026-01-01T06:00:00Z')]
+    const settings =
+      '{"mode":"reserve","minTolerationSeconds":900,"fallbackAfterSeconds":1800,"maxLockSeconds":28800,"maxHoldSeconds":43200,"locksPerNamespace":5}'
+    const published = viewLedger({
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'DisruptionLedger',
+      metadata: { name: 'cluster', annotations: { 'cofferdam.io/settings': settings } },
+    })
+    const statesWith = (ledgers: ReturnType<typeof viewLedger>[]) =>
+      tellLocks({ budgets, drains: [], ledgers }, nowMs).map(({ state }) => state)
+    expect([statesWith([]), statesWith([published])]).toEqual([['Ignored'], ['AppLock']])
+  })
+
   it('of a ledger that makes no sense are not made up', () => {
     const broken = ledger({ nextEpoch: 1, nextTicket: 1, entries: [entry] })
     expect(tellLocks({ budgets: [], drains: [], ledgers: [broken] }, nowMs)).toEqual([])

@@ -16,7 +16,7 @@ export function tellLocks(
   const view = {
     nowMs,
     ledger: ledgers[0]?.ledger ?? known(emptyLedger),
-    appLocks: appLocksByKey(annotated, defaultAppLockPolicy, nowMs),
+    appLocks: appLocksByKey(annotated, ledgers[0]?.appLocks ?? defaultAppLockPolicy, nowMs),
     disruptions: drains,
     hasGuard: undefined,
   }

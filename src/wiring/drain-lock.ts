@@ -59,6 +59,7 @@ export function drainLockControllers(
         undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
         event,
         renewMs: settings.renewMs,
+        settings: { drainLock: settings, appLocks: ports.appLocks },
       }),
     'app-locks': () => createAppLockKeeper({ api, clock, policy: ports.appLocks, budgets: views.budgets(), event }),
   }

@@ -3,11 +3,11 @@ import { deletionTimeoutMs } from '../../src/domain/drain-lock/budget-hold.ts'
 import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
 import { apps, desiredHealthy, nowMs, podIndex, podName, replicas, tickMs } from './bounds.ts'
 import { type Model, withBudget } from './model.ts'
-import type { Budget, ModelState } from './state.ts'
+import { idSpan } from './pool.ts'
+import type { Budget, ModelState, Unlock } from './state.ts'
 
 type BudgetStatus = Parameters<Model['parts']['reservedStatus']>[0]
 type Lock = DisruptionStep & { readonly step: 'lock' }
-type Unlock = DisruptionStep & { readonly step: 'unlock' }
 
 export function appOf({ budget }: Lock | Unlock): 0 | 1 {
   return budget.name === apps[0] ? 0 : 1
@@ -15,9 +15,11 @@ export function appOf({ budget }: Lock | Unlock): 0 | 1 {
 
 /*
  * As the operator writes them: each write is made again on what is true then when somebody was faster, so it is one moment
- * in the life of the budget. Who held the budget before does not matter to it.
+ * in the life of the budget. What a later process of the same request has marked stays. Undefined: that is so.
  */
-export function lockBudget(model: Model, state: ModelState, lock: Lock, requestId: string): ModelState {
+export function lockBudget(model: Model, state: ModelState, lock: Lock, requestId: string): ModelState | undefined {
+  const { hold } = state.budgets[appOf(lock)].value
+  if (hold?.requestId === requestId && hold.epoch > lock.epoch) return undefined
   const left = Math.max(0, Math.round((lock.untilMs - nowMs) / tickMs))
   return withBudget(model, state, appOf(lock), { hold: { requestId, epoch: lock.epoch, left } })
 }
@@ -31,12 +33,13 @@ export function reserveBudget(
 ): { readonly next: ModelState; readonly isDone: boolean } {
   const app = appOf(lock)
   const marked = lockBudget(model, state, lock, requestId)
+  if (marked === undefined) return { next: state, isDone: false }
   const reserved = model.parts.reservedStatus(statusOf(marked.budgets[app].value, app), lock.pods, lock.untilMs)
   if (reserved === undefined) return { next: marked, isDone: false }
   return { next: withBudget(model, marked, app, fromStatus(reserved, app)), isDone: true }
 }
 
-/** Undefined: another request holds it, and it stays as it is. */
+/** Undefined: another request holds it, or a later process of the same, and it stays as it is. */
 export function unreserveBudget(
   model: Model,
   state: ModelState,
@@ -45,7 +48,8 @@ export function unreserveBudget(
 ): ModelState | undefined {
   const app = appOf(unlock)
   const budget = state.budgets[app].value
-  if (budget.hold !== undefined && budget.hold.requestId !== requestId) return undefined
+  const { hold } = budget
+  if (hold !== undefined && (hold.requestId !== requestId || hold.epoch > unlock.upTo)) return undefined
   const pods = [0, 1].filter((node) => isDatedAhead(budget, node)).map((node) => podName(app, node))
   const status = statusOf(budget, app)
   return withBudget(model, state, app, fromStatus(model.parts.unreservedStatus(status, pods), app))
@@ -61,7 +65,7 @@ export function unmarkBudget(model: Model, state: ModelState, unlock: Unlock, re
 export function isUnlockInVain(model: Model, state: ModelState, unlock: Unlock, requestId: string): boolean {
   const app = appOf(unlock)
   const { hold } = state.budgets[app].value
-  if (hold !== undefined) return hold.requestId !== requestId
+  if (hold !== undefined) return hold.requestId !== requestId || hold.epoch > unlock.upTo
   return unreserveBudget(model, state, unlock, requestId)?.budgets[app] === state.budgets[app]
 }
 
@@ -74,9 +78,9 @@ function isDatedAhead({ hold, disrupted }: Budget, node: number): boolean {
 /** The disruption controller counts: what is named in the status is not healthy until it goes, or its time has passed. */
 export function recount(model: Model, state: ModelState, app: 0 | 1): ModelState {
   const { budgets, pods } = state
-  const known = model.counted[app].get(budgets[app].id * 65_536 + pods.id)
+  const known = model.counted[app].get(budgets[app].id * idSpan + pods.id)
   const counted = known ?? recountAnew(model, state, app).budgets[app]
-  if (known === undefined) model.counted[app].set(budgets[app].id * 65_536 + pods.id, counted)
+  if (known === undefined) model.counted[app].set(budgets[app].id * idSpan + pods.id, counted)
   if (counted === budgets[app]) return state
   return { ...state, budgets: app === 0 ? [counted, budgets[1]] : [budgets[0], counted] }
 }

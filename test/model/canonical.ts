@@ -1,8 +1,17 @@
 import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
 import type { Bounds } from './bounds.ts'
-import type { Pooled } from './pool.ts'
-import type { Drainer, ModelState, ModelStep, Pods, Pools, Work, World } from './state.ts'
+import { mostEpochs, type Pooled } from './pool.ts'
+import {
+  type Drainer,
+  type ModelState,
+  type ModelStep,
+  noLimit,
+  type Pods,
+  type Pools,
+  type Work,
+  type World,
+} from './state.ts'
 
 /**
  * One state for all that differ in nothing that matters.
@@ -18,22 +27,12 @@ export function createCanonical(pools: Pools, bounds: Bounds): (state: ModelStat
   return (state) => {
     const renamed = renaming(state)
     if (!isAlike) return renamed
-    const swapped = swap(renamed)
-    return isBefore(swapped, renamed) ? swapped : renamed
+    return swap(renamed)
   }
 }
 
 function areDrainersAlike({ stays: { a, b }, drainers, crashes, isCordonedBefore }: Bounds): boolean {
   return drainers === 2 && a[0] === a[1] && b[0] === b[1] && crashes[0] === crashes[1] && !isCordonedBefore
-}
-
-function isBefore(a: ModelState, b: ModelState): boolean {
-  if (a.drainers[0] !== b.drainers[0]) return a.drainers[0].id < b.drainers[0].id
-  if (a.ledger !== b.ledger) return a.ledger.id < b.ledger.id
-  if (a.world !== b.world) return a.world.id < b.world.id
-  if (a.pods !== b.pods) return a.pods.id < b.pods.id
-  if (a.budgets[0] !== b.budgets[0]) return a.budgets[0].id < b.budgets[0].id
-  return a.budgets[1].id < b.budgets[1].id
 }
 
 function createRenaming(pools: Pools): (state: ModelState) => ModelState {
@@ -44,7 +43,7 @@ function createRenaming(pools: Pools): (state: ModelState) => ModelState {
   }
   const remembered = <T>(kind: 'l' | 'd' | 'b', before: Pooled<T>, mask: number, make: () => Pooled<T>): Pooled<T> => {
     const memo = memos[kind]
-    const key = before.id * 65_536 + mask
+    const key = before.id * 2 ** mostEpochs + mask
     let after = memo.get(key) as Pooled<T> | undefined
     if (after === undefined) {
       after = make()
@@ -109,11 +108,14 @@ function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => num
 }
 
 function renamedDrainer(pools: Pools, drainer: Drainer, rank: (epoch: number) => number): Drainer {
+  const limit = (upTo: number) => (upTo === 0 || upTo === noLimit ? upTo : rank(upTo))
   const record = (value: DisruptionRecord): DisruptionRecord =>
     value.epoch === undefined ? value : { ...value, epoch: rank(value.epoch) }
   const step = (value: ModelStep): ModelStep => {
     if (value.step === 'record' || value.step === 'close') return { ...value, record: record(value.record) }
     if (value.step === 'reserve') return { ...value, of: { ...value.of, epoch: rank(value.of.epoch) } }
+    if (value.step === 'unlock') return { ...value, upTo: limit(value.upTo) }
+    if (value.step === 'unmark') return { ...value, of: { ...value.of, upTo: limit(value.of.upTo) } }
     return 'epoch' in value ? { ...value, epoch: rank(value.epoch) } : value
   }
   return mapDrainer(pools, drainer, record, step)
@@ -145,13 +147,24 @@ function createSwap(pools: Pools): (state: ModelState) => ModelState {
   }
   const drainer = (before: Pooled<Drainer>) =>
     remembered(1, before, (value) => pools.drainers.of(mapDrainer(pools, value, swapNames, swapNames)))
-  return ({ ledger, drainers, budgets, pods, world }) => ({
-    ledger: remembered(0, ledger, (value) => pools.ledgers.of(swapLedger(value))),
-    drainers: [drainer(drainers[1]), drainer(drainers[0])],
-    budgets: [swapBudget(budgets[0]), swapBudget(budgets[1])],
-    pods: remembered(3, pods, ([a0, a1, b0, b1]) => pools.pods.of([a1, a0, b1, b0] satisfies Pods)),
-    world: remembered(4, world, (value) => pools.worlds.of(swapWorld(value))),
-  })
+  /** The one of the two that comes first, by the numbers of their parts. */
+  return (state) => {
+    const { drainers, budgets } = state
+    const first = drainer(drainers[1])
+    if (first.id > drainers[0].id) return state
+    const ledger = remembered(0, state.ledger, (value) => pools.ledgers.of(swapLedger(value)))
+    const world = remembered(4, state.world, (value) => pools.worlds.of(swapWorld(value)))
+    const pods = remembered(3, state.pods, ([a0, a1, b0, b1]) => pools.pods.of([a1, a0, b1, b0] satisfies Pods))
+    const [a, b] = [swapBudget(budgets[0]), swapBudget(budgets[1])]
+    const difference =
+      first.id - drainers[0].id ||
+      ledger.id - state.ledger.id ||
+      world.id - state.world.id ||
+      pods.id - state.pods.id ||
+      a.id - budgets[0].id ||
+      b.id - budgets[1].id
+    return difference < 0 ? { ledger, drainers: [first, drainer(drainers[0])], budgets: [a, b], pods, world } : state
+  }
 
   function swapBudget(before: ModelState['budgets'][0]): ModelState['budgets'][0] {
     return remembered(2, before, (value) => {

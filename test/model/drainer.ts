@@ -2,22 +2,12 @@ import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
 import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
 import { entriesOf, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, nowMs, podIndex, requestIds } from './bounds.ts'
-import { appOf, isUnlockInVain, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
-import { isAdmitted, mayNotEvict } from './evictions.ts'
+import { appOf, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
+import { hasNothing } from './drainer-look.ts'
+import { isAdmitted } from './evictions.ts'
 import { changesBadly } from './invariants.ts'
-import { snapshotFor } from './look.ts'
-import {
-  type DecidedWork,
-  type Emit,
-  type Model,
-  recordOf,
-  withDrainer,
-  withLedger,
-  withNode,
-  withPod,
-  withWorld,
-} from './model.ts'
-import { type Drainer, type ModelState, type ModelStep, noWork, type Pod, type Work } from './state.ts'
+import { type Emit, type Model, recordOf, withDrainer, withLedger, withNode, withPod, withWorld } from './model.ts'
+import { type ModelState, type ModelStep, noWork, type Pod, type Work } from './state.ts'
 import { inWords } from './words.ts'
 
 /**
@@ -44,12 +34,6 @@ export function emitCrash(model: Model, state: ModelState, index: DrainerIndex, 
   }
 }
 
-function hasNothing({ ledger: { value }, budgets }: ModelState, index: DrainerIndex): boolean {
-  const isOwn = ({ requestId }: { readonly requestId: string }) => requestId === requestIds[index]
-  if (value.entries.some(isOwn) || value.tickets.some(isOwn)) return false
-  return !budgets.some(({ value: { hold, disrupted } }) => (hold !== undefined && isOwn(hold)) || disrupted[index] >= 0)
-}
-
 /**
  * Without a process that may wake up, a request has one process at a time, and nobody else reads its record but for whether
  * the node may go and whether it is over. So what it writes on record besides is written as soon as it is decided: a crash
@@ -72,104 +56,6 @@ export function withRecordWritten(model: Model, state: ModelState): ModelState {
 
 function isPublic(phase: string): boolean {
   return phase === 'Drained' || isOver(phase)
-}
-
-/** A round that failed may end without its record being written. */
-export function mayLook({ work }: Drainer): boolean {
-  return work.steps.length === 0 || work.steps[0]?.value.step === 'close'
-}
-
-export function emitLook(model: Model, state: ModelState, index: DrainerIndex, emit: Emit): void {
-  const decided = decide(model, state, index)
-  const { process, work, isDown } = state.drainers[index].value
-  const isIdle = !isDown && work.steps.length === 0 && isInVain(model, state, index, decided.work)
-  if (isIdle && decided.violation === undefined) return
-  emit(() => `${holderOf(index, process)} looks: ${decided.says}`, afterLook(model, state, index, decided), {
-    violation: decided.violation,
-  })
-}
-
-function afterLook(model: Model, state: ModelState, index: DrainerIndex, { work, after }: DecidedWork): ModelState {
-  const { id } = state.drainers[index]
-  const known = after.get(id)
-  const drainer = known ?? withDrainer(model, state, index, { work, isDown: false }).drainers[index]
-  if (known === undefined) after.set(id, drainer)
-  return { ...state, drainers: index === 0 ? [drainer, state.drainers[1]] : [state.drainers[0], drainer] }
-}
-
-/** Nothing would come of it now: evictions are asked for again that are refused, or a lock is given back that is gone. */
-function isInVain(model: Model, state: ModelState, index: DrainerIndex, { steps }: Work): boolean {
-  return steps.every(({ value: step }) => {
-    if (step.step === 'unlock') return isUnlockInVain(model, state, step, requestIds[index])
-    if (step.step !== 'evict') return false
-    const token = { requestId: requestIds[index], epoch: step.epoch }
-    return step.pods.every(({ name }) => {
-      const app = apps.findIndex((each) => name.startsWith(each)) as 0 | 1
-      const at = podIndex(app, index)
-      return state.pods.value[at]?.isInFlight === true || mayNotEvict(model, state, app, at, token)
-    })
-  })
-}
-
-/** Whether every process that runs has done what it can before time goes on. One that is slower counts as stalled. */
-export function areDrainersDone(model: Model, state: ModelState): boolean {
-  return drainerIndexes.every((index) => {
-    const { work, isDown, record } = state.drainers[index].value
-    // A request that nobody has looked at yet may as well be made later.
-    if (isDown || (work.steps.length === 0 && record.value.phase === 'Pending')) return true
-    return work.steps.length === 0 && isInVain(model, state, index, decide(model, state, index).work)
-  })
-}
-
-/** Many states look the same to one process. */
-function decide(model: Model, state: ModelState, index: DrainerIndex): DecidedWork {
-  const last = model.last[index]
-  if (last.state === state && last.decided !== undefined) return last.decided
-  const { ledger, drainers, budgets, pods, world } = state
-  const { record, process } = drainers[index].value
-  const key = `${index}${process}/${record.id}/${ledger.id}/${budgets[0].id}/${budgets[1].id}/${podsSeen(model, pods, index)}/${worldSeen(model, world, index)}`
-  let decided = model.decided.get(key)
-  if (decided === undefined) {
-    decided = decideAnew(model, state, index)
-    model.decided.set(key, decided)
-  }
-  last.state = state
-  last.decided = decided
-  return decided
-}
-
-function podsSeen({ seen }: Model, { id, value }: ModelState['pods'], index: DrainerIndex): string {
-  const known = seen.pods[index][id]
-  if (known !== undefined) return known
-  const found = `${value[index].state} ${value[podIndex(1, index)]?.state}`
-  seen.pods[index][id] = found
-  return found
-}
-
-function worldSeen({ seen }: Model, { id, value }: ModelState['world'], index: DrainerIndex): string {
-  const known = seen.worlds[index][id]
-  if (known !== undefined) return known
-  const { isUp, cordonedBy, boots } = value.nodes[index]
-  const found = `${isUp}${cordonedBy}${boots}/${value.isDirty}/${value.age}`
-  seen.worlds[index][id] = found
-  return found
-}
-
-function decideAnew(model: Model, state: ModelState, index: DrainerIndex): DecidedWork {
-  const before = state.drainers[index].value.record
-  const decision = model.parts.decideDisruption(snapshotFor(model, state, index))
-  const steps: ModelStep[] = [...decision.steps]
-  const written = decision.steps.findLast(({ step }) => step === 'record')
-  const standing = written?.step === 'record' ? recordOf(model, written.record) : before
-  const closing = recordOf(model, decision.record)
-  if (closing !== standing) steps.push({ step: 'close', record: decision.record })
-  const isWaitingForNothing = steps.length === 0 && !isOver(closing.value.phase) && decision.blockedBy.length === 0
-  return {
-    work: { steps: steps.map((step) => model.pools.steps.of(step)), isOvertaken: false },
-    after: new Map(),
-    violation: isWaitingForNothing ? 'named waits: it waits and does not say for what' : undefined,
-    says: `${decision.reason}; will ${decision.steps.map(inWords).join(', ') || 'do nothing'}`,
-  }
 }
 
 /**
@@ -229,6 +115,7 @@ function perform(actor: Actor, state: ModelState, step: ModelStep): Performed {
       return writeRecord(actor, state, step.record)
     case 'lock': {
       const next = lockBudget(model, state, step, requestIds[index])
+      if (next === undefined) return failed(actor, state)
       if (model.parts.settings.mode !== 'reserve') return done(actor, next)
       return { next: withSteps(actor, next, [{ step: 'reserve', of: step }, ...rest(doing)]), isDone: true }
     }
@@ -356,12 +243,9 @@ function done(actor: Actor, state: ModelState): Performed {
   return { next: withWork(actor, state, { ...workIn(actor, state), steps: actor.doing.steps.slice(1) }), isDone: true }
 }
 
-/** The round ends; what it would have put on record may be written all the same. */
+/** The round ends, and nothing of what was left of it is done. */
 function failed(actor: Actor, state: ModelState): Performed {
-  const last = actor.doing.steps.at(-1)
-  const isLast = actor.doing.steps.length === 1
-  const steps = last?.value.step === 'close' && !isLast && actor.side === 'work' ? [last] : []
-  return { next: withWork(actor, state, { ...workIn(actor, state), steps }), isDone: false }
+  return { next: withWork(actor, state, noWork), isDone: false }
 }
 
 function workIn({ index, side }: Actor, state: ModelState): Work {

@@ -17,8 +17,8 @@ export function isAdmitted(
   const { ledger, budgets } = state
   const appLock = ownerLock(model.parts, budgets[app].value, app)
   const key = `admit/${ledger.id}/${app}/${index}/${appLock === undefined}/${token?.requestId}/${token?.epoch}`
-  const before = model.memo.get(key)
-  if (before !== undefined) return before as boolean
+  const before = model.admitted.get(key)
+  if (before !== undefined) return before
   const name = podName(app, index % 2)
   const { allowed } = model.parts.decideEviction({
     nowMs,
@@ -31,7 +31,7 @@ export function isAdmitted(
     isStrict: true,
     dryRun: false,
   })
-  model.memo.set(key, allowed)
+  model.admitted.set(key, allowed)
   return allowed
 }
 

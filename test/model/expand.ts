@@ -3,6 +3,7 @@ import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
 import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
 import {
   type Bounds,
+  type DrainerIndex,
   desiredHealthy,
   drainerIndexes,
   fencerId,
@@ -13,12 +14,14 @@ import {
 } from './bounds.ts'
 import { appOf, recount } from './budget-writes.ts'
 import { createCanonical } from './canonical.ts'
-import { emitCrash, emitLook, emitStep, mayLook, withoutVoidSteps, withRecordWritten } from './drainer.ts'
+import { emitCrash, emitStep, type Side, withoutVoidSteps, withRecordWritten } from './drainer.ts'
+import { emitLook } from './drainer-look.ts'
 import { emitEvictions } from './evictions.ts'
 import { emitFencer, emitKeeper } from './fencer.ts'
 import { emitCount, emitNature, emitOwner, emitTime } from './happenings.ts'
 import { createModelOf, type Emit, type Model, type Transition, withWorld } from './model.ts'
-import { replay } from './replay.ts'
+import { idSpan } from './pool.ts'
+import { replay, replaysOf } from './replay.ts'
 import { createPools, type ModelState, type ModelStep, noWork, type Pools } from './state.ts'
 
 export interface LockModel {
@@ -99,52 +102,65 @@ function expand(model: Model, state: ModelState): Transition[] {
     found.push({ label, next: settled(model, state, next), isFault, violation })
   }
   for (const index of drainerIndexes) {
-    const { value } = state.drainers[index]
-    if (mayLook(value)) emitLook(model, state, index, emit)
-    for (const side of ['work', 'old'] as const) {
-      const step = value[side]?.steps[0]?.value
-      if (step === undefined) continue
-      const key = `${side}${index}/${state.drainers[index].id}/${whatStepReads(state, step)}`
-      replay(model, key, state, emit, (note) => emitStep(model, state, index, side, note))
-    }
+    if (state.drainers[index].value.work.steps.length === 0) emitLook(model, state, index, emit)
+    for (const side of ['work', 'old'] as const) emitNextStep(model, state, index, side, emit)
     if ((state.world.value.crashesLeft[index] as number) > 0) emitCrash(model, state, index, emit)
   }
-  const { ledger, budgets, pods, world, drainers } = state
+  const { ledger, budgets, pods, world } = state
   emitEvictions(model, state, emit)
-  const over = drainers.map(({ value }) => (isOver(value.record.value.phase) ? 1 : 0)).join('')
-  replay(model, `f${world.id}/${ledger.id}/${over}`, state, emit, (note) => {
+  const told = (kind: string, one: number, other: number, more = 0) => {
+    return { what: replaysOf(model, kind), key: (one * idSpan + other) * 4 + more }
+  }
+  replay(told('keys', world.id, ledger.id, phaseBits(state, isOver)), state, emit, (note) => {
     emitFencer(model, state, note)
     emitKeeper(model, state, note)
   })
-  const mayGo = drainers.map(({ value }) => (value.record.value.phase === 'Drained' ? 1 : 0)).join('')
-  replay(model, `n${world.id}/${pods.id}/${mayGo}`, state, emit, (note) => emitNature(model, state, note))
+  const mayGo = phaseBits(state, (phase) => phase === 'Drained')
+  replay(told('nature', world.id, pods.id, mayGo), state, emit, (note) => emitNature(model, state, note))
   for (const app of [0, 1] as const) {
-    replay(model, `c${app}/${budgets[app].id}/${pods.id}`, state, emit, (note) => emitCount(model, state, app, note))
-    replay(model, `o${app}/${budgets[app].id}/${world.id}`, state, emit, (note) => emitOwner(model, state, app, note))
+    replay(told('count', budgets[app].id, pods.id, app), state, emit, (note) => emitCount(model, state, app, note))
+    replay(told('owner', budgets[app].id, world.id, app), state, emit, (note) => emitOwner(model, state, app, note))
   }
   emitTime(model, state, emit)
   return found
 }
 
-/** By number: all that the outcome of a step depends on besides the process that takes it. */
-function whatStepReads({ ledger, budgets, pods, world }: ModelState, step: ModelStep): string {
+function phaseBits({ drainers }: ModelState, is: (phase: string) => boolean): number {
+  return (is(drainers[0].value.record.value.phase) ? 1 : 0) + (is(drainers[1].value.record.value.phase) ? 2 : 0)
+}
+
+function emitNextStep(model: Model, state: ModelState, index: DrainerIndex, side: Side, emit: Emit): void {
+  const { id, value } = state.drainers[index]
+  const step = value[side]?.steps[0]?.value
+  if (step === undefined) return
+  if (step.step === 'evict') {
+    emitStep(model, state, index, side, emit)
+    return
+  }
+  const asked = {
+    what: replaysOf(model, side),
+    key: (id * idSpan + whatStepReads(state, step)) * 2 + index,
+  }
+  replay(asked, state, emit, (note) => emitStep(model, state, index, side, note))
+}
+
+/** By number: the one thing that the outcome of a step depends on besides the process that takes it. */
+function whatStepReads({ ledger, budgets, world }: ModelState, step: ModelStep): number {
   switch (step.step) {
     case 'record':
     case 'close':
-      return ''
+      return 0
     case 'lock':
     case 'unlock':
-      return String(budgets[appOf(step)].id)
+      return budgets[appOf(step)].id
     case 'reserve':
     case 'unmark':
-      return String(budgets[appOf(step.of)].id)
+      return budgets[appOf(step.of)].id
     case 'cordon':
     case 'uncordon':
-      return String(world.id)
-    case 'evict':
-      return `${ledger.id}/${budgets[0].id}/${budgets[1].id}/${pods.id}`
+      return world.id
     default:
-      return String(ledger.id)
+      return ledger.id
   }
 }
 

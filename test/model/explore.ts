@@ -123,20 +123,6 @@ function traceTo(
     trace.push(wanted.label())
     state = wanted.next
   }
-  if (process.env['CONT'] !== undefined) {
-    const seen = new Set<string>()
-    for (let k = 0; k < 25; k += 1) {
-      const options = model.expand(state).filter(({ isFault }) => !isFault)
-      const fresh = options.find(({ next }) => !seen.has(String(vectorOf(model.canonical(next)))))
-      if (fresh === undefined) {
-        trace.push('...no fresh; options: ' + options.map((o) => o.label()).join(' | '))
-        break
-      }
-      seen.add(String(vectorOf(model.canonical(fresh.next))))
-      trace.push('>> ' + fresh.label())
-      state = fresh.next
-    }
-  }
   if (last !== undefined)
     trace.push(
       model

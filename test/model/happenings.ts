@@ -1,9 +1,10 @@
 import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
 import { apps, drainerIndexes, fencerId, nodeNames, nowMs, podIndex, podName, tickMs, ttl } from './bounds.ts'
 import { recount } from './budget-writes.ts'
-import { areDrainersDone } from './drainer.ts'
+import { areDrainersDone } from './drainer-look.ts'
 import { isFencerDone } from './fencer.ts'
 import { type Emit, type Model, normal, withBudget, withNode, withPod, withWorld } from './model.ts'
+import type { Pooled } from './pool.ts'
 import type { Budget, Drainer, ModelState, ModelStep, Work } from './state.ts'
 
 /** What nobody of us does: pods, nodes and storage go their way. */
@@ -96,36 +97,45 @@ export function emitTime(model: Model, state: ModelState, emit: Emit): void {
     emit(() => what, withWorld(model, state, { age: age + 1 }))
   }
   if (model.bounds.guard === 'down' && isReservationAboutToLapse(state)) return
-  const { pools } = model
+  const { pools, aged } = model
   const { fencer } = state.world.value
   const isTimed = fencer.isSilent && signOfLife(state.ledger.value, fencerId) !== undefined
   const unchanged = isTimed ? Math.min(ttl, fencer.unchanged + 1) : 0
-  const aged: ModelState = {
+  const next: ModelState = {
     ledger: state.ledger,
     drainers: [
-      pools.drainers.of(olderDrainer(model, state.drainers[0].value)),
-      pools.drainers.of(olderDrainer(model, state.drainers[1].value)),
+      older(aged.drainers, state.drainers[0], (each) => pools.drainers.of(olderDrainer(model, each))),
+      older(aged.drainers, state.drainers[1], (each) => pools.drainers.of(olderDrainer(model, each))),
     ],
     budgets: [
-      pools.budgets.of(olderBudget(state.budgets[0].value)),
-      pools.budgets.of(olderBudget(state.budgets[1].value)),
+      older(aged.budgets, state.budgets[0], (each) => pools.budgets.of(olderBudget(each))),
+      older(aged.budgets, state.budgets[1], (each) => pools.budgets.of(olderBudget(each))),
     ],
     pods: state.pods,
-    world: pools.worlds.of({ ...state.world.value, fencer: { ...fencer, unchanged } }),
+    world:
+      unchanged === fencer.unchanged
+        ? state.world
+        : pools.worlds.of({ ...state.world.value, fencer: { ...fencer, unchanged } }),
   }
   const isSame =
-    aged.drainers[0] === state.drainers[0] &&
-    aged.drainers[1] === state.drainers[1] &&
-    aged.budgets[0] === state.budgets[0] &&
-    aged.budgets[1] === state.budgets[1] &&
-    aged.world === state.world
-  if (!isSame) emit(() => 'a tick passes', aged)
+    next.drainers[0] === state.drainers[0] &&
+    next.drainers[1] === state.drainers[1] &&
+    next.budgets[0] === state.budgets[0] &&
+    next.budgets[1] === state.budgets[1] &&
+    next.world === state.world
+  if (!isSame) emit(() => 'a tick passes', next)
 }
 
 function isReservationAboutToLapse({ budgets }: ModelState): boolean {
   return budgets.some(
     ({ value: { hold, disrupted } }) => hold !== undefined && (hold.left === 1 || disrupted.includes(1)),
   )
+}
+
+function older<T>(known: Pooled<T>[], before: Pooled<T>, make: (value: T) => Pooled<T>): Pooled<T> {
+  const after = known[before.id] ?? make(before.value)
+  known[before.id] = after
+  return after
 }
 
 function olderBudget(budget: Budget): Budget {

@@ -76,6 +76,10 @@ function budgetKeyOf(app: 0 | 1): string {
   return `pdb/${namespace}/${name}`
 }
 
+/*
+ * I2, I9, I11 and I12 are about what is done and not about what is: they are held against every step, above and beside the
+ * steps themselves. I10 is I4 with the guard down: what is reserved keeps the budget without anybody's help.
+ */
 export const invariants: readonly Invariant[] = [
   {
     name: 'I1 one holder',

@@ -22,16 +22,15 @@ import {
   ttl,
   zones,
 } from './bounds.ts'
+import type { Model } from './model.ts'
+import type { Pooled } from './pool.ts'
 import type { Budget, ModelState, World } from './state.ts'
 
 const hourMs = 3_600_000
 
 /** What the process that looks after a request sees: everything of one moment. */
-export function snapshotFor(
-  { parts, bounds }: { parts: Parts; bounds: Bounds },
-  state: ModelState,
-  index: DrainerIndex,
-): DisruptionSnapshot {
+export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex): DisruptionSnapshot {
+  const { parts, bounds } = model
   const { record, process } = state.drainers[index].value
   const { nodes, age } = state.world.value
   const node = nodes[index]
@@ -62,7 +61,7 @@ export function snapshotFor(
       shutdownGraceSeconds: undefined,
     },
     pods: podsOn(bounds, state, index),
-    budgets: [budgetFacts(parts, state.budgets[0].value, 0), budgetFacts(parts, state.budgets[1].value, 1)],
+    budgets: [budgetSeen(model, state.budgets[0], 0), budgetSeen(model, state.budgets[1], 1)],
     ledger: known(state.ledger.value),
     storage: [storageFacts(state.world.value, index)],
     settings: parts.settings,
@@ -89,7 +88,13 @@ function podsOn({ stays }: Bounds, { pods }: ModelState, index: DrainerIndex): P
   return found
 }
 
-export function budgetFacts(parts: Parts, budget: Budget, app: 0 | 1): BudgetFacts {
+function budgetSeen({ facts, parts }: Model, { id, value }: Pooled<Budget>, app: 0 | 1): BudgetFacts {
+  const seen = facts[app][id] ?? budgetFacts(parts, value, app)
+  facts[app][id] = seen
+  return seen
+}
+
+function budgetFacts(parts: Parts, budget: Budget, app: 0 | 1): BudgetFacts {
   const { allowed, healthy, disrupted, hold } = budget
   const until: Record<string, number> = {}
   for (const [node, left] of disrupted.entries()) if (left >= 0) until[podName(app, node)] = nowMs + left * tickMs

@@ -1,7 +1,8 @@
 import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
-import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { BudgetFacts, DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
 import type { Bounds, DrainerIndex, Parts } from './bounds.ts'
-import type { Pooled } from './pool.ts'
+import { createPool, type Pool, type Pooled } from './pool.ts'
+import type { Patch } from './replay.ts'
 import type { Budget, Drainer, ModelNode, ModelState, Pod, Pools, Work, World } from './state.ts'
 
 /** What can happen next. */
@@ -25,11 +26,21 @@ export interface Model {
   readonly parts: Parts
   readonly pools: Pools
   /** What each look decided: many states look the same to one process. */
-  readonly decided: Map<string, DecidedWork>
+  readonly decided: Map<number, Map<number, DecidedWork>>
   readonly last: readonly [LastDecided, LastDecided]
   /** What a process sees of the pods and of the world, by request and number. */
-  readonly seen: { readonly pods: readonly [string[], string[]]; readonly worlds: readonly [string[], string[]] }
-  readonly memo: Map<string, unknown>
+  readonly seen: {
+    readonly pods: readonly [number[], number[]]
+    readonly worlds: readonly [number[], number[]]
+    readonly views: Pool<string>
+    readonly worldViews: Pool<string>
+  }
+  readonly replays: Map<string, Map<number, readonly Patch[]>>
+  readonly admitted: Map<string, boolean>
+  /** As they are after a tick, by number. */
+  readonly aged: { readonly drainers: Pooled<Drainer>[]; readonly budgets: Pooled<Budget>[] }
+  /** What is seen of a budget, by application and number. */
+  readonly facts: readonly [BudgetFacts[], BudgetFacts[]]
   /** By application, then by budget and pods: the budget as it is counted. */
   readonly counted: readonly [Map<number, Pooled<Budget>>, Map<number, Pooled<Budget>>]
 }
@@ -55,8 +66,16 @@ export function createModelOf(bounds: Bounds, parts: Parts, pools: Pools): Model
     pools,
     decided: new Map(),
     last: [nothing(), nothing()],
-    seen: { pods: [[], []], worlds: [[], []] },
-    memo: new Map(),
+    seen: {
+      pods: [[], []],
+      worlds: [[], []],
+      views: createPool((text) => text),
+      worldViews: createPool((text) => text),
+    },
+    replays: new Map(),
+    admitted: new Map(),
+    aged: { drainers: [], budgets: [] },
+    facts: [[], []],
     counted: [new Map(), new Map()],
   }
 }

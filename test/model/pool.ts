@@ -6,6 +6,9 @@ export interface Pooled<T> {
   readonly epochs: number
 }
 
+/** No pool holds more, so that numbers of parts can be put together into one. */
+export const idSpan = 2 ** 20
+
 export interface Pool<T> {
   of(value: T): Pooled<T>
   at(id: number): Pooled<T>
@@ -21,6 +24,7 @@ export function createPool<T>(keyOf: (value: T) => string, epochsOf: (value: T) 
       let pooled = byKey.get(key)
       if (pooled === undefined) {
         pooled = { id: all.length, value, epochs: epochsOf(value) }
+        if (pooled.id >= idSpan) throw new Error('more parts than their numbers have room for')
         byKey.set(key, pooled)
         all.push(pooled)
       }
@@ -33,6 +37,11 @@ export function createPool<T>(keyOf: (value: T) => string, epochsOf: (value: T) 
   }
 }
 
+/** That are told apart at any one time. */
+export const mostEpochs = 16
+
 export function epochBit(epoch: number | undefined): number {
-  return epoch === undefined || epoch < 1 ? 0 : 1 << (epoch - 1)
+  if (epoch === undefined || epoch < 1) return 0
+  if (epoch > mostEpochs) throw new Error('more epochs at once than there are bits for them')
+  return 1 << (epoch - 1)
 }

@@ -2,7 +2,7 @@ import type { Emit, Model } from './model.ts'
 import type { ModelState } from './state.ts'
 
 /** What happens to the parts of a state that it touches, whatever the rest of it is. */
-interface Patch extends Partial<Omit<ModelState, 'drainers' | 'budgets'>> {
+export interface Patch extends Partial<Omit<ModelState, 'drainers' | 'budgets'>> {
   readonly label: string
   readonly first?: ModelState['drainers'][0]
   readonly second?: ModelState['drainers'][1]
@@ -16,13 +16,18 @@ interface Patch extends Partial<Omit<ModelState, 'drainers' | 'budgets'>> {
  *
  * Assumes: `key` names everything that `run` reads.
  */
-export function replay(model: Model, key: string, state: ModelState, emit: Emit, run: (emit: Emit) => void): void {
-  let patches = model.memo.get(key) as readonly Patch[] | undefined
+export function replay(
+  { what, key }: { readonly what: Map<number, readonly Patch[]>; readonly key: number },
+  state: ModelState,
+  emit: Emit,
+  run: (emit: Emit) => void,
+): void {
+  let patches = what.get(key)
   if (patches === undefined) {
     const found: Patch[] = []
     run((label, next, told) => found.push(patchBetween(state, next, label(), told)))
     patches = found
-    model.memo.set(key, patches)
+    what.set(key, patches)
   }
   for (const patch of patches) emit(() => patch.label, patched(state, patch), patch.told)
 }
@@ -50,4 +55,14 @@ function patched(state: ModelState, patch: Patch): ModelState {
     pods: patch.pods ?? state.pods,
     world: patch.world ?? state.world,
   }
+}
+
+/** All that is remembered of one kind of happening. */
+export function replaysOf({ replays }: Pick<Model, 'replays'>, kind: string): Map<number, readonly Patch[]> {
+  let found = replays.get(kind)
+  if (found === undefined) {
+    found = new Map()
+    replays.set(kind, found)
+  }
+  return found
 }

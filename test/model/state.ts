@@ -8,10 +8,17 @@ import { createPool, epochBit, type Pool, type Pooled } from './pool.ts'
  * `close` writes the record when the round is over.
  */
 export type ModelStep =
-  | DisruptionStep
+  | Exclude<DisruptionStep, { readonly step: 'unlock' }>
+  | Unlock
   | { readonly step: 'reserve'; readonly of: DisruptionStep & { readonly step: 'lock' } }
-  | { readonly step: 'unmark'; readonly of: DisruptionStep & { readonly step: 'unlock' } }
+  | { readonly step: 'unmark'; readonly of: Unlock }
   | { readonly step: 'close'; readonly record: DisruptionRecord }
+
+/** What a process that took over under an epoch above `upTo` has locked stays. */
+export type Unlock = DisruptionStep & { readonly step: 'unlock'; readonly upTo: number }
+
+/** Above every epoch. */
+export const noLimit = 31
 
 /** What one process has decided and not yet done. */
 export interface Work {
@@ -115,13 +122,13 @@ export function createPools(): Pools {
     ),
     budgets: createPool(
       ({ allowed, healthy, disrupted, hold, ownerLeft }) =>
-        `${allowed}/${healthy}/${disrupted}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}`,
+        `${allowed}/${healthy}/${disrupted.join()}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}`,
       ({ hold }) => epochBit(hold?.epoch),
     ),
     pods: createPool((pods) => pods.map(({ state, isInFlight }) => `${state}${isInFlight ? '!' : ''}`).join('/')),
     worlds: createPool(
       ({ nodes, isDirty, age, fencer, ownerLocksLeft, evictionsLeft, crashesLeft }) =>
-        `${nodes.map((node) => `${node.isUp}${node.cordonedBy}${node.boots}`).join()}/${isDirty}/${age}/${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}/${ownerLocksLeft}/${evictionsLeft}/${crashesLeft}`,
+        `${nodes.map((node) => `${node.isUp}${node.cordonedBy}${node.boots}`).join()}/${isDirty.join()}/${age}/${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}/${ownerLocksLeft}/${evictionsLeft}/${crashesLeft.join()}`,
       ({ fencer }) => epochBit(fencer.epoch),
     ),
   }
@@ -156,7 +163,7 @@ function stepKey(step: ModelStep): string {
     case 'reserve':
       return `reserve ${stepKey(step.of)}`
     case 'unlock':
-      return `unlock/${step.budget.name}`
+      return `unlock/${step.budget.name}/${step.upTo}`
     case 'unmark':
       return `unmark ${stepKey(step.of)}`
     case 'intend':
@@ -174,6 +181,8 @@ function stepKey(step: ModelStep): string {
 function stepEpochs(step: ModelStep): number {
   if (step.step === 'record' || step.step === 'close') return epochBit(step.record.epoch)
   if (step.step === 'reserve') return epochBit(step.of.epoch)
+  if (step.step === 'unlock') return step.upTo === noLimit ? 0 : epochBit(step.upTo)
+  if (step.step === 'unmark') return stepEpochs(step.of)
   return 'epoch' in step ? epochBit(step.epoch) : 0
 }
 

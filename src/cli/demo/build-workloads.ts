@@ -2,6 +2,7 @@ import type { DaemonSet, Deployment, Job, StatefulSet } from '../../api/apps.ts'
 import type { Container, PodSpec, PodTemplateSpec } from '../../api/core.ts'
 import type { ObjectMeta } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { skipDrainAnnotation } from '../../controllers/node-disruption-objects.ts'
 import type { App, BatchJob, Pace } from './cluster-schema.ts'
 
 export type Workload = Deployment | StatefulSet | DaemonSet
@@ -61,20 +62,39 @@ function labelsOf(app: App): Record<string, string> {
 }
 
 function buildTemplate(app: App, pace: Pace): PodTemplateSpec {
-  const metadata: Partial<ObjectMeta> = {
-    labels: labelsOf(app),
+  const annotations = {
     ...(app.readyAfterSeconds === undefined
       ? {}
-      : { annotations: { 'cofferdam.io/ready-after-seconds': String(app.readyAfterSeconds) } }),
+      : { 'cofferdam.io/ready-after-seconds': String(app.readyAfterSeconds) }),
+    ...(app.skipDrain ? { [skipDrainAnnotation]: 'true' } : {}),
+  }
+  const metadata: Partial<ObjectMeta> = {
+    labels: labelsOf(app),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
   }
   return {
     metadata,
     spec: {
       ...basicSpec(app),
       ...spreadOf(app),
-      ...(app.everywhere ? { tolerations: [{ operator: 'Exists' }] } : {}),
+      ...toleratingOf(app),
       terminationGracePeriodSeconds: app.terminationSeconds ?? pace.terminationSeconds,
     },
+  }
+}
+
+/** Long enough for a reboot, where its pods stay for it. */
+const patienceSeconds = 1_800
+
+function toleratingOf({ everywhere, skipDrain }: App): Pick<PodSpec, 'tolerations'> {
+  if (everywhere) return { tolerations: [{ operator: 'Exists' }] }
+  if (!skipDrain) return {}
+  const patient = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: patienceSeconds } as const
+  return {
+    tolerations: [
+      { key: 'node.kubernetes.io/not-ready', ...patient },
+      { key: 'node.kubernetes.io/unreachable', ...patient },
+    ],
   }
 }
 

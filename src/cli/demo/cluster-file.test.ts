@@ -222,6 +222,10 @@ describe('a cluster file that cannot be used names the place and the way out', (
         (field) => `apps[0].${field}: a DaemonSet has none: it runs one pod on every node it may use`,
       ),
     },
+    'a DaemonSet that asks to stay': {
+      given: app('kind: DaemonSet, skipDrain: true'),
+      then: ['apps[0].skipDrain: a DaemonSet needs none: a drain leaves its pods in place'],
+    },
     'one app or job described twice': {
       given: small('apps: [{ name: x }, { name: x }, { name: x, namespace: y }]\njobs: [{ name: j }, { name: j }]'),
       then: [

@@ -91,6 +91,9 @@ function checkApp(app: App, path: string, problems: Problem[]): void {
         says: 'a DaemonSet has none: it runs one pod on every node it may use',
       })
     }
+    if (app.skipDrain) {
+      problems.push({ path: `${path}.skipDrain`, says: 'a DaemonSet needs none: a drain leaves its pods in place' })
+    }
     return
   }
   const { pdb } = app

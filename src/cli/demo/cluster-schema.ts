@@ -78,6 +78,7 @@ const app = z.strictObject({
   spread: z.enum(['zone', 'host']).optional(),
   labels: labels.default({}),
   everywhere: z.boolean().default(false),
+  skipDrain: z.boolean().default(false),
   readyAfterSeconds: seconds.optional(),
   terminationSeconds: wholeSeconds.optional(),
   pdb: z

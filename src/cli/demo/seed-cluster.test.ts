@@ -114,6 +114,20 @@ describe('an app', () => {
     expect(template('kind: DaemonSet, everywhere: true').spec.tolerations).toEqual([{ operator: 'Exists' }])
   })
 
+  it('that skips drains says so, and outlives a reboot of its node', () => {
+    const { metadata, spec } = template('skipDrain: true, readyAfterSeconds: 5')
+    expect(metadata?.annotations).toEqual({
+      'cofferdam.io/ready-after-seconds': '5',
+      'cofferdam.io/skip-drain': 'true',
+    })
+    const patient = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1_800 }
+    expect(spec.tolerations).toEqual([
+      { key: 'node.kubernetes.io/not-ready', ...patient },
+      { key: 'node.kubernetes.io/unreachable', ...patient },
+    ])
+    expect(template('skipDrain: true, everywhere: true').spec.tolerations).toEqual([{ operator: 'Exists' }])
+  })
+
   it('may start and stop at its own pace, and choose its nodes', () => {
     const { metadata, spec } = template('readyAfterSeconds: 7.5, terminationSeconds: 9, nodeSelector: { disk: ssd }')
     expect(metadata?.annotations).toEqual({ 'cofferdam.io/ready-after-seconds': '7.5' })

@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../api/core.ts'
 import { controllerOf } from '../../api/kube-object.ts'
 import { isSelected } from '../../api/label-selector.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { skipDrainAnnotation } from '../../controllers/node-disruption-objects.ts'
 
 export interface Suggestion {
   readonly says: string
@@ -11,6 +12,9 @@ export interface Suggestion {
 interface GuardedWorkload {
   readonly budget: string
   readonly isStateful: boolean
+  /** Its pods ask to stay while their node reboots. */
+  readonly isStaying: boolean
+  readonly isStorage: boolean
   readonly hasRoom: boolean
   /** The nodes its pods are on, by name. */
   readonly places: readonly string[]
@@ -21,19 +25,63 @@ export function suggestCommands(cluster: {
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
   readonly budgets: readonly PodDisruptionBudget[]
+  /** How this program is called. */
+  readonly calledAs: string
 }): Suggestion[] {
+  const { calledAs } = cluster
   const guarded = cluster.budgets
     .map((budget) => guardedWorkload(budget, cluster.pods))
     .filter(({ places }) => places.length > 0)
   const stuck = guarded.filter(({ hasRoom }) => !hasRoom)
   const isFree = (node: string) => !stuck.some(({ places }) => places.includes(node))
-  const free = guarded.flatMap(({ places }) => places).find(isFree)
-  const node = free ?? cluster.nodes.map(({ metadata }) => metadata.name).find(isFree)
-  return [
-    { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] },
-    ...(node === undefined ? [] : [drain('Drain a node and watch its pods move', node)]),
+  const things = [
+    ...suggestDrain(guarded, { isFree, nodes: cluster.nodes, calledAs }),
+    ...suggestLock(guarded, { isFree, calledAs }),
     ...(suggestStorage(cluster.pods.filter((pod) => isFree(pod.spec.nodeName ?? ''))) ??
       suggestRefusal(guarded, stuck[0])),
+  ]
+  const look = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
+  return things.length < 3 ? [look, ...things] : things
+}
+
+interface Choice {
+  readonly isFree: (node: string) => boolean
+  readonly calledAs: string
+}
+
+function suggestDrain(
+  guarded: readonly GuardedWorkload[],
+  { isFree, nodes, calledAs }: Choice & { readonly nodes: readonly Node[] },
+): Suggestion[] {
+  const staying = guarded.find(({ isStaying, places }) => isStaying && places.some(isFree))
+  const places = staying?.places ?? guarded.flatMap((each) => each.places)
+  const node = places.find(isFree) ?? nodes.map(({ metadata }) => metadata.name).find(isFree)
+  if (node === undefined) return []
+  const says =
+    staying === undefined
+      ? 'Take a node out, and watch its pods move'
+      : `Take a node out for a reboot: the pod of ${staying.budget} stays, and its budget counts it as gone; the others move`
+  return [{ says, lines: [`${calledAs} drain ${node}`, `${calledAs} uncordon ${node}`] }]
+}
+
+/** The lock of an owner, and a drain that it keeps waiting. */
+function suggestLock(guarded: readonly GuardedWorkload[], { isFree, calledAs }: Choice): Suggestion[] {
+  const lockable = guarded.filter(({ isStorage, places }) => !isStorage && places.some(isFree))
+  const preferred = lockable.find(({ isStateful, isStaying }) => isStateful && !isStaying)
+  const chosen = preferred ?? lockable.find(({ isStaying }) => !isStaying) ?? lockable[0]
+  const node = chosen?.places.find(isFree)
+  if (chosen === undefined || node === undefined) return []
+  const { budget } = chosen
+  return [
+    {
+      says: `Lock ${budget}, as its owner would: every drain is told who, why and until when`,
+      lines: [
+        `${calledAs} lock pdb/${budget} --for 10m --reason rebalancing`,
+        `kubectl drain ${node} --ignore-daemonsets --timeout=20s`,
+        `${calledAs} unlock pdb/${budget}`,
+        `kubectl uncordon ${node}`,
+      ],
+    },
   ]
 }
 
@@ -93,6 +141,8 @@ function guardedWorkload({ metadata, spec, status }: PodDisruptionBudget, pods: 
   return {
     budget: `${metadata.namespace}/${metadata.name}`,
     isStateful: covered.some((pod) => controllerOf(pod)?.kind === 'StatefulSet'),
+    isStaying: covered.some((pod) => pod.metadata.annotations?.[skipDrainAnnotation] === 'true'),
+    isStorage: covered.some((pod) => pod.metadata.labels?.['app']?.startsWith('rook-ceph') === true),
     hasRoom: (status?.disruptionsAllowed ?? 0) > 0,
     places: [...new Set(covered.map((pod) => pod.spec.nodeName as string))].sort(),
   }

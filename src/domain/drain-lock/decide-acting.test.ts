@@ -67,6 +67,21 @@ table('once the intent is written', {
     },
     then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
   },
+  'a pod that cannot finish leaving a node that is away is not the only one waited for: the way out is the node itself':
+    {
+      given: {
+        record: drained,
+        node: { isCordoned: true, isReady: false },
+        pods: [{ ...web0, isReady: false, isLeaving: true }],
+      },
+      then: {
+        reason: 'PodsLeaving',
+        phase: 'Draining',
+        steps: ['record Draining', 'unlock shop/web'],
+        warnings: ['node/node-a its kubelet does not answer, so no pod can finish leaving'],
+        blockedBy: ['node/node-a: NodeAway, alice', 'pod/shop/web-0: PodIsLeaving, kubelet of node-a'],
+      },
+    },
   'a pod that is on its way is waited for': {
     given: { record: draining, node: cordoned, pods: [web0, { ...job0, isLeaving: true }] },
     then: {

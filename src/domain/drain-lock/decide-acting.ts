@@ -94,7 +94,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
     explanation,
     record: locks.record,
     steps,
-    blockedBy: drainBlockers(view, plan),
+    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...drainBlockers(view, plan)],
     warnings: warningsOf(view, acting, locks.warnings),
     recheckAfterMs: retryMs,
   })
@@ -107,14 +107,10 @@ function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision
   const locks = keepLocks(view, plan, withRecord(acting.record, { phase: 'Drained' }), held.epoch)
   const steps: DisruptionStep[] = [...recordSteps(view, locks.record), ...locks.steps]
   const act = request.intent === 'Reboot' ? 'rebooted' : request.intent === 'Remove' ? 'removed' : 'replaced'
-  const blocker: DisruptionBlocker = {
-    object: nodeKey(node.name),
-    holder: request.requester === '' ? `nodedisruption/${request.name}` : request.requester,
-    since: held.entries[0]?.since ?? '',
-    reason: isAway ? 'NodeAway' : 'NodeMayGo',
-    wayOut: isAway
-      ? 'Bring the node back; delete its Node object if it will never return.'
-      : `The node may be ${act} now; uncordon it, or delete the request, if it is not to go.`,
+  const mayGo: DisruptionBlocker = {
+    ...awayBlocker(view, acting),
+    reason: 'NodeMayGo',
+    wayOut: `The node may be ${act} now; uncordon it, or delete the request, if it is not to go.`,
   }
   const explanation = isAway
     ? `${node.name} is away; its keys are held until it is back.`
@@ -124,9 +120,19 @@ function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision
     explanation,
     record: locks.record,
     steps,
-    blockedBy: [blocker],
+    blockedBy: [isAway ? awayBlocker(view, acting) : mayGo],
     warnings: warningsOf(view, acting, locks.warnings),
   })
+}
+
+function awayBlocker({ request }: DisruptionView, { node, held }: Acting): DisruptionBlocker {
+  return {
+    object: nodeKey(node.name),
+    holder: request.requester === '' ? `nodedisruption/${request.name}` : request.requester,
+    since: held.entries[0]?.since ?? '',
+    reason: 'NodeAway',
+    wayOut: 'Bring the node back; delete its Node object if it will never return.',
+  }
 }
 
 /** Somebody took keys of ours while we were at it: what is left of them is kept, and nothing more is done. */

@@ -48,7 +48,7 @@ export interface OrphanDecision {
 }
 
 /** A holder that shows no sign of life for so many renewals counts as gone. */
-const missedRenewals = 3
+export const missedRenewals = 3
 
 /**
  * What becomes of everything in the ledger that no living request looks after.

@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { nodeDisruptions } from '../src/api/node-disruption.ts'
+import { podDisruptionBudgets } from '../src/api/resources.ts'
+import { breakGlassAnnotation } from '../src/domain/drain-lock/break-glass.ts'
+import { holdAnnotation } from '../src/domain/drain-lock/budget-hold.ts'
+import { budget } from '../src/world/testing/story.ts'
+import { type LockStage, openLockStage } from './testing/lock-stage.ts'
+
+let stage: LockStage
+afterEach(() => stage.close())
+
+async function openWithApps(): Promise<readonly string[]> {
+  stage = await openLockStage()
+  await stage.addStaying('db')
+  await stage.addLeaving('web')
+  const before = stage.budgets()
+  stage.operate()
+  await stage.seconds(5)
+  return before
+}
+
+async function annotate(name: string, annotations: Record<string, string | null>): Promise<void> {
+  await stage.api.patch(
+    podDisruptionBudgets,
+    { namespace: 'shop', name },
+    { type: 'merge', body: { metadata: { annotations } } },
+  )
+}
+
+/** The other node must go as if nothing were wrong. */
+async function nothingElseIsDisturbed(nodeName = 'node-2'): Promise<void> {
+  stage.rebootForSeconds(60)
+  await stage.request('sound', { nodeName })
+  await stage.reach('sound', 'Completed')
+  await stage.seconds(20)
+  expect(stage.oracle.violations).toEqual([])
+}
+
+describe('a lock of an owner that cannot be read', () => {
+  const texts = {
+    'is not JSON': 'until tomorrow',
+    'has no end': JSON.stringify({ holder: 'bob', reason: 'rebalance' }),
+    'ends later than policy allows': JSON.stringify({
+      until: '2036-01-01T00:00:00Z',
+      holder: 'bob',
+      reason: 'for ever',
+    }),
+    'has ended long ago': JSON.stringify({ until: '2020-01-01T00:00:00Z', holder: 'bob', reason: 'old' }),
+  }
+
+  it.each(Object.entries(texts))(
+    'because it %s locks nothing, and the request says what is wrong with it',
+    async (_, text) => {
+      const before = await openWithApps()
+      await stage.lock('db', text)
+      await stage.request('reboot-1', { nodeName: 'node-1' })
+      await stage.reach('reboot-1', 'Drained', 60)
+      expect(stage.statusOf('reboot-1').warnings).toEqual([
+        { object: 'pdb/shop/db', says: expect.stringMatching(/^annotation cofferdam.io\/lock of db .*does not lock/) },
+      ])
+      expect(await stage.told('db')).toHaveLength(1)
+      await nothingElseIsDisturbed()
+      await stage.reach('reboot-1', 'Completed')
+      await stage.lock('db', undefined)
+      await stage.seconds(20)
+      expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+    },
+  )
+})
+
+it('break-glass that does not say by whom, why or until when breaks nothing, and the request says so', async () => {
+  await openWithApps()
+  await stage.request('first', { nodeName: 'node-1' })
+  await stage.reach('first', 'Drained')
+  await stage.request('second', { nodeName: 'node-1' })
+  const body = { metadata: { annotations: { [breakGlassAnnotation]: '{"by":"alice"}' } } }
+  await stage.api.patch(nodeDisruptions, { name: 'second' }, { type: 'merge', body })
+  await stage.seconds(30)
+  expect(stage.blockersOf('second')).toEqual(['node/node-1 HeldByRequest', 'pdb/shop/db HeldByRequest'])
+  expect(stage.statusOf('second').warnings).toEqual([
+    { object: 'nodedisruption/second', says: expect.stringContaining('it breaks nothing') },
+  ])
+  expect(stage.ledger().broken).toEqual([])
+})
+
+it('a request for a node that nobody knows is rejected with that reason, and others go on', async () => {
+  const before = await openWithApps()
+  await stage.request('typo', { nodeName: 'nod-1' })
+  await stage.reach('typo', 'Rejected', 10)
+  expect(stage.statusOf('typo').conditions?.map(({ reason }) => reason)).toEqual(['NodeUnknown', 'NodeUnknown'])
+  expect(await stage.told('typo')).toEqual(['NodeUnknown'])
+  await nothingElseIsDisturbed()
+  expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+})
+
+it('budgets that overlap: the pod that would stay leaves and the one that must leave cannot; both are named, others go on', async () => {
+  await openWithApps()
+  for (const app of ['db', 'web']) {
+    await stage.api.create(podDisruptionBudgets, {
+      ...budget(app, { maxUnavailable: 1 }),
+      metadata: { name: `${app}-again`, namespace: 'shop' },
+    })
+  }
+  await stage.seconds(5)
+  await stage.request('reboot-1', { nodeName: 'node-1' })
+  await stage.seconds(30)
+  const { warnings, blockedBy, phase } = stage.statusOf('reboot-1')
+  expect(phase).toBe('Draining')
+  expect(warnings).toContainEqual({ object: 'pod/shop/db-0', says: expect.stringContaining('2 budgets cover it') })
+  expect(blockedBy?.map(({ reason }) => reason)).toEqual(['BudgetOverlap', 'BudgetOverlap'])
+  for (const app of ['db', 'web']) {
+    await stage.api.delete(podDisruptionBudgets, { namespace: 'shop', name: `${app}-again` })
+  }
+  await stage.reach('reboot-1', 'Drained', 60)
+  await nothingElseIsDisturbed('node-3')
+})
+
+describe('what was written by hand', () => {
+  const edits: Record<string, (stage: LockStage) => Promise<unknown>> = {
+    'a record that is said to be completed while its node is drained': () => editRecord({ phase: 'Completed' }),
+    'a record from which everything was taken': () =>
+      editRecord({ phase: 'Pending', bootIDBefore: null, cordonedBy: null, epoch: null, skippedPods: null }),
+    'a record with an epoch that was never given': () => editRecord({ epoch: 900_000 }),
+    'a mark on a budget that says nothing': () => annotate('db', { [holdAnnotation]: 'mine' }),
+    'a mark on a budget that is gone': () => annotate('db', { [holdAnnotation]: null }),
+  }
+
+  const editRecord = (status: Record<string, unknown>) =>
+    stage.api.patch(
+      nodeDisruptions,
+      { name: 'reboot-1' },
+      { type: 'merge', body: { status } as never },
+      { subresource: 'status' },
+    )
+
+  it.each(Object.entries(edits))('%s leads to nothing but an orderly end', async (_, edit) => {
+    const before = await openWithApps()
+    await stage.request('reboot-1', { nodeName: 'node-1' })
+    await stage.reach('reboot-1', 'Drained')
+    await edit(stage)
+    await stage.seconds(30)
+    if (stage.isCordoned('node-1')) stage.world.kubelet.reboot('node-1', 60)
+    await stage.seconds(120)
+    expect([stage.phaseOf('reboot-1'), stage.isCordoned('node-1')]).toEqual(['Completed', false])
+    await nothingElseIsDisturbed()
+    expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+  })
+})

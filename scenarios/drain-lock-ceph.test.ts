@@ -1,0 +1,110 @@
+import { afterEach, expect, it } from 'vitest'
+import { disruptionLedgers } from '../src/api/disruption-ledger.ts'
+import { nodeDisruptions } from '../src/api/node-disruption.ts'
+import { nodes } from '../src/api/resources.ts'
+import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+
+/** Three racks with a node each, and two OSDs on each node. */
+const threeRacks = `
+pace: { readyAfterSeconds: 3, terminationSeconds: 2 }
+zones: [{ name: hall, racks: [left, middle, right] }]
+nodes: [{ name: node-left, rack: left }, { name: node-middle, rack: middle }, { name: node-right, rack: right }]
+ceph:
+  osds: { perNode: 2 }
+  pools: [{ name: replicapool, failureDomain: rack }, { name: .mgr, failureDomain: rack, pgs: 1 }]
+  pace: { recoveryPgsPerSecond: 2, outAfterSeconds: 300 }
+`
+
+let stage: CephStage
+afterEach(() => stage.close())
+
+const calm = ['rook-ceph-osd']
+const isCalm = () => stage.osdBudgets().join() === calm.join()
+
+async function openGuarded(): Promise<void> {
+  stage = await openCephStage(threeRacks)
+  stage.startOperator()
+  await stage.until('the default budget is there', isCalm, 30)
+  await stage.seconds(5)
+}
+
+async function request(name: string, nodeName: string): Promise<void> {
+  await stage.api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name },
+    spec: { nodeName, intent: 'Reboot', honourSkipDrain: true },
+  })
+}
+
+const statusOf = async (name: string) => (await stage.api.get(nodeDisruptions, { name })).status ?? {}
+
+async function reach(name: string, phase: string, withinSeconds = 300): Promise<void> {
+  await stage.until(`${name} is ${phase}`, async () => (await statusOf(name)).phase === phase, withinSeconds)
+}
+
+async function reboot(nodeName: string, downSeconds: number): Promise<void> {
+  const power = (wish: string | null) =>
+    ({ type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/power': wish } } } }) as const
+  await stage.api.patch(nodes, { name: nodeName }, power('off'))
+  await stage.seconds(downSeconds)
+  await stage.api.patch(nodes, { name: nodeName }, power(null))
+}
+
+/** `storage/rook-ceph/rook-ceph for left`. */
+async function storageKeys(): Promise<string[]> {
+  const { status } = await stage.api.get(disruptionLedgers, { name: 'cluster' })
+  const keys = (status?.entries ?? []).filter(({ key }) => key.startsWith('storage/'))
+  return [...new Set(keys.map(({ key, scope }) => `${key} for ${scope}`))]
+}
+
+const left = 'storage/rook-ceph/rook-ceph for left'
+
+it('two nodes of two racks go one after the other: the first holds the storage until all data is clean', async () => {
+  await openGuarded()
+  await request('reboot-left', 'node-left')
+  await request('reboot-right', 'node-right')
+  await reach('reboot-left', 'Drained')
+  expect(stage.osdsOn('node-left')).toEqual([])
+  await reboot('node-left', 60)
+  expect((await statusOf('reboot-right')).blockedBy?.map(({ object }) => object)).toContain(
+    'storage/rook-ceph/rook-ceph',
+  )
+  expect(await storageKeys()).toEqual([left])
+  expect(stage.osdsOn('node-right')).toHaveLength(2)
+
+  await reach('reboot-left', 'Completed')
+  expect(stage.runningOsds()).toEqual([0, 1, 2, 3, 4, 5])
+  await reach('reboot-right', 'Drained')
+  await reboot('node-right', 60)
+  await reach('reboot-right', 'Completed')
+  await stage.until('the default budget is back', isCalm)
+  expect([await storageKeys(), await stage.nooutBuckets()]).toEqual([[], []])
+  expect(stage.oracle.violations).toEqual([])
+})
+
+it('a drain of another tool in one rack holds up a reboot in another, and the other way round', async () => {
+  await openGuarded()
+  const drain = stage.drain('node-left')
+  await stage.until('the drain is over', drain.isOver)
+  await drain.ended
+  await request('reboot-right', 'node-right')
+  await stage.seconds(60)
+  expect(await statusOf('reboot-right')).toMatchObject({ phase: 'Waiting' })
+  expect(stage.osdsOn('node-right')).toHaveLength(2)
+  await stage.uncordon('node-left')
+  await reach('reboot-right', 'Drained')
+
+  const second = stage.drain('node-left')
+  await stage.seconds(60)
+  expect(second.isOver()).toBe(false)
+  expect(stage.osdsOn('node-left')).toHaveLength(2)
+  await reboot('node-right', 60)
+  await reach('reboot-right', 'Completed')
+  await stage.until('the other drain is over', second.isOver)
+  await second.ended
+  await stage.uncordon('node-left')
+  await stage.until('the default budget is back', isCalm)
+  expect([await storageKeys(), await stage.nooutBuckets()]).toEqual([[], []])
+  expect(stage.oracle.violations).toEqual([])
+})

@@ -1,0 +1,49 @@
+import { hasReason } from '../api/api-error.ts'
+import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
+import { defaultDrainLockSettings } from '../controllers/drain-lock-settings.ts'
+import { type AppLockPolicy, defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
+import { type PublishedSettings, parseSettings, settingsAnnotation } from '../domain/drain-lock/published-settings.ts'
+import type { DrainLockSettings } from '../domain/drain-lock/snapshot.ts'
+import { type Observed, unknown } from '../domain/observed.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+
+export interface OperatorSettings {
+  readonly drainLock: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  /** Why these are the defaults, and not the operator's own. */
+  readonly instead: string | undefined
+}
+
+/** What the operator judges by, so that the answer here is its answer. */
+export async function observeSettings({
+  api,
+  signal,
+}: {
+  readonly api: Pick<KubeApi, 'get'>
+  readonly signal: AbortSignal
+}): Promise<OperatorSettings> {
+  const settings = await published()
+  if (!settings.known) {
+    const instead = `${settings.why}; the defaults are taken`
+    return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, instead }
+  }
+  const { drainLock, appLocks } = settings.value
+  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, instead: undefined }
+
+  async function published(): Promise<Observed<PublishedSettings>> {
+    try {
+      const { metadata } = await api.get(disruptionLedgers, { name: ledgerName }, { signal })
+      return parseSettings(metadata.annotations?.[settingsAnnotation])
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return parseSettings(undefined)
+      if (hasReason(error, 'Forbidden')) return unknown(error.message)
+      throw error
+    }
+  }
+}
+
+/** Says once that the answer rests on the defaults. */
+export function noteDefaults({ instead }: OperatorSettings, notSeen: string[]): void {
+  const note = `settings of the operator: ${instead}`
+  if (instead !== undefined && !notSeen.includes(note)) notSeen.push(note)
+}

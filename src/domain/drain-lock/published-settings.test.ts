@@ -1,0 +1,57 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { known } from '../observed.ts'
+import { type PublishedSettings, parseSettings, settingsText } from './published-settings.ts'
+
+const settings: PublishedSettings = {
+  drainLock: { mode: 'spec', minTolerationMs: 600_000, fallbackAfterMs: 60_000 },
+  appLocks: { maxTtlMs: 28_800_000, maxHoldMs: 86_400_000, maxPerNamespace: 0 },
+}
+const text =
+  '{"mode":"spec","minTolerationSeconds":600,"fallbackAfterSeconds":60,"maxLockSeconds":28800,"maxHoldSeconds":86400,"locksPerNamespace":0}'
+const changed = (fields: object) => JSON.stringify({ ...JSON.parse(text), ...fields })
+const unreadable = 'what is published cannot be read:'
+
+describe('the settings that the operator publishes', () => {
+  it('are read as they were written', () => {
+    expect(settingsText(settings)).toBe(text)
+    expect(parseSettings(text)).toEqual(known(settings))
+  })
+
+  const cases: Record<string, { given: string | undefined; why: string }> = {
+    'nothing published is unknown': { given: undefined, why: 'not published' },
+    'no JSON is unknown': { given: 'spec', why: `${unreadable} it is not JSON` },
+    'no object is unknown': { given: '[]', why: `${unreadable} it is no JSON object` },
+    'a mode of another version is unknown': {
+      given: changed({ mode: 'pray' }),
+      why: `${unreadable} "mode" is none of reserve, spec, settle`,
+    },
+    'one field that is missing makes all of it unknown': {
+      given: changed({ maxHoldSeconds: undefined }),
+      why: `${unreadable} "maxHoldSeconds" is no number of 0 or more`,
+    },
+    'less than nothing is unknown': {
+      given: changed({ locksPerNamespace: -1 }),
+      why: `${unreadable} "locksPerNamespace" is no number of 0 or more`,
+    },
+    'a whole book is unknown': {
+      given: changed({ notes: 'x'.repeat(5000) }),
+      why: `${unreadable} it has more than 4096 characters`,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_, { given, why }) => {
+    expect(parseSettings(given)).toEqual({ known: false, why })
+  })
+
+  it('whatever the text says, nothing is thrown, and what is known makes the same text again', () => {
+    const odd = fc
+      .record({ mode: fc.constantFrom('reserve', 'settle', 'x', 1), maxLockSeconds: fc.oneof(fc.nat(), fc.double()) })
+      .map(changed)
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), odd), (given) => {
+        const parsed = parseSettings(given)
+        if (parsed.known) expect(parseSettings(settingsText(parsed.value))).toEqual(parsed)
+      }),
+    )
+  })
+})
