@@ -9,7 +9,7 @@ export interface LockStory {
 
 async function completed(stage: LockStage, ...requests: readonly string[]): Promise<void> {
   for (const name of requests) await stage.reach(name, 'Completed', 600)
-  await stage.seconds(20)
+  await stage.seconds(10)
 }
 
 export const lockStories = {
