@@ -8,12 +8,12 @@ async function tell({ seed, act }: LockStory, writes: number, isGuard: boolean) 
   try {
     await seed(stage)
     const operator = stage.operate({ isReplaced: true, isGuard })
-    stage.rebootForSeconds(60)
+    stage.rebootForSeconds(45)
     await stage.seconds(5)
     operator.killAfter(writes)
     await act(stage)
     const wasKilled = operator.isDead()
-    await stage.seconds(wasKilled ? 20 : 0)
+    await stage.seconds(wasKilled ? 15 : 0)
     const { entries, tickets } = stage.ledger()
     return {
       wasKilled,

@@ -106,7 +106,7 @@ it('node-never-returns: the request that took it is gone with its finalizer; the
   expect(stage.oracle.violations).toEqual([])
 })
 
-it('break-glass: keys of a node that never returns are taken on somebody’s word, until a time, and all of it is written down', async () => {
+it('break-glass: the key of a forgotten drain is taken on somebody’s word, until a time, and all of it is written down', async () => {
   stage = await openLockStage()
   stage.trace.chapter('The cluster comes up')
   await stage.addLeaving('web')

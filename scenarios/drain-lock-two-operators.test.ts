@@ -12,7 +12,7 @@ async function tell(writes: number) {
     const first = stage.operate({ identity: 'first' })
     await stage.seconds(5)
     const second = stage.operate({ identity: 'second' })
-    stage.rebootForSeconds(60)
+    stage.rebootForSeconds(45)
     await stage.seconds(5)
     first.freezeAfter(writes)
     await stage.request('reboot-1', { nodeName: 'node-1' })
@@ -23,7 +23,7 @@ async function tell(writes: number) {
     const holders = [...new Set(stage.ledger().entries.map(({ holder }) => holder.split(' ')[0]))]
     first.thaw()
     await stage.reach('reboot-1', 'Completed', 300)
-    await stage.seconds(20)
+    await stage.seconds(10)
     return {
       hasFrozen,
       holders,

@@ -10,6 +10,7 @@ import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { controllerNames, type Operator, startOperator } from '../../src/operator.ts'
+import { seededRandom } from '../../src/runtime/random.ts'
 import type { Views } from '../../src/world/actor.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '../../src/world/ceph/simulated-ceph.ts'
 import { isActive, isReady } from '../../src/world/pod-facts.ts'
@@ -137,7 +138,8 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
       operator = startOperator({
         api: line.api(operatorApi),
         clock,
-        random,
+        // Its own: what the operator leaves to chance must not change what happens to the cluster.
+        random: seededRandom(seed + 1),
         log: createLog('silent'),
         metrics: createMetrics(),
         controllers: controllerNames,

@@ -138,6 +138,7 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
     clock,
     random: seededRandom(seed + 1),
     kubelet: { readySeconds: 3, terminationSeconds: 2 },
+    keepEvents: 'none',
   })
   const { views } = world
   const trace = openTrace(clock)

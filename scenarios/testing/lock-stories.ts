@@ -9,7 +9,7 @@ export interface LockStory {
 
 async function completed(stage: LockStage, ...requests: readonly string[]): Promise<void> {
   for (const name of requests) await stage.reach(name, 'Completed', 600)
-  await stage.seconds(20)
+  await stage.seconds(10)
 }
 
 export const lockStories = {
@@ -50,7 +50,7 @@ export const lockStories = {
     async act(stage) {
       stage.trace.chapter('node-1 is to be rebooted, and carries a pod of the locked application')
       await stage.request('reboot-1', { nodeName: 'node-1' })
-      await stage.seconds(60)
+      await stage.seconds(30)
       stage.trace.chapter('The owner is done')
       await stage.lock('web', undefined)
       await completed(stage, 'reboot-1')
@@ -63,8 +63,8 @@ export const lockStories = {
       await stage.addLeaving('web')
     },
     async act(stage) {
-      stage.trace.chapter('The owner of db locks it for a minute; node-1 is to be rebooted')
-      await stage.lock('db', lockText(stage.clock, 60))
+      stage.trace.chapter('The owner of db locks it for half a minute; node-1 is to be rebooted')
+      await stage.lock('db', lockText(stage.clock, 30))
       await stage.request('reboot-1', { nodeName: 'node-1' })
       await completed(stage, 'reboot-1')
       await stage.lock('db', undefined)

@@ -33,6 +33,26 @@ describe('a planted bug is found, and told in the fewest steps that show it', ()
       steps: 10,
       last: 'the API server evicts a-1',
     },
+    'who holds a key already does not matter': {
+      what: 'I1 one holder: Two drains take pods of the same application at the same time.',
+      steps: 4,
+      last: 'process 0 for R-1 does: take node/node-1 and storage/rook-ceph/main and pdb/shop/a and pdb/shop/b',
+    },
+    'the intent speaks of the node alone': {
+      what: 'I3 whole plans: A node goes though a budget that it counts on is not its own.',
+      steps: 9,
+      last: 'process 0 for R-0 does: intend under epoch 1',
+    },
+    'budgets are locked before that is on record': {
+      what: 'I8 locks on record: A lock is left behind that nobody remembers to give back.',
+      steps: 4,
+      last: 'process 0 for R-0 does: mark budget a under epoch 1',
+    },
+    'a node is opened while it is drained': {
+      what: 'I11 uncordon: the drain is under way',
+      steps: 14,
+      last: 'process 0 for R-0 does: uncordon',
+    },
   }
   it.each(Object.entries(cases))('%s', (name, expected) => {
     const { bounds, parts } = plantedBugs[name as keyof typeof plantedBugs]

@@ -1,6 +1,8 @@
+import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
 import { entriesOf, type GrantRequest, grant, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
+import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
 import { type Bounds, type Parts, realParts } from './bounds.ts'
-import { crossedDrains, kubectlBeside, silentFencer, stalledDrain } from './stories.ts'
+import { crossedDrains, kubectlBeside, oneDrain, silentFencer, stalledDrain } from './stories.ts'
 
 /** A mistake that is easily made, in place of the code that runs, and the story in which it does harm. */
 export interface PlantedBug {
@@ -38,7 +40,54 @@ export const plantedBugs = {
     parts: { ...realParts, settings: { ...realParts.settings, mode: 'settle', settleMs: 0 } },
     bounds: kubectlBeside,
   },
+  'who holds a key already does not matter': {
+    parts: {
+      ...realParts,
+      grant: (ledger, request) => {
+        const own = grant({ ...ledger, entries: entriesOf(ledger, request.requestId) }, request)
+        const others = ledger.entries.filter(({ requestId }) => requestId !== request.requestId)
+        return { ...own, ledger: { ...own.ledger, entries: [...others, ...own.ledger.entries] } }
+      },
+    },
+    bounds: crossedDrains,
+  },
+  'the intent speaks of the node alone': {
+    parts: {
+      ...realParts,
+      intend: (ledger, by) => {
+        const told = realParts.intend(ledger, by)
+        if (!told.ok) return told
+        const entries = told.ledger.entries.map((entry, index) =>
+          entry.key.startsWith('node/') ? entry : (ledger.entries[index] ?? entry),
+        )
+        return { ok: true, ledger: { ...told.ledger, entries } }
+      },
+    },
+    bounds: oneDrain,
+  },
+  'budgets are locked before that is on record': {
+    parts: { ...realParts, decideDisruption: decideWith((steps) => steps.filter(({ step }) => step !== 'record')) },
+    bounds: oneDrain,
+  },
+  'a node is opened while it is drained': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideWith((steps, { phase }) =>
+        phase === 'Drained' ? [...steps, { step: 'uncordon' }] : steps,
+      ),
+    },
+    bounds: oneDrain,
+  },
 } satisfies Record<string, PlantedBug>
+
+function decideWith(
+  change: (steps: readonly DisruptionStep[], record: DisruptionRecord) => readonly DisruptionStep[],
+): Parts['decideDisruption'] {
+  return (snapshot) => {
+    const decision = realParts.decideDisruption(snapshot)
+    return { ...decision, steps: change(decision.steps, decision.record) }
+  }
+}
 
 function epochOf(ledger: Ledger, { requestId, epoch }: { requestId: string; epoch: number }): number {
   return entriesOf(ledger, requestId)[0]?.epoch ?? epoch

@@ -19,6 +19,8 @@ export const crossedDrains: Bounds = {
   mayGiveBack: false,
 }
 
+export const oneDrain: Bounds = { ...crossedDrains, name: 'one drain', drainers: 1 }
+
 export const stalledDrain: Bounds = {
   ...crossedDrains,
   name: 'a drain whose process stalls anywhere and wakes up beside its successor',

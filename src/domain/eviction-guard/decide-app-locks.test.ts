@@ -12,19 +12,19 @@ const minute = 1 / 60
 const lock = (since: number, until: number, holder = 'ann') =>
   JSON.stringify({ holder, reason: 'rebalancing', since: time(since), until: time(until) })
 
-/** What stands on the budget `web` at an hour; `keep` is what the keeper left there. */
+/** What stands on the budget `web` at an hour; without a stamp, what the keeper left there, and '' is none. */
 interface Moment {
   readonly hour: number
   readonly lock?: string
-  readonly stamp?: string | 'keep'
+  readonly stamp?: string
 }
 
 /** Looks at one budget again and again, and tells what was written and told each time. */
 function follow(moments: readonly Moment[]): string[] {
   let memory: Map<string, AppLockMemory> | undefined
   let written: string | undefined
-  return moments.flatMap(({ hour, lock: text, stamp = 'keep' }) => {
-    const standing = stamp === 'keep' ? written : stamp === '' ? undefined : stamp
+  return moments.flatMap(({ hour, lock: text, stamp }) => {
+    const standing = stamp === undefined ? written : stamp === '' ? undefined : stamp
     const annotations = {
       ...(text === undefined ? {} : { 'cofferdam.io/lock': text }),
       ...(standing === undefined ? {} : { 'cofferdam.io/locked-since': standing }),
