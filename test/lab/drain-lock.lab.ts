@@ -53,7 +53,7 @@ beforeAll(async () => {
   lab = await openLab('drain-lock')
   await lab.kubectl('label', 'nodes', 'node-a', 'node-b', 'node-c', 'lab/apps=true')
   await lab.kubectl('create', 'namespace', 'shop')
-  const items = [...apps.flatMap(appManifest)]
+  const items = apps.flatMap(appManifest)
   await lab.kubectlWith(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }), 'apply', '-f', '-')
   await lab.until('the applications are ready', () => apps.every((app) => readyPods(app).length === 3))
   await lab.installOperator()
