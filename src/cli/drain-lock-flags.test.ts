@@ -22,6 +22,12 @@ describe('flags of the drain lock', () => {
     })
   })
 
+  it('plain deletions are guarded only when asked for: kubectl delete goes on working where nobody wants otherwise', () => {
+    const guarded = (...argv: string[]) =>
+      drainLockOptions(parse(...argv) as DrainLockFlags, { isInPod: true }).guard?.guardsDeletions
+    expect([guarded(), guarded('--guard-deletions')]).toEqual([false, true])
+  })
+
   const bad: Record<string, [string[], string]> = {
     'a mode that there is not': [
       ['--drain-lock-mode', 'hope'],

@@ -18,6 +18,7 @@ export interface DrainLockFlags {
   /** Undefined: where the API server can be expected to reach it. */
   readonly guard?: boolean
   readonly guardPort: number
+  readonly guardDeletions?: boolean
   readonly guardUrl?: string
 }
 
@@ -53,6 +54,7 @@ export function configureDrainLock(command: Command): void {
     .option('--guard', 'answer the API server as eviction guard; in a pod, or with --guard-url, by itself')
     .option('--no-guard', 'do not; one that is registered stays so: delete its ValidatingWebhookConfiguration')
     .option('--guard-port <number>', 'where the guard listens', parsePort, guardPort)
+    .option('--guard-deletions', 'refuse plain deletions of locked pods too, not only evictions')
     .option('--guard-url <url>', 'where the API server reaches the guard, if not by its Service', parseGuardUrl)
 }
 
@@ -72,11 +74,10 @@ export function drainLockOptions(
 ): Pick<OperatorOptions, 'drainLock' | 'appLocks' | 'guard'> {
   const { drainLockMode, minToleration, fallbackAfter, maxLock, maxHold, locksPerNamespace, guardUrl } = flags
   const isGuard = flags.guard ?? (isInPod || guardUrl !== undefined)
+  const guard = guardAt({ port: flags.guardPort, ...(guardUrl === undefined ? {} : { url: guardUrl }) })
   return {
     drainLock: { mode: drainLockMode, minTolerationMs: minToleration, fallbackAfterMs: fallbackAfter },
     appLocks: { maxTtlMs: maxLock, maxHoldMs: maxHold, maxPerNamespace: locksPerNamespace },
-    ...(isGuard
-      ? { guard: guardAt({ port: flags.guardPort, ...(guardUrl === undefined ? {} : { url: guardUrl }) }) }
-      : {}),
+    ...(isGuard ? { guard: { ...guard, guardsDeletions: flags.guardDeletions === true } } : {}),
   }
 }

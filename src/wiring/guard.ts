@@ -25,6 +25,8 @@ export interface GuardWiring {
   /** On its way out it answers for so long: behind a Service it is still called for a moment. Default 0. */
   readonly lingerMs?: number
   readonly listen?: GuardOptions['listen']
+  /** Whether plain deletions of pods are asked about too, by whoever is no part of Kubernetes itself. Default no. */
+  readonly guardsDeletions?: boolean
 }
 
 /** The guard behind its Service, or under a URL where the API server cannot reach Services. */
@@ -51,7 +53,7 @@ export interface GuardPorts extends ViewPorts {
 /** Starts the guard of this process; every replica has one. */
 export function runGuard(
   { api, clock, log, metrics, views, policy }: GuardPorts,
-  { host, port, lingerMs = 0, listen }: GuardWiring,
+  { host, port, lingerMs = 0, listen, guardsDeletions }: GuardWiring,
 ) {
   return startGuard({
     api,
@@ -60,6 +62,7 @@ export function runGuard(
     port,
     lingerMs,
     ...(listen === undefined ? {} : { listen }),
+    guardsDeletions: guardsDeletions === true,
     policy,
     views: {
       pods: views.pods(),
@@ -105,7 +108,7 @@ export function guardControllers(
             const port = guard.port()
             return port === undefined ? undefined : wiring.addressOf(port)
           },
-          guardsDeletions: false,
+          guardsDeletions: wiring.guardsDeletions === true,
         },
         views: {
           configurations: configurations(),
