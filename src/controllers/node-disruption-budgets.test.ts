@@ -14,11 +14,11 @@ async function openShelf(spec: PodDisruptionBudget['spec'] = { maxUnavailable: 1
   const made = await api.create(podDisruptionBudgets, budget('db', spec))
   const write = async (change: Partial<NonNullable<PodDisruptionBudget['status']>>) => {
     const present = await api.get(podDisruptionBudgets, inDefault('db'))
-    const counts = { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 }
-    const status = { ...counts, observedGeneration: present.metadata.generation ?? 1, ...present.status, ...change }
+    const status = { ...present.status, ...change } as NonNullable<PodDisruptionBudget['status']>
     await api.update(podDisruptionBudgets, { ...present, status }, { subresource: 'status' })
   }
-  await write({})
+  const observedGeneration = made.metadata.generation ?? 1
+  await write({ observedGeneration, disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 })
   const reference = { namespace: 'default', name: 'db', uid: made.metadata.uid ?? '' }
   const nowMs = clock.now()
   const untilMs = nowMs + 600_000
@@ -99,7 +99,7 @@ describe('an unlock', () => {
     await write({ disruptedPods: { ...disruptedPods, 'db-2': rfc3339(nowMs) } })
     await unlock()
     const { metadata, status } = await read()
-    expect([metadata.annotations, status?.disruptedPods]).toEqual([{}, { 'db-2': rfc3339(nowMs) }])
+    expect([metadata.annotations ?? {}, status?.disruptedPods]).toEqual([{}, { 'db-2': rfc3339(nowMs) }])
   })
 
   it('leaves the lock of another request, and a budget that was made anew, as they are', async () => {
@@ -118,7 +118,7 @@ describe('an unlock', () => {
     await api.patch(podDisruptionBudgets, inDefault('db'), { type: 'merge', body })
     await unlock()
     const { metadata, status } = await read()
-    expect([metadata.annotations, status?.disruptedPods]).toEqual([{}, {}])
+    expect([metadata.annotations ?? {}, status?.disruptedPods ?? {}]).toEqual([{}, {}])
   })
 
   it.each([
@@ -132,7 +132,7 @@ describe('an unlock', () => {
     await lock({ mode: 'settle', epoch: 4 })
     await unlock({ epoch: 4 })
     const { spec: after, metadata } = await read()
-    expect([after, metadata.annotations]).toEqual([before, {}])
+    expect([after, metadata.annotations ?? {}]).toEqual([before, {}])
   })
 
   it('of a budget that is gone is done', async () => {
