@@ -22,7 +22,15 @@ export interface LonghornSnapshot {
   /** Names of the instance managers' budgets that are there, whatever made them. */
   readonly budgets: ReadonlySet<string>
   /** Objects that could not be read, and why. They never stop the others. */
-  readonly unreadable: readonly { readonly object: string; readonly why: string }[]
+  readonly unreadable: readonly UnreadableObject[]
+}
+
+export interface UnreadableObject {
+  /** `replica/vol-1-r-a`, `volume/vol-1`, `instancemanager/instance-manager-1`, `node/n1` (Longhorn's), … */
+  readonly object: string
+  readonly why: string
+  /** The node whose answer depends on it; that node's budgets are kept, and no other's. */
+  readonly node?: string
 }
 
 export interface LonghornDrainSettings {
@@ -68,6 +76,8 @@ export interface VolumeView {
   /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
   readonly attachedBy: string | undefined
   readonly attachedTo: string | undefined
+  /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
+  readonly rebuiltShare?: number
 }
 
 export interface ReplicaView {
