@@ -106,6 +106,8 @@ export interface LonghornVolume extends KubeObject {
     readonly replicaDiskSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
     readonly nodeSelector?: readonly string[]
     readonly diskSelector?: readonly string[]
+    /** Minutes. */
+    readonly staleReplicaTimeout?: number
   }
   readonly status?: {
     readonly ownerID?: string
@@ -132,6 +134,7 @@ export interface LonghornEngine extends KubeObject {
   }
   readonly status?: {
     readonly currentState?: string
+    readonly instanceManagerName?: string
     /** By replica: RW has all data, WO is being rebuilt, ERR failed. */
     readonly replicaModeMap?: Readonly<Record<string, 'RW' | 'WO' | 'ERR'>>
     readonly rebuildStatus?: Readonly<
@@ -145,7 +148,15 @@ export interface LonghornVolumeAttachment extends KubeObject {
   readonly spec?: {
     readonly volume?: string
     readonly attachmentTickets?: Readonly<
-      Record<string, { readonly id?: string; readonly type?: string; readonly nodeID?: string }>
+      Record<
+        string,
+        {
+          readonly id?: string
+          readonly type?: string
+          readonly nodeID?: string
+          readonly parameters?: Readonly<Record<string, string>>
+        }
+      >
     >
   }
 }
