@@ -83,7 +83,7 @@ export class DataPlane {
     this.stopEngine(volume)
     this.#truth.delete(volume)
     this.#revisions.delete(volume)
-    for (const store of [...this.#stores.values()]) if (store.volume === volume) this.dropStore(store.replica)
+    for (const store of Array.from(this.#stores.values())) if (store.volume === volume) this.dropStore(store.replica)
   }
 
   /** `whole`: of a new volume, with what it begins with. Otherwise empty, to be rebuilt. */

@@ -97,7 +97,7 @@ export function startVolumes(
     held.delete(name)
     data.dropVolume(name)
     const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
-    for (const replica of [...index(name)]) await deleteExactly(stage, longhornReplicas, replica)
+    for (const replica of Array.from(index(name))) await deleteExactly(stage, longhornReplicas, replica)
     const engine = engines.get(`${namespace}/${engineName(name)}`)
     if (engine !== undefined) await deleteExactly(stage, longhornEngines, engine)
     const attachment = attachments.get(`${namespace}/${name}`)
