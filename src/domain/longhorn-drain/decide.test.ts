@@ -66,7 +66,7 @@ describe('block-if-contains-last-replica', () => {
     ],
     'a copy whose instance manager does not run is no protection, as on a node without power': [
       {
-        nodes: { n1: cordoned, n2: { kubernetes: 'silent', manager: { isRunning: false } } },
+        nodes: { n1: cordoned, n2: { manager: { isRunning: false } } },
         volumes: { v: { copies: { n1: { isStopped: true }, n2: { isStopped: true } } } },
       },
       { kept: 'im-n1', mayDrain: 'n1: LastReplica' },
