@@ -18,6 +18,8 @@ import { startEvictionTickets } from './eviction-tickets.ts'
 import { startInstanceManagers } from './instance-managers.ts'
 import { defaultImage, defaultSettings, defaultTimings, type LonghornDescription } from './longhorn-description.ts'
 import { startNodeStatus } from './node-status.ts'
+import { startOwnBudgets } from './own-budgets.ts'
+import { startOwnEvictions } from './own-evictions.ts'
 import { ProcessHosts } from './process-hosts.ts'
 import { createSettingsReader } from './settings.ts'
 import { startVolumes } from './volume-controller.ts'
@@ -175,6 +177,10 @@ export function createSimulatedLonghorn(
       for (const node of new Set(nodes)) if (node !== '') managers.look(node)
     },
   })
+  if (description.ownDrainHandling === true) {
+    startOwnEvictions({ ...placing(stages.node), stage: stages.node, resyncMs })
+    startOwnBudgets({ ...placing(stages.manager), stage: stages.manager, resyncMs })
+  }
   void seed().catch((error: unknown) => stage.fail('seed', error))
 
   async function seed(): Promise<void> {
