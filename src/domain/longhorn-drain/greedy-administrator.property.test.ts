@@ -6,7 +6,18 @@ import { longhornStage } from './testing/longhorn-stage.ts'
 import { SmallLonghorn } from './testing/small-longhorn.ts'
 
 const nodeNames = ['n1', 'n2', 'n3', 'n4', 'n5']
-const happenings = ['cordon', 'cordon', 'cordon', 'uncordon', 'uncordon', 'fail', 'rebuild', 'rebuild', 'move'] as const
+const happenings = [
+  'cordon',
+  'cordon',
+  'cordon',
+  'uncordon',
+  'uncordon',
+  'fail',
+  'crash',
+  'rebuild',
+  'rebuild',
+  'move',
+] as const
 const policy = fc.constantFrom(...drainPolicies, 'nonsense')
 
 const story = fc.record({
@@ -144,6 +155,7 @@ function happen(longhorn: SmallLonghorn, what: (typeof happenings)[number], whic
   if (what === 'cordon') longhorn.cordon(node, true)
   if (what === 'uncordon') longhorn.cordon(node, false)
   if (what === 'fail' && longhorn.seen.replicas.length > 0) longhorn.fail(pickFrom(longhorn.seen.replicas, which).name)
+  if (what === 'crash') longhorn.evict(node)
   if (what === 'rebuild') longhorn.rebuild(volume)
   if (what === 'move') longhorn.move(volume)
 }
@@ -153,7 +165,7 @@ function happen(longhorn: SmallLonghorn, what: (typeof happenings)[number], whic
  * has started whose budget is not there yet.
  */
 function isSudden({ what }: { readonly what: (typeof happenings)[number] }): boolean {
-  return what === 'fail' || what === 'uncordon'
+  return what === 'fail' || what === 'crash' || what === 'uncordon'
 }
 
 /** Guarded volumes that can be read, and of whose copies no budget holds any. */

@@ -16,8 +16,15 @@ import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { type Parsed, parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
 import { drainPolicyParameter, drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { ListIndex, ListReader } from './read-lists.ts'
 import { Remembered } from './remembered.ts'
-import type { InstanceManagerView, LonghornDrainSettings, LonghornSnapshot, UnreadableObject } from './snapshot.ts'
+import type {
+  InstanceManagerView,
+  LonghornDrainSettings,
+  LonghornSnapshot,
+  ReplicaView,
+  VolumeView,
+} from './snapshot.ts'
 
 export interface StorageClassLike extends KubeObject {
   readonly parameters?: Readonly<Record<string, string>>
@@ -59,53 +66,88 @@ export function parseLonghorn(objects: LonghornObjects): LonghornSnapshot {
  */
 export function createLonghornParser(): ParseLonghorn {
   const remembered = new Remembered()
+  const managers = new ListReader<LonghornInstanceManager, InstanceManagerView>()
+  const replicas = new ListReader<LonghornReplica, ReplicaView>()
+  const volumes = new ListReader<LonghornVolume, VolumeView>()
+  const enginesByVolume = new ListIndex(byVolume)
+  const engineNames = new ListIndex(engineVolumes)
+  const defaults = new ListIndex(groupByPlace)
+  const attachmentsByName = new ListIndex(byName<LonghornVolumeAttachment>)
+  const kubeNodesByName = new ListIndex(byName<Node>)
+  const classPolicies = new ListIndex(policiesOfClasses)
+  const classesOfVolumes = new ListIndex(classesByHandle)
+  const budgetNames = new ListIndex(namesOfBudgets)
+
   return (objects) => {
-    const unreadable: UnreadableObject[] = []
-    const keep = <T>(parsed: Parsed<T>): T[] => {
-      if ('view' in parsed) return [parsed.view]
-      unreadable.push(parsed.unreadable)
-      return []
-    }
     const settings = new Map(objects.settings.map((setting) => [setting.metadata.name, setting.value as unknown]))
-    const engines = byVolume(objects.engines)
-    const volumeOfEngine = engineVolumes(objects.engines)
-    const instanceManagers = objects.instanceManagers.flatMap((manager) =>
-      keep(remembered.make(manager, [], () => parseInstanceManager(manager, volumeOfEngine))),
+    const volumeOfEngine = engineNames.of(objects.engines)
+    const managersRead = managers.read(objects.instanceManagers, [], (manager) =>
+      remembered.make(manager, [], () =>
+        guarded('instancemanager', manager, () => parseInstanceManager(manager, volumeOfEngine)),
+      ),
     )
-    const managerByDefault = defaultManagers(instanceManagers, settings.get('default-instance-manager-image'))
-    const replicas = objects.replicas.flatMap((replica) => {
-      const fallback = replica.status?.instanceManagerName ? '' : managerFor(replica, managerByDefault)
-      return keep(remembered.make(replica, [fallback], () => parseReplica(replica, managerByDefault)))
-    })
-    const attachments = new Map(objects.attachments.map((attachment) => [attachment.metadata.name, attachment]))
-    const classPolicyOf = classPolicies(objects)
-    const volumes = objects.volumes.flatMap((volume) => {
+    const image = settings.get('default-instance-manager-image')
+    const groups = defaults.of(managersRead.views)
+    const byDefault = (node: string, dataEngine: string) => defaultManager(groups.get(`${node} ${dataEngine}`), image)
+    const replicasRead = replicas.read(objects.replicas, [groups, image], (replica) =>
+      remembered.make(replica, [managerFor(replica, byDefault)], () =>
+        guarded('replica', replica, () => parseReplica(replica, byDefault)),
+      ),
+    )
+    const attachments = attachmentsByName.of(objects.attachments)
+    const engines = enginesByVolume.of(objects.engines)
+    const policies = classPolicies.of(objects.storageClasses)
+    const classes = classesOfVolumes.of(objects.persistentVolumes)
+    const volumesRead = volumes.read(objects.volumes, [attachments, engines, policies, classes], (volume) => {
       const { name } = volume.metadata
-      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy: classPolicyOf(name) }
-      const from = [around.attachment, around.engine, around.classPolicy]
-      return keep(remembered.make(volume, from, () => parseVolume(volume, around)))
+      const classPolicy = policies.get(classes.get(name) ?? '')
+      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy }
+      return remembered.make(volume, [around.attachment, around.engine, classPolicy], () =>
+        guarded('volume', volume, () => parseVolume(volume, around)),
+      )
     })
-    const kubeNodes = new Map(objects.kubeNodes.map((node) => [node.metadata.name, node]))
+    const kubeNodes = kubeNodesByName.of(objects.kubeNodes)
     const nodes = objects.nodes.map((node) => {
       const kubeNode = kubeNodes.get(node.metadata.name)
       const disruptions = objects.disruptions.filter(({ spec }) => spec?.nodeName === node.metadata.name)
       const around = { kubeNode, disruptions, nowMs: objects.nowMs }
       const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, disruptions.length, ...disruptions]
-      const parsed = remembered.make(node, from, () => parseLonghornNode(node, around))
-      unreadable.push(...parsed.unreadable)
-      return parsed.view
+      return remembered.make(node, from, () => parseLonghornNode(node, around))
     })
     return {
       nowMs: objects.nowMs,
       settings: parseSettings(settings, objects),
-      nodes,
-      volumes,
-      replicas,
-      instanceManagers,
-      budgets: new Set(objects.budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name)),
-      unreadable: unreadable.sort((left, right) => (left.object < right.object ? -1 : 1)),
+      nodes: nodes.map(({ view }) => view),
+      volumes: volumesRead.views,
+      replicas: replicasRead.views,
+      instanceManagers: managersRead.views,
+      budgets: budgetNames.of(objects.budgets),
+      unreadable: [
+        ...managersRead.unreadable,
+        ...replicasRead.unreadable,
+        ...volumesRead.unreadable,
+        ...nodes.flatMap(({ unreadable }) => unreadable),
+      ].sort((left, right) => (left.object < right.object ? -1 : 1)),
     }
   }
+}
+
+/** Whatever an object holds, it is its own misfortune alone. */
+function guarded<T>(kind: string, { metadata }: KubeObject, parse: () => Parsed<T>): Parsed<T> {
+  try {
+    return parse()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it holds something unexpected'
+    return { unreadable: { object: `${kind}/${metadata.name}`, why } }
+  }
+}
+
+function byName<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [object.metadata.name, object]))
+}
+
+function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
+  return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
 }
 
 /** Copies in excess are left to Longhorn where it balances replicas itself: it makes such copies on purpose. */
@@ -140,37 +182,43 @@ function engineVolumes(engines: readonly LonghornEngine[]): (engine: string) => 
 
 type ManagerByDefault = (node: string, dataEngine: string) => string | undefined
 
-function managerFor(replica: LonghornReplica, byDefault: ManagerByDefault): string | undefined {
-  return byDefault(replica.spec?.nodeID ?? '', replica.spec?.dataEngine ?? 'v1')
+/** The name, or undefined where the replica names its manager itself, so that others do not matter to it. */
+function managerFor({ spec, status }: LonghornReplica, byDefault: ManagerByDefault): string | undefined {
+  const isNamed = status?.instanceManagerName !== undefined && status.instanceManagerName !== ''
+  return isNamed ? undefined : byDefault(spec?.nodeID ?? '', spec?.dataEngine ?? 'v1')
 }
 
-/** The one of the default image; without that setting, the only one there is. */
-function defaultManagers(managers: readonly InstanceManagerView[], image: unknown): ManagerByDefault {
+function groupByPlace(managers: readonly InstanceManagerView[]): ReadonlyMap<string, readonly InstanceManagerView[]> {
   const groups = new Map<string, InstanceManagerView[]>()
   for (const manager of managers) {
     if (manager.type === 'engine') continue
     const key = `${manager.node} ${manager.dataEngine}`
     groups.set(key, [...(groups.get(key) ?? []), manager])
   }
-  return (node, dataEngine) => {
-    const group = groups.get(`${node} ${dataEngine}`) ?? []
-    const chosen = group.find((manager) => manager.image === image)
-    return (chosen ?? (group.length === 1 ? group[0] : undefined))?.name
-  }
+  return groups
 }
 
-function classPolicies(objects: LonghornObjects): (volume: string) => unknown {
-  const byClass = new Map<string, unknown>()
-  for (const { metadata, parameters } of objects.storageClasses) {
-    const policy = parameters?.[drainPolicyParameter]
-    if (policy !== undefined) byClass.set(metadata.name, policy)
+/** The one of the default image; without that setting, the only one there is. */
+function defaultManager(group: readonly InstanceManagerView[] | undefined, image: unknown): string | undefined {
+  const chosen = group?.find((manager) => manager.image === image)
+  return (chosen ?? (group?.length === 1 ? group[0] : undefined))?.name
+}
+
+function policiesOfClasses(classes: readonly StorageClassLike[]): ReadonlyMap<string, unknown> {
+  const policies = new Map<string, unknown>()
+  for (const { metadata, parameters } of classes) {
+    const policy: unknown = parameters?.[drainPolicyParameter]
+    if (policy !== undefined) policies.set(metadata.name, policy)
   }
+  return policies
+}
+
+/** Longhorn's volumes know nothing of classes; their PersistentVolumes do. */
+function classesByHandle(volumes: readonly PersistentVolumeLike[]): ReadonlyMap<string, string> {
   const classes = new Map<string, string>()
-  if (byClass.size > 0) {
-    for (const { metadata, spec } of objects.persistentVolumes) {
-      if (spec?.storageClassName !== undefined)
-        classes.set(spec.csi?.volumeHandle ?? metadata.name, spec.storageClassName)
-    }
+  for (const { metadata, spec } of volumes) {
+    if (spec?.storageClassName !== undefined)
+      classes.set(spec.csi?.volumeHandle ?? metadata.name, spec.storageClassName)
   }
-  return (volume) => byClass.get(classes.get(volume) ?? '')
+  return classes
 }
