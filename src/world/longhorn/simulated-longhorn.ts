@@ -86,13 +86,15 @@ export function createSimulatedLonghorn(
   const shared = { ...ports, random, views }
   const caches = createControllerCaches(shared, description)
   const stage = openStage('longhorn', shared)
+  const replicaView = views.of(longhornReplicas)
+  const volumeView = views.of(longhornVolumes)
   const brokenDisks = new Set<string>()
   let image = description.image ?? defaultImage
   let rate = timings.rebuildBytesPerSecond
   let isDelta = false
 
   const blockBytesOf = (volume: string) =>
-    bytesPerBlock(views.of(longhornVolumes).get(`${namespace}/${volume}`), description.blocks?.count)
+    bytesPerBlock(volumeView.get(`${namespace}/${volume}`), description.blocks?.count)
   const data = new DataPlane({
     timers,
     random,
@@ -196,7 +198,7 @@ export function createSimulatedLonghorn(
   }
 
   function healthyReplicas(volume: string): string[] {
-    return [...views.of(longhornReplicas).values()]
+    return [...replicaView.values()]
       .filter(({ spec }) => spec?.volumeName === volume && isSet(spec.healthyAt) && !isSet(spec.failedAt))
       .map(({ metadata }) => metadata.name)
       .sort()
@@ -251,7 +253,7 @@ export function createSimulatedLonghorn(
       },
       setImage(next) {
         image = next
-        for (const { metadata } of views.of(longhornVolumes).values()) volumes.look(metadata.name)
+        for (const { metadata } of volumeView.values()) volumes.look(metadata.name)
       },
       setDelta(on) {
         isDelta = on
