@@ -83,7 +83,7 @@ export function managerView(node: string, more: Partial<Omit<InstanceManagerView
   }
 }
 
-function nodeView(name: string, { manager: _, hasBudget: __, ...more }: NodeSetting): LonghornNodeView {
+function nodeView(name: string, setting: NodeSetting): LonghornNodeView {
   return {
     name,
     kubernetes: 'ready',
@@ -93,7 +93,7 @@ function nodeView(name: string, { manager: _, hasBudget: __, ...more }: NodeSett
     isEvictionAsked: false,
     isAutoEvicting: false,
     disks: [{ uuid: `disk-${name}`, isEvictionAsked: false }],
-    ...more,
+    ...setting,
   }
 }
 
