@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { longhornReplicas, longhornSettings } from '../../api/longhorn.ts'
+import { longhornNodes, longhornReplicas, longhornSettings } from '../../api/longhorn.ts'
 import { customResourceDefinitions } from '../../api/resources.ts'
 import { ApiServer } from '../../embedded/api-server.ts'
 import { clusterAdmin } from '../../embedded/user-info.ts'
@@ -26,6 +26,16 @@ it("Longhorn's kinds are served: fields we describe are checked, the others are 
     expect(created.status).toBeUndefined()
     const wrong = { ...replica, metadata: { ...replica.metadata, name: 'w' }, spec: { evictionRequested: 'yes' } }
     await expect(api.create(longhornReplicas, wrong as never)).rejects.toMatchObject({ reason: 'Invalid' })
+    const node = { apiVersion, kind: 'Node', metadata: { name: 'n', namespace: 'default' } }
+    const refused = [
+      { allowScheduling: true, evictionRequested: true },
+      { disks: { d: { allowScheduling: true, evictionRequested: true } } },
+    ]
+    for (const spec of refused) {
+      await expect(api.create(longhornNodes, { ...node, spec })).rejects.toThrow('need to disable scheduling')
+    }
+    const accepted = { allowScheduling: false, evictionRequested: true, disks: { d: { allowScheduling: true, tags: ['ssd'] } } }
+    expect(await api.create(longhornNodes, { ...node, spec: accepted })).toMatchObject({ spec: accepted })
   } finally {
     server.stop()
   }

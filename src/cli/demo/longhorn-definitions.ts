@@ -21,6 +21,17 @@ const oneOf = (...values: string[]): JsonObject => ({ type: 'string', enum: valu
 const column = (name: string, jsonPath: string, type = 'string'): JsonObject => ({ name, type, jsonPath })
 const age = column('Age', '.metadata.creationTimestamp', 'date')
 
+/** Longhorn's webhook refuses the same: what is to be emptied must not be filled at the same time. */
+const evictionRule: JsonObject = {
+  'x-kubernetes-validations': [
+    {
+      rule: '!(has(self.evictionRequested) && self.evictionRequested && has(self.allowScheduling) && self.allowScheduling)',
+      message: 'need to disable scheduling before requesting eviction',
+    },
+  ],
+}
+const disk: JsonObject = { ...part({ path: text, allowScheduling: flag, evictionRequested: flag }), ...evictionRule }
+
 const override = oneOf('ignored', 'enabled', 'disabled')
 
 const definitions: readonly Definition[] = [
@@ -64,7 +75,15 @@ const definitions: readonly Definition[] = [
     shortName: 'lhn',
     description: 'Node is where Longhorn stores Longhorn node object.',
     properties: {
-      spec: part({ name: text, allowScheduling: flag, evictionRequested: flag, disks: loose }),
+      spec: {
+        ...part({
+          name: text,
+          allowScheduling: flag,
+          evictionRequested: flag,
+          disks: { type: 'object', additionalProperties: disk },
+        }),
+        ...evictionRule,
+      },
       status: part({ autoEvicting: flag }),
     },
     columns: [

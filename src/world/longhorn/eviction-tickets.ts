@@ -60,7 +60,7 @@ export function startEvictionTickets(ports: EvictionTicketsPorts): void {
     return placeReplica({
       request: placementRequest(ports, volume, options),
       nodes: placementNodes(ports, volume.spec?.dataEngine ?? 'v1'),
-      replicas: placedReplicas(found),
+      replicas: placedReplicas(ports, volume, found),
     }).isPlaced
   }
 

@@ -39,7 +39,7 @@ export interface LonghornTimings {
   /** From the loss of a replica's process to the engine's word that it failed. */
   readonly ioTimeoutMs: number
   readonly rebuildBytesPerSecond: number
-  /** Volumes say what they lack for themselves; a failed replica of one that does not goes after this time. */
+  /** A failed replica goes after this time, unless its volume names another. */
   readonly staleReplicaMs: number
 }
 
@@ -105,4 +105,5 @@ export const defaultSettings: Readonly<Record<string, string>> = {
   'replica-zone-soft-anti-affinity': 'true',
   'storage-minimal-available-percentage': '25',
   'storage-over-provisioning-percentage': '100',
+  'v2-data-engine-fast-replica-rebuilding': 'false',
 }

@@ -186,6 +186,105 @@ describe('a node goes and comes back', () => {
   })
 })
 
+describe('rebuilds that fail', () => {
+  const slow = { rebuildBytesPerSecond: gibibyte / 60 }
+
+  it('a target that dies is thrown away, and another is made, with the volume healthy all the time', async () => {
+    const stage = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }], timings: slow },
+      { nodeCount: 3 },
+    )
+    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop, failures } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    await cordon('node-1')
+    await requestEviction('node-1')
+    await seconds(20)
+    const [target] = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt === '')
+    controls.failReplica(target?.metadata.name ?? '')
+    await until(async () => {
+      expect((await volume('db')).status?.robustness).toBe('healthy')
+      return (await placesOf('db')).length === 1 && !(await placesOf('db')).includes('node-1')
+    })
+    expect(await namesOf(stage, 'db')).not.toContain(target?.metadata.name)
+    expect(controls.verify('db').isIntact).toBe(true)
+    expect(failures).toEqual([])
+    stop()
+  })
+
+  it('when the source dies the copy goes on from another one, and misses no write', async () => {
+    const stage = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }], timings: slow },
+      { nodeCount: 4 },
+    )
+    const { controls, replicasOf, cordon, requestEviction, seconds, until, stop } = stage
+    await controls.attach('db', 'node-4')
+    await seconds(5)
+    await cordon('node-1')
+    await requestEviction('node-1')
+    await seconds(20)
+    controls.writeData('db', { blocks: 8 })
+    const sources = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt !== '')
+    controls.failReplica(sources[0]?.metadata.name ?? '')
+    controls.writeData('db', { blocks: 8 })
+    await until(() => controls.verify('db').healthy.length === 2)
+    expect(controls.verify('db').isIntact).toBe(true)
+    stop()
+  })
+
+  it('when the last source dies the half-made copy is not taken for a whole one, and the volume comes back from the old', async () => {
+    const stage = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }], timings: slow },
+      { nodeCount: 3 },
+    )
+    const { controls, volume, replicasOf, requestEviction, seconds, until, stop } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    await requestEviction('node-1')
+    await seconds(20)
+    const [source] = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt !== '')
+    controls.failReplica(source?.metadata.name ?? '')
+    await until(async () => (await volume('db')).status?.robustness === 'faulted')
+    await until(async () => (await volume('db')).status?.robustness === 'healthy')
+    expect(controls.verify('db').isIntact).toBe(true)
+    stop()
+  })
+})
+
+describe('the second data engine', () => {
+  it('runs in instance managers of its own, on block disks, beside the first', async () => {
+    const stage = await openLonghorn({
+      dataEngines: ['v1', 'v2'],
+      disks: [{ name: 'files' }, { name: 'blocks', diskType: 'block' }],
+      volumes: [{ name: 'db', numberOfReplicas: 2, dataEngine: 'v2', filled: 0.25 }],
+    })
+    const { controls, list, volume, seconds, stop } = stage
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    expect((await volume('db')).status?.robustness).toBe('healthy')
+    const managers = await list(longhornInstanceManagers)
+    expect(
+      managers
+        .map(({ spec, status }) => [
+          spec?.nodeID,
+          spec?.dataEngine,
+          status?.currentState,
+          Object.keys(status?.instanceEngines ?? {}).length,
+        ])
+        .sort(),
+    ).toEqual([
+      ['node-1', 'v1', 'running', 0],
+      ['node-1', 'v2', 'running', 1],
+      ['node-2', 'v1', 'running', 0],
+      ['node-2', 'v2', 'running', 0],
+      ['node-3', 'v1', 'running', 0],
+      ['node-3', 'v2', 'running', 0],
+    ])
+    expect(controls.verify('db')).toMatchObject({ isIntact: true, healthy: [{ mode: 'RW' }, { mode: 'RW' }] })
+    stop()
+  })
+})
+
 describe('rebuilds take their time', () => {
   it('as long as the data takes at the given rate, and no longer', async () => {
     const stage = await openLonghorn({

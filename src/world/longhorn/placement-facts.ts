@@ -68,7 +68,16 @@ function isOpenNode(node: LonghornNode): boolean {
   )
 }
 
-export function placedReplicas(replicas: readonly LonghornReplica[]): PlacedReplica[] {
+/** Whether its engine can bring a failed replica up to date. */
+export function mayReuse({ settings }: Pick<PlacementFactsPorts, 'settings'>, { spec }: LonghornVolume): boolean {
+  return spec?.dataEngine !== 'v2' || settings.flag('v2-data-engine-fast-replica-rebuilding')
+}
+
+export function placedReplicas(
+  ports: Pick<PlacementFactsPorts, 'settings'>,
+  volume: LonghornVolume,
+  replicas: readonly LonghornReplica[],
+): PlacedReplica[] {
   return replicas
     .filter(({ spec }) => (spec?.nodeID ?? '') !== '')
     .map((replica) => {
@@ -78,7 +87,7 @@ export function placedReplicas(replicas: readonly LonghornReplica[]): PlacedRepl
         diskUuid: replica.spec?.diskID ?? '',
         isEvicting: facts.isEvicting,
         isFailed: facts.isFailed,
-        isReusable: mayComeBack(facts),
+        isReusable: mayReuse(ports, volume) && mayComeBack(facts),
       }
     })
 }

@@ -197,10 +197,14 @@ export function createSimulatedLonghorn(
     }
   }
 
+  /** Those that the objects call healthy and the engine, where one runs, writes to. */
   function healthyReplicas(volume: string): string[] {
+    const isUsed = (replica: string) =>
+      !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')
     return [...replicaView.values()]
       .filter(({ spec }) => spec?.volumeName === volume && isSet(spec.healthyAt) && !isSet(spec.failedAt))
       .map(({ metadata }) => metadata.name)
+      .filter(isUsed)
       .sort()
   }
 

@@ -11,7 +11,7 @@ import type { Tickets } from './attachment-tickets.ts'
 import type { DataPlane } from './data-plane.ts'
 import { instanceManagerName } from './instance-manager-name.ts'
 import type { LonghornDescription, LonghornTimings } from './longhorn-description.ts'
-import { type PlacementFactsPorts, placementNodes } from './placement-facts.ts'
+import { mayReuse, type PlacementFactsPorts, placementNodes } from './placement-facts.ts'
 import type { ProcessHosts } from './process-hosts.ts'
 import type { SettingsReader } from './settings.ts'
 import type { VolumeFacts } from './volume-decisions.ts'
@@ -92,6 +92,7 @@ export function factsOf(context: VolumeContext): VolumeFacts {
   const nodes = new Map(placementNodes(ports, volume.spec?.dataEngine ?? 'v1').map((node) => [node.name, node]))
   return {
     isAttached: notes.state === 'attached',
+    mayReuse: mayReuse(ports, volume),
     isMigrating: (volume.spec?.migrationNodeID ?? '') !== '',
     wantedCount: wantedCountOf(context),
     replicas: replicasOf(context).map((replica) => {

@@ -56,6 +56,7 @@ export function startVolumes(
       held.set(name, notes)
     }
     const context: VolumeContext = { ports, volume, notes, again: (inMs) => queue.addAfter(name, inMs) }
+    const nodeBefore = notes.node
     await ensureParts(context)
     if (notes.state === 'creating' || notes.state === 'detached') await createFirstReplicas(context)
     await advancePhase(context)
@@ -67,11 +68,8 @@ export function startVolumes(
     await reportEngine(context)
     await reportReplicas(context)
     await reportVolume(context, readyNodes())
-    ports.onLooked(
-      replicasOf(context)
-        .map(({ spec }) => spec?.nodeID ?? '')
-        .concat(notes.node ?? []),
-    )
+    const touched = replicasOf(context).map(({ spec }) => spec?.nodeID)
+    ports.onLooked([...touched, nodeBefore, notes.node].filter((node) => node !== undefined))
   }
 
   async function ensureParts(context: VolumeContext): Promise<void> {
@@ -94,8 +92,10 @@ export function startVolumes(
   }
 
   async function removeParts(name: string): Promise<void> {
+    const touched = [held.get(name)?.node, ...data.storesOf(name).map((replica) => data.storeOf(replica)?.node)]
     held.delete(name)
     data.dropVolume(name)
+    ports.onLooked(touched.filter((node) => node !== undefined))
     const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
     for (const replica of Array.from(index(name))) await deleteExactly(stage, longhornReplicas, replica)
     const engine = engines.get(`${namespace}/${engineName(name)}`)

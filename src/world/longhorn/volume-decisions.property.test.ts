@@ -20,6 +20,7 @@ const volumes: fc.Arbitrary<VolumeFacts> = fc
   .record({
     isAttached: fc.boolean(),
     isMigrating: fc.boolean(),
+    mayReuse: fc.boolean(),
     wantedCount: fc.nat(4),
     replicas: fc.array(replica, { maxLength: 6 }),
   })

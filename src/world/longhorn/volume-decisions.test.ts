@@ -35,7 +35,7 @@ function volume(
   replicas: readonly ReplicaFacts[],
   changes: Partial<VolumeFacts> = {},
 ): VolumeFacts {
-  return { isAttached: true, isMigrating: false, wantedCount, replicas, ...changes }
+  return { isAttached: true, isMigrating: false, mayReuse: true, wantedCount, replicas, ...changes }
 }
 
 describe('which copy is deleted', () => {
@@ -157,6 +157,10 @@ describe('whether a copy is made', () => {
     },
     'one that failed five times is not waited for': {
       facts: volume(2, [replica('a'), replica('b', { ...failed, retryCount: 5 })]),
+      expected: { kind: 'create', mayIgnoreReusable: true },
+    },
+    'where the engine cannot bring one up to date, it is replaced at once': {
+      facts: volume(2, [replica('a'), replica('b', failed)], { mayReuse: false }),
       expected: { kind: 'create', mayIgnoreReusable: true },
     },
     'one that is to go is not taken back': {

@@ -22,6 +22,8 @@ export interface ReplicaFacts {
 }
 
 export interface VolumeFacts {
+  /** Its engine can bring a failed replica up to date; the second engine only where that is switched on. */
+  readonly mayReuse: boolean
   readonly isAttached: boolean
   readonly isMigrating: boolean
   readonly wantedCount: number
@@ -117,7 +119,9 @@ export function decideReplenishment(
   if (robustness === 'faulted') return none('no replica is healthy')
   if (!isOneMissing(facts, robustness === 'healthy')) return none('there are enough')
 
-  const reusable = replicas.filter(mayComeBack).sort((a, b) => b.failedAtMs - a.failedAtMs)
+  const reusable = replicas
+    .filter((replica) => facts.mayReuse && mayComeBack(replica))
+    .sort((a, b) => b.failedAtMs - a.failedAtMs)
   const ready = reusable.find(({ name, canRun }) => canRun && options.mayTry(name))
   if (ready !== undefined) return { kind: 'reuse', replica: ready.name }
   if (robustness !== 'degraded') return { kind: 'create', mayIgnoreReusable: false }

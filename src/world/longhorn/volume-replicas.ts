@@ -193,7 +193,7 @@ export function findPlace(
   return placeReplica({
     request: placementRequest(ports, volume, { ...options, attachedTo: notes.node }),
     nodes: placementNodes(ports, volume.spec?.dataEngine ?? 'v1'),
-    replicas: placedReplicas(replicasOf(context)),
+    replicas: placedReplicas(ports, volume, replicasOf(context)),
   })
 }
 
