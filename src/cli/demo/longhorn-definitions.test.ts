@@ -15,14 +15,17 @@ it("Longhorn's kinds are served: fields we describe are checked, the others are 
     for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
     const apiVersion = 'longhorn.io/v1beta2'
     const setting = { apiVersion, kind: 'Setting', metadata: { name: 'node-drain-policy', namespace: 'default' } }
-    expect(await api.create(longhornSettings, { ...setting, value: 'always-allow' })).toMatchObject({ value: 'always-allow' })
+    expect(await api.create(longhornSettings, { ...setting, value: 'always-allow' })).toMatchObject({
+      value: 'always-allow',
+    })
     const replica = { apiVersion, kind: 'Replica', metadata: { name: 'r', namespace: 'default' } }
+    const spec = { nodeID: 'n', unmapMarkDiskChainRemovedEnabled: true }
     const created = await api.create(longhornReplicas, {
       ...replica,
-      spec: { nodeID: 'n', ...{ unmapMarkDiskChainRemovedEnabled: true } },
+      spec,
       status: { currentState: 'running' },
     })
-    expect(created).toMatchObject({ spec: { nodeID: 'n', unmapMarkDiskChainRemovedEnabled: true } })
+    expect(created).toMatchObject({ spec })
     expect(created.status).toBeUndefined()
     const wrong = { ...replica, metadata: { ...replica.metadata, name: 'w' }, spec: { evictionRequested: 'yes' } }
     await expect(api.create(longhornReplicas, wrong as never)).rejects.toMatchObject({ reason: 'Invalid' })
@@ -31,10 +34,14 @@ it("Longhorn's kinds are served: fields we describe are checked, the others are 
       { allowScheduling: true, evictionRequested: true },
       { disks: { d: { allowScheduling: true, evictionRequested: true } } },
     ]
-    for (const spec of refused) {
-      await expect(api.create(longhornNodes, { ...node, spec })).rejects.toThrow('need to disable scheduling')
+    for (const wish of refused) {
+      await expect(api.create(longhornNodes, { ...node, spec: wish })).rejects.toThrow('need to disable scheduling')
     }
-    const accepted = { allowScheduling: false, evictionRequested: true, disks: { d: { allowScheduling: true, tags: ['ssd'] } } }
+    const accepted = {
+      allowScheduling: false,
+      evictionRequested: true,
+      disks: { d: { allowScheduling: true, tags: ['ssd'] } },
+    }
     expect(await api.create(longhornNodes, { ...node, spec: accepted })).toMatchObject({ spec: accepted })
   } finally {
     server.stop()

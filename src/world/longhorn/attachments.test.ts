@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { conditionOf } from '../../api/kube-object.ts'
+import { longhornNamespace, longhornVolumes } from '../../api/longhorn.ts'
 import { pods } from '../../api/resources.ts'
 import { barePod, inDefault } from '../testing/story.ts'
 import { selectNode, type Tickets } from './attachment-tickets.ts'
@@ -75,15 +76,12 @@ describe('a cordoned node', () => {
   it('takes no new replicas, unless the setting lets it', async () => {
     const { api, node, placesOf, cordon, setting, seconds, stop } = await openLonghorn({}, { nodeCount: 2 })
     const create = (name: string) =>
-      api.create(
-        { group: 'longhorn.io', version: 'v1beta2', plural: 'volumes', kind: 'Volume', namespaced: true },
-        {
-          apiVersion: 'longhorn.io/v1beta2',
-          kind: 'Volume',
-          metadata: { name, namespace: 'longhorn-system' },
-          ...{ spec: { size: '1073741824', numberOfReplicas: 2 } },
-        },
-      )
+      api.create(longhornVolumes, {
+        apiVersion: 'longhorn.io/v1beta2',
+        kind: 'Volume',
+        metadata: { name, namespace: longhornNamespace },
+        spec: { size: '1073741824', numberOfReplicas: 2 },
+      })
     await cordon('node-1')
     await seconds(2)
     expect(conditionOf(await node('node-1'), 'Schedulable')).toMatchObject({

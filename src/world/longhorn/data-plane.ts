@@ -102,7 +102,9 @@ export class DataPlane {
     this.#crashed.delete(replica)
     if (store === undefined) return
     this.stopReplica(replica)
+    this.#endRebuildOnto(store)
     this.#engines.get(store.volume)?.modes.delete(replica)
+    this.#endWithoutData(store.volume)
   }
 
   storeOf(replica: string): Readonly<ReplicaStore> | undefined {
@@ -304,13 +306,16 @@ export class DataPlane {
     if (engine?.modes.has(replica) !== true) return
     engine.modes.set(replica, 'ERR')
     this.#crashed.add(replica)
-    const rebuild = this.#rebuilds.get(store.volume)
-    if (rebuild?.target.replica === replica) {
-      rebuild.stop()
-      this.#rebuilds.delete(store.volume)
-    }
+    this.#endRebuildOnto(store)
     this.#endWithoutData(store.volume)
     this.#ports.timers.after(this.#ports.ioTimeoutMs, () => this.#ports.onChange(store.volume))
+  }
+
+  #endRebuildOnto({ replica, volume }: ReplicaStore): void {
+    const rebuild = this.#rebuilds.get(volume)
+    if (rebuild?.target.replica !== replica) return
+    rebuild.stop()
+    this.#rebuilds.delete(volume)
   }
 
   /** The engine is gone, not what it wrote to: its replicas are as whole as they were. */

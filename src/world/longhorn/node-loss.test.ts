@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { conditionOf } from '../../api/kube-object.ts'
-import { longhornInstanceManagers } from '../../api/longhorn.ts'
+import { longhornEngines, longhornInstanceManagers, longhornReplicas } from '../../api/longhorn.ts'
 import { pods } from '../../api/resources.ts'
 import { instanceManagerName } from './instance-manager-name.ts'
 import { defaultImage, gibibyte } from './longhorn-description.ts'
@@ -209,6 +209,31 @@ describe('rebuilds that fail', () => {
     expect(await namesOf(stage, 'db')).not.toContain(target?.metadata.name)
     expect(controls.verify('db').isIntact).toBe(true)
     expect(failures).toEqual([])
+    stop()
+  })
+
+  it('a half-made copy that somebody deletes is gone with its rebuild, and a new one takes its place', async () => {
+    const stage = await openLonghorn({
+      volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }],
+      timings: slow,
+    })
+    const { api, list, controls, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    await cordon('node-1')
+    await requestEviction('node-1')
+    await seconds(32)
+    const [target] = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt === '')
+    const { name = '', namespace = '' } = target?.metadata ?? {}
+    const [engine] = await list(longhornEngines)
+    expect(engine?.status).toMatchObject({
+      replicaModeMap: { [name]: 'WO' },
+      rebuildStatus: { [name]: { isRebuilding: true, progress: expect.closeTo(50, -1) } },
+    })
+    await api.delete(longhornReplicas, { namespace, name })
+    await until(async () => (await placesOf('db')).join() !== 'node-1' && (await placesOf('db')).length === 1, 200)
+    expect(await namesOf(stage, 'db')).not.toContain(name)
+    expect(controls.verify('db').isIntact).toBe(true)
     stop()
   })
 

@@ -1,21 +1,13 @@
 import { hasReason } from '../../api/api-error.ts'
-import type { JsonObject } from '../../api/json.ts'
-import {
-  longhornNamespace,
-  longhornReplicas,
-  longhornSettings,
-  longhornVolumeAttachments,
-  longhornVolumes,
-} from '../../api/longhorn.ts'
+import { longhornNamespace, longhornNodes, longhornSettings, longhornVolumes } from '../../api/longhorn.ts'
 import { realRandom } from '../../runtime/random.ts'
 import { type ActorPorts, openStage, Views } from '../actor.ts'
 import { createTimers } from '../ceph/timers.ts'
-import { ticketTypes } from './attachment-tickets.ts'
 import { createControllerCaches } from './controller-caches.ts'
-import { drawBytes } from './data-blocks.ts'
-import { DataPlane, type VerifiedReplica } from './data-plane.ts'
+import { DataPlane } from './data-plane.ts'
 import { startEvictionTickets } from './eviction-tickets.ts'
 import { startInstanceManagers } from './instance-managers.ts'
+import { createLonghornControls, type LonghornControls } from './longhorn-controls.ts'
 import { defaultImage, defaultSettings, defaultTimings, type LonghornDescription } from './longhorn-description.ts'
 import { startNodeStatus } from './node-status.ts'
 import { startOwnBudgets } from './own-budgets.ts'
@@ -23,7 +15,6 @@ import { startOwnEvictions } from './own-evictions.ts'
 import { ProcessHosts } from './process-hosts.ts'
 import { createSettingsReader } from './settings.ts'
 import { startVolumes } from './volume-controller.ts'
-import { isSet } from './volume-facts.ts'
 import { buildVolume } from './volume-objects.ts'
 import { bytesPerBlock } from './volume-report.ts'
 import { startWorkloadTickets } from './workload-tickets.ts'
@@ -33,40 +24,10 @@ export interface SimulatedLonghornPorts extends ActorPorts {
   readonly isOn?: (node: string) => boolean
 }
 
-export interface Verification {
-  readonly volume: string
-  /** There is a healthy replica, and every healthy one holds exactly what was written. */
-  readonly isIntact: boolean
-  readonly healthy: readonly VerifiedReplica[]
-}
-
-/** What can be done to Longhorn beside its objects. */
-export interface LonghornControls {
-  /** Writes into blocks drawn from the seed; throws a RangeError while the volume takes no writes. Returns the blocks. */
-  writeData(volume: string, options?: { readonly blocks?: number; readonly text?: string }): readonly number[]
-  verify(volume: string): Verification
-  /** Its process dies. */
-  failReplica(replica: string): void
-  failDisk(diskUuid: string): void
-  mendDisk(diskUuid: string): void
-  corruptBlock(replica: string, block: number): void
-  /** For a workload, or by hand in the UI. */
-  attach(volume: string, node: string, by?: 'workload' | 'ui'): Promise<void>
-  /** Takes all tickets of that kind back. */
-  detach(volume: string, by?: 'workload' | 'ui'): Promise<void>
-  /** Of every rebuild, in bytes per second; 0 stops them. */
-  setRate(bytesPerSecond: number): void
-  /** Everything that starts from now on runs in instance managers of this image. */
-  setImage(image: string): void
-  setDelta(isOn: boolean): void
-}
-
 export interface SimulatedLonghorn {
   readonly controls: LonghornControls
   stop(): void
 }
-
-const ticketIds = { workload: 'csi-workload', ui: 'longhorn-ui' }
 
 /**
  * A Longhorn that lives on the objects of a cluster: attaches volumes, rebuilds and moves replicas that hold real bytes.
@@ -86,8 +47,8 @@ export function createSimulatedLonghorn(
   const shared = { ...ports, random, views }
   const caches = createControllerCaches(shared, description)
   const stage = openStage('longhorn', shared)
-  const replicaView = views.of(longhornReplicas)
   const volumeView = views.of(longhornVolumes)
+  const shape = { count: description.blocks?.count ?? 64, blockBytes: description.blocks?.bytes ?? 4_096 }
   const brokenDisks = new Set<string>()
   let image = description.image ?? defaultImage
   let rate = timings.rebuildBytesPerSecond
@@ -98,7 +59,7 @@ export function createSimulatedLonghorn(
   const data = new DataPlane({
     timers,
     random,
-    shape: { count: description.blocks?.count ?? 64, blockBytes: description.blocks?.bytes ?? 4_096 },
+    shape,
     ioTimeoutMs: timings.ioTimeoutMs,
     isDelta: () => isDelta,
     rate: () => rate,
@@ -197,72 +158,27 @@ export function createSimulatedLonghorn(
     }
   }
 
-  /** Those that the objects call healthy and the engine, where one runs, writes to. */
-  function healthyReplicas(volume: string): string[] {
-    const isUsed = (replica: string) =>
-      !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')
-    return [...replicaView.values()]
-      .filter(({ spec }) => spec?.volumeName === volume && isSet(spec.healthyAt) && !isSet(spec.failedAt))
-      .map(({ metadata }) => metadata.name)
-      .filter(isUsed)
-      .sort()
-  }
-
-  async function writeTickets(volume: string, attachmentTickets: JsonObject): Promise<void> {
-    const body = { spec: { attachmentTickets } }
-    await stage.api.patch(longhornVolumeAttachments, { namespace, name: volume }, { type: 'merge', body })
-  }
-
-  function setDisk(diskUuid: string, isBroken: boolean): void {
-    if (isBroken) brokenDisks.add(diskUuid)
-    else brokenDisks.delete(diskUuid)
-    data.breakDisk(diskUuid, isBroken)
-    for (const { node, volume } of data.storesOn(diskUuid)) {
-      nodeStatus.look(node)
-      volumes.look(volume)
-    }
-  }
-
   return {
-    controls: {
-      writeData(volume, { blocks = 4, text } = {}) {
-        const written: number[] = []
-        for (let left = blocks; left > 0; left -= 1) {
-          const block = (random.next() * (description.blocks?.count ?? 64)) | 0
-          const bytes =
-            text === undefined ? drawBytes(random, description.blocks?.bytes ?? 4_096) : new TextEncoder().encode(text)
-          data.write(volume, block, bytes)
-          written.push(block)
-        }
-        volumes.look(volume)
-        return written
-      },
-      verify(volume) {
-        const healthy = data.verify(volume, healthyReplicas(volume))
-        const isIntact = healthy.length > 0 && healthy.every(({ wrongBlocks }) => wrongBlocks.length === 0)
-        return { volume, isIntact, healthy }
-      },
-      failReplica: (replica) => data.failReplica(replica),
-      failDisk: (diskUuid) => setDisk(diskUuid, true),
-      mendDisk: (diskUuid) => setDisk(diskUuid, false),
-      corruptBlock: (replica, block) => data.corruptBlock(replica, block),
-      attach(volume, node, by = 'workload') {
-        const id = ticketIds[by]
-        const type = by === 'ui' ? ticketTypes.api : ticketTypes.workload
-        return writeTickets(volume, { [id]: { id, type, nodeID: node } })
-      },
-      detach: (volume, by = 'workload') => writeTickets(volume, { [ticketIds[by]]: null }),
+    controls: createLonghornControls({
+      stage,
+      namespace,
+      data,
+      brokenDisks,
+      random,
+      shape,
+      lookAtVolume: volumes.look,
+      lookAtNode: nodeStatus.look,
       setRate(bytesPerSecond) {
         rate = bytesPerSecond
       },
       setImage(next) {
         image = next
-        for (const { metadata } of volumeView.values()) volumes.look(metadata.name)
+        for (const { metadata } of stages.manager.views.of(longhornNodes).values()) managers.look(metadata.name)
       },
       setDelta(on) {
         isDelta = on
       },
-    },
+    }),
     stop() {
       for (const one of Object.values(stages)) one.stop()
       caches.stop()
