@@ -26,14 +26,7 @@ function exampleObjects(random: Random): LonghornObjects {
     nowMs: 0,
     trigger: 'cordon',
     surplus: 'remove',
-    settings: [
-      {
-        ...longhorn,
-        kind: 'Setting',
-        metadata: { name: 'node-drain-policy', namespace },
-        value: 'block-for-eviction-if-contains-last-replica',
-      },
-    ],
+    settings: [setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')],
     nodes: names.map(
       (name): LonghornNode => ({
         ...longhorn,
@@ -108,20 +101,23 @@ function placement(random: Random): number[] {
 
 type Change = (objects: LonghornObjects, at: number) => LonghornObjects
 
-const changes: Readonly<Record<string, Change>> = {
-  'a replica failed': (objects, at) => ({
-    ...objects,
-    replicas: objects.replicas.with(at * 7, withFailure(objects.replicas[at * 7] as LonghornReplica)),
-  }),
-  'a node was cordoned': (objects, at) => {
-    const place = at * 10 + 5
-    const node = objects.kubeNodes[place] as LonghornObjects['kubeNodes'][number]
-    return { ...objects, kubeNodes: objects.kubeNodes.with(place, { ...node, spec: { unschedulable: true } }) }
-  },
+const changes: Readonly<Record<string, Change>> = { 'a replica failed': failReplica, 'a node was cordoned': cordonNode }
+
+function failReplica(before: LonghornObjects, at: number): LonghornObjects {
+  const place = at * 7
+  const replica = before.replicas[place] as LonghornReplica
+  const failed = { ...replica, spec: { ...replica.spec, failedAt: since } }
+  return { ...before, replicas: before.replicas.with(place, failed) }
 }
 
-function withFailure(replica: LonghornReplica): LonghornReplica {
-  return { ...replica, spec: { ...replica.spec, failedAt: since } }
+function cordonNode(before: LonghornObjects, at: number): LonghornObjects {
+  const place = at * 10 + 5
+  const node = before.kubeNodes[place] as LonghornObjects['kubeNodes'][number]
+  return { ...before, kubeNodes: before.kubeNodes.with(place, { ...node, spec: { unschedulable: true } }) }
+}
+
+function setting(name: string, value: string): LonghornObjects['settings'][number] {
+  return { ...longhorn, kind: 'Setting', metadata: { name, namespace: 'longhorn-system' }, value }
 }
 
 function heldNodes({ nodes }: LonghornDecision): number {
@@ -191,7 +187,17 @@ async function measureChanges(start: LonghornObjects, [name, change]: readonly [
   ]
 }
 
+async function measureAutoscaled(start: LonghornObjects): Promise<Row[]> {
+  const autoscaled = {
+    ...start,
+    settings: [...start.settings, setting('kubernetes-cluster-autoscaler-enabled', 'true')],
+  }
+  const [first] = await measureChanges(autoscaled, ['a replica failed in an autoscaled cluster', failReplica])
+  return first === undefined ? [] : [first]
+}
+
 const objects = exampleObjects(seededRandom(1))
 const rows = await measureCold(objects)
 for (const change of Object.entries(changes)) rows.push(...(await measureChanges(objects, change)))
+rows.push(...(await measureAutoscaled(objects)))
 printRows(rows)

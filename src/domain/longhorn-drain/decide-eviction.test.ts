@@ -203,6 +203,18 @@ describe('what users ask for', () => {
       },
       { flags: '-v-n1 EvictionCanceled', auto: '-n1' },
     ],
+    'a replica that is going already does not make its node begin to empty itself before anybody drains it': [
+      {
+        policy: 'block-for-eviction',
+        trigger: 'drain',
+        nodes: two,
+        volumes: {
+          going: { copies: { n1: { isEvictionRequested: true, isBeingDeleted: true } } },
+          v: { copies: { n1: 'healthy' } },
+        },
+      },
+      { flags: '=going-n1 EvictionAutomatic', auto: '' },
+    ],
     'a replica that is being deleted is not written to': [
       { nodes: two, volumes: { v: { copies: { n1: { isEvictionRequested: true, isBeingDeleted: true } } } } },
       { flags: '=v-n1 EvictionAutomatic' },

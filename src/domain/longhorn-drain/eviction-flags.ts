@@ -13,7 +13,9 @@ interface Flag {
 export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): EvictionAnswer[] {
   if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
   const answers: EvictionAnswer[] = []
+  const isOneToAsk = node.isEvictionAsked || isLeaving(so, node) || node.disks.some((disk) => disk.isEvictionAsked)
   for (const replica of so.index.replicasOn(node.name)) {
+    if (!isOneToAsk && !replica.isEvictionRequested) continue
     const { isRequested, event, why } = flagOf(so, node, replica)
     const changes = isRequested !== replica.isEvictionRequested
     if (!isRequested && !changes) continue
@@ -22,12 +24,18 @@ export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): Evict
   return answers
 }
 
-/** Asked for by policy alone: neither the node nor the disk of the replica was emptied by a user. */
+/**
+ * Asked for by policy alone: neither the node nor the disk of the replica was emptied by a user. A replica that is going
+ * already, whoever asked for it, does not make its node begin.
+ */
 export function isAutoEvicting(so: SettledSoFar, node: LonghornNodeView, answers: readonly EvictionAnswer[]): boolean {
   if (so.index.unreadableObjects.has(`node/${node.name}`)) return node.isAutoEvicting
-  if (node.isEvictionAsked) return false
+  if (node.isEvictionAsked || answers.length === 0) return false
   const flagged = new Set(answers.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
-  return so.index.replicasOn(node.name).some((replica) => flagged.has(replica.name) && !isDiskAsked(node, replica))
+  return so.index
+    .replicasOn(node.name)
+    .filter(({ isBeingDeleted }) => !isBeingDeleted || (node.isAutoEvicting && node.isCordoned))
+    .some((replica) => flagged.has(replica.name) && !isDiskAsked(node, replica))
 }
 
 function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {

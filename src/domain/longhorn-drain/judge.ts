@@ -37,7 +37,7 @@ export function createLonghornJudge(): LonghornJudge {
   const surplus = new Set<string>()
   const released = new Set<string>()
   const planned = new Set<string>()
-  const so: SettledSoFar = { index, released, planned, surplus }
+  const settled: SettledSoFar = { index, released, planned, surplus }
   let order: readonly string[] = []
 
   return {
@@ -45,8 +45,7 @@ export function createLonghornJudge(): LonghornJudge {
       const touched = index.update(snapshot)
       const nodes = new Set(touched.nodes)
       judgeVolumes(snapshot, touched, nodes)
-      // Where budgets lean on each other a change may matter to any node.
-      if (touched.isEverything || snapshot.settings.isAutoscaled) judgeEverything(snapshot)
+      if (touched.isEverything) judgeEverything(snapshot)
       else judgeNodes(nodes)
       return assemble()
     },
@@ -82,27 +81,45 @@ export function createLonghornJudge(): LonghornJudge {
     for (const name of order) places.set(name, judgePlace(name))
   }
 
-  function judgeNodes(nodes: ReadonlySet<string>): void {
-    const standing = [...nodes].filter((name) => index.nodes.has(name) || index.instanceManagersOn(name).length > 0)
+  function judgeNodes(touched: Set<string>): void {
     const before = places.size
-    const isOneNew = standing.some((name) => !places.has(name))
-    for (const name of nodes) places.delete(name)
-    for (const name of standing.sort()) settleBudgets(name)
-    for (const name of standing) places.set(name, judgePlace(name))
+    const isOneNew = [...touched].some((name) => !places.has(name))
+    for (const name of settleInOrder(touched)) {
+      places.delete(name)
+      if (index.nodes.has(name) || index.instanceManagersOn(name).length > 0) places.set(name, judgePlace(name))
+    }
     if (isOneNew || places.size !== before) order = [...places.keys()].sort()
   }
 
-  /** Without autoscaling only cordoned nodes let budgets go, and those protect nothing anyway. */
-  function settleBudgets(name: string): void {
+  /** Where the budgets of a node come out differently, those that share volumes with it are settled again after it. */
+  function settleInOrder(touched: ReadonlySet<string>): ReadonlySet<string> {
+    const all = new Set(touched)
+    const pending = [...touched].sort()
+    for (let at = 0; at < pending.length; at += 1) {
+      const name = pending[at] as string
+      if (!settleBudgets(name)) continue
+      for (const { node } of index.replicasOn(name).flatMap(({ volume }) => index.copiesOf(volume))) {
+        if (all.has(node)) continue
+        all.add(node)
+        if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
+      }
+    }
+    return all
+  }
+
+  /** Whether anything came out differently. Without autoscaling only cordoned nodes let budgets go, and those protect nothing. */
+  function settleBudgets(name: string): boolean {
     const node = index.nodes.get(name)
     const managers = index.instanceManagersOn(name)
-    for (const manager of managers) {
-      released.delete(manager.name)
-      planned.delete(manager.name)
+    const was = managers.map(({ name: manager }) => [released.delete(manager), planned.delete(manager)])
+    if (node !== undefined && node.kubernetes !== 'absent') {
+      const so = { ...settled, before: name }
+      const isHeld = node.isCordoned || index.settings.isAutoscaled ? isNodeHeld(so, name) : true
+      for (const manager of managers) settleManager(manager, node, isHeld)
     }
-    if (node === undefined || node.kubernetes === 'absent') return
-    const isHeld = node.isCordoned || index.settings.isAutoscaled ? isNodeHeld(so, name) : true
-    for (const manager of managers) settleManager(manager, node, isHeld)
+    return managers.some(
+      ({ name: manager }, at) => released.has(manager) !== was[at]?.[0] || planned.has(manager) !== was[at]?.[1],
+    )
   }
 
   function settleManager(manager: InstanceManagerView, node: LonghornNodeView, isHeld: boolean): void {
@@ -120,10 +137,12 @@ export function createLonghornJudge(): LonghornJudge {
       const budgets = budgetAnswers(index, name, { node, isHeld: true, answer: undefined })
       return { budgets, evictions: [], autoEvicting: [], nodes: [] }
     }
-    const evictions = evictionAnswers(so, node)
-    const isAuto = isAutoEvicting(so, node, evictions)
+    const evictions = evictionAnswers(settled, node)
+    const isAuto = isAutoEvicting(settled, node, evictions)
     const answer =
-      node.isCordoned || node.isDraining ? nodeAnswer(so, node, { holds: nodeHolds(so, name), evictions }) : undefined
+      node.isCordoned || node.isDraining
+        ? nodeAnswer(settled, node, { holds: nodeHolds(settled, name), evictions })
+        : undefined
     const isHeld = isHeldAsSettled(name)
     return {
       budgets: budgetAnswers(index, name, { node, isHeld, answer }),
@@ -168,6 +187,13 @@ export function createLonghornJudge(): LonghornJudge {
       problems,
     }
   }
+}
+
+/** Where a name belongs among those after a place, all of them in order. */
+function placeAfter(names: readonly string[], place: number, name: string): number {
+  let at = place + 1
+  while (at < names.length && (names[at] as string) < name) at += 1
+  return at
 }
 
 function put<T>(map: Map<string, readonly T[]>, key: string, items: readonly T[]): void {

@@ -38,6 +38,8 @@ export interface SettledSoFar {
   readonly planned: ReadonlySet<string>
   /** Replicas that this decision removes. */
   readonly surplus: ReadonlySet<string>
+  /** While budgets are settled one node after the other: only what nodes with lesser names gave up or get counts yet. */
+  readonly before?: string
 }
 
 export function isHealthy({ healthyAt, failedAt, isBeingDeleted }: ReplicaView): boolean {
@@ -63,7 +65,7 @@ export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | unde
   if (index.nodes.get(copy.node)?.kubernetes === 'silent') return 'node-silent'
   const manager = copy.instanceManager as string
   if (!index.budgets.has(manager)) return 'budget-missing'
-  return so.released.has(manager) ? 'budget-released' : undefined
+  return isReleased(so, copy) ? 'budget-released' : undefined
 }
 
 /**
@@ -73,7 +75,16 @@ export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | unde
 export function isProtectedSoon(so: SettledSoFar, copy: ReplicaView): boolean {
   if (ownWeakness(so.index, copy) !== undefined || so.surplus.has(copy.name)) return false
   const manager = copy.instanceManager as string
-  return so.planned.has(manager) || (so.index.budgets.has(manager) && !so.released.has(manager))
+  if (so.index.budgets.has(manager)) return !isReleased(so, copy)
+  return so.planned.has(manager) && isSettled(so, copy)
+}
+
+function isReleased(so: SettledSoFar, copy: ReplicaView): boolean {
+  return so.released.has(copy.instanceManager as string) && isSettled(so, copy)
+}
+
+function isSettled({ before }: SettledSoFar, { node }: ReplicaView): boolean {
+  return before === undefined || node < before
 }
 
 function ownWeakness(index: LonghornIndex, copy: ReplicaView): Weakness | undefined {

@@ -8,7 +8,7 @@ export type ReplicaHold = 'must-leave' | 'last-copy'
 
 /** Fails closed: where the volume cannot be read, its own policy is unknown, and the setting does not stand in for it. */
 export function replicaRule(index: LonghornIndex, replica: ReplicaView): ReplicaRule {
-  if (index.unreadableObjects.has(`volume/${replica.volume}`)) return 'unknown'
+  if (index.unreadableObjects.size > 0 && index.unreadableObjects.has(`volume/${replica.volume}`)) return 'unknown'
   return ruleOf({
     setting: index.settings.policy,
     volume: index.volumes.get(replica.volume),
