@@ -137,6 +137,30 @@ describe('a node goes and comes back', () => {
     stop()
   })
 
+  it('a copy that cannot run when its volume starts is marked as failed before it misses a write, and is rebuilt later', async () => {
+    const stage = await openLonghorn({
+      volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
+    })
+    const { controls, cordon, evictInstanceManagers, replicasOf, volume, seconds, until, stop } = stage
+    await controls.attach('db', 'node-3')
+    await seconds(5)
+    await controls.detach('db')
+    await seconds(5)
+    await cordon('node-1')
+    await evictInstanceManagers('node-1')
+    await seconds(30)
+    expect((await replicasOf('db')).map(({ spec }) => spec?.failedAt)).toEqual(['', ''])
+    await controls.attach('db', 'node-3')
+    await until(async () => (await volume('db')).status?.state === 'attached')
+    const failed = (await replicasOf('db')).filter(({ spec }) => spec?.failedAt !== '').map(({ spec }) => spec?.nodeID)
+    expect(failed).toEqual(['node-1'])
+    controls.writeData('db')
+    await cordon('node-1', false)
+    await until(async () => (await volume('db')).status?.robustness === 'healthy')
+    expect(controls.verify('db')).toMatchObject({ isIntact: true, healthy: [{ mode: 'RW' }, { mode: 'RW' }] })
+    stop()
+  })
+
   it('a stumble of the kubelet shorter than the grace changes nothing', async () => {
     const { node, world, seconds, stop } = await openLonghorn()
     world.kubelet.setReady('node-1', false)
