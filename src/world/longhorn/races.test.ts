@@ -16,10 +16,11 @@ function roughDescription(): LonghornDescription {
   }
 }
 
-/** Cordons, evictions of replicas and cancellations drawn from the seed; when rough, instance managers go without asking. */
+/** Cordons, evictions of replicas and cancellations drawn from the seed; when rough, instance managers and power go without asking. */
 async function live(seed: number, turns: number, isRough = false) {
   const stage = await openLonghorn(roughDescription(), { seed, nodeCount: 5 })
   const { controls, cordon, requestEviction, evictInstanceManagers, volume, seconds, list, failures } = stage
+  const { kubelet } = stage.world
   const drawn = seededRandom(seed * 7 + 1)
   const draw = (count: number) => (drawn.next() * count) | 0
   const trace: string[] = []
@@ -30,6 +31,10 @@ async function live(seed: number, turns: number, isRough = false) {
     const on = draw(3) > 0
     await cordon(node, on)
     await requestEviction(node, on)
+    if (isRough && draw(4) === 0) {
+      if (kubelet.isOn(node)) kubelet.powerOff(node)
+      else kubelet.powerOn(node)
+    }
     if (isRough && on && draw(2) === 0) await evictInstanceManagers(node)
     const name = names[draw(3)] as string
     if (draw(4) === 0) await controls.attach(name, `node-${1 + draw(5)}`)
@@ -48,6 +53,7 @@ async function live(seed: number, turns: number, isRough = false) {
     trace.push((await list(longhornReplicas)).map(({ metadata, spec }) => `${metadata.name}@${spec?.nodeID}`).join(' '))
   }
   for (let node = 1; node <= 5; node += 1) {
+    kubelet.powerOn(`node-${node}`)
     await cordon(`node-${node}`, false)
     await requestEviction(`node-${node}`, false)
   }
@@ -77,7 +83,7 @@ describe('late caches, refused writes and drawn orders', () => {
   )
 
   it.each([11, 12, 13, 14, 15, 16])(
-    'seed %i: instance managers that are taken away cost no data: all of it is there when their nodes are back',
+    'seed %i: instance managers and power that are taken away cost no data: all of it is there when their nodes are back',
     async (seed) => {
       const { ends, failures } = await live(seed, 15, true)
       expect(ends.map(([name, , robustness]) => [name, robustness])).toEqual([
