@@ -57,6 +57,15 @@ describe('what is unknown', () => {
       },
       { flags: '=v-n1 EvictionAutomatic', auto: '' },
     ],
+    'a volume that cannot be read may have a policy of its own, so its last copy is held': [
+      {
+        policy: 'always-allow',
+        nodes: two,
+        volumes: { v: { copies: { n1: 'healthy' } } },
+        unreadable: [{ object: 'volume/v', why: 'spec is not an object' }],
+      },
+      { kept: 'im-n1 im-n2', mayDrain: 'n1: DrainPolicyUnknown' },
+    ],
     'a replica that cannot be read holds the node it lies on, and no other': [
       {
         nodes: { n1: cordoned, n2: cordoned },

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
 import { createLonghornJudge, type LonghornJudge } from './judge.ts'
 import { drainPolicies } from './snapshot.ts'
 import { longhornStage } from './testing/longhorn-stage.ts'
@@ -116,6 +117,23 @@ it('with patience every node of a healthy Longhorn with room can be emptied, and
       expect(longhorn.mayEvict(node)).toBe(true)
       longhorn.evict(node)
       for (const { name } of longhorn.seen.volumes) expect(longhorn.available(name).length).toBeGreaterThan(0)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+it('a judge that follows the story answers as one that sees it for the first time, whether or not it is obeyed', () => {
+  fc.assert(
+    fc.property(story, ({ events, ...placing }) => {
+      const longhorn = stageOf(placing)
+      const judge = createLonghornJudge()
+      for (const { happenings: met, greed } of events) {
+        const decision = judge.decide(longhorn.seen)
+        expect(decision).toEqual(decideLonghornDrain(longhorn.seen))
+        const writes = longhorn.writesOf(decision)
+        for (const write of writes.slice(0, (greed[0] ?? 0) % (writes.length + 1))) longhorn.seen = write(longhorn.seen)
+        for (const { what, which } of met) happen(longhorn, what, which)
+      }
     }),
     { numRuns: 200 },
   )
