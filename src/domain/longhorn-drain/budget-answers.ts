@@ -1,0 +1,58 @@
+import type { BudgetAnswer, NodeAnswer } from './decision.ts'
+import type { LonghornIndex } from './longhorn-index.ts'
+import { isManagerHeld } from './node-holds.ts'
+import type { InstanceManagerView, LonghornNodeView } from './snapshot.ts'
+
+type Answer = Pick<BudgetAnswer, 'wanted' | 'reason' | 'explanation'>
+
+/** What is known of the node of an instance manager when its budget is decided. */
+export interface NodeState {
+  readonly node: LonghornNodeView | undefined
+  readonly isHeld: boolean
+  /** Where the node is cordoned or drained. */
+  readonly answer: NodeAnswer | undefined
+}
+
+/**
+ * Whether each budget of a node should be there.
+ *
+ * On an open node always, or, where the cluster is autoscaled, where something rests on it. On a cordoned one as long as
+ * something holds the node; one that went too early is made again, since the pod may not have been evicted yet.
+ * An instance manager that does not run keeps what it has.
+ */
+export function budgetAnswers(index: LonghornIndex, nodeName: string, state: NodeState): BudgetAnswer[] {
+  return index.instanceManagersOn(nodeName).map((manager) => ({
+    instanceManager: manager.name,
+    node: nodeName,
+    ...answerFor(index, manager, state),
+  }))
+}
+
+function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, isHeld, answer }: NodeState): Answer {
+  if (!manager.isRunning) {
+    return {
+      wanted: 'leave',
+      reason: 'InstanceManagerAway',
+      explanation: 'It does not run; its budget stays as it is.',
+    }
+  }
+  if (node === undefined || node.kubernetes === 'absent') {
+    const explanation = `There is no node ${manager.node} that could be drained; its budget stays as it is.`
+    return { wanted: 'leave', reason: 'NodeUnknown', explanation }
+  }
+  const isOpen = !node.isCordoned
+  if (isOpen && !index.settings.isAutoscaled) {
+    return { wanted: 'present', reason: 'NotCordoned', explanation: 'The node takes new pods, so it is protected.' }
+  }
+  if (!isManagerHeld(manager, isHeld)) {
+    const explanation = isOpen
+      ? 'Nothing rests on this node alone, so the autoscaler may remove it.'
+      : 'Nothing on the node holds it any more.'
+    return { wanted: 'absent', reason: 'ReplicasProtected', explanation }
+  }
+  const first = answer?.blockers[0]
+  if (isOpen || first === undefined) {
+    return { wanted: 'present', reason: 'NotCordoned', explanation: 'Something rests on this node alone.' }
+  }
+  return { wanted: 'present', reason: first.reason, explanation: (answer as NodeAnswer).explanation }
+}

@@ -1,0 +1,224 @@
+import { describe } from 'vitest'
+import { type DecisionTable, tellDecisions } from './testing/tell-decisions.ts'
+
+const cordoned = { isCordoned: true }
+const open = {}
+const two = { n1: cordoned, n2: open }
+const three = { n1: cordoned, n2: open, n3: open }
+
+describe('block-for-eviction', () => {
+  const table: DecisionTable = {
+    'every replica of a cordoned node moves, and holds it until it has moved': [
+      { nodes: three, volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } }, w: { copies: { n1: 'healthy' } } } },
+      {
+        kept: 'im-n1 im-n2 im-n3',
+        flags: '+v-n1 EvictionAutomatic, +w-n1 EvictionAutomatic',
+        auto: '+n1',
+        mayDrain: 'n1: ReplicaMoving',
+      },
+    ],
+    'failed, unused and half-built replicas hold the node too': [
+      { nodes: two, volumes: { v: { copies: { n1: 'failed', n2: 'healthy' } } } },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
+    ],
+    'an uncordoned node gets its replicas back to normal': [
+      {
+        nodes: { n1: { isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '-v-n1 EvictionCanceled', auto: '-n1', mayDrain: '' },
+    ],
+    'a second look changes nothing and tells nothing new': [
+      {
+        nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
+      },
+      { flags: '=v-n1 EvictionAutomatic', auto: '' },
+    ],
+    'a node that falls silent stops evicting, for nobody could copy from it': [
+      {
+        nodes: { n1: { ...cordoned, kubernetes: 'silent', isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
+      },
+      { flags: '-v-n1 KubernetesNodeNotReady', auto: '-n1' },
+    ],
+    'a strict-local replica is told as what it is: bound, and never gone by waiting': [
+      { nodes: two, volumes: { v: { copies: { n1: 'healthy' }, isStrictLocal: true } } },
+      { flags: '+v-n1 EvictionAutomatic', auto: '+n1', mayDrain: 'n1: StrictLocalReplica' },
+    ],
+    'for a reboot a replica with a protected copy elsewhere stays, and the node may go': [
+      {
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n2', flags: '', mayDrain: 'n1: yes' },
+    ],
+    'for a reboot the last copy still moves first': [
+      {
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
+    ],
+    'a volume that asks for block-for-eviction itself moves for a reboot too': [
+      {
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' }, policy: 'block-for-eviction' } },
+      },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic' },
+    ],
+    'for a removal everything moves': [
+      {
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Remove' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic' },
+    ],
+    'with the trigger drain a mere cordon moves nothing, and the node is held': [
+      { trigger: 'drain', nodes: two, volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      { kept: 'im-n1 im-n2', flags: '', auto: '', mayDrain: 'n1: ReplicaMustLeave' },
+    ],
+    'with the trigger drain the first attempt to evict moves the replicas': [
+      {
+        trigger: 'drain',
+        nodes: { n1: { ...cordoned, isDraining: true }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { flags: '+v-n1 EvictionAutomatic', auto: '+n1' },
+    ],
+    'with the trigger drain a drain that pauses does not cancel what was begun': [
+      {
+        trigger: 'drain',
+        nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
+      },
+      { flags: '=v-n1 EvictionAutomatic', auto: '' },
+    ],
+  }
+  tellDecisions(table, 'block-for-eviction')
+})
+
+describe('block-for-eviction-if-contains-last-replica', () => {
+  const begun = { ...cordoned, isAutoEvicting: true }
+  const flagged = { isEvictionRequested: true }
+  const table: DecisionTable = {
+    'of two volumes only the one without another copy moves': [
+      {
+        nodes: three,
+        volumes: {
+          one: { copies: { n1: 'healthy' } },
+          v3: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } },
+        },
+      },
+      { kept: 'im-n1 im-n2 im-n3', flags: '+one-n1 EvictionAutomatic', auto: '+n1', mayDrain: 'n1: ReplicaMoving' },
+    ],
+    'without any budget the only copies of a node move, linked clones too': [
+      {
+        nodes: { n1: { ...cordoned, hasBudget: false }, n2: { hasBudget: false } },
+        volumes: { source: { copies: { n1: 'healthy' } }, clone: { copies: { n1: 'healthy' } } },
+      },
+      { flags: '+clone-n1 EvictionAutomatic, +source-n1 EvictionAutomatic' },
+    ],
+    'a copy whose budget is only about to be made keeps its twin from moving for nothing': [
+      {
+        nodes: { n1: cordoned, n2: { hasBudget: false } },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '' },
+    ],
+    'a volume that was never attached moves, and does not hold the node': [
+      { nodes: two, volumes: { v: { copies: { n1: 'unused' } } } },
+      { kept: 'im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: yes' },
+    ],
+    'once the replacement is whole the move is carried through, and no copy is left over': [
+      {
+        nodes: { n1: begun, n2: open },
+        volumes: { v: { copies: { n1: flagged, n2: 'healthy' }, numberOfReplicas: 1 } },
+      },
+      { kept: 'im-n2', flags: '=v-n1 EvictionAutomatic', auto: '', mayDrain: 'n1: yes' },
+    ],
+    'a move for which nothing was made yet is cancelled when the volume turns out to be safe': [
+      {
+        nodes: { n1: begun, n2: open, n3: open },
+        volumes: { v: { copies: { n1: flagged, n2: 'healthy', n3: 'healthy' } } },
+      },
+      { flags: '-v-n1 EvictionCanceled', auto: '-n1', mayDrain: 'n1: yes' },
+    ],
+    'a flag that a user set and took back is cancelled though a spare copy exists': [
+      {
+        nodes: { n1: cordoned, n2: open },
+        volumes: { v: { copies: { n1: flagged, n2: 'healthy' }, numberOfReplicas: 1 } },
+      },
+      { flags: '-v-n1 EvictionCanceled' },
+    ],
+    'a node whose object is gone does not stop the drain of another': [
+      {
+        nodes: { n1: { kubernetes: 'absent' }, n2: cordoned, n3: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' }, state: 'detached' } },
+      },
+      { kept: 'im-n3', flags: '', mayDrain: 'n2: yes' },
+    ],
+    'a kubelet that blips elsewhere starts no move': [
+      {
+        nodes: { n1: cordoned, n2: { kubernetes: 'silent' } },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '' },
+    ],
+    "the seed's shorter spelling means the same": [
+      { policy: 'block-for-eviction-if-last-replica', nodes: two, volumes: { v: { copies: { n1: 'healthy' } } } },
+      { flags: '+v-n1 EvictionAutomatic' },
+    ],
+  }
+  tellDecisions(table, 'block-for-eviction-if-contains-last-replica')
+})
+
+describe('what users ask for', () => {
+  const askedDisk = (node: string) => [{ uuid: `disk-${node}`, isEvictionAsked: true }]
+  const table: DecisionTable = {
+    'a disk that is to be emptied is emptied without a cordon, and that is not automatic': [
+      { nodes: { n1: { disks: askedDisk('n1') }, n2: open }, volumes: { v: { copies: { n1: 'healthy' } } } },
+      { flags: '+v-n1 EvictionUserRequested', auto: '' },
+    ],
+    'a node that a user empties and that is cordoned too is emptied for the user': [
+      {
+        policy: 'block-for-eviction',
+        nodes: { n1: { ...cordoned, isEvictionAsked: true, isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy' } } },
+      },
+      { flags: '+v-n1 EvictionUserRequested', auto: '-n1' },
+    ],
+    'one disk for the user and one by policy make the node evict automatically': [
+      {
+        policy: 'block-for-eviction',
+        nodes: { n1: { ...cordoned, disks: askedDisk('n1') }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy' } }, w: { copies: { n1: { diskUuid: 'other' } } } },
+      },
+      { flags: '+v-n1 EvictionUserRequested, +w-n1 EvictionAutomatic', auto: '+n1' },
+    ],
+    'a policy that moves nothing cancels what another one began': [
+      {
+        nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
+        volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
+      },
+      { flags: '-v-n1 EvictionCanceled', auto: '-n1' },
+    ],
+    'a replica that is going already does not make its node begin to empty itself before anybody drains it': [
+      {
+        policy: 'block-for-eviction',
+        trigger: 'drain',
+        nodes: two,
+        volumes: {
+          going: { copies: { n1: { isEvictionRequested: true, isBeingDeleted: true } } },
+          v: { copies: { n1: 'healthy' } },
+        },
+      },
+      { flags: '=going-n1 EvictionAutomatic', auto: '' },
+    ],
+    'a replica that is being deleted is not written to': [
+      { nodes: two, volumes: { v: { copies: { n1: { isEvictionRequested: true, isBeingDeleted: true } } } } },
+      { flags: '=v-n1 EvictionAutomatic' },
+    ],
+  }
+  tellDecisions(table)
+})

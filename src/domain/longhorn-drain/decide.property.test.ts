@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import type { LonghornDecision } from './decision.ts'
+import { createLonghornJudge } from './judge.ts'
+import type { LonghornSnapshot } from './snapshot.ts'
+import { arbitraryLonghorn } from './testing/arbitrary-longhorn.ts'
+import { applyDecision } from './testing/longhorn-stage.ts'
+
+it('every instance manager is answered once, whatever is seen, and the same each time', () => {
+  fc.assert(
+    fc.property(arbitraryLonghorn, (seen) => {
+      const decision = decideLonghornDrain(seen)
+      expect(decideLonghornDrain(seen)).toEqual(decision)
+      expect(decision.budgets.map(({ instanceManager }) => instanceManager).sort()).toEqual(
+        seen.instanceManagers.map(({ name }) => name).sort(),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('the order in which objects are listed decides nothing', () => {
+  fc.assert(
+    fc.property(arbitraryLonghorn, (seen) => {
+      expect(decideLonghornDrain(reversed(seen))).toEqual(decideLonghornDrain(seen))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('what is decided settles: budgets that are made let others go, and then nothing more is asked for', () => {
+  fc.assert(
+    fc.property(arbitraryLonghorn, (seen) => {
+      const first = applyDecision(seen, decideLonghornDrain(seen))
+      const second = applyDecision(first, decideLonghornDrain(first))
+      const third = applyDecision(second, decideLonghornDrain(second))
+      expect(asksOf(third)).toEqual({ flags: [], budgets: [], autoEvicting: [], orphanBudgets: [], surplus: [] })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('where no budget is missing, one decision is enough', () => {
+  fc.assert(
+    fc.property(arbitraryLonghorn, (arbitrary) => {
+      const managers = arbitrary.instanceManagers.map(({ name }) => name)
+      const seen = { ...arbitrary, budgets: new Set(managers) }
+      const after = applyDecision(seen, decideLonghornDrain(seen))
+      expect(asksOf(after)).toEqual({ flags: [], budgets: [], autoEvicting: [], orphanBudgets: [], surplus: [] })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('a judge that sees one change after the other answers as one that sees everything for the first time', () => {
+  fc.assert(
+    fc.property(fc.array(arbitraryLonghorn, { minLength: 2, maxLength: 5 }), fc.array(fc.nat(6)), (worlds, picks) => {
+      const judge = createLonghornJudge()
+      let seen = worlds[0] as LonghornSnapshot
+      expect(judge.decide(seen)).toEqual(decideLonghornDrain(seen))
+      for (const [at, pick] of picks.entries()) {
+        seen = withOnePart(seen, worlds[at % worlds.length] as LonghornSnapshot, pick)
+        expect(judge.decide(seen)).toEqual(decideLonghornDrain(seen))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+function reversed(seen: LonghornSnapshot): LonghornSnapshot {
+  return {
+    ...seen,
+    nodes: seen.nodes.toReversed(),
+    volumes: seen.volumes.toReversed(),
+    replicas: seen.replicas.toReversed(),
+    instanceManagers: seen.instanceManagers.toReversed(),
+    budgets: new Set([...seen.budgets].reverse()),
+    unreadable: seen.unreadable.toReversed(),
+  }
+}
+
+function asksOf(seen: LonghornSnapshot) {
+  const decision: LonghornDecision = decideLonghornDrain(seen)
+  const budgets = decision.budgets.filter(({ instanceManager, wanted }) => {
+    const isThere = seen.budgets.has(instanceManager)
+    return (wanted === 'present' && !isThere) || (wanted === 'absent' && isThere)
+  })
+  return {
+    flags: decision.evictions.filter(({ changes }) => changes),
+    budgets,
+    autoEvicting: decision.autoEvicting,
+    orphanBudgets: decision.orphanBudgets,
+    surplus: decision.surplusReplicas,
+  }
+}
+
+function withOnePart(seen: LonghornSnapshot, other: LonghornSnapshot, pick: number): LonghornSnapshot {
+  const parts: Partial<LonghornSnapshot>[] = [
+    { nodes: [...seen.nodes.slice(1), ...other.nodes.slice(0, 1)].filter(isFirstOfName) },
+    { volumes: other.volumes },
+    { replicas: [...other.replicas.slice(0, 1), ...seen.replicas].filter(isFirstOfName) },
+    { replicas: seen.replicas.slice(1) },
+    { instanceManagers: other.instanceManagers },
+    { budgets: other.budgets },
+    { settings: other.settings, unreadable: other.unreadable },
+  ]
+  return { ...seen, ...parts[pick] }
+}
+
+function isFirstOfName<T extends { readonly name: string }>({ name }: T, at: number, all: readonly T[]): boolean {
+  return all.findIndex((item) => item.name === name) === at
+}

@@ -1,0 +1,108 @@
+import type { EvictionAnswer } from './decision.ts'
+import { hasCopyProtectedSoon, type SettledSoFar } from './protection.ts'
+import { replicaRule } from './replica-hold.ts'
+import type { LonghornNodeView, ReplicaView } from './snapshot.ts'
+
+interface Flag {
+  readonly isRequested: boolean
+  readonly event: EvictionAnswer['event']
+  readonly why: string
+}
+
+/** For each replica on the node whose flag is up or should change. A node that is not known keeps all flags as they are. */
+export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): EvictionAnswer[] {
+  if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
+  const answers: EvictionAnswer[] = []
+  const isOneToAsk = node.isEvictionAsked || isLeaving(so, node) || node.disks.some((disk) => disk.isEvictionAsked)
+  for (const replica of so.index.replicasOn(node.name)) {
+    if (!isOneToAsk && !replica.isEvictionRequested) continue
+    const { isRequested, event, why } = flagOf(so, node, replica)
+    const changes = isRequested !== replica.isEvictionRequested
+    if (!isRequested && !changes) continue
+    answers.push({ replica: replica.name, node: node.name, isRequested, event, changes, explanation: why })
+  }
+  return answers
+}
+
+/**
+ * Asked for by policy alone: neither the node nor the disk of the replica was emptied by a user. A replica that is going
+ * already, whoever asked for it, does not make its node begin.
+ */
+export function isAutoEvicting(so: SettledSoFar, node: LonghornNodeView, answers: readonly EvictionAnswer[]): boolean {
+  if (so.index.unreadableObjects.has(`node/${node.name}`)) return node.isAutoEvicting
+  if (node.isEvictionAsked || answers.length === 0) return false
+  const flagged = new Set(answers.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
+  return so.index
+    .replicasOn(node.name)
+    .filter(({ isBeingDeleted }) => !isBeingDeleted || (node.isAutoEvicting && node.isCordoned))
+    .some((replica) => flagged.has(replica.name) && !isDiskAsked(node, replica))
+}
+
+function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {
+  if (replica.isBeingDeleted) {
+    return asItIs(replica, 'It is being deleted.')
+  }
+  if (node.kubernetes !== 'ready') {
+    const why = node.kubernetes === 'absent' ? 'is gone' : 'does not answer'
+    return { isRequested: false, event: 'KubernetesNodeNotReady', why: `Node ${node.name} ${why}.` }
+  }
+  if (node.isEvictionAsked || isDiskAsked(node, replica)) {
+    const what = node.isEvictionAsked ? `node ${node.name}` : `disk ${replica.diskUuid} of node ${node.name}`
+    return { isRequested: true, event: 'EvictionUserRequested', why: `A user asked for ${what} to be emptied.` }
+  }
+  if (!isLeaving(so, node)) {
+    return canceled(node.isCordoned ? 'Nobody drains the node.' : `Node ${node.name} takes new pods.`)
+  }
+  return flagByPolicy(so, node, replica)
+}
+
+function flagByPolicy(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {
+  const rule = replicaRule(so.index, replica)
+  if (rule === 'unknown') return asItIs(replica, 'The drain policy is unknown: nothing begins to move, nothing stops.')
+  if (rule === 'move-all') return automatic(`Every replica leaves node ${node.name} before it goes.`)
+  if (rule !== 'move-last') return canceled('The drain policy moves no replicas.')
+  if (!hasCopyProtectedSoon(so, replica)) {
+    return automatic(`Volume ${replica.volume} has no protected copy but the one on node ${node.name}.`)
+  }
+  if (node.isAutoEvicting && replica.isEvictionRequested && hasReplacement(so, replica)) {
+    return automatic('Its replacement is there already, so the move is carried through.')
+  }
+  return canceled(`Volume ${replica.volume} has a protected copy on another node.`)
+}
+
+/**
+ * A cordon is enough where the settings say so. Else somebody must drain; and what was begun goes on until the node is
+ * uncordoned, however long nobody tries again, since a drain that waits for the data looks like one that was given up.
+ */
+function isLeaving({ index }: SettledSoFar, node: LonghornNodeView): boolean {
+  return node.isCordoned && (index.settings.trigger === 'cordon' || node.isDraining || node.isAutoEvicting)
+}
+
+/** More copies than the volume wants, whole or being built: to cancel now would leave one too many behind. */
+function hasReplacement({ index }: SettledSoFar, replica: ReplicaView): boolean {
+  const wanted = index.volumes.get(replica.volume)?.numberOfReplicas
+  const live = index
+    .copiesOf(replica.volume)
+    .filter(({ failedAt, isBeingDeleted }) => failedAt === '' && !isBeingDeleted)
+  return wanted !== undefined && live.length > wanted
+}
+
+function isDiskAsked({ disks }: LonghornNodeView, { diskUuid }: ReplicaView): boolean {
+  return disks.some(({ uuid, isEvictionAsked }) => isEvictionAsked && uuid === diskUuid)
+}
+
+function automatic(why: string): Flag {
+  return { isRequested: true, event: 'EvictionAutomatic', why }
+}
+
+function canceled(why: string): Flag {
+  return { isRequested: false, event: 'EvictionCanceled', why }
+}
+
+function asItIs({ isEvictionRequested }: ReplicaView, why: string): Flag {
+  return {
+    isRequested: isEvictionRequested,
+    event: isEvictionRequested ? 'EvictionAutomatic' : 'EvictionCanceled',
+    why,
+  }
+}

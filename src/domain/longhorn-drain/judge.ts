@@ -1,0 +1,207 @@
+import { budgetAnswers } from './budget-answers.ts'
+import type { BudgetAnswer, EvictionAnswer, LonghornDecision, NodeAnswer } from './decision.ts'
+import { evictionAnswers, isAutoEvicting } from './eviction-flags.ts'
+import { IndexedSnapshot, type Touched } from './longhorn-index.ts'
+import { nodeAnswer } from './node-answer.ts'
+import { isManagerHeld, isNodeHeld, nodeHolds } from './node-holds.ts'
+import { orphanBudgets } from './orphan-budgets.ts'
+import { clusterProblems, volumeProblems } from './problems.ts'
+import type { SettledSoFar } from './protection.ts'
+import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
+import { surplusReplicas } from './surplus-replicas.ts'
+
+/** All that is decided about one node. */
+interface Place {
+  readonly budgets: readonly BudgetAnswer[]
+  readonly evictions: readonly EvictionAnswer[]
+  readonly autoEvicting: LonghornDecision['autoEvicting']
+  readonly nodes: readonly NodeAnswer[]
+}
+
+export interface LonghornJudge {
+  /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */
+  decide(snapshot: LonghornSnapshot): LonghornDecision
+}
+
+/**
+ * Decides again and again about one Longhorn, and looks only at what a change can matter to.
+ *
+ * Budgets are let go one after the other in the order of the nodes' names, and one that is let go protects nothing for
+ * those that follow: of the copies of a volume that rely on each other, one always keeps its budget.
+ */
+export function createLonghornJudge(): LonghornJudge {
+  const index = new IndexedSnapshot()
+  const places = new Map<string, Place>()
+  const surplusByVolume = new Map<string, readonly string[]>()
+  const problemsByVolume = new Map<string, LonghornDecision['problems']>()
+  const surplus = new Set<string>()
+  const released = new Set<string>()
+  const planned = new Set<string>()
+  const settled: SettledSoFar = { index, released, planned, surplus }
+  let order: readonly string[] = []
+
+  return {
+    decide(snapshot) {
+      const touched = index.update(snapshot)
+      const nodes = new Set(touched.nodes)
+      judgeVolumes(snapshot, touched, nodes)
+      if (touched.isEverything) judgeEverything(snapshot)
+      else judgeNodes(nodes)
+      return assemble()
+    },
+  }
+
+  function judgeVolumes(snapshot: LonghornSnapshot, touched: Touched, nodes: Set<string>): void {
+    if (touched.isEverything) {
+      surplusByVolume.clear()
+      problemsByVolume.clear()
+      surplus.clear()
+    }
+    const names = touched.isEverything
+      ? new Set([...index.volumes.keys(), ...snapshot.replicas.map(({ volume }) => volume)])
+      : touched.volumes
+    for (const name of names) {
+      const before = surplusByVolume.get(name) ?? []
+      const after = surplusReplicas(index, name)
+      for (const replica of before) surplus.delete(replica)
+      for (const replica of after) surplus.add(replica)
+      put(surplusByVolume, name, after)
+      put(problemsByVolume, name, volumeProblems(index, name))
+      if (before.length > 0 || after.length > 0) for (const { node } of index.copiesOf(name)) nodes.add(node)
+    }
+  }
+
+  function judgeEverything(snapshot: LonghornSnapshot): void {
+    places.clear()
+    released.clear()
+    planned.clear()
+    const names = new Set([...index.nodes.keys(), ...snapshot.instanceManagers.map(({ node }) => node)])
+    order = [...names].sort()
+    for (const name of order) settleBudgets(name)
+    for (const name of order) places.set(name, judgePlace(name))
+  }
+
+  function judgeNodes(touched: Set<string>): void {
+    const before = places.size
+    const isOneNew = [...touched].some((name) => !places.has(name))
+    for (const name of settleInOrder(touched)) {
+      places.delete(name)
+      if (index.nodes.has(name) || index.instanceManagersOn(name).length > 0) places.set(name, judgePlace(name))
+    }
+    if (isOneNew || places.size !== before) order = [...places.keys()].sort()
+  }
+
+  /** Where the budgets of a node come out differently, those that share volumes with it are settled again after it. */
+  function settleInOrder(touched: ReadonlySet<string>): ReadonlySet<string> {
+    const all = new Set(touched)
+    const pending = [...touched].sort()
+    for (let at = 0; at < pending.length; at += 1) {
+      const name = pending[at] as string
+      if (!settleBudgets(name)) continue
+      for (const { node } of index.replicasOn(name).flatMap(({ volume }) => index.copiesOf(volume))) {
+        if (all.has(node)) continue
+        all.add(node)
+        if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
+      }
+    }
+    return all
+  }
+
+  /** Whether anything came out differently. Without autoscaling only cordoned nodes let budgets go, and those protect nothing. */
+  function settleBudgets(name: string): boolean {
+    const node = index.nodes.get(name)
+    const managers = index.instanceManagersOn(name)
+    const was = managers.map(({ name: manager }) => [released.delete(manager), planned.delete(manager)])
+    if (node !== undefined && node.kubernetes !== 'absent') {
+      const so = { ...settled, before: name }
+      const isHeld = node.isCordoned || index.settings.isAutoscaled ? isNodeHeld(so, name) : true
+      for (const manager of managers) settleManager(manager, node, isHeld)
+    }
+    return managers.some(
+      ({ name: manager }, at) => released.has(manager) !== was[at]?.[0] || planned.has(manager) !== was[at]?.[1],
+    )
+  }
+
+  function settleManager(manager: InstanceManagerView, node: LonghornNodeView, isHeld: boolean): void {
+    if (!manager.isRunning) return
+    const isAlwaysThere = !node.isCordoned && !index.settings.isAutoscaled
+    const isWanted = isAlwaysThere || isManagerHeld(manager, isHeld)
+    const isThere = index.budgets.has(manager.name)
+    if (isThere && !isWanted) released.add(manager.name)
+    if (!isThere && isWanted) planned.add(manager.name)
+  }
+
+  function judgePlace(name: string): Place {
+    const node = index.nodes.get(name)
+    if (node === undefined) {
+      const budgets = budgetAnswers(index, name, { node, isHeld: true, answer: undefined })
+      return { budgets, evictions: [], autoEvicting: [], nodes: [] }
+    }
+    const evictions = evictionAnswers(settled, node)
+    const isAuto = isAutoEvicting(settled, node, evictions)
+    const answer =
+      node.isCordoned || node.isDraining
+        ? nodeAnswer(settled, node, { holds: nodeHolds(settled, name), evictions })
+        : undefined
+    const isHeld = isHeldAsSettled(name)
+    return {
+      budgets: budgetAnswers(index, name, { node, isHeld, answer }),
+      evictions,
+      autoEvicting: isAuto === node.isAutoEvicting ? [] : [{ node: name, isAutoEvicting: isAuto }],
+      nodes: answer === undefined ? [] : [answer],
+    }
+  }
+
+  /** The answers follow what was settled, not what a second look would give after others were settled too. */
+  function isHeldAsSettled(name: string): boolean {
+    return index
+      .instanceManagersOn(name)
+      .some(
+        ({ name: manager, isRunning, type }) =>
+          isRunning &&
+          type !== 'engine' &&
+          (index.budgets.has(manager) ? !released.has(manager) : planned.has(manager)),
+      )
+  }
+
+  function assemble(): LonghornDecision {
+    const budgets: BudgetAnswer[] = []
+    const evictions: EvictionAnswer[] = []
+    const autoEvicting: LonghornDecision['autoEvicting'][number][] = []
+    const nodes: NodeAnswer[] = []
+    for (const name of order) {
+      const place = places.get(name) as Place
+      for (const answer of place.budgets) budgets.push(answer)
+      for (const answer of place.evictions) evictions.push(answer)
+      autoEvicting.push(...place.autoEvicting)
+      nodes.push(...place.nodes)
+    }
+    const problems = [...clusterProblems(index), ...[...problemsByVolume.values()].flat()].sort(byObject)
+    return {
+      budgets,
+      evictions,
+      autoEvicting,
+      orphanBudgets: orphanBudgets(index),
+      surplusReplicas: [...surplus].sort(),
+      nodes,
+      problems,
+    }
+  }
+}
+
+/** Where a name belongs among those after a place, all of them in order. */
+function placeAfter(names: readonly string[], place: number, name: string): number {
+  let at = place + 1
+  while (at < names.length && (names[at] as string) < name) at += 1
+  return at
+}
+
+function put<T>(map: Map<string, readonly T[]>, key: string, items: readonly T[]): void {
+  if (items.length === 0) map.delete(key)
+  else map.set(key, items)
+}
+
+function byObject(left: LonghornDecision['problems'][number], right: LonghornDecision['problems'][number]): number {
+  const [a, b] = [`${left.object} ${left.problem}`, `${right.object} ${right.problem}`]
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,47 @@
+import type { EvictionAnswer, NodeAnswer, ReplicaBlocker } from './decision.ts'
+import { explainEngine, explainManagerAway, explainReplica, explainUnreadable } from './explain-hold.ts'
+import type { NodeHolds } from './node-holds.ts'
+import type { SettledSoFar } from './protection.ts'
+import type { LonghornNodeView } from './snapshot.ts'
+
+/** May the node go, and if not, what holds it: engines first, since they hold it under every policy. */
+export function nodeAnswer(
+  so: SettledSoFar,
+  node: LonghornNodeView,
+  { holds, evictions }: { readonly holds: NodeHolds; readonly evictions: readonly EvictionAnswer[] },
+): NodeAnswer {
+  const { index } = so
+  const flagged = new Set(evictions.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
+  const blockers: ReplicaBlocker[] = [
+    ...holds.engines.map((volume) => explainEngine(index, node.name, volume)),
+    ...holds.replicas.map((held) => explainReplica(so, { ...held, isFlagged: flagged.has(held.replica.name) })),
+    ...holds.unreadable.map(explainUnreadable),
+    ...index
+      .instanceManagersOn(node.name)
+      .filter(({ name, isRunning }) => !isRunning && index.budgets.has(name))
+      .map(explainManagerAway),
+  ]
+  const bytesLeft = bytesToMove(so, node.name, flagged)
+  const [first] = blockers
+  if (first === undefined) {
+    const explanation = node.isCordoned
+      ? 'Nothing on the node holds it.'
+      : 'Nothing on the node holds it; its budgets go when it is cordoned.'
+    return { node: node.name, mayDrain: true, reason: 'ReplicasProtected', explanation, bytesLeft, blockers }
+  }
+  const more = blockers.length === 1 ? '' : ` And ${blockers.length - 1} more.`
+  const explanation = `${first.explanation}${more}`
+  return { node: node.name, mayDrain: false, reason: first.reason, explanation, bytesLeft, blockers }
+}
+
+/** Bound volumes are left out: they never move. */
+function bytesToMove({ index }: SettledSoFar, node: string, flagged: ReadonlySet<string>): number {
+  let bytes = 0
+  for (const { name, volume } of index.replicasOn(node)) {
+    const view = index.volumes.get(volume)
+    if (view === undefined || view.isStrictLocal || !flagged.has(name)) continue
+    const left = 1 - Math.min(1, Math.max(0, view.rebuiltShare ?? 0))
+    bytes += Math.max(0, Math.round(view.actualBytes * left))
+  }
+  return bytes
+}

@@ -1,0 +1,8 @@
+import type { LonghornIndex } from './longhorn-index.ts'
+
+/** Budgets that name no instance manager. One that cannot be read is still one. */
+export function orphanBudgets({ budgets, instanceManagers, unreadableObjects }: LonghornIndex): readonly string[] {
+  return [...budgets]
+    .filter((name) => !instanceManagers.has(name) && !unreadableObjects.has(`instancemanager/${name}`))
+    .sort()
+}

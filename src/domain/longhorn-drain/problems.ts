@@ -1,0 +1,40 @@
+import type { LonghornDecision } from './decision.ts'
+import type { LonghornIndex } from './longhorn-index.ts'
+import { drainPolicySetting } from './policy.ts'
+
+type Problem = LonghornDecision['problems'][number]
+
+export function clusterProblems({ settings, unreadable }: LonghornIndex): Problem[] {
+  const policy = settings.policy.known
+    ? []
+    : [
+        {
+          object: `setting/${drainPolicySetting}`,
+          problem: `${settings.policy.why}; until it is corrected nothing moves, and last copies are held`,
+        },
+      ]
+  return [...policy, ...unreadable.map(({ object, why }) => ({ object, problem: why }))]
+}
+
+/** What is wrong with a volume and its replicas. Asked with the volume of a replica, it also covers volumes that are gone. */
+export function volumeProblems(index: LonghornIndex, name: string): readonly Problem[] {
+  const problems: Problem[] = []
+  const volume = index.volumes.get(name)
+  const policy = volume?.policy
+  if (policy !== undefined && !policy.known) {
+    const problem = `its drain policy: ${policy.why}; until it is corrected it does not move, and its last copy is held`
+    problems.push({ object: `volume/${name}`, problem })
+  }
+  for (const { name: replica, node, healthyAt } of index.copiesOf(name)) {
+    const object = `replica/${replica}`
+    if (volume === undefined && !index.unreadableObjects.has(`volume/${name}`)) {
+      problems.push({ object, problem: `its volume ${name} is not there` })
+    }
+    if (node === '') {
+      if (healthyAt !== '') problems.push({ object, problem: 'it has data but no node, and protects nothing' })
+    } else if ((index.nodes.get(node)?.kubernetes ?? 'absent') === 'absent') {
+      problems.push({ object, problem: `its node ${node} is gone, so it protects nothing` })
+    }
+  }
+  return problems
+}

@@ -1,0 +1,121 @@
+import type { LonghornIndex } from './longhorn-index.ts'
+import type { ReplicaView } from './snapshot.ts'
+
+/** Why a copy is nothing to rely on. */
+export type Weakness =
+  | 'failed'
+  | 'incomplete'
+  | 'leaving'
+  | 'surplus'
+  | 'unplaced'
+  | 'node-gone'
+  | 'node-cordoned'
+  | 'node-silent'
+  | 'manager-away'
+  | 'budget-missing'
+  | 'budget-released'
+
+const sayings: Readonly<Record<Weakness, string>> = {
+  failed: 'has failed',
+  incomplete: 'is not complete yet',
+  leaving: 'is being deleted',
+  surplus: 'is to be removed as one too many',
+  unplaced: 'has no place yet',
+  'node-gone': 'is on a node that is gone',
+  'node-cordoned': 'is on a cordoned node',
+  'node-silent': 'is on a node that does not answer',
+  'manager-away': 'has no running instance manager',
+  'budget-missing': 'is not held by a budget',
+  'budget-released': 'is not held by a budget any more',
+}
+
+/** What one decision has settled so far. It only grows, and what it settles is never counted on again. */
+export interface SettledSoFar {
+  readonly index: LonghornIndex
+  /** Instance managers whose budgets this decision lets go. */
+  readonly released: ReadonlySet<string>
+  /** Instance managers that get a budget by this decision and have none yet. */
+  readonly planned: ReadonlySet<string>
+  /** Replicas that this decision removes. */
+  readonly surplus: ReadonlySet<string>
+  /** While budgets are settled one node after the other: only what nodes with lesser names gave up or get counts yet. */
+  readonly before?: string
+}
+
+export function isHealthy({ healthyAt, failedAt, isBeingDeleted }: ReplicaView): boolean {
+  return healthyAt !== '' && failedAt === '' && !isBeingDeleted
+}
+
+/** Never written by an engine, or being rebuilt: losing it loses nothing. */
+export function isUnused({ healthyAt, failedAt }: ReplicaView): boolean {
+  return healthyAt === '' && failedAt === ''
+}
+
+/**
+ * What keeps a copy from being protected now; undefined when it is.
+ *
+ * Longhorn's rule: healthy, on a Kubernetes node that is there and takes pods, its instance manager runs and has a budget.
+ * Fails closed: copies that are being deleted, nodes that do not answer, and what this very decision gives up do not count.
+ */
+export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | undefined {
+  const { index } = so
+  const own = ownWeakness(index, copy)
+  if (own !== undefined) return own
+  if (so.surplus.has(copy.name)) return 'surplus'
+  if (index.nodes.get(copy.node)?.kubernetes === 'silent') return 'node-silent'
+  const manager = copy.instanceManager as string
+  if (!index.budgets.has(manager)) return 'budget-missing'
+  return isReleased(so, copy) ? 'budget-released' : undefined
+}
+
+/**
+ * Whether a copy is protected once this decision is carried out. Nothing may be given up on the strength of it; it only
+ * keeps data from being moved, or a second budget from being made, for the moment that a first one takes to appear.
+ */
+export function isProtectedSoon(so: SettledSoFar, copy: ReplicaView): boolean {
+  if (ownWeakness(so.index, copy) !== undefined || so.surplus.has(copy.name)) return false
+  const manager = copy.instanceManager as string
+  if (so.index.budgets.has(manager)) return !isReleased(so, copy)
+  return so.planned.has(manager) && isSettled(so, copy)
+}
+
+function isReleased(so: SettledSoFar, copy: ReplicaView): boolean {
+  return so.released.has(copy.instanceManager as string) && isSettled(so, copy)
+}
+
+function isSettled({ before }: SettledSoFar, { node }: ReplicaView): boolean {
+  return before === undefined || node < before
+}
+
+function ownWeakness(index: LonghornIndex, copy: ReplicaView): Weakness | undefined {
+  if (copy.failedAt !== '') return 'failed'
+  if (copy.healthyAt === '') return 'incomplete'
+  if (copy.isBeingDeleted) return 'leaving'
+  if (copy.node === '') return 'unplaced'
+  const node = index.nodes.get(copy.node)
+  if (node === undefined || node.kubernetes === 'absent') return 'node-gone'
+  if (node.isCordoned) return 'node-cordoned'
+  const manager = copy.instanceManager === undefined ? undefined : index.instanceManagers.get(copy.instanceManager)
+  return manager?.isRunning === true && manager.node === copy.node ? undefined : 'manager-away'
+}
+
+export function hasProtectedCopyElsewhere(so: SettledSoFar, replica: ReplicaView): boolean {
+  return so.index
+    .copiesOf(replica.volume)
+    .some((copy) => copy.node !== replica.node && weaknessOf(so, copy) === undefined)
+}
+
+export function hasCopyProtectedSoon(so: SettledSoFar, replica: ReplicaView): boolean {
+  return so.index.copiesOf(replica.volume).some((copy) => copy.node !== replica.node && isProtectedSoon(so, copy))
+}
+
+/** Names the other copies and what is wrong with each. */
+export function explainOtherCopies(so: SettledSoFar, replica: ReplicaView): string {
+  const others = so.index.copiesOf(replica.volume).filter(({ node }) => node !== replica.node)
+  if (others.length === 0) return 'there is no copy on another node'
+  const told = others.slice(0, 3).map((copy) => {
+    const weakness = weaknessOf(so, copy)
+    return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${weakness === undefined ? 'is protected' : sayings[weakness]}`
+  })
+  return [...told, ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
+}

@@ -1,0 +1,108 @@
+import type { Observed } from '../observed.ts'
+
+/** The values of the setting `node-drain-policy`. */
+export const drainPolicies = [
+  'block-if-contains-last-replica',
+  'allow-if-replica-is-stopped',
+  'always-allow',
+  'block-for-eviction',
+  'block-for-eviction-if-contains-last-replica',
+] as const
+
+export type DrainPolicy = (typeof drainPolicies)[number]
+
+/** Everything that is seen before the drains of one Longhorn are decided; all of it at once, since nodes answer for each other. */
+export interface LonghornSnapshot {
+  readonly nowMs: number
+  readonly settings: LonghornDrainSettings
+  readonly nodes: readonly LonghornNodeView[]
+  readonly volumes: readonly VolumeView[]
+  readonly replicas: readonly ReplicaView[]
+  readonly instanceManagers: readonly InstanceManagerView[]
+  /** Names of the instance managers' budgets that are there, whatever made them. */
+  readonly budgets: ReadonlySet<string>
+  /** Objects that could not be read, and why. They never stop the others. */
+  readonly unreadable: readonly UnreadableObject[]
+}
+
+export interface UnreadableObject {
+  /** `replica/vol-1-r-a`, `volume/vol-1`, `instancemanager/instance-manager-1`, `node/n1` (Longhorn's), … */
+  readonly object: string
+  readonly why: string
+  /** The node whose answer depends on it; that node's budgets are kept, and no other's. */
+  readonly node?: string
+}
+
+export interface LonghornDrainSettings {
+  /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
+  readonly policy: Observed<DrainPolicy>
+  /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
+  readonly trigger: 'cordon' | 'drain'
+  /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
+  readonly isAutoscaled: boolean
+  /** What to do with replicas that a cancelled eviction left over. */
+  readonly surplus: 'keep' | 'remove'
+}
+
+export interface LonghornNodeView {
+  readonly name: string
+  /** `absent`: the Kubernetes node is gone. `silent`: its kubelet does not answer. */
+  readonly kubernetes: 'ready' | 'silent' | 'absent'
+  readonly isCordoned: boolean
+  /** An eviction was attempted on it, or a NodeDisruption is under way. */
+  readonly isDraining: boolean
+  /** Of the NodeDisruption that is under way, if any. */
+  readonly intent: 'Reboot' | 'Remove' | 'Replace' | undefined
+  /** `spec.evictionRequested` of the Longhorn node. */
+  readonly isEvictionAsked: boolean
+  readonly isAutoEvicting: boolean
+  readonly disks: readonly DiskView[]
+}
+
+export interface DiskView {
+  readonly uuid: string
+  readonly isEvictionAsked: boolean
+}
+
+export interface VolumeView {
+  readonly name: string
+  readonly state: 'attached' | 'detached' | 'moving'
+  readonly robustness: 'healthy' | 'degraded' | 'faulted' | 'unknown'
+  readonly numberOfReplicas: number
+  readonly isStrictLocal: boolean
+  /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
+  readonly policy: Observed<DrainPolicy> | undefined
+  readonly actualBytes: number
+  /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
+  readonly attachedBy: string | undefined
+  readonly attachedTo: string | undefined
+  /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
+  readonly rebuiltShare?: number
+}
+
+export interface ReplicaView {
+  readonly name: string
+  readonly volume: string
+  /** '' when it has no place yet. */
+  readonly node: string
+  readonly diskUuid: string
+  readonly healthyAt: string
+  readonly failedAt: string
+  /** Both the wish and the fact. */
+  readonly isStopped: boolean
+  readonly isEvictionRequested: boolean
+  /** By its status, else by the default image of its node. */
+  readonly instanceManager: string | undefined
+  readonly isBeingDeleted: boolean
+}
+
+export interface InstanceManagerView {
+  readonly name: string
+  readonly node: string
+  readonly image: string
+  readonly type: 'aio' | 'engine' | 'replica'
+  readonly dataEngine: 'v1' | 'v2'
+  readonly isRunning: boolean
+  /** Volumes whose engine or engine frontend runs in it. */
+  readonly engines: readonly string[]
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { conditionOf } from '../../api/kube-object.ts'
+import { longhornNamespace, longhornVolumes } from '../../api/longhorn.ts'
+import { pods } from '../../api/resources.ts'
+import { barePod, inDefault } from '../testing/story.ts'
+import { selectNode, type Tickets } from './attachment-tickets.ts'
+import { openLonghorn } from './testing/longhorn-stage.ts'
+
+describe('where a volume is attached', () => {
+  const workload = (nodeID: string) => ({ type: 'csi-attacher', nodeID })
+  const ui = (nodeID: string) => ({ type: 'longhorn-api', nodeID })
+  const eviction = (nodeID: string) => ({ type: 'volume-eviction-controller', nodeID })
+  const rows: Record<string, { tickets: Tickets; current?: string; expected: string | undefined }> = {
+    'nowhere without a ticket': { tickets: {}, current: 'a', expected: undefined },
+    'people come before workloads': { tickets: { w: workload('a'), u: ui('b') }, expected: 'b' },
+    'workloads come before evictions': { tickets: { e: eviction('a'), w: workload('b') }, expected: 'b' },
+    'among equals the first id': { tickets: { y: workload('b'), x: workload('a') }, expected: 'a' },
+    'it stays where a workload uses it': { tickets: { w: workload('a'), u: ui('b') }, current: 'a', expected: 'a' },
+    'an eviction makes room for a workload': {
+      tickets: { e: eviction('a'), w: workload('b') },
+      current: 'a',
+      expected: 'b',
+    },
+    'an eviction makes no room for another': {
+      tickets: { e: eviction('a'), f: eviction('b') },
+      current: 'a',
+      expected: 'a',
+    },
+    'a ticket without a node counts for nothing': { tickets: { w: workload('') }, expected: undefined },
+  }
+  it.each(Object.entries(rows))('%s', (_name, { tickets, current, expected }) => {
+    expect(selectNode(tickets, current)).toBe(expected)
+  })
+})
+
+describe('who attaches a volume', () => {
+  it('a pod that mounts its claim or names it does, until the pod is gone', async () => {
+    const stage = await openLonghorn({
+      volumes: [{ name: 'claimed', claim: { namespace: 'default', name: 'data' } }, { name: 'named' }],
+    })
+    const { api, volume, seconds, stop } = stage
+    const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
+    const pod = barePod('db-0', { volumes: claims, nodeName: 'node-2' })
+    const annotations = { 'cofferdam.io/longhorn-volumes': 'named' }
+    await api.create(pods, { ...pod, metadata: { ...pod.metadata, annotations } })
+    await seconds(10)
+    for (const name of ['claimed', 'named']) {
+      expect((await volume(name)).status).toMatchObject({
+        state: 'attached',
+        currentNodeID: 'node-2',
+        kubernetesStatus: { namespace: 'default', workloadsStatus: [{ podName: 'db-0' }] },
+      })
+    }
+    expect((await volume('claimed')).status?.kubernetesStatus?.pvcName).toBe('data')
+    await api.delete(pods, inDefault('db-0'))
+    await seconds(60)
+    for (const name of ['claimed', 'named']) expect((await volume(name)).status?.state).toBe('detached')
+    stop()
+  })
+
+  it('what people attached by hand stays on a cordoned node, unless the setting takes it back', async () => {
+    const { controls, volume, cordon, setting, seconds, stop } = await openLonghorn({ volumes: [{ name: 'db' }] })
+    await controls.attach('db', 'node-1', 'ui')
+    await seconds(5)
+    await cordon('node-1')
+    await seconds(60)
+    expect((await volume('db')).status?.state).toBe('attached')
+    await setting('detach-manually-attached-volumes-when-cordoned', 'true')
+    await seconds(60)
+    expect((await volume('db')).status?.state).toBe('detached')
+    stop()
+  })
+})
+
+describe('a cordoned node', () => {
+  it('takes no new replicas, unless the setting lets it', async () => {
+    const { api, node, placesOf, cordon, setting, seconds, stop } = await openLonghorn({}, { nodeCount: 2 })
+    const create = (name: string) =>
+      api.create(longhornVolumes, {
+        apiVersion: 'longhorn.io/v1beta2',
+        kind: 'Volume',
+        metadata: { name, namespace: longhornNamespace },
+        spec: { size: '1073741824', numberOfReplicas: 2 },
+      })
+    await cordon('node-1')
+    await seconds(2)
+    expect(conditionOf(await node('node-1'), 'Schedulable')).toMatchObject({
+      status: 'False',
+      reason: 'KubernetesNodeCordoned',
+    })
+    await create('first')
+    await seconds(40)
+    expect(await placesOf('first')).toEqual(['node-2'])
+    await setting('disable-scheduling-on-cordoned-node', 'false')
+    await seconds(2)
+    expect(conditionOf(await node('node-1'), 'Schedulable')?.status).toBe('True')
+    await create('second')
+    await seconds(40)
+    expect(await placesOf('second')).toEqual(['node-1', 'node-2'])
+    stop()
+  })
+})

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import { longhornReplicas } from '../../api/longhorn.ts'
+import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
+import { openLonghorn } from './testing/longhorn-stage.ts'
+
+const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+
+describe('a Longhorn that handles drains itself', () => {
+  it('moves replicas of a cordoned node, holds its budget as long, and takes everything back on uncordon', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      volumes: [pair],
+      timings: { rebuildBytesPerSecond: 16 * 1024 ** 2 },
+    })
+    const {
+      controls,
+      list,
+      node,
+      placesOf,
+      cordon,
+      evictInstanceManagers,
+      eventsAbout,
+      replicasOf,
+      seconds,
+      until,
+      stop,
+    } = stage
+    expect(await list(podDisruptionBudgets)).toHaveLength(3)
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    const [leaving] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
+    await cordon('node-1')
+    await seconds(5)
+    expect((await node('node-1')).status?.autoEvicting).toBe(true)
+    await expect(evictInstanceManagers('node-1')).rejects.toMatchObject({ code: 429 })
+    await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
+    await until(async () => (await list(podDisruptionBudgets)).length === 2)
+    await evictInstanceManagers('node-1')
+    await cordon('node-1', false)
+    await until(async () => (await list(podDisruptionBudgets)).length === 3)
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    expect(
+      (await eventsAbout(leaving?.metadata.name ?? '')).some((event) => event.startsWith('Normal EvictionAutomatic')),
+    ).toBe(true)
+    expect(controls.verify('db').isIntact).toBe(true)
+    stop()
+  })
+
+  it('rewrites a flag that somebody else raised', async () => {
+    const { list, requestEviction, eventsAbout, until, stop } = await openLonghorn({
+      ownDrainHandling: true,
+      volumes: [pair],
+    })
+    await requestEviction('node-1')
+    await until(async () => (await list(longhornReplicas)).every(({ spec }) => spec?.evictionRequested === false), 31)
+    const [first] = (await list(longhornReplicas)).filter(({ spec }) => spec?.nodeID === 'node-1')
+    expect(await eventsAbout(first?.metadata.name ?? '')).toEqual([
+      expect.stringMatching(/^Normal EvictionCanceled x1: Cancelling eviction of replica db-r-\w+ from node node-1/),
+    ])
+    stop()
+  })
+
+  it('gets stuck, as Longhorn does, on a copy whose node Kubernetes no longer has', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      volumes: [{ ...pair, numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'] }],
+    })
+    const { api, controls, cordon, list, seconds, stop } = stage
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    await controls.detach('db')
+    await seconds(5)
+    const guarded = async () =>
+      (await list(podDisruptionBudgets)).map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node']).sort()
+    await cordon('node-2')
+    await seconds(60)
+    expect(await guarded()).toEqual(['node-1', 'node-3'])
+    await cordon('node-2', false)
+    await seconds(60)
+    stage.world.kubelet.powerOff('node-3')
+    await api.delete(nodes, { name: 'node-3' })
+    await cordon('node-2')
+    await seconds(120)
+    expect(await guarded()).toContain('node-2')
+    stop()
+  })
+})

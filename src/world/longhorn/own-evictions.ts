@@ -1,0 +1,97 @@
+import type { Node } from '../../api/core.ts'
+import { conditionOf } from '../../api/kube-object.ts'
+import {
+  type LonghornNode,
+  longhornInstanceManagers,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+} from '../../api/longhorn.ts'
+import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
+import { type Stage, writeStatus } from '../actor.ts'
+import { hasProtectedCopyElsewhere, type ProtectionPorts } from './protected-replicas.ts'
+import type { SettingsReader } from './settings.ts'
+
+export interface OwnDrainPorts extends ProtectionPorts {
+  readonly stage: Stage
+  readonly settings: SettingsReader
+  readonly resyncMs: number
+}
+
+interface Verdict {
+  readonly isRequested: boolean
+  readonly event: 'EvictionAutomatic' | 'EvictionUserRequested' | 'EvictionCanceled' | 'KubernetesNodeNotReady'
+}
+
+/** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, every time it looks. */
+export function startOwnEvictions(ports: OwnDrainPorts): void {
+  const { stage, namespace, settings } = ports
+  const kubeNodes = stage.views.of(nodes)
+  const ours = stage.views.of(longhornNodes)
+  const replicas = stage.views.of(longhornReplicas)
+  const managers = stage.views.of(longhornInstanceManagers)
+  const budgets = stage.views.of(podDisruptionBudgets)
+  const queue = stage.queue({ needs: [kubeNodes, ours, replicas, managers, budgets], work: reconcile })
+
+  async function reconcile(name: string): Promise<void> {
+    const node = ours.get(`${namespace}/${name}`)
+    const kubeNode = kubeNodes.get(name)
+    // The manager that would look runs on that very node.
+    if (node === undefined || kubeNode === undefined || conditionOf(kubeNode, 'Ready')?.status !== 'True') return
+    let isAutoEvicting = false
+    for (const [disk, { evictionRequested }] of Object.entries(node.spec?.disks ?? {})) {
+      const isAsked = node.spec?.evictionRequested === true || evictionRequested === true
+      const { scheduledReplica = {}, diskUUID = '' } = node.status?.diskStatus?.[disk] ?? {}
+      for (const replica of Object.keys(scheduledReplica).sort()) {
+        const isEvicting = await write(replica, { node, kubeNode, isAsked, diskUUID })
+        if (isEvicting && !isAsked) isAutoEvicting = true
+      }
+    }
+    const latest = ours.get(`${namespace}/${name}`)
+    if (latest?.status === undefined || latest.status.autoEvicting === isAutoEvicting) return
+    await writeStatus(stage, longhornNodes, latest, { ...latest.status, autoEvicting: isAutoEvicting })
+  }
+
+  async function write(
+    name: string,
+    { node, kubeNode, isAsked, diskUUID }: { node: LonghornNode; kubeNode: Node; isAsked: boolean; diskUUID: string },
+  ): Promise<boolean> {
+    const replica = replicas.get(`${namespace}/${name}`)
+    if (replica === undefined) return false
+    const volume = replica.spec?.volumeName ?? ''
+    const { isRequested, event } = judge({ node, kubeNode, isAsked, volume })
+    if ((replica.spec?.evictionRequested ?? false) === isRequested) return isRequested
+    const spec = { ...replica.spec, evictionRequested: isRequested }
+    replicas.record(await stage.api.update(longhornReplicas, { ...replica, spec }))
+    const where = `replica ${name} from node ${node.metadata.name} and disk ${diskUUID}`
+    stage.recorder.record(replica, 'Normal', event, `${isRequested ? 'Requesting' : 'Cancelling'} eviction of ${where}`)
+    return isRequested
+  }
+
+  function judge(facts: { node: LonghornNode; kubeNode: Node; isAsked: boolean; volume: string }): Verdict {
+    const { node, kubeNode, isAsked, volume } = facts
+    const ready = conditionOf(node, 'Ready')
+    if (ready?.status === 'False') return { isRequested: false, event: 'KubernetesNodeNotReady' }
+    if (isAsked) return { isRequested: true, event: 'EvictionUserRequested' }
+    const policy = settings.text('node-drain-policy')
+    const isMoving =
+      kubeNode.spec?.unschedulable === true &&
+      (policy === 'block-for-eviction' ||
+        (policy === 'block-for-eviction-if-contains-last-replica' &&
+          !hasProtectedCopyElsewhere(ports, volume, node.metadata.name)))
+    return { isRequested: isMoving, event: isMoving ? 'EvictionAutomatic' : 'EvictionCanceled' }
+  }
+
+  const lookAtAll = () => {
+    for (const { metadata } of ours.values()) queue.add(metadata.name)
+  }
+  stage.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
+  stage.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  stage.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  stage.onStop(
+    stage.views.of(longhornSettings).subscribe(({ key }) => {
+      if (key === `${namespace}/node-drain-policy`) lookAtAll()
+    }),
+  )
+  stage.every(ports.resyncMs, lookAtAll)
+}

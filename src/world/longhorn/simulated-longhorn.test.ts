@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { longhornInstanceManagers } from '../../api/longhorn.ts'
+import { openLonghorn } from './testing/longhorn-stage.ts'
+
+describe('a volume lives', () => {
+  it('is placed on different nodes, attaches for a workload and is healthy with what was written on every copy', async () => {
+    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3 }] })
+    const { controls, volume, replicasOf, placesOf, list, seconds, stop, failures } = stage
+    expect((await volume('db')).status).toMatchObject({ state: 'detached', robustness: 'unknown' })
+    expect(await placesOf('db')).toEqual(['node-1', 'node-2', 'node-3'])
+    expect((await replicasOf('db')).map(({ spec }) => [spec?.healthyAt, spec?.failedAt])).toEqual(
+      Array(3).fill(['', '']),
+    )
+
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    expect((await volume('db')).status).toMatchObject({
+      state: 'attached',
+      robustness: 'healthy',
+      currentNodeID: 'node-2',
+    })
+    controls.writeData('db', { blocks: 10 })
+    expect(controls.verify('db')).toMatchObject({ isIntact: true })
+    expect(controls.verify('db').healthy.map(({ mode }) => mode)).toEqual(['RW', 'RW', 'RW'])
+    await seconds(1)
+    const managers = await list(longhornInstanceManagers)
+    expect(
+      managers
+        .map(({ spec, status }) => [
+          spec?.nodeID,
+          status?.currentState,
+          Object.keys(status?.instanceEngines ?? {}),
+          Object.keys(status?.instanceReplicas ?? {}).length,
+        ])
+        .sort(),
+    ).toEqual([
+      ['node-1', 'running', [], 1],
+      ['node-2', 'running', ['db-e-0'], 1],
+      ['node-3', 'running', [], 1],
+    ])
+
+    await controls.detach('db')
+    await seconds(5)
+    expect((await volume('db')).status).toMatchObject({ state: 'detached', robustness: 'unknown', currentNodeID: '' })
+    expect(controls.verify('db')).toMatchObject({ isIntact: true })
+    expect(() => controls.writeData('db')).toThrow('volume "db" is not attached')
+    expect(failures).toEqual([])
+    stop()
+  })
+
+  it('a corrupted block is found by verifying, so that verifying proves something', async () => {
+    const { controls, replicasOf, seconds, stop } = await openLonghorn({ volumes: [{ name: 'db', filled: 0.5 }] })
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    const [first] = await replicasOf('db')
+    controls.corruptBlock(first?.metadata.name ?? '', 3)
+    expect(controls.verify('db')).toMatchObject({ isIntact: false, healthy: [{ wrongBlocks: [3] }, {}, {}] })
+    stop()
+  })
+})
+
+describe('a replica is to go', () => {
+  it('moves to a free node: three copies, then two, never degraded, with the data verified', async () => {
+    const stage = await openLonghorn({
+      volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }],
+    })
+    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, stop, failures } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    controls.writeData('db')
+    await cordon('node-1')
+    await requestEviction('node-1')
+    const counts: number[] = []
+    const robustness = new Set<string | undefined>()
+    for (let second = 0; second < 40; second += 1) {
+      await seconds(1)
+      const count = (await replicasOf('db')).length
+      if (count !== counts.at(-1)) counts.push(count)
+      robustness.add((await volume('db')).status?.robustness)
+      controls.writeData('db', { blocks: 1 })
+      expect(controls.verify('db').isIntact).toBe(true)
+    }
+    expect(counts).toEqual([3, 2])
+    expect([...robustness]).toEqual(['healthy'])
+    expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+    expect(failures).toEqual([])
+    stop()
+  })
+})

@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { decideDeletion, isHealthy, type ReplicaFacts, type VolumeFacts } from './volume-decisions.ts'
+
+const replica = fc.record({
+  isPlaced: fc.boolean(),
+  isActive: fc.boolean(),
+  isEvicting: fc.boolean(),
+  isDeleting: fc.boolean(),
+  isUsed: fc.boolean(),
+  isFailed: fc.boolean(),
+  failedAtMs: fc.nat(4_000_000),
+  hasData: fc.boolean(),
+  retryCount: fc.nat(6),
+  mode: fc.constantFrom('RW', 'WO', 'ERR', undefined),
+  canRun: fc.boolean(),
+})
+
+const volumes: fc.Arbitrary<VolumeFacts> = fc
+  .record({
+    isAttached: fc.boolean(),
+    isMigrating: fc.boolean(),
+    mayReuse: fc.boolean(),
+    wantedCount: fc.nat(4),
+    replicas: fc.array(replica, { maxLength: 6 }),
+  })
+  .map((facts) => ({
+    ...facts,
+    replicas: facts.replicas.map((one, index): ReplicaFacts => ({ ...one, name: `r${index}` })),
+  }))
+
+it('deleting again and again, as long as something may be deleted, never takes the last healthy copy', () => {
+  fc.assert(
+    fc.property(volumes, (facts) => {
+      const healthyIn = (replicas: readonly ReplicaFacts[]) =>
+        replicas.filter((one) => isHealthy(one, facts.isAttached)).length
+      const before = healthyIn(facts.replicas)
+      let { replicas } = facts
+      for (;;) {
+        const name = decideDeletion({ ...facts, replicas }, { nowMs: 4_000_000, staleMs: 1_800_000 })
+        if (name === undefined) break
+        const isGone = replicas.find((one) => one.name === name)
+        replicas = replicas.filter((one) => one.name !== name)
+        // A healthy copy goes only because it was asked to, and leaves as many as are wanted.
+        if (isGone !== undefined && isHealthy(isGone, facts.isAttached)) {
+          expect(isGone.isEvicting).toBe(true)
+          expect(healthyIn(replicas)).toBeGreaterThanOrEqual(facts.wantedCount)
+        }
+      }
+      if (before > 0) expect(healthyIn(replicas)).toBeGreaterThan(0)
+    }),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,154 @@
+import type { ReplicaMode } from './data-plane.ts'
+
+/** Of one replica what the volume controller goes by. */
+export interface ReplicaFacts {
+  readonly name: string
+  /** It has a node and a disk. */
+  readonly isPlaced: boolean
+  readonly isActive: boolean
+  readonly isEvicting: boolean
+  readonly isDeleting: boolean
+  /** `healthyAt` is set: it was RW since it was last rebuilt. */
+  readonly isUsed: boolean
+  readonly isFailed: boolean
+  readonly failedAtMs: number
+  /** It was healthy at some time, so there is data on it. */
+  readonly hasData: boolean
+  readonly retryCount: number
+  /** In the engine's list, while the volume is attached. */
+  readonly mode: ReplicaMode | undefined
+  /** Its node, disk and instance manager would let it run. */
+  readonly canRun: boolean
+}
+
+export interface VolumeFacts {
+  /** Its engine can bring a failed replica up to date; the second engine only where that is switched on. */
+  readonly mayReuse: boolean
+  readonly isAttached: boolean
+  readonly isMigrating: boolean
+  readonly wantedCount: number
+  readonly replicas: readonly ReplicaFacts[]
+}
+
+/** After so many tries a replica is not rebuilt any more; new ones are born with as many. */
+export const mostRetries = 5
+
+/** Holds all data, and will stay. */
+export function isHealthy(replica: ReplicaFacts, isAttached: boolean): boolean {
+  const { isUsed, isFailed, isActive, isDeleting, mode } = replica
+  return isUsed && !isFailed && isActive && !isDeleting && (!isAttached || mode === 'RW')
+}
+
+export function robustnessOf({
+  isAttached,
+  wantedCount,
+  replicas,
+}: VolumeFacts): 'healthy' | 'degraded' | 'faulted' | 'unknown' {
+  if (!isAttached) return replicas.length > 0 && replicas.every(({ isFailed }) => isFailed) ? 'faulted' : 'unknown'
+  const healthy = replicas.filter(({ mode, isFailed }) => mode === 'RW' && !isFailed).length
+  if (healthy >= wantedCount) return 'healthy'
+  return healthy > 0 ? 'degraded' : 'faulted'
+}
+
+/**
+ * The one replica to delete now, if any.
+ *
+ * Guarantees: what stays includes a healthy replica wherever there was one before; of data that may be the last, nothing goes.
+ */
+export function decideDeletion(
+  facts: VolumeFacts,
+  options: { readonly nowMs: number; readonly staleMs: number },
+): string | undefined {
+  if (facts.isMigrating) return undefined
+  return decideEvictedDeletion(facts) ?? decideFailedDeletion(facts, options)
+}
+
+function decideEvictedDeletion({ replicas, isAttached, wantedCount }: VolumeFacts): string | undefined {
+  const healthy = replicas.filter((replica) => isHealthy(replica, isAttached))
+  if (healthy.length <= wantedCount) return undefined
+  const evicting = replicas.filter(({ isEvicting, isDeleting }) => isEvicting && !isDeleting)
+  const hasOther = healthy.some(({ isEvicting }) => !isEvicting)
+  const kept = hasOther ? undefined : healthy.find(({ isEvicting }) => isEvicting)?.name
+  return evicting.find(({ name }) => name !== kept)?.name
+}
+
+function decideFailedDeletion(
+  { replicas, isAttached }: VolumeFacts,
+  { nowMs, staleMs }: { readonly nowMs: number; readonly staleMs: number },
+): string | undefined {
+  const hasHealthy = replicas.some((replica) => isHealthy(replica, isAttached))
+  return replicas.find((replica) => {
+    if (!replica.isFailed || replica.isDeleting) return false
+    if (!hasHealthy) return false
+    return replica.retryCount >= mostRetries || nowMs - replica.failedAtMs >= staleMs
+  })?.name
+}
+
+export type Replenishment =
+  | { readonly kind: 'none'; readonly because: string }
+  | { readonly kind: 'wait'; readonly forMs: number }
+  | { readonly kind: 'reuse'; readonly replica: string }
+  /** `mayIgnoreReusable`: the time to wait for replicas that could come back is over. */
+  | { readonly kind: 'create'; readonly mayIgnoreReusable: boolean }
+
+/** Whether the volume needs one more replica now, and which. */
+export function decideReplenishment(
+  facts: VolumeFacts & { readonly isStrictLocalV2: boolean },
+  options: {
+    readonly nowMs: number
+    readonly rebuildLimit: number
+    /** When the volume became degraded; 0: it is not. */
+    readonly degradedAtMs: number
+    readonly waitMs: number
+    /** A replica that failed while it was rebuilt rests for a while. */
+    readonly mayTry: (replica: string) => boolean
+  },
+): Replenishment {
+  const { replicas } = facts
+  const none = (because: string): Replenishment => ({ kind: 'none', because })
+  if (!facts.isAttached) return none('the volume is not attached')
+  if (facts.isMigrating) return none('the volume is migrating')
+  if (options.rebuildLimit === 0) return none('rebuilds are switched off')
+  if (facts.isStrictLocalV2) return none('its replica cannot leave its node')
+  if (replicas.some(({ mode }) => mode === 'ERR' || mode === 'WO')) return none('a rebuild is under way')
+  const awaited = replicas.filter(
+    ({ isFailed, isPlaced, isActive, mode }) => !isFailed && isPlaced && isActive && mode === undefined,
+  )
+  if (awaited.length > 0) return none('a replica waits for its rebuild')
+  const robustness = robustnessOf(facts)
+  if (robustness === 'faulted') return none('no replica is healthy')
+  if (!isOneMissing(facts, robustness === 'healthy')) return none('there are enough')
+
+  const reusable = replicas
+    .filter((replica) => facts.mayReuse && mayComeBack(replica))
+    .sort((a, b) => b.failedAtMs - a.failedAtMs)
+  const ready = reusable.find(({ name, canRun }) => canRun && options.mayTry(name))
+  if (ready !== undefined) return { kind: 'reuse', replica: ready.name }
+  if (robustness !== 'degraded') return { kind: 'create', mayIgnoreReusable: false }
+  const leftMs = options.degradedAtMs + options.waitMs - options.nowMs
+  if (reusable.length > 0 && leftMs > 0) return { kind: 'wait', forMs: leftMs }
+  return { kind: 'create', mayIgnoreReusable: true }
+}
+
+function isOneMissing({ replicas, wantedCount }: VolumeFacts, isWholeVolume: boolean): boolean {
+  if (!isWholeVolume) {
+    return (
+      replicas.filter(({ isFailed, isEvicting, isActive }) => !isFailed && !isEvicting && isActive).length < wantedCount
+    )
+  }
+  const staying = replicas.filter(({ mode, isFailed, isEvicting }) => mode === 'RW' && !isFailed && !isEvicting).length
+  return staying < wantedCount && !replicas.some(({ isUsed, isFailed }) => !isUsed && !isFailed)
+}
+
+/** Failed, and good for another try where it is. */
+export function mayComeBack({
+  isFailed,
+  isPlaced,
+  isEvicting,
+  isActive,
+  isDeleting,
+  retryCount,
+  hasData,
+}: ReplicaFacts): boolean {
+  return isFailed && isPlaced && !isEvicting && isActive && !isDeleting && hasData && retryCount < mostRetries
+}

@@ -1,0 +1,27 @@
+import type { LonghornReplica } from '../../api/longhorn.ts'
+import type { ReplicaMode } from './data-plane.ts'
+import type { ReplicaFacts } from './volume-decisions.ts'
+
+export function replicaFacts(
+  replica: LonghornReplica,
+  seen: { readonly mode: ReplicaMode | undefined; readonly canRun: boolean },
+): ReplicaFacts {
+  const { metadata, spec = {} } = replica
+  return {
+    name: metadata.name,
+    isPlaced: isSet(spec.nodeID) && isSet(spec.diskID),
+    isActive: spec.active !== false,
+    isEvicting: spec.evictionRequested === true,
+    isDeleting: metadata.deletionTimestamp !== undefined,
+    isUsed: isSet(spec.healthyAt),
+    isFailed: isSet(spec.failedAt),
+    failedAtMs: Date.parse(spec.failedAt ?? '') || 0,
+    hasData: isSet(spec.lastHealthyAt),
+    retryCount: spec.rebuildRetryCount ?? 0,
+    ...seen,
+  }
+}
+
+export function isSet(text: string | undefined): boolean {
+  return text !== undefined && text !== ''
+}

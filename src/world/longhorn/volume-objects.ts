@@ -1,0 +1,109 @@
+import type { LonghornEngine, LonghornReplica, LonghornVolume, LonghornVolumeAttachment } from '../../api/longhorn.ts'
+import { longhornVolumes } from '../../api/longhorn.ts'
+import { controllerReference } from '../owned-pods.ts'
+import type { VolumeDescription } from './longhorn-description.ts'
+import { gibibyte } from './longhorn-description.ts'
+
+const apiVersion = 'longhorn.io/v1beta2'
+
+export function engineName(volume: string): string {
+  return `${volume}-e-0`
+}
+
+export function buildVolume(description: VolumeDescription, namespace: string): LonghornVolume {
+  const {
+    name,
+    sizeBytes = gibibyte,
+    filled: _filled,
+    labels,
+    placedOn: _placedOn,
+    claim: _claim,
+    ...spec
+  } = description
+  return {
+    apiVersion,
+    kind: 'Volume',
+    metadata: { name, namespace, ...(labels === undefined ? {} : { labels }) },
+    spec: {
+      size: String(sizeBytes),
+      numberOfReplicas: 3,
+      dataLocality: 'disabled',
+      dataEngine: 'v1',
+      nodeID: '',
+      migrationNodeID: '',
+      replicaSoftAntiAffinity: 'ignored',
+      replicaZoneSoftAntiAffinity: 'ignored',
+      replicaDiskSoftAntiAffinity: 'ignored',
+      ...spec,
+    },
+  }
+}
+
+export function buildEngine(volume: LonghornVolume): LonghornEngine {
+  const { name } = volume.metadata
+  return {
+    apiVersion,
+    kind: 'Engine',
+    metadata: ownedBy(volume, engineName(name)),
+    spec: { volumeName: name, nodeID: '', desireState: 'stopped', active: true },
+  }
+}
+
+export function buildAttachment(volume: LonghornVolume): LonghornVolumeAttachment {
+  const { name } = volume.metadata
+  return {
+    apiVersion,
+    kind: 'VolumeAttachment',
+    metadata: ownedBy(volume, name),
+    spec: { volume: name, attachmentTickets: {} },
+  }
+}
+
+export function buildReplica(
+  volume: LonghornVolume,
+  place: {
+    readonly name: string
+    readonly node: string
+    readonly diskUuid: string
+    readonly retryCount: number
+    readonly hardNode?: string | undefined
+  },
+): LonghornReplica {
+  const volumeName = volume.metadata.name
+  const { name, node, diskUuid, retryCount, hardNode = '' } = place
+  return {
+    apiVersion,
+    kind: 'Replica',
+    metadata: {
+      ...ownedBy(volume, name),
+      labels: { longhornvolume: volumeName, longhornnode: node, longhorndiskuuid: diskUuid },
+    },
+    spec: {
+      volumeName,
+      nodeID: node,
+      diskID: diskUuid,
+      engineName: engineName(volumeName),
+      active: true,
+      evictionRequested: false,
+      hardNodeAffinity: hardNode,
+      desireState: 'stopped',
+      healthyAt: '',
+      failedAt: '',
+      lastHealthyAt: '',
+      lastFailedAt: '',
+      rebuildRetryCount: retryCount,
+      dataEngine: volume.spec?.dataEngine ?? 'v1',
+      volumeSize: volume.spec?.size ?? '0',
+    },
+  }
+}
+
+function ownedBy(volume: LonghornVolume, name: string): LonghornReplica['metadata'] {
+  const { namespace, name: volumeName } = volume.metadata
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    labels: { longhornvolume: volumeName },
+    ownerReferences: [controllerReference(volume, longhornVolumes)],
+  }
+}
