@@ -88,7 +88,7 @@ export async function applyEvictionFlags(
   let replicaVersion: string | undefined
   let nodeVersion: string | undefined
   for (const answer of decision.evictions.filter(({ changes }) => changes)) {
-    await collected(failures, async () => {
+    await collectFailure(failures, async () => {
       const { resourceVersion } = seen.get(answer.replica)?.metadata ?? {}
       const written = await api.patch(
         longhornReplicas,
@@ -107,7 +107,7 @@ export async function applyEvictionFlags(
     })
   }
   for (const { node, isAutoEvicting } of decision.autoEvicting) {
-    await collected(failures, async () => {
+    await collectFailure(failures, async () => {
       const written = await api.patch(
         longhornNodes,
         { namespace: longhornNamespace, name: node },
@@ -123,7 +123,7 @@ export async function applyEvictionFlags(
 }
 
 /** What is gone needs no flag. */
-async function collected(failures: unknown[], write: () => Promise<void>): Promise<void> {
+export async function collectFailure(failures: unknown[], write: () => Promise<unknown>): Promise<void> {
   try {
     await write()
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { longhornNamespace, longhornReplicas } from '../api/longhorn.ts'
+import { longhornNamespace, longhornNodes, longhornReplicas } from '../api/longhorn.ts'
 import { podDisruptionBudgets } from '../api/resources.ts'
 import { changedApi } from '../world/testing/story.ts'
 import { type OperatedLonghorn, openOperatedLonghorn } from './testing/longhorn-operator.ts'
@@ -127,6 +127,41 @@ describe('longhorn-drain in charge', () => {
     await seconds(30)
     expect((await replicasOf('db')).map(({ spec }) => spec?.failedAt !== '')).toContain(true)
     expect(await guarded()).toEqual(['node-1', 'node-2'])
+    await close()
+  })
+
+  it('empties a node on request of a user, and stops asking when that node falls silent', async () => {
+    const stage = await openOperatedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1024 ** 2 } })
+    const { api, controls, node, seconds, told, world, close } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    const leaving = await replicaOn(stage, 'db', 'node-1')
+    const key = { namespace: longhornNamespace, name: 'node-1' }
+    const body = { spec: { evictionRequested: true } }
+    await api.patch(longhornNodes, key, { type: 'merge', body })
+    await seconds(5)
+    expect(await told(leaving)).toEqual(['Normal EvictionUserRequested'])
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    world.kubelet.powerOff('node-1')
+    await seconds(90)
+    expect(await told(leaving)).toEqual(['Normal EvictionUserRequested', 'Normal KubernetesNodeNotReady'])
+    await close()
+  })
+
+  it('carries flags over from a Longhorn that had them in the status, once', async () => {
+    const stage = await openOperatedLonghorn({ volumes: [pair] }, { isOurs: false })
+    const { api, annotate, list, node, seconds, written, close } = stage
+    for (const { metadata } of await list(longhornReplicas)) {
+      const key = { namespace: longhornNamespace, name: metadata.name }
+      await api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: null } } })
+    }
+    await annotate('true')
+    await seconds(10)
+    expect((await list(longhornReplicas)).map(({ spec }) => spec?.evictionRequested)).toEqual([false, false])
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    expect(written.filter((write) => write.startsWith('patch replicas/'))).toHaveLength(2)
+    await seconds(600)
+    expect(written.filter((write) => write.startsWith('patch replicas/'))).toHaveLength(2)
     await close()
   })
 

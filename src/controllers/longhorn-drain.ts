@@ -17,6 +17,7 @@ import {
   type LonghornLook,
   planLonghornBudgets,
 } from './longhorn-drain-apply.ts'
+import { applyLonghornMigration } from './longhorn-drain-migrate.ts'
 import { isOurs, type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
 import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.ts'
 import type { Permission } from './permission.ts'
@@ -108,7 +109,8 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       object: `poddisruptionbudget/${name}`,
       problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is let go',
     }))
-    if (failures.length > 0) throw failures[0]
+    const refused = [...failures, ...(await applyLonghornMigration(ports, signal))]
+    if (refused.length > 0) throw refused[0]
     await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...taken] })
   }
 
