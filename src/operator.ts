@@ -17,6 +17,7 @@ import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
 import { guardRegistrationPermissions } from './controllers/guard-registration.ts'
 import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
 import { createLedgerStore } from './controllers/ledger-store.ts'
+import { longhornDrainPermissions } from './controllers/longhorn-drain.ts'
 import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
 import { undoDisruptionPermissions } from './controllers/node-disruption-undo.ts'
 import type { Permission } from './controllers/permission.ts'
@@ -42,12 +43,14 @@ import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
+import { longhornControllers } from './wiring/longhorn.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
 export const controllerNames = [
   'drain-detection',
   'ceph-drain',
   'ceph-static-budgets',
+  'longhorn-drain',
   'node-disruption',
   'disruption-ledger',
   'app-locks',
@@ -62,6 +65,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'drain-detection': drainDetectionPermissions,
   'ceph-drain': cephDrainPermissions,
   'ceph-static-budgets': cephStaticBudgetsPermissions,
+  'longhorn-drain': longhornDrainPermissions,
   'node-disruption': nodeDisruptionPermissions,
   'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
   'app-locks': appLockKeeperPermissions,
@@ -329,6 +333,7 @@ function controllerBuilders(
       observeStorage: (...asked) => (runs('ceph-drain') ? storage().observeStorage(...asked) : Promise.resolve([])),
     }),
     ...guarding?.controllers(own),
+    ...longhornControllers({ ...options, own, views, budgets }),
     'ceph-drain': () =>
       createCephDrain({
         api,

@@ -1,0 +1,101 @@
+import type { Node } from '../api/core.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import {
+  type LonghornEngine,
+  type LonghornInstanceManager,
+  type LonghornNode,
+  type LonghornReplica,
+  type LonghornSetting,
+  type LonghornVolume,
+  type LonghornVolumeAttachment,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumes,
+} from '../api/longhorn.ts'
+import type { NodeDisruption } from '../api/node-disruption.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import type {
+  LonghornObjects,
+  PersistentVolumeLike,
+  StorageClassLike,
+} from '../domain/longhorn-drain/parse-longhorn.ts'
+import { drainPolicySetting } from '../domain/longhorn-drain/policy.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+
+/** `"true"` on Longhorn's setting `node-drain-policy`: evictions and budgets are ours, since Longhorn's own drain handling is off. */
+export const manageAnnotation = 'cofferdam.io/manage'
+
+/** What is looked at. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
+export interface LonghornViews {
+  readonly settings: WatchView<LonghornSetting>
+  readonly nodes: WatchView<LonghornNode>
+  readonly volumes: WatchView<LonghornVolume>
+  readonly replicas: WatchView<LonghornReplica>
+  readonly engines: WatchView<LonghornEngine>
+  readonly instanceManagers: WatchView<LonghornInstanceManager>
+  readonly attachments: WatchView<LonghornVolumeAttachment>
+  readonly kubeNodes: WatchView<Node>
+  readonly budgets: WatchView<PodDisruptionBudget>
+  readonly disruptions: WatchView<NodeDisruption>
+  readonly storageClasses: WatchView<StorageClassLike>
+  readonly persistentVolumes: WatchView<PersistentVolumeLike>
+}
+
+export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {
+  return {
+    nowMs,
+    trigger: 'cordon',
+    surplus: 'keep',
+    settings: [...views.settings.list()],
+    nodes: [...views.nodes.list()],
+    volumes: [...views.volumes.list()],
+    replicas: [...views.replicas.list()],
+    engines: [...views.engines.list()],
+    instanceManagers: [...views.instanceManagers.list()],
+    attachments: [...views.attachments.list()],
+    kubeNodes: [...views.kubeNodes.list()],
+    budgets: views.budgets.byIndex('namespace', longhornNamespace),
+    disruptions: [...views.disruptions.list()],
+    storageClasses: [...views.storageClasses.list()],
+    persistentVolumes: [...views.persistentVolumes.list()],
+  }
+}
+
+/**
+ * The same, with everything that protects a copy read from the server now.
+ *
+ * Fails closed: what cannot be listed throws, so that nothing is let go for want of an answer.
+ */
+export async function observeLonghornAfresh(
+  api: Pick<KubeApi, 'list'>,
+  seen: LonghornObjects,
+  signal: AbortSignal,
+): Promise<LonghornObjects> {
+  const here = async <T extends KubeObject>(type: ResourceType<T>) =>
+    (await api.list(type, { namespace: longhornNamespace, signal })).items
+  return {
+    ...seen,
+    settings: await here(longhornSettings),
+    kubeNodes: (await api.list(nodes, { signal })).items,
+    nodes: await here(longhornNodes),
+    instanceManagers: await here(longhornInstanceManagers),
+    volumes: await here(longhornVolumes),
+    replicas: await here(longhornReplicas),
+    budgets: await here(podDisruptionBudgets),
+  }
+}
+
+export function drainSetting(settings: readonly LonghornSetting[]): LonghornSetting | undefined {
+  return settings.find(({ metadata }) => metadata.name === drainPolicySetting)
+}
+
+/** Whether evictions and budgets are ours to write. */
+export function isOurs(settings: readonly LonghornSetting[]): boolean {
+  return drainSetting(settings)?.metadata.annotations?.[manageAnnotation] === 'true'
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { Node } from '../api/core.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import {
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '../api/longhorn.ts'
+import type { PodDisruptionBudget } from '../api/policy.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { nodes } from '../api/resources.ts'
+import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
+import type { PersistentVolumeLike, StorageClassLike } from '../domain/longhorn-drain/parse-longhorn.ts'
+import { applyBudgets } from '../kube/apply-budgets.ts'
+import { createOptionalCache } from '../kube/optional-cache.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { eventTeller } from './event-teller.ts'
+import { type Own, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
+
+const storageClasses: ResourceType<StorageClassLike> = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+}
+
+const persistentVolumes: ResourceType<PersistentVolumeLike> = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumes',
+  kind: 'PersistentVolume',
+  namespaced: false,
+}
+
+export interface LonghornWiring extends ViewPorts {
+  readonly own: Own
+  readonly views: Pick<SharedViews, 'disruptions'>
+  /** Indexed by `namespace`. */
+  readonly budgets: () => WatchView<PodDisruptionBudget>
+}
+
+export function longhornControllers(wiring: LonghornWiring): { readonly 'longhorn-drain': () => Controller } {
+  const { api, clock, log, own } = wiring
+  const base = viewBase(wiring)
+  const longhornKind = <T extends KubeObject>(type: ResourceType<T>) =>
+    own(
+      `longhorn/${type.plural}`,
+      createOptionalCache<T, T>({
+        ...base,
+        type,
+        namespace: longhornNamespace,
+        project: withoutManagedFields,
+        onAbsent: () =>
+          log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
+      }),
+    )
+  return {
+    'longhorn-drain': () =>
+      createLonghornDrain({
+        api,
+        clock,
+        sha512Hex: (text) => createHash('sha512').update(text).digest('hex'),
+        reports: { event: eventTeller(wiring) },
+        applyBudgets: (writes, signal) => applyBudgets(api, writes, signal),
+        views: {
+          settings: longhornKind(longhornSettings),
+          nodes: longhornKind(longhornNodes),
+          volumes: longhornKind(longhornVolumes),
+          replicas: longhornKind(longhornReplicas),
+          engines: longhornKind(longhornEngines),
+          instanceManagers: longhornKind(longhornInstanceManagers),
+          attachments: longhornKind(longhornVolumeAttachments),
+          budgets: wiring.budgets(),
+          disruptions: wiring.views.disruptions(),
+          kubeNodes: own('nodes/longhorn', createWatchCache({ ...base, type: nodes, project: slimNode })),
+          storageClasses: own(
+            'storageclasses',
+            createWatchCache({ ...base, type: storageClasses, project: slimStorageClass }),
+          ),
+          persistentVolumes: own(
+            'persistentvolumes',
+            createWatchCache({ ...base, type: persistentVolumes, project: slimPersistentVolume }),
+          ),
+        },
+      }),
+  }
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+/** Without the heartbeats. */
+function slimNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
+  const { unschedulable, taints } = spec ?? {}
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type }) => type === 'Ready' || type === 'DrainInProgress')
+    .map(({ type, status: value, lastTransitionTime }) => ({
+      type,
+      status: value,
+      ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+    }))
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
+    spec: {
+      ...(unschedulable === undefined ? {} : { unschedulable }),
+      ...(taints === undefined ? {} : { taints }),
+    },
+    status: { conditions },
+  }
+}
+
+function slimStorageClass({ apiVersion, kind, metadata, parameters }: StorageClassLike): StorageClassLike {
+  return { apiVersion, kind, metadata: { name: metadata.name }, ...(parameters === undefined ? {} : { parameters }) }
+}
+
+function slimPersistentVolume({ apiVersion, kind, metadata, spec }: PersistentVolumeLike): PersistentVolumeLike {
+  const { storageClassName, csi } = spec ?? {}
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
+    spec: {
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+      ...(csi?.volumeHandle === undefined ? {} : { csi: { volumeHandle: csi.volumeHandle } }),
+    },
+  }
+}
