@@ -25,7 +25,9 @@ it('a drain of another tool waits at a budget that is held for a reboot, and com
   await stage.until('the other drain is over', foreign.isOver)
   await foreign.ended
   expect(stage.oracle.violations).toEqual([])
-  await expect(stage.trace.text()).toMatchFileSnapshot('./drain-lock-foreign-drain.golden.txt')
+  // Which operator it was is drawn by chance.
+  const told = stage.trace.text().replaceAll(/operator-[a-z0-9]{8}/g, 'the operator')
+  await expect(told).toMatchFileSnapshot('./drain-lock-foreign-drain.golden.txt')
 })
 
 it('a drain of another tool waits at an owner’s lock with the owner’s words, and completes when it has expired', async () => {

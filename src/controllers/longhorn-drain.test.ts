@@ -137,7 +137,7 @@ describe('longhorn-drain in charge', () => {
     await seconds(5)
     const leaving = await replicaOn(stage, 'db', 'node-1')
     const key = { namespace: longhornNamespace, name: 'node-1' }
-    const body = { spec: { evictionRequested: true } }
+    const body = { spec: { allowScheduling: false, evictionRequested: true } }
     await api.patch(longhornNodes, key, { type: 'merge', body })
     await seconds(5)
     expect(await told(leaving)).toEqual(['Normal EvictionUserRequested'])
