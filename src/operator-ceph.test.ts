@@ -1,25 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError, hasReason } from './api/api-error.ts'
-import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
 import { deployments, podDisruptionBudgets } from './api/resources.ts'
 import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
-import type { Permission } from './controllers/permission.ts'
 import { type CephStage, namespace, openCephStage, smallCluster } from './controllers/testing/ceph-stage.ts'
-import { buildAccess, operatorAccount } from './deploy/operator-manifests.ts'
-import { typeOfObject } from './embedded/type-of-object.ts'
-import { serviceAccountUser } from './embedded/user-info.ts'
-import type { KubeApi } from './kube/kube-api.ts'
+import { describeRights, type RightsCase } from './controllers/testing/describe-rights.ts'
 import { createMetrics } from './observability/metrics.ts'
-import { type ControllerName, permissionsOf, startOperator } from './operator.ts'
-import { changedApi, deployment, openStory } from './world/testing/story.ts'
-
-interface RightsCase {
-  readonly controller: ControllerName
-  readonly file: string
-  readonly story: (stage: CephStage, start: () => void) => Promise<unknown>
-  readonly whole: unknown
-}
+import { startOperator } from './operator.ts'
+import { deployment, openStory } from './world/testing/story.ts'
 
 /** A drain, a hand on a budget, Rook's own operator that comes and goes, and the end of it: everything that ceph-drain reads and writes. */
 async function drainStory(stage: CephStage, start: () => void): Promise<unknown> {
@@ -110,10 +97,10 @@ async function scaleStory(stage: CephStage, start: () => void): Promise<unknown>
   return { guarded, scaled, monLost, mended, handedBack: await limits(stage), told: await stage.told() }
 }
 
-const cases: Record<string, RightsCase> = {
+const cases: Record<string, RightsCase<CephStage>> = {
   'ceph-drain': {
     controller: 'ceph-drain',
-    file: smallCluster,
+    open: () => openCephStage(smallCluster),
     story: drainStory,
     whole: {
       guarded: ['rook-ceph-osd: 1 of all'],
@@ -139,7 +126,7 @@ const cases: Record<string, RightsCase> = {
   },
   'ceph-static-budgets': {
     controller: 'ceph-static-budgets',
-    file: services,
+    open: () => openCephStage(services),
     story: scaleStory,
     whole: {
       guarded: 'mds-files at least 1, mgr 1, mon 1, nfs-share at least 1, rbd-mirror at least 1, rgw-store at least 1',
@@ -152,58 +139,7 @@ const cases: Record<string, RightsCase> = {
   },
 }
 
-async function tell({ controller, file, story }: RightsCase, rights: readonly Permission[]): Promise<unknown> {
-  const stage = await openCephStage(file)
-  for (const object of buildAccess({ [controller]: rights }) as unknown as readonly KubeObject[]) {
-    await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
-  }
-  const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
-  const start = () => stage.operate({ api: withoutStreaming(account), controllers: [controller] })
-  try {
-    return await story(stage, start)
-  } catch (error) {
-    // The hand that should change a budget finds none.
-    if (hasReason(error, 'NotFound')) return 'broken off'
-    throw error
-  } finally {
-    await stage.close()
-  }
-}
-
-/** A server that cannot stream its present state, as before 1.32: collections are listed in pages there. */
-function withoutStreaming(api: KubeApi): KubeApi {
-  return changedApi(api, {
-    watch(type, query) {
-      if (query?.sendInitialEvents) throw new ApiError('Invalid', 'sendInitialEvents is forbidden for watch')
-      return api.watch(type, query)
-    },
-  })
-}
-
-function withoutOne(rights: readonly Permission[]): { without: string; rights: Permission[] }[] {
-  return rights.flatMap((right, at) =>
-    right.verbs.map((verb) => ({
-      without: `${verb} ${right.resource}`,
-      rights: rights
-        .map((each, index) => (index === at ? { ...each, verbs: each.verbs.filter((other) => other !== verb) } : each))
-        .filter(({ verbs }) => verbs.length > 0),
-    })),
-  )
-}
-
-describe.each(Object.entries(cases))('the rights of %s', (_, each) => {
-  const rights = permissionsOf[each.controller]
-
-  it('are enough for its whole story, and without any one of them the story is another', async () => {
-    const whole = await tell(each, rights)
-    expect(whole).toEqual(each.whole)
-    const notNeeded: string[] = []
-    for (const { without, rights: fewer } of withoutOne(rights)) {
-      if (JSON.stringify(await tell(each, fewer)) === JSON.stringify(whole)) notNeeded.push(without)
-    }
-    expect(notNeeded).toEqual([])
-  })
-})
+describeRights(cases)
 
 describe('an operator in a cluster without Rook', () => {
   it('is ready, asks for its kinds now and then, and reports no failure', async () => {

@@ -1,25 +1,10 @@
-import { describe, expect, it } from 'vitest'
-import { ApiError, hasReason } from './api/api-error.ts'
 import { disruptionLedgers } from './api/disruption-ledger.ts'
-import type { KubeObject } from './api/kube-object.ts'
 import { nodeDisruptions } from './api/node-disruption.ts'
-import type { ResourceType } from './api/resource-type.ts'
 import { events, nodes, podDisruptionBudgets } from './api/resources.ts'
-import type { Permission } from './controllers/permission.ts'
+import { describeRights, type RightsCase } from './controllers/testing/describe-rights.ts'
 import { type DisruptionStage, openDisruptionStage } from './controllers/testing/disruption-stage.ts'
 import { heldKeys } from './controllers/testing/ledger-stage.ts'
-import { buildAccess, operatorAccount } from './deploy/operator-manifests.ts'
-import { typeOfObject } from './embedded/type-of-object.ts'
-import { serviceAccountUser } from './embedded/user-info.ts'
-import type { KubeApi } from './kube/kube-api.ts'
-import { type ControllerName, permissionsOf } from './operator.ts'
-import { budget, changedApi } from './world/testing/story.ts'
-
-interface RightsCase {
-  readonly controller: ControllerName
-  readonly story: (stage: DisruptionStage, start: () => void) => Promise<unknown>
-  readonly whole: unknown
-}
+import { budget } from './world/testing/story.ts'
 
 async function told({ api }: DisruptionStage): Promise<string[]> {
   const { items } = await api.list(events)
@@ -148,14 +133,16 @@ async function appLockStory(stage: DisruptionStage, start: () => void): Promise<
   return { early, late, told: await told(stage) }
 }
 
-const cases: Record<string, RightsCase> = {
+const cases: Record<string, RightsCase<DisruptionStage>> = {
   'app-locks': {
     controller: 'app-locks',
+    open: openDisruptionStage,
     story: appLockStory,
     whole: { early: '2026-01-01T00:00:03Z', late: '2026-01-01T00:00:05Z', told: ['PodDisruptionBudget'] },
   },
   'node-disruption': {
     controller: 'node-disruption',
+    open: openDisruptionStage,
     story: rebootStory,
     whole: {
       draining: {
@@ -173,6 +160,7 @@ const cases: Record<string, RightsCase> = {
   },
   'disruption-ledger': {
     controller: 'disruption-ledger',
+    open: openDisruptionStage,
     story: orphanStory,
     whole: {
       rebuilt: ['node/node-1 Orphaned', 'pdb/default/db Orphaned'],
@@ -184,55 +172,4 @@ const cases: Record<string, RightsCase> = {
   },
 }
 
-async function tell({ controller, story }: RightsCase, rights: readonly Permission[]): Promise<unknown> {
-  const stage = await openDisruptionStage()
-  for (const object of buildAccess({ [controller]: rights }) as unknown as readonly KubeObject[]) {
-    await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
-  }
-  const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
-  const start = () => stage.operate({ api: withoutStreaming(account), controllers: [controller] })
-  try {
-    return await story(stage, start)
-  } catch (error) {
-    // What the story goes on from was never written.
-    if (hasReason(error, 'NotFound')) return 'broken off'
-    throw error
-  } finally {
-    await stage.close()
-  }
-}
-
-/** A server that cannot stream its present state, as before 1.32: collections are listed in pages there. */
-function withoutStreaming(api: KubeApi): KubeApi {
-  return changedApi(api, {
-    watch(type, query) {
-      if (query?.sendInitialEvents) throw new ApiError('Invalid', 'sendInitialEvents is forbidden for watch')
-      return api.watch(type, query)
-    },
-  })
-}
-
-function withoutOne(rights: readonly Permission[]): { without: string; rights: Permission[] }[] {
-  return rights.flatMap((right, at) =>
-    right.verbs.map((verb) => ({
-      without: `${verb} ${right.resource}`,
-      rights: rights
-        .map((each, index) => (index === at ? { ...each, verbs: each.verbs.filter((other) => other !== verb) } : each))
-        .filter(({ verbs }) => verbs.length > 0),
-    })),
-  )
-}
-
-describe.each(Object.entries(cases))('the rights of %s', (_, each) => {
-  const rights = permissionsOf[each.controller]
-
-  it('are enough for its whole story, and without any one of them the story is another', async () => {
-    const whole = await tell(each, rights)
-    expect(whole).toEqual(each.whole)
-    const notNeeded: string[] = []
-    for (const { without, rights: fewer } of withoutOne(rights)) {
-      if (JSON.stringify(await tell(each, fewer)) === JSON.stringify(whole)) notNeeded.push(without)
-    }
-    expect(notNeeded).toEqual([])
-  }, 120_000)
-})
+describeRights(cases)

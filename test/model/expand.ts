@@ -1,6 +1,7 @@
 import { emptyLedger } from '../../src/domain/drain-lock/ledger.ts'
 import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
 import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import { blank } from '../../src/domain/drain-lock/testing/stage.ts'
 import {
   type Bounds,
   type DrainerIndex,
@@ -32,20 +33,6 @@ export interface LockModel {
   expand(state: ModelState): readonly Transition[]
   /** Every request has ended, and nothing is held for it. */
   hasEnded(state: ModelState): boolean
-}
-
-const blank: DisruptionRecord = {
-  phase: 'Pending',
-  epoch: undefined,
-  lockedBudgets: [],
-  skippedPods: [],
-  evictedPods: [],
-  cordonedBy: undefined,
-  nodeUid: undefined,
-  bootIDBefore: undefined,
-  bootIDAfter: undefined,
-  hasFallenBack: false,
-  lockedAtMs: undefined,
 }
 
 export function createLockModel(bounds: Bounds, parts: Parts): LockModel {
