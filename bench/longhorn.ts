@@ -1,5 +1,6 @@
 import type { LonghornInstanceManager, LonghornNode, LonghornReplica, LonghornVolume } from '../src/api/longhorn.ts'
 import type { LonghornDecision } from '../src/domain/longhorn-drain/decision.ts'
+import { manageAnnotation, surplusAnnotation } from '../src/domain/longhorn-drain/drain-settings.ts'
 import { createLonghornJudge } from '../src/domain/longhorn-drain/judge.ts'
 import { createLonghornParser, type LonghornObjects } from '../src/domain/longhorn-drain/parse-longhorn.ts'
 import type { LonghornSnapshot } from '../src/domain/longhorn-drain/snapshot.ts'
@@ -24,9 +25,12 @@ function exampleObjects(random: Random): LonghornObjects {
   const namespace = 'longhorn-system'
   return {
     nowMs: 0,
-    trigger: 'cordon',
-    surplus: 'remove',
-    settings: [setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')],
+    settings: [
+      setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica', {
+        [manageAnnotation]: 'owner',
+        [surplusAnnotation]: 'remove',
+      }),
+    ],
     nodes: names.map(
       (name): LonghornNode => ({
         ...longhorn,
@@ -116,8 +120,12 @@ function cordonNode(before: LonghornObjects, at: number): LonghornObjects {
   return { ...before, kubeNodes: before.kubeNodes.with(place, { ...node, spec: { unschedulable: true } }) }
 }
 
-function setting(name: string, value: string): LonghornObjects['settings'][number] {
-  return { ...longhorn, kind: 'Setting', metadata: { name, namespace: 'longhorn-system' }, value }
+function setting(
+  name: string,
+  value: string,
+  annotations: Readonly<Record<string, string>> = {},
+): LonghornObjects['settings'][number] {
+  return { ...longhorn, kind: 'Setting', metadata: { name, namespace: 'longhorn-system', annotations }, value }
 }
 
 function heldNodes({ nodes }: LonghornDecision): number {

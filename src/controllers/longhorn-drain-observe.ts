@@ -28,9 +28,6 @@ import { drainPolicySetting } from '../domain/longhorn-drain/policy.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 
-/** `"true"` on Longhorn's setting `node-drain-policy`: evictions and budgets are ours, since Longhorn's own drain handling is off. */
-export const manageAnnotation = 'cofferdam.io/manage'
-
 /** What is looked at. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
 export interface LonghornViews {
   readonly settings: WatchView<LonghornSetting>
@@ -50,8 +47,6 @@ export interface LonghornViews {
 export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {
   return {
     nowMs,
-    trigger: 'cordon',
-    surplus: 'keep',
     settings: [...views.settings.list()],
     nodes: [...views.nodes.list()],
     volumes: [...views.volumes.list()],
@@ -93,9 +88,4 @@ export async function observeLonghornAfresh(
 
 export function drainSetting(settings: readonly LonghornSetting[]): LonghornSetting | undefined {
   return settings.find(({ metadata }) => metadata.name === drainPolicySetting)
-}
-
-/** Whether evictions and budgets are ours to write. */
-export function isOurs(settings: readonly LonghornSetting[]): boolean {
-  return drainSetting(settings)?.metadata.annotations?.[manageAnnotation] === 'true'
 }

@@ -18,7 +18,7 @@ import {
   planLonghornBudgets,
 } from './longhorn-drain-apply.ts'
 import { applyLonghornMigration } from './longhorn-drain-migrate.ts'
-import { isOurs, type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
+import { type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
 import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.ts'
 import type { Permission } from './permission.ts'
 
@@ -78,11 +78,11 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
 
     async reconcile(_, signal) {
       const objects = observeLonghorn(views, clock.now())
-      if (!isOurs(objects.settings)) {
+      const snapshot = parse(objects)
+      if (snapshot.settings.mode !== 'owner') {
         reporter.forget()
         return undefined
       }
-      const snapshot = parse(objects)
       const look = { objects, snapshot, decision: judge.decide(snapshot) }
       try {
         await write(look, signal)
@@ -116,8 +116,8 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
 
   async function release(seen: LonghornLook, signal: AbortSignal): Promise<void> {
     const objects = await observeLonghornAfresh(api, { ...seen.objects, nowMs: clock.now() }, signal)
-    if (!isOurs(objects.settings)) return
     const snapshot = parseLonghorn(objects)
+    if (snapshot.settings.mode !== 'owner') return
     const plan = planLonghornBudgets({ objects, snapshot, decision: decideLonghornDrain(snapshot) }, ports.sha512Hex)
     const isOneMissing = plan.taken.length > 0
     await applyLonghornBudgets(ports, isOneMissing ? plan.create : [...plan.create, ...plan.remove], signal)

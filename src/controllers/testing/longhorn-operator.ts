@@ -3,6 +3,7 @@ import type { KubeObject } from '../../api/kube-object.ts'
 import { longhornNamespace, longhornSettings } from '../../api/longhorn.ts'
 import { customResourceDefinitions, events, podDisruptionBudgets } from '../../api/resources.ts'
 import { buildCustomResourceDefinitions } from '../../deploy/custom-resource-definitions.ts'
+import { manageAnnotation } from '../../domain/longhorn-drain/drain-settings.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import { createMetrics } from '../../observability/metrics.ts'
 import { startOperator } from '../../operator.ts'
@@ -10,7 +11,6 @@ import { seededRandom } from '../../runtime/random.ts'
 import type { LonghornDescription } from '../../world/longhorn/longhorn-description.ts'
 import { type LonghornStage, openLonghorn } from '../../world/longhorn/testing/longhorn-stage.ts'
 import { changedApi } from '../../world/testing/story.ts'
-import { manageAnnotation } from '../longhorn-drain-observe.ts'
 
 export interface OperatedLonghorn extends LonghornStage {
   /** What the operator wrote, in order: `create poddisruptionbudgets/instance-manager-1`. Events are left out. */

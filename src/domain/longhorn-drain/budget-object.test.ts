@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Deployment } from '../../api/apps.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
-import { buildInstanceManagerBudget, decideCsiBudgets, isInstanceManagerBudget } from './budget-object.ts'
+import {
+  buildInstanceManagerBudget,
+  decideCsiBudgets,
+  isInstanceManagerBudget,
+  ownBudgetLabel,
+} from './budget-object.ts'
 import { managerView } from './testing/longhorn-stage.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
@@ -16,7 +21,7 @@ describe('the budget of an instance manager', () => {
     expect(buildInstanceManagerBudget(manager, sha512Hex)).toEqual({
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
-      metadata: { name: 'instance-manager-1', namespace: 'longhorn-system' },
+      metadata: { name: 'instance-manager-1', namespace: 'longhorn-system', labels: ownBudgetLabel },
       spec: {
         minAvailable: 1,
         selector: {

@@ -10,12 +10,15 @@ const component = 'longhorn.io/component'
 const managerComponent = 'instance-manager'
 const csiDeployments = ['csi-attacher', 'csi-provisioner'] as const
 
+/** On budgets that we made: they tell that we are in charge even when the setting is gone. */
+export const ownBudgetLabel: Readonly<Record<string, string>> = { 'app.kubernetes.io/managed-by': 'cofferdam' }
+
 /** The value of the label `longhorn.io/instance-manager-image` on the pods of an instance manager. */
 export function imageLabel(image: string, sha512Hex: Sha512Hex): string {
   return `imi-${sha512Hex(image.replace(/[:/]/g, '-')).slice(0, 8)}`
 }
 
-/** The budget as Longhorn makes it: named as the instance manager, and for its own pod on its own node alone. */
+/** The budget as Longhorn makes it, with our label: named as the instance manager, and for its own pod on its own node alone. */
 export function buildInstanceManagerBudget(
   { name, node, image, type, dataEngine }: InstanceManagerView,
   sha512Hex: Sha512Hex,
@@ -24,7 +27,7 @@ export function buildInstanceManagerBudget(
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name, namespace },
+    metadata: { name, namespace, labels: ownBudgetLabel },
     spec: {
       minAvailable: 1,
       selector: {
@@ -44,6 +47,13 @@ export function buildInstanceManagerBudget(
 /** By its selector, as Longhorn tells them; any other budget is somebody else's. */
 export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
   return budget.spec?.selector?.matchLabels?.[component] === managerComponent
+}
+
+export function isOwnBudget(budget: PodDisruptionBudget): boolean {
+  const labels = budget.metadata.labels ?? {}
+  return (
+    isInstanceManagerBudget(budget) && Object.entries(ownBudgetLabel).every(([key, value]) => labels[key] === value)
+  )
 }
 
 export interface CsiBudgetInput {

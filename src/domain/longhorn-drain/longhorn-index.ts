@@ -34,7 +34,15 @@ export interface Touched {
 
 const nothing: LonghornSnapshot = {
   nowMs: 0,
-  settings: { policy: { known: false, why: '' }, trigger: 'cordon', isAutoscaled: false, surplus: 'keep' },
+  settings: {
+    mode: 'observe',
+    policy: { known: false, why: '' },
+    inForce: { known: false, why: '' },
+    trigger: 'cordon',
+    isAutoscaled: false,
+    surplus: 'keep',
+    problems: [],
+  },
   nodes: [],
   volumes: [],
   replicas: [],

@@ -10,8 +10,6 @@ import { createLonghornParser, type LonghornObjects, parseLonghorn } from './par
 const longhorn = { apiVersion: 'longhorn.io/v1beta2' }
 const nothing: LonghornObjects = {
   nowMs: Date.parse('2026-01-01T01:00:00Z'),
-  trigger: 'cordon',
-  surplus: 'keep',
   settings: [],
   nodes: [],
   volumes: [],
@@ -69,30 +67,6 @@ function disruption(nodeName: string, intent: 'Reboot' | 'Remove', phase: string
 function broken<T>(object: unknown): T {
   return object as T
 }
-
-describe('settings', () => {
-  it('give the policy, the mode of the autoscaler and what happens to copies in excess', () => {
-    const settings = [
-      setting('node-drain-policy', 'block-for-eviction'),
-      setting('kubernetes-cluster-autoscaler-enabled', 'true'),
-    ]
-    expect(parseLonghorn({ ...nothing, settings, trigger: 'drain', surplus: 'remove' }).settings).toEqual({
-      policy: known('block-for-eviction'),
-      trigger: 'drain',
-      isAutoscaled: true,
-      surplus: 'remove',
-    })
-  })
-
-  it('that are missing leave the policy unknown', () => {
-    expect(parseLonghorn(nothing).settings.policy).toEqual({ known: false, why: 'it is not set' })
-  })
-
-  it('that let Longhorn balance replicas keep copies in excess, which it makes on purpose', () => {
-    const settings = [setting('replica-auto-balance', 'best-effort')]
-    expect(parseLonghorn({ ...nothing, settings, surplus: 'remove' }).settings.surplus).toBe('keep')
-  })
-})
 
 describe('nodes', () => {
   function parsed(more: Partial<LonghornObjects>) {

@@ -12,19 +12,14 @@ import type {
 import type { NodeDisruption } from '../../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { isInstanceManagerBudget } from './budget-object.ts'
+import { parseDrainSettings } from './drain-settings.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { type Parsed, parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
-import { drainPolicyParameter, drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { drainPolicyParameter } from './policy.ts'
 import { ListIndex, ListReader } from './read-lists.ts'
 import { Remembered } from './remembered.ts'
-import type {
-  InstanceManagerView,
-  LonghornDrainSettings,
-  LonghornSnapshot,
-  ReplicaView,
-  VolumeView,
-} from './snapshot.ts'
+import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 export interface StorageClassLike extends KubeObject {
   readonly parameters?: Readonly<Record<string, string>>
@@ -37,8 +32,6 @@ export interface PersistentVolumeLike extends KubeObject {
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
 export interface LonghornObjects {
   readonly nowMs: number
-  readonly trigger: LonghornDrainSettings['trigger']
-  readonly surplus: LonghornDrainSettings['surplus']
   readonly settings: readonly LonghornSetting[]
   readonly nodes: readonly LonghornNode[]
   readonly volumes: readonly LonghornVolume[]
@@ -116,7 +109,7 @@ export function createLonghornParser(): ParseLonghorn {
     })
     return {
       nowMs: objects.nowMs,
-      settings: parseSettings(settings, objects),
+      settings: parseDrainSettings(objects.settings, objects.budgets),
       nodes: nodes.map(({ view }) => view),
       volumes: volumesRead.views,
       replicas: replicasRead.views,
@@ -148,21 +141,6 @@ function byName<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string
 
 function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
   return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
-}
-
-/** Copies in excess are left to Longhorn where it balances replicas itself: it makes such copies on purpose. */
-function parseSettings(
-  settings: ReadonlyMap<string, unknown>,
-  { trigger, surplus }: Pick<LonghornObjects, 'trigger' | 'surplus'>,
-): LonghornDrainSettings {
-  const balance = settings.get('replica-auto-balance')
-  const isBalancing = balance !== undefined && balance !== '' && balance !== 'disabled'
-  return {
-    policy: parseDrainPolicy(settings.get(drainPolicySetting)),
-    trigger,
-    isAutoscaled: settings.get('kubernetes-cluster-autoscaler-enabled') === 'true',
-    surplus: isBalancing ? 'keep' : surplus,
-  }
 }
 
 function byVolume(engines: readonly LonghornEngine[]): Map<string, LonghornEngine> {

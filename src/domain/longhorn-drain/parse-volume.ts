@@ -20,6 +20,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const robustness = see.text(status['robustness'], 'status.robustness', 'unknown')
   const attachedTo = see.text(status['currentNodeID'], 'status.currentNodeID')
   const rebuiltShare = rebuiltShareOf(around.engine)
+  const schedulingProblem = schedulingProblemOf(volume)
   const view: VolumeView = {
     name,
     state: state === 'attached' || state === 'detached' ? state : 'moving',
@@ -31,12 +32,24 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
+    ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
   }
   return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
 }
 
 function isRobustness(text: string): text is VolumeView['robustness'] {
   return text === 'healthy' || text === 'degraded' || text === 'faulted' || text === 'unknown'
+}
+
+function schedulingProblemOf({ status }: LonghornVolume): string | undefined {
+  const see = new Reading()
+  const { conditions } = see.fields(status, '')
+  const scheduled = (Array.isArray(conditions) ? (conditions as readonly unknown[]) : [])
+    .map((condition) => see.fields(condition, ''))
+    .find(({ type }) => type === 'Scheduled')
+  if (scheduled?.['status'] !== 'False') return undefined
+  const said = [scheduled['reason'], scheduled['message']].filter((text) => typeof text === 'string' && text !== '')
+  return said.join(': ') || 'no reason is given'
 }
 
 /** For people: nothing is decided by it. */

@@ -13,7 +13,8 @@ export function clusterProblems({ settings, unreadable }: LonghornIndex): Proble
           problem: `${settings.policy.why}; until it is corrected nothing moves, and last copies are held`,
         },
       ]
-  return [...policy, ...unreadable.map(({ object, why }) => ({ object, problem: why }))]
+  const words = settings.problems.map((problem) => ({ object: `setting/${drainPolicySetting}`, problem }))
+  return [...policy, ...words, ...unreadable.map(({ object, why }) => ({ object, problem: why }))]
 }
 
 /** What is wrong with a volume and its replicas. Asked with the volume of a replica, it also covers volumes that are gone. */

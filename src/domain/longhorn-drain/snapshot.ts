@@ -33,15 +33,26 @@ export interface UnreadableObject {
   readonly node?: string
 }
 
+/**
+ * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
+ * its nodes. `owner`: we, since Longhorn's own drain handling is off.
+ */
+export const drainModes = ['observe', 'guide', 'owner'] as const
+
 export interface LonghornDrainSettings {
+  readonly mode: (typeof drainModes)[number]
   /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
   readonly policy: Observed<DrainPolicy>
+  /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
+  readonly inForce: Observed<DrainPolicy>
   /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
   readonly trigger: 'cordon' | 'drain'
   /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
   readonly isAutoscaled: boolean
   /** What to do with replicas that a cancelled eviction left over. */
   readonly surplus: 'keep' | 'remove'
+  /** What is wrong with them, in words. */
+  readonly problems: readonly string[]
 }
 
 export interface LonghornNodeView {
@@ -57,6 +68,8 @@ export interface LonghornNodeView {
   readonly isEvictionAsked: boolean
   readonly isAutoEvicting: boolean
   readonly disks: readonly DiskView[]
+  /** When replicas began to move off it, and how much there was, as we wrote it down. */
+  readonly moving?: { readonly sinceMs: number; readonly bytes: number }
 }
 
 export interface DiskView {
@@ -78,6 +91,8 @@ export interface VolumeView {
   readonly attachedTo: string | undefined
   /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
   readonly rebuiltShare?: number
+  /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
+  readonly schedulingProblem?: string
 }
 
 export interface ReplicaView {

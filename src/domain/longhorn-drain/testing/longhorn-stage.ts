@@ -45,13 +45,17 @@ const times: Readonly<Record<CopyState, Pick<ReplicaView, 'healthyAt' | 'failedA
 export function longhornStage(stage: Stage): LonghornSnapshot {
   const nodes = Object.entries(stage.nodes)
   const volumes = Object.entries(stage.volumes ?? {})
+  const policy =
+    'policy' in stage && stage.policy === undefined
+      ? unknown('it is not set')
+      : parseDrainPolicy(stage.policy ?? 'block-if-contains-last-replica')
   return {
     nowMs: 0,
     settings: {
-      policy:
-        'policy' in stage && stage.policy === undefined
-          ? unknown('it is not set')
-          : parseDrainPolicy(stage.policy ?? 'block-if-contains-last-replica'),
+      mode: 'owner',
+      policy,
+      inForce: policy,
+      problems: [],
       trigger: stage.trigger ?? 'cordon',
       isAutoscaled: stage.isAutoscaled ?? false,
       surplus: stage.surplus ?? 'keep',
