@@ -18,13 +18,14 @@ import {
   planLonghornBudgets,
 } from './longhorn-drain-apply.ts'
 import { applyLonghornMigration } from './longhorn-drain-migrate.ts'
+import { applyMovingRecords } from './longhorn-drain-moving.ts'
 import { type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
 import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.ts'
 import type { Permission } from './permission.ts'
 
 export const longhornDrainPermissions: readonly Permission[] = [
-  { group: 'longhorn.io', resource: 'settings', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch'] },
+  { group: 'longhorn.io', resource: 'settings', verbs: ['list', 'watch', 'patch'] },
+  { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch', 'patch'] },
   { group: 'longhorn.io', resource: 'nodes/status', verbs: ['patch'] },
   { group: 'longhorn.io', resource: 'volumes', verbs: ['list', 'watch'] },
   { group: 'longhorn.io', resource: 'replicas', verbs: ['list', 'watch', 'patch'] },
@@ -79,13 +80,14 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     async reconcile(_, signal) {
       const objects = observeLonghorn(views, clock.now())
       const snapshot = parse(objects)
-      if (snapshot.settings.mode !== 'owner') {
+      const { mode } = snapshot.settings
+      if (mode === 'observe') {
         reporter.forget()
         return undefined
       }
       const look = { objects, snapshot, decision: judge.decide(snapshot) }
       try {
-        await write(look, signal)
+        await (mode === 'owner' ? write : guide)(look, signal)
       } catch (error) {
         if (hasReason(error, 'Forbidden')) await reporter.reportRefusal(objects, error.message)
         throw error
@@ -109,9 +111,21 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       object: `poddisruptionbudget/${name}`,
       problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is let go',
     }))
-    const refused = [...failures, ...(await applyLonghornMigration(ports, signal))]
+    const refused = [
+      ...failures,
+      ...(await applyMovingRecords(ports, look, signal)),
+      ...(await applyLonghornMigration(ports, signal)),
+    ]
     if (refused.length > 0) throw refused[0]
     await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...taken] })
+  }
+
+  /** Longhorn decides; what it decides is told in the words of the same decision. */
+  async function guide(look: LonghornLook, signal: AbortSignal): Promise<void> {
+    const refused = await applyMovingRecords(ports, look, signal)
+    if (refused.length > 0) throw refused[0]
+    const { nodes, problems } = look.decision
+    await reporter.report({ objects: look.objects, nodes, problems })
   }
 
   async function release(seen: LonghornLook, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { bytesLeftOf } from './bytes-left.ts'
 import type { EvictionAnswer, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { explainEngine, explainManagerAway, explainReplica, explainUnreadable } from './explain-hold.ts'
 import type { NodeHolds } from './node-holds.ts'
@@ -34,14 +35,10 @@ export function nodeAnswer(
   return { node: node.name, mayDrain: false, reason: first.reason, explanation, bytesLeft, blockers }
 }
 
-/** Bound volumes are left out: they never move. */
 function bytesToMove({ index }: SettledSoFar, node: string, flagged: ReadonlySet<string>): number {
   let bytes = 0
   for (const { name, volume } of index.replicasOn(node)) {
-    const view = index.volumes.get(volume)
-    if (view === undefined || view.isStrictLocal || !flagged.has(name)) continue
-    const left = 1 - Math.min(1, Math.max(0, view.rebuiltShare ?? 0))
-    bytes += Math.max(0, Math.round(view.actualBytes * left))
+    if (flagged.has(name)) bytes += bytesLeftOf(index.volumes.get(volume))
   }
   return bytes
 }

@@ -4,6 +4,7 @@ import type { LonghornNode } from '../../api/longhorn.ts'
 import type { NodeDisruption } from '../../api/node-disruption.ts'
 import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
 import { isClosedToPods } from '../drain-detection/closed-node.ts'
+import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
 import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
 import type { DiskView, LonghornNodeView, UnreadableObject } from './snapshot.ts'
@@ -37,6 +38,7 @@ export function parseLonghornNode(
       return uuid === '' ? [] : [{ uuid, isEvictionAsked }]
     })
   const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
+  const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
   const view: LonghornNodeView = {
     name,
     kubernetes: kubernetesOf(node, around),
@@ -46,6 +48,7 @@ export function parseLonghornNode(
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
     isAutoEvicting: see.flag(status['autoEvicting'], 'status.autoEvicting'),
     disks,
+    ...(moving === undefined ? {} : { moving }),
   }
   return { view, unreadable: see.why === undefined ? [] : [unreadable(`node/${name}`, see.why, name)] }
 }
