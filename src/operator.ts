@@ -43,7 +43,7 @@ import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
-import { longhornControllers } from './wiring/longhorn.ts'
+import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
 export const controllerNames = [
@@ -291,6 +291,7 @@ function controllerBuilders(
       }),
     ),
   )
+  const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const runs = (name: ControllerName) => options.controllers.includes(name)
   const usesLedger = runs('node-disruption') || runs('disruption-ledger')
   const settings = { ...defaultDrainLockSettings, ...options.drainLock }
@@ -333,7 +334,7 @@ function controllerBuilders(
       observeStorage: (...asked) => (runs('ceph-drain') ? storage().observeStorage(...asked) : Promise.resolve([])),
     }),
     ...guarding?.controllers(own),
-    ...longhornControllers({ ...options, own, views, budgets }),
+    ...longhornControllers(options, longhorn),
     'ceph-drain': () =>
       createCephDrain({
         api,

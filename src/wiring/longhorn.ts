@@ -15,6 +15,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { nodes } from '../api/resources.ts'
 import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
+import type { LonghornViews } from '../controllers/longhorn-drain-observe.ts'
 import type { PersistentVolumeLike, StorageClassLike } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { applyBudgets } from '../kube/apply-budgets.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
@@ -22,7 +23,7 @@ import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
-import { type Own, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
+import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
 
 const storageClasses: ResourceType<StorageClassLike> = {
   group: 'storage.k8s.io',
@@ -47,8 +48,9 @@ export interface LonghornWiring extends ViewPorts {
   readonly budgets: () => WatchView<PodDisruptionBudget>
 }
 
-export function longhornControllers(wiring: LonghornWiring): { readonly 'longhorn-drain': () => Controller } {
-  const { api, clock, log, own } = wiring
+/** Opened when the first asks for them. */
+export function openLonghornViews(wiring: LonghornWiring): () => LonghornViews {
+  const { log, own } = wiring
   const base = viewBase(wiring)
   const longhornKind = <T extends KubeObject>(type: ResourceType<T>) =>
     own(
@@ -62,6 +64,33 @@ export function longhornControllers(wiring: LonghornWiring): { readonly 'longhor
           log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
       }),
     )
+  return once(() => ({
+    settings: longhornKind(longhornSettings),
+    nodes: longhornKind(longhornNodes),
+    volumes: longhornKind(longhornVolumes),
+    replicas: longhornKind(longhornReplicas),
+    engines: longhornKind(longhornEngines),
+    instanceManagers: longhornKind(longhornInstanceManagers),
+    attachments: longhornKind(longhornVolumeAttachments),
+    budgets: wiring.budgets(),
+    disruptions: wiring.views.disruptions(),
+    kubeNodes: own('nodes/longhorn', createWatchCache({ ...base, type: nodes, project: slimNode })),
+    storageClasses: own(
+      'storageclasses',
+      createWatchCache({ ...base, type: storageClasses, project: slimStorageClass }),
+    ),
+    persistentVolumes: own(
+      'persistentvolumes',
+      createWatchCache({ ...base, type: persistentVolumes, project: slimPersistentVolume }),
+    ),
+  }))
+}
+
+export function longhornControllers(
+  wiring: ViewPorts,
+  views: () => LonghornViews,
+): { readonly 'longhorn-drain': () => Controller } {
+  const { api, clock } = wiring
   return {
     'longhorn-drain': () =>
       createLonghornDrain({
@@ -70,26 +99,7 @@ export function longhornControllers(wiring: LonghornWiring): { readonly 'longhor
         sha512Hex: (text) => createHash('sha512').update(text).digest('hex'),
         reports: { event: eventTeller(wiring) },
         applyBudgets: (writes, signal) => applyBudgets(api, writes, signal),
-        views: {
-          settings: longhornKind(longhornSettings),
-          nodes: longhornKind(longhornNodes),
-          volumes: longhornKind(longhornVolumes),
-          replicas: longhornKind(longhornReplicas),
-          engines: longhornKind(longhornEngines),
-          instanceManagers: longhornKind(longhornInstanceManagers),
-          attachments: longhornKind(longhornVolumeAttachments),
-          budgets: wiring.budgets(),
-          disruptions: wiring.views.disruptions(),
-          kubeNodes: own('nodes/longhorn', createWatchCache({ ...base, type: nodes, project: slimNode })),
-          storageClasses: own(
-            'storageclasses',
-            createWatchCache({ ...base, type: storageClasses, project: slimStorageClass }),
-          ),
-          persistentVolumes: own(
-            'persistentvolumes',
-            createWatchCache({ ...base, type: persistentVolumes, project: slimPersistentVolume }),
-          ),
-        },
+        views: views(),
       }),
   }
 }
