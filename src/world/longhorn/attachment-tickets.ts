@@ -15,7 +15,9 @@ const priorities: Readonly<Record<string, number>> = {
   [ticketTypes.workload]: 900,
   'share-manager-controller': 900,
   'salvage-controller': 900,
+  [ticketTypes.eviction]: 800,
 }
+/** Of everything that Longhorn does on its own account. */
 const lowestPriority = 800
 
 export function evictionTicketId(volume: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { conditionOf } from '../../api/kube-object.ts'
-import { longhornNamespace, longhornVolumes } from '../../api/longhorn.ts'
+import { longhornNamespace, longhornVolumeAttachments, longhornVolumes } from '../../api/longhorn.ts'
 import { pods } from '../../api/resources.ts'
 import { barePod, inDefault } from '../testing/story.ts'
 import { selectNode, type Tickets } from './attachment-tickets.ts'
@@ -25,6 +25,11 @@ describe('where a volume is attached', () => {
       tickets: { e: eviction('a'), f: eviction('b') },
       current: 'a',
       expected: 'a',
+    },
+    'among equals it stays where it is, whatever the ids': {
+      tickets: { x: workload('a'), y: workload('b') },
+      current: 'b',
+      expected: 'b',
     },
     'a ticket without a node counts for nothing': { tickets: { w: workload('') }, expected: undefined },
   }
@@ -68,6 +73,32 @@ describe('who attaches a volume', () => {
     await setting('detach-manually-attached-volumes-when-cordoned', 'true')
     await seconds(60)
     expect((await volume('db')).status?.state).toBe('detached')
+    stop()
+  })
+})
+
+describe('a Longhorn that attaches nothing for evictions', () => {
+  const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+
+  it('leaves a detached volume alone, and moves its copy for a ticket that somebody else made, whatever its id', async () => {
+    const stage = await openLonghorn({ attachForEviction: 'nobody', volumes: [pair] })
+    const { api, controls, volume, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    const write = (ticket: { type: string; nodeID: string } | null) =>
+      api.patch(
+        longhornVolumeAttachments,
+        { namespace: longhornNamespace, name: 'db' },
+        { type: 'merge', body: { spec: { attachmentTickets: { mine: ticket } } } },
+      )
+    await cordon('node-1')
+    await requestEviction('node-1')
+    await seconds(120)
+    expect((await volume('db')).status?.state).toBe('detached')
+    await write({ type: 'volume-eviction-controller', nodeID: 'node-3' })
+    await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
+    expect((await volume('db')).status?.currentNodeID).toBe('node-3')
+    await write(null)
+    await until(async () => (await volume('db')).status?.state === 'detached')
+    expect(controls.verify('db').isIntact).toBe(true)
     stop()
   })
 })

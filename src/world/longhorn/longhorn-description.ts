@@ -20,7 +20,7 @@ export interface VolumeDescription extends Omit<NonNullable<LonghornVolume['spec
   readonly name: string
   /** Bytes that its user sees. Default 1 GiB. */
   readonly sizeBytes?: number
-  /** How much of it holds data from the start: 0 to 1. Default 0. */
+  /** How much of it holds data from the start: 0 to 1. Default 0: nobody ever attached it. With data, its copies were healthy before. */
   readonly filled?: number
   readonly labels?: Readonly<Record<string, string>>
   /** Where its first replicas are, in this order; the scheduler chooses for the rest. */
@@ -58,8 +58,11 @@ export interface LonghornDescription {
   /** Values that differ from the defaults; null: the object is missing. */
   readonly settings?: Readonly<Record<string, string | null>>
   readonly timings?: Partial<LonghornTimings>
-  /** Where detached volumes are attached so that they can rebuild: on the node that owns them, as Longhorn does, or on one that is well. */
-  readonly attachForEviction?: 'owner' | 'healthy'
+  /**
+   * Where detached volumes are attached so that they can rebuild: on the node that owns them, as Longhorn does, or on one
+   * that is well. `nobody`: Longhorn attaches none for that; whoever moves replicas makes the tickets.
+   */
+  readonly attachForEviction?: 'owner' | 'healthy' | 'nobody'
   /** Decides evictions and budgets by itself, as Longhorn does, every resync. */
   readonly ownDrainHandling?: boolean
   /** How late each controller hears of changes by others. */

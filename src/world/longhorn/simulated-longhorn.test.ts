@@ -48,6 +48,30 @@ describe('a volume lives', () => {
     stop()
   })
 
+  it('one with data was used before, so its copies hold their nodes though nobody attached it yet; an empty one has no past', async () => {
+    const { controls, volume, replicasOf, seconds, stop } = await openLonghorn({
+      volumes: [
+        { name: 'full', numberOfReplicas: 2, filled: 0.5 },
+        { name: 'empty', numberOfReplicas: 2 },
+      ],
+    })
+    const healthyAt = expect.stringMatching(/^\d{4}-.*Z$/) as string
+    const past = async (name: string) =>
+      (await replicasOf(name)).map(({ spec }) => [spec?.healthyAt, spec?.lastHealthyAt, spec?.failedAt])
+    expect(await past('full')).toEqual(Array(2).fill([healthyAt, healthyAt, '']))
+    expect(await past('empty')).toEqual(Array(2).fill(['', '', '']))
+    expect((await volume('full')).status).toMatchObject({ state: 'detached', actualSize: 512 * 1024 ** 2 })
+    expect(controls.verify('full')).toMatchObject({
+      isIntact: true,
+      healthy: [{ mode: 'stopped' }, { mode: 'stopped' }],
+    })
+    await controls.attach('full', 'node-1')
+    await seconds(5)
+    expect((await volume('full')).status).toMatchObject({ state: 'attached', robustness: 'healthy' })
+    expect(controls.verify('full').isIntact).toBe(true)
+    stop()
+  })
+
   it('a corrupted block is found by verifying, so that verifying proves something', async () => {
     const { controls, replicasOf, seconds, stop } = await openLonghorn({ volumes: [{ name: 'db', filled: 0.5 }] })
     await controls.attach('db', 'node-1')

@@ -122,12 +122,10 @@ export function createSimulatedLonghorn(
     settings: settingsOf(stages.attachment),
     resyncMs,
   })
-  startEvictionTickets({
-    ...placing(stages.eviction),
-    stage: stages.eviction,
-    resyncMs,
-    attachTo: description.attachForEviction ?? 'owner',
-  })
+  const { attachForEviction: attachTo = 'owner' } = description
+  if (attachTo !== 'nobody') {
+    startEvictionTickets({ ...placing(stages.eviction), stage: stages.eviction, resyncMs, attachTo })
+  }
   const volumes = startVolumes({
     ...placing(stages.volume),
     stage: stages.volume,

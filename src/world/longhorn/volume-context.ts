@@ -33,6 +33,9 @@ export interface VolumeNotes {
   state: 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching'
   node: string | undefined
   sinceMs: number
+  /** How many of the replicas that it begins with were made. */
+  firstCount: number
+  wasAttached: boolean
   /** Why no place was found for a replica that is wanted. */
   unplacedBecause: readonly string[]
   /** When a replica that failed may be tried again, and how long it rests the next time. */
@@ -50,7 +53,15 @@ export interface VolumeContext {
 
 export function newNotes(volume: LonghornVolume): VolumeNotes {
   const isNew = volume.status?.state === undefined || volume.status.state === 'creating'
-  return { state: isNew ? 'creating' : 'detached', node: undefined, sinceMs: 0, unplacedBecause: [], rests: new Map() }
+  return {
+    state: isNew ? 'creating' : 'detached',
+    node: undefined,
+    sinceMs: 0,
+    firstCount: 0,
+    wasAttached: false,
+    unplacedBecause: [],
+    rests: new Map(),
+  }
 }
 
 /** As they are held now, in the order in which this controller looks through them. */
@@ -83,6 +94,11 @@ export function hostFor({ ports, volume }: VolumeContext, node: string): string 
 
 export function wantedCountOf({ volume }: Pick<VolumeContext, 'volume'>): number {
   return volume.spec?.numberOfReplicas ?? 3
+}
+
+/** The share of it that holds data from the start. */
+export function filledShareOf({ ports, volume }: VolumeContext): number {
+  return ports.description.volumes?.find(({ name }) => name === volume.metadata.name)?.filled ?? 0
 }
 
 export function factsOf(context: VolumeContext): VolumeFacts {

@@ -10,7 +10,14 @@ import {
   longhornVolumes,
 } from '../../api/longhorn.ts'
 import { deleteExactly } from '../actor.ts'
-import { newNotes, replicasOf, type VolumeContext, type VolumeNotes, type VolumePorts } from './volume-context.ts'
+import {
+  filledShareOf,
+  newNotes,
+  replicasOf,
+  type VolumeContext,
+  type VolumeNotes,
+  type VolumePorts,
+} from './volume-context.ts'
 import { isSet } from './volume-facts.ts'
 import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
 import { advancePhase } from './volume-phase.ts'
@@ -75,7 +82,7 @@ export function startVolumes(
   async function ensureParts(context: VolumeContext): Promise<void> {
     const { volume } = context
     const { name } = volume.metadata
-    data.addVolume(name, ports.description.volumes?.find((one) => one.name === name)?.filled ?? 0)
+    data.addVolume(name, filledShareOf(context))
     if (attachments.get(`${namespace}/${name}`) === undefined) {
       attachments.record(await stage.api.create(longhornVolumeAttachments, buildAttachment(volume)))
     }

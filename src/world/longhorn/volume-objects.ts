@@ -67,10 +67,12 @@ export function buildReplica(
     readonly diskUuid: string
     readonly retryCount: number
     readonly hardNode?: string | undefined
+    /** When it was healthy before it was made here; '' for an empty one. */
+    readonly healthyAt: string
   },
 ): LonghornReplica {
   const volumeName = volume.metadata.name
-  const { name, node, diskUuid, retryCount, hardNode = '' } = place
+  const { name, node, diskUuid, retryCount, hardNode = '', healthyAt } = place
   return {
     apiVersion,
     kind: 'Replica',
@@ -87,9 +89,9 @@ export function buildReplica(
       evictionRequested: false,
       hardNodeAffinity: hardNode,
       desireState: 'stopped',
-      healthyAt: '',
+      healthyAt,
       failedAt: '',
-      lastHealthyAt: '',
+      lastHealthyAt: healthyAt,
       lastFailedAt: '',
       rebuildRetryCount: retryCount,
       dataEngine: volume.spec?.dataEngine ?? 'v1',

@@ -27,7 +27,10 @@ export async function advancePhase(context: VolumeContext): Promise<void> {
     case 'attaching':
       if (target !== notes.node || !replicasOf(context).some(isUsable)) enter('detached', undefined, 1)
       else if (heldMs < timings.attachMs) context.again(timings.attachMs - heldMs)
-      else if (await startEngine(context, target as string)) enter('attached', target)
+      else if (await startEngine(context, target as string)) {
+        enter('attached', target)
+        notes.wasAttached = true
+      }
       break
     case 'attached':
       if (data.engineOf(name) === undefined || target !== notes.node) enter('detaching', notes.node, timings.detachMs)

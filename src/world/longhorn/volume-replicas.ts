@@ -5,7 +5,15 @@ import { randomSuffix } from '../../runtime/random.ts'
 import { deleteExactly } from '../actor.ts'
 import { placedReplicas, placementNodes, placementRequest } from './placement-facts.ts'
 import { type Placement, placeReplica } from './replica-scheduler.ts'
-import { factsOf, hostFor, replicasOf, type VolumeContext, wantedCountOf, writeReplica } from './volume-context.ts'
+import {
+  factsOf,
+  filledShareOf,
+  hostFor,
+  replicasOf,
+  type VolumeContext,
+  wantedCountOf,
+  writeReplica,
+} from './volume-context.ts'
 import { decideDeletion, decideReplenishment, mostRetries } from './volume-decisions.ts'
 import { isSet } from './volume-facts.ts'
 import { buildReplica } from './volume-objects.ts'
@@ -13,13 +21,15 @@ import { buildReplica } from './volume-objects.ts'
 const firstRestMs = 10_000
 const longestRestMs = 300_000
 
-/** The replicas that a volume begins with, as long as nothing was written to it. */
+/** The replicas that a volume begins with, as long as it was never attached here. */
 export async function createFirstReplicas(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
   const found = replicasOf(context)
-  if (found.some(({ spec }) => isSet(spec?.lastHealthyAt) || isSet(spec?.failedAt))) return
+  const isFilled = filledShareOf(context) > 0
+  if (notes.wasAttached || found.some(({ spec }) => isSet(spec?.failedAt))) return
+  if (!isFilled && found.some(({ spec }) => isSet(spec?.lastHealthyAt))) return
   const { placedOn = [] } = ports.description.volumes?.find(({ name }) => name === volume.metadata.name) ?? {}
-  let number = found.length
+  let number = Math.max(found.length, isFilled ? notes.firstCount : 0)
   notes.unplacedBecause = []
   for (; number < wantedCountOf(context); number += 1) {
     const place = findPlace(context, { hardNode: placedOn[number], ignoresReusable: false })
@@ -28,6 +38,7 @@ export async function createFirstReplicas(context: VolumeContext): Promise<void>
       break
     }
     await createReplica(context, place, { isFirst: true })
+    notes.firstCount = number + 1
   }
   // With one copy a volume can begin; the others follow.
   if (number > 0) notes.state = 'detached'
@@ -207,7 +218,9 @@ async function createReplica(
   const { name: volumeName } = volume.metadata
   const name = `${volumeName}-r-${randomSuffix(stage.random, 8)}`
   const hardNode = volume.spec?.dataLocality === 'strict-local' ? node : undefined
-  const object = buildReplica(volume, { name, node, diskUuid, hardNode, retryCount: isFirst ? 0 : mostRetries })
+  const healthyAt = isFirst && filledShareOf(context) > 0 ? timestamp(stage.clock) : ''
+  const retryCount = isFirst ? 0 : mostRetries
+  const object = buildReplica(volume, { name, node, diskUuid, hardNode, retryCount, healthyAt })
   const created = await tellFailure(context, 'create', () => stage.api.create(longhornReplicas, object))
   data.addStore({ replica: name, volume: volumeName, node, diskUuid }, isFirst)
   stage.views.of(longhornReplicas).record(created)
