@@ -1,7 +1,7 @@
 import type { EvictionAnswer } from './decision.ts'
 import { hasCopyProtectedSoon, type SettledSoFar } from './protection.ts'
 import { replicaRule } from './replica-hold.ts'
-import type { LonghornNodeView, ReplicaView } from './snapshot.ts'
+import type { LonghornDrainSettings, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 interface Flag {
   readonly isRequested: boolean
@@ -13,7 +13,7 @@ interface Flag {
 export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): EvictionAnswer[] {
   if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
   const answers: EvictionAnswer[] = []
-  const isOneToAsk = node.isEvictionAsked || isLeaving(so, node) || node.disks.some((disk) => disk.isEvictionAsked)
+  const isOneToAsk = node.isEvictionAsked || isLeaving(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
   for (const replica of so.index.replicasOn(node.name)) {
     if (!isOneToAsk && !replica.isEvictionRequested) continue
     const { isRequested, event, why } = flagOf(so, node, replica)
@@ -50,7 +50,7 @@ function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
     const what = node.isEvictionAsked ? `node ${node.name}` : `disk ${replica.diskUuid} of node ${node.name}`
     return { isRequested: true, event: 'EvictionUserRequested', why: `A user asked for ${what} to be emptied.` }
   }
-  if (!isLeaving(so, node)) {
+  if (!isLeaving(so.index.settings, node)) {
     return canceled(node.isCordoned ? 'Nobody drains the node.' : `Node ${node.name} takes new pods.`)
   }
   return flagByPolicy(so, node, replica)
@@ -74,8 +74,8 @@ function flagByPolicy(so: SettledSoFar, node: LonghornNodeView, replica: Replica
  * A cordon is enough where the settings say so. Else somebody must drain; and what was begun goes on until the node is
  * uncordoned, however long nobody tries again, since a drain that waits for the data looks like one that was given up.
  */
-function isLeaving({ index }: SettledSoFar, node: LonghornNodeView): boolean {
-  return node.isCordoned && (index.settings.trigger === 'cordon' || node.isDraining || node.isAutoEvicting)
+export function isLeaving({ trigger }: Pick<LonghornDrainSettings, 'trigger'>, node: LonghornNodeView): boolean {
+  return node.isCordoned && (trigger === 'cordon' || node.isDraining || node.isAutoEvicting)
 }
 
 /** More copies than the volume wants, whole or being built: to cancel now would leave one too many behind. */
