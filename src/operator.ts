@@ -18,6 +18,7 @@ import { guardRegistrationPermissions } from './controllers/guard-registration.t
 import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
 import { createLedgerStore } from './controllers/ledger-store.ts'
 import { longhornDrainPermissions } from './controllers/longhorn-drain.ts'
+import { createLonghornStorageFacts } from './controllers/longhorn-storage-facts.ts'
 import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
 import { undoDisruptionPermissions } from './controllers/node-disruption-undo.ts'
 import type { Permission } from './controllers/permission.ts'
@@ -292,6 +293,7 @@ function controllerBuilders(
     ),
   )
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
+  const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)
   const usesLedger = runs('node-disruption') || runs('disruption-ledger')
   const settings = { ...defaultDrainLockSettings, ...options.drainLock }
@@ -330,8 +332,14 @@ function controllerBuilders(
       store,
       appLocks: options.appLocks ?? defaultAppLockPolicy,
       identity: () => options.lease?.identity ?? `operator-${randomSuffix(random, 8)}`,
-      // Whoever does not run ceph-drain leaves storage to others.
-      observeStorage: (...asked) => (runs('ceph-drain') ? storage().observeStorage(...asked) : Promise.resolve([])),
+      // Whoever does not run the controller of a storage leaves it to others.
+      observeStorage: async (...asked) => {
+        const observers = [
+          ...(runs('ceph-drain') ? [storage()] : []),
+          ...(runs('longhorn-drain') ? [longhornFacts()] : []),
+        ]
+        return (await Promise.all(observers.map((each) => each.observeStorage(...asked)))).flat()
+      },
     }),
     ...guarding?.controllers(own),
     ...longhornControllers(options, longhorn),

@@ -154,7 +154,7 @@ async function observeStorage(
   const entries = ledger.known ? ledger.value.entries : []
   const held = entries.filter(({ requestId, key }) => requestId === id && key.startsWith('storage/'))
   const unseen = held.filter(({ key }) => !onNode.some((storage) => storage.key === key))
-  const rest = await Promise.all(unseen.map(({ key }) => ports.observeStorage({ key }, signal)))
+  const rest = await Promise.all(unseen.map(({ key, scope }) => ports.observeStorage({ key, scopes: [scope] }, signal)))
   return [...onNode, ...rest.flat()]
 }
 

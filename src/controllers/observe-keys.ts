@@ -18,11 +18,11 @@ export const observeKeysPermissions: readonly Permission[] = [
 export interface ObserveKeysPorts {
   readonly api: Pick<KubeApi, 'get'>
   /** Of all storage with daemons on the node, or of the one behind a key; nothing when that one does not exist. */
-  observeStorage(
-    about: { readonly node: string } | { readonly key: string },
-    signal: AbortSignal,
-  ): Promise<readonly StorageFacts[]>
+  observeStorage(about: AboutStorage, signal: AbortSignal): Promise<readonly StorageFacts[]>
 }
+
+/** `scopes`: the failure domains for which the key is held. */
+export type AboutStorage = { readonly node: string } | { readonly key: string; readonly scopes: readonly string[] }
 
 /** What is behind the keys now, read fresh: a copy from before the node went down would tell that all is well. */
 export async function observeKeys(
@@ -32,13 +32,19 @@ export async function observeKeys(
 ): Promise<ReadonlyMap<string, KeyFacts>> {
   const facts = new Map<string, KeyFacts>()
   for (const key of new Set(entries.map((entry) => entry.key))) {
-    const seen = await observeKey(ports, key, signal)
+    const scopes = new Set(entries.filter((entry) => entry.key === key).map(({ scope }) => scope))
+    const seen = await observeKey(ports, { key, scopes: [...scopes] }, signal)
     if (seen !== undefined) facts.set(key, seen)
   }
   return facts
 }
 
-async function observeKey(ports: ObserveKeysPorts, key: string, signal: AbortSignal): Promise<KeyFacts | undefined> {
+async function observeKey(
+  ports: ObserveKeysPorts,
+  held: Extract<AboutStorage, { readonly key: string }>,
+  signal: AbortSignal,
+): Promise<KeyFacts | undefined> {
+  const { key } = held
   const [kind, first = '', second = ''] = key.split('/')
   switch (kind) {
     case 'node':
@@ -48,7 +54,7 @@ async function observeKey(ports: ObserveKeysPorts, key: string, signal: AbortSig
       return { kind: 'budget', budget: budgetFacts(budget) }
     }
     case 'storage':
-      return { kind, storage: (await ports.observeStorage({ key }, signal)).find((each) => each.key === key) }
+      return { kind, storage: (await ports.observeStorage(held, signal)).find((each) => each.key === key) }
     default:
       return undefined
   }

@@ -11,6 +11,7 @@ import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
 import { type CephDrainViews, indexOfOsd } from './ceph-drain-observe.ts'
+import type { ObserveKeysPorts } from './observe-keys.ts'
 import type { RookPresence } from './rook-presence.ts'
 
 export interface StorageFactsPorts {
@@ -20,13 +21,7 @@ export interface StorageFactsPorts {
   readonly ledgers: WatchView<DisruptionLedger>
 }
 
-export interface StorageObserver {
-  /** Of all storage with daemons on the node, or of the one behind a key; nothing when that one does not exist. */
-  observeStorage(
-    about: { readonly node: string } | { readonly key: string },
-    signal: AbortSignal,
-  ): Promise<readonly StorageFacts[]>
-}
+export type StorageObserver = Pick<ObserveKeysPorts, 'observeStorage'>
 
 /** Older answers of ceph-drain are not taken for what is true now. */
 const maxAgeMs = 10_000

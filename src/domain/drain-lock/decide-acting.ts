@@ -250,5 +250,21 @@ function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
   const other = view.ledger.entries.find((entry) => entry.key === key && entry.requestId !== view.request.id)
   if (other !== undefined) return [obstacleBlocker(view, other)]
   if (!budget.isCounted) return [budgetBlocker(view, budget, 'BudgetNotCounted')]
-  return budget.disruptionsAllowed > 0 ? [] : [budgetBlocker(view, budget, 'BudgetExhausted')]
+  if (budget.disruptionsAllowed > 0) return []
+  const holds = storageHolds(view, key)
+  return holds.length > 0 ? holds : [budgetBlocker(view, budget, 'BudgetExhausted')]
+}
+
+/** Storage keeps the budgets of its own pods for a reason, and the number of pods that they can spare is not it. */
+function storageHolds({ snapshot, held }: DisruptionView, key: string): DisruptionBlocker[] {
+  return snapshot.storage
+    .flatMap(({ holds = [] }) => holds)
+    .filter(({ budgets }) => budgets.includes(key))
+    .map(({ object, reason, wayOut }) => ({
+      object,
+      holder: key,
+      since: held?.entries[0]?.since ?? '',
+      reason,
+      wayOut,
+    }))
 }

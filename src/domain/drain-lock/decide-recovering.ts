@@ -79,11 +79,12 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     const wayOut = 'Nothing is known of this storage; its key is free when it is seen to be clean, or by break-glass.'
     blockers.push({ object: key, holder: `failure domain ${scope}`, since, reason: 'SafetyUnknown', wayOut })
   }
-  for (const { key, failureDomain, isClean } of snapshot.storage) {
+  for (const { key, failureDomain, isClean, awaited } of snapshot.storage) {
     if (isClean.known && isClean.value) continue
     const common = { object: key, holder: `failure domain ${failureDomain}`, since }
     if (isClean.known) {
-      blockers.push({ ...common, reason: 'StorageRecovering', wayOut: 'It is clean when all data is in place again.' })
+      const wayOut = awaited ?? 'It is clean when all data is in place again.'
+      blockers.push({ ...common, reason: 'StorageRecovering', wayOut })
     } else blockers.push({ ...common, reason: 'SafetyUnknown', wayOut: `Not known yet: ${isClean.why}.` })
   }
   return blockers

@@ -1,4 +1,5 @@
 import type { Observed } from '../observed.ts'
+import type { Reason } from '../reasons.ts'
 import type { AppLock } from './app-lock.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -168,4 +169,17 @@ export interface StorageFacts {
   /** Whether this domain may be away now. */
   readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
   readonly isClean: Observed<boolean>
+  /** What is not clean and how it becomes so, where the storage tells. */
+  readonly awaited?: string
+  /** What keeps budgets of the storage's own pods on the node, where the storage tells. */
+  readonly holds?: readonly StorageHold[]
+}
+
+export interface StorageHold {
+  /** `pdb/longhorn-system/instance-manager-1` */
+  readonly budgets: readonly string[]
+  /** `replica/db-r-1`, `volume/db` */
+  readonly object: string
+  readonly reason: Reason
+  readonly wayOut: string
 }
