@@ -11,7 +11,11 @@ import { explainNode } from '../domain/explain/explain-node.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
+import { answerLonghorn } from '../domain/explain/longhorn-answer.ts'
+import { nodeBehind } from '../domain/explain/longhorn-budget.ts'
+import type { LonghornView } from '../domain/explain/longhorn-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import { isInstanceManagerBudget } from '../domain/longhorn-drain/budget-object.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { asIfMade } from './drain-request.ts'
@@ -19,6 +23,7 @@ import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
 import { observeHolds } from './observe-holds.ts'
+import { observeLonghornDrains } from './observe-longhorn.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeRehearsal } from './observe-rehearsal.ts'
 import { observeStorage, type SeenStorage } from './observe-storage.ts'
@@ -65,14 +70,15 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
   ])
   const guarding = onNode.items.flatMap((pod) => budgetsOf(pod, budgets.items))
   const unheld: string[] = []
-  const [peers, { storage, notSeen }, holds] = await Promise.all([
+  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
     podsOf(guarding, question),
     storageBehind(budgets.items, question),
     observeHolds(question, budgets.items, unheld),
+    longhornBehind(question, unheld),
   ])
   const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items }, question, unheld)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
-  const guards = { pods: seen, budgets: budgets.items, storage, holds, ...rehearsal }
+  const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
   return { kind: 'node', ...explainNode({ node, ...guards, now }), observedAt: now, notSeen: [...notSeen, ...unheld] }
 }
 
@@ -83,14 +89,17 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
   const unheld: string[] = []
-  const [peers, { storage, notSeen }, holds] = await Promise.all([
-    podsOf(budgetsOf(pod, budgets.items), question),
+  const guarding = budgetsOf(pod, budgets.items)
+  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
+    podsOf(guarding, question),
     storageBehind(budgets.items, question),
     observeHolds(question, budgets.items, unheld),
+    guarding.some(isInstanceManagerBudget) ? longhornBehind(question, unheld) : undefined,
   ])
   const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined }
   const rehearsal = await rehearsalFor([pod], place, question, unheld)
-  const explanation = explainPod({ pod, pods: peers, budgets: budgets.items, storage, holds, ...rehearsal })
+  const guards = { pods: peers, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
+  const explanation = { ...explainPod({ pod, ...guards }), ...(await longhornField(longhorn, guarding, question)) }
   return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
 }
 
@@ -101,12 +110,16 @@ async function explainNamedBudget(key: Required<ObjectKey>, question: Question):
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
   const unheld: string[] = []
-  const [peers, { storage, notSeen }, holds] = await Promise.all([
+  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
     podsOf([budget], question),
     storageBehind([budget], question),
     observeHolds(question, siblings.items, unheld),
+    isInstanceManagerBudget(budget) ? longhornBehind(question, unheld) : undefined,
   ])
-  const explanation = explainBudget({ budget, pods: peers, storage, holds })
+  const explanation = {
+    ...explainBudget({ budget, pods: peers, storage, holds, ...(longhorn && { longhorn }) }),
+    ...(await longhornField(longhorn, [budget], question)),
+  }
   return { kind: 'pdb', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
 }
 
@@ -154,6 +167,25 @@ async function rehearsalFor(
 function storageBehind(budgets: readonly PodDisruptionBudget[], question: Question): Promise<SeenStorage> {
   const { api, signal } = question
   return observeStorage({ api, budgets, operator: (notSeen) => observeOperator(question, notSeen), signal })
+}
+
+function longhornBehind(question: Question, notSeen: string[]): Promise<LonghornView | undefined> {
+  const { api, clock, signal } = question
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  return observeLonghornDrains({ api, clock, operator, signal }, notSeen)
+}
+
+/** What is said of the node behind an instance manager, and of its pods: they may take volumes with them. */
+async function longhornField(
+  longhorn: LonghornView | undefined,
+  budgets: readonly PodDisruptionBudget[],
+  { api, signal }: Question,
+): Promise<Pick<Explained, 'longhorn'>> {
+  const nodeName = longhorn && budgets.map((budget) => nodeBehind(budget, longhorn)).find((name) => name !== undefined)
+  if (longhorn === undefined || nodeName === undefined) return {}
+  const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
+  const answer = answerLonghorn(longhorn, { nodeName, podsOnNode: items })
+  return answer === undefined ? {} : { longhorn: answer }
 }
 
 /** Every pod in the namespaces of these budgets. */

@@ -10,6 +10,7 @@ import type {
 } from '../domain/explain/explanation.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { ageText } from './age.ts'
+import { longhornLines } from './explain-longhorn-text.ts'
 import type { Explained } from './explain-observe.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
@@ -27,7 +28,7 @@ export function renderExplained(explained: Explained, paint: Paint): string {
   return [
     `${paint('bold', object)}  ${verdict}: ${summary}`,
     ...detailsOf(explained, style),
-    ...blockers.map((blocker) => renderBlocker(blocker, style)),
+    ...alike(blockers).map((group) => renderBlockers(group, style)),
     ...tablesOf(explained, style),
     ...holdsTable(explained, style),
     ...notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`),
@@ -36,11 +37,12 @@ export function renderExplained(explained: Explained, paint: Paint): string {
 
 function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
-  if (explained.kind === 'pdb') return [renderFacts(budgetFacts(explained))]
+  if (explained.kind === 'pdb') return [renderFacts([...budgetFacts(explained), ...longhornFacts(explained)])]
   if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
   const { reason, explanation, node } = explained.pod
-  if (explained.blockers.length > 0) return node === undefined ? [] : [renderFacts([['node', node]])]
-  return [renderFacts([['why', `${explanation} (${reason})`], ...(node === undefined ? [] : [['node', node] as Fact])])]
+  const place = [...(node === undefined ? [] : [['node', node] as Fact]), ...longhornFacts(explained)]
+  if (explained.blockers.length > 0) return place.length === 0 ? [] : [renderFacts(place)]
+  return [renderFacts([['why', `${explanation} (${reason})`], ...place])]
 }
 
 type Fact = readonly [name: string, text: string]
@@ -51,11 +53,16 @@ function renderFacts(facts: readonly Fact[]): string {
   return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
 }
 
-function nodeFacts({ node, storage, disruptions }: NodeExplanation, style: Style): Fact[] {
+function longhornFacts({ longhorn }: Pick<Explained, 'longhorn'>): Fact[] {
+  return longhorn === undefined ? [] : some('longhorn', longhornLines(longhorn))
+}
+
+function nodeFacts({ node, storage, disruptions, ...explained }: NodeExplanation, style: Style): Fact[] {
   return [
     ['state', nodeStateText(node, style)],
     ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
     ...storage.map((each): Fact => ['storage', storageText(each, style)]),
+    ...longhornFacts(explained),
   ]
 }
 
@@ -96,19 +103,19 @@ export function disruptionText(
 
 function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
   const { node, intent, requester, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
-  const some = (name: string, text: string | undefined): Fact[] =>
+  const told = (name: string, text: string | undefined): Fact[] =>
     text === undefined || text === '' ? [] : [[name, text]]
   return [
     ['node', `${node}, to ${intent.toLowerCase()}`],
     ['phase', `${phase}${forText(since, now)}${answer.isCancelled ? ', cancelled' : ''}`],
-    ...some('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
-    ...some('stay', listText(stays)),
-    ...some('evicted', listText(evicted)),
-    ...some('locked', listText(locked)),
-    ...some('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
-    ...some('fell back', answer.hasFallenBack ? 'not all locks could be had in time: every pod is evicted' : undefined),
-    ...some('deadline', answer.deadline),
-    ...some('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
+    ...told('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
+    ...told('stay', listText(stays)),
+    ...told('evicted', listText(evicted)),
+    ...told('locked', listText(locked)),
+    ...told('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
+    ...told('fell back', answer.hasFallenBack ? 'not all locks could be had in time: every pod is evicted' : undefined),
+    ...told('deadline', answer.deadline),
+    ...told('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
     ...answer.warnings.map(({ object, says }): Fact => ['', `${paint('yellow', 'warning:')} ${object} ${says}`]),
   ]
 }
@@ -121,23 +128,48 @@ function budgetFacts({ budget }: BudgetExplanation): Fact[] {
   ]
 }
 
-function renderBlocker(blocker: Blocker, { paint, now }: Style): string {
-  const causes = blocker.causes.map(
-    ({ object, says, since }): Fact => [
-      '',
-      `${object} ${says}${since === undefined ? '' : `, ${forText(since, now).trim()}`}`,
-    ],
+/** Blockers that differ only in what they are about are told as one. */
+function alike(blockers: readonly Blocker[]): Blocker[][] {
+  const groups = new Map<string, Blocker[]>()
+  for (const blocker of blockers) {
+    const { reason, since = '', unblocks, override } = blocker
+    const key = [reason, since, unblocks, override].join('\n')
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [blocker])
+    else group.push(blocker)
+  }
+  return [...groups.values()]
+}
+
+function renderBlockers(group: readonly Blocker[], { paint, now }: Style): string {
+  const first = group[0] as Blocker
+  const each = <T>(what: (blocker: Blocker) => readonly T[]) => [...new Set(group.flatMap(what))]
+  const causes = each((blocker) =>
+    blocker.causes.map(
+      ({ object, says, since }) => `${object} ${says}${since === undefined ? '' : `, ${forText(since, now).trim()}`}`,
+    ),
   )
+  const waiting = each((blocker) => blocker.waiting)
   const facts: Fact[] = [
-    ['why', blocker.explanation],
-    ...causes,
-    ['held by', blocker.holder],
-    ['ends with', blocker.unblocks],
-    ['override', blocker.override],
-    ...(blocker.waiting.length === 0 ? [] : [['waiting', listText(blocker.waiting)] as Fact]),
+    ...some('why', linesOf(each(({ explanation }) => [explanation]))),
+    ...causes.map((cause): Fact => ['', cause]),
+    ['held by', listText(each(({ holder }) => [holder]))],
+    ['ends with', first.unblocks],
+    ['override', first.override],
+    ...(waiting.length === 0 ? [] : [['waiting', listText(waiting)] as Fact]),
   ]
-  const title = `${paint('bold', blocker.object)}  ${paint('yellow', blocker.reason)}${forText(blocker.since, now)}`
+  const objects = listText(group.map(({ object }) => object))
+  const title = `${paint('bold', objects)}  ${paint('yellow', first.reason)}${forText(first.since, now)}`
   return `${title}\n${renderFacts(facts)}`
+}
+
+function some(name: string, lines: readonly string[]): Fact[] {
+  return lines.map((line, at) => [at === 0 ? name : '', line])
+}
+
+function linesOf(lines: readonly string[]): string[] {
+  const more = lines.length - shownAtMost
+  return more <= 0 ? [...lines] : [...lines.slice(0, shownAtMost), `and ${more} more; -o json shows all`]
 }
 
 const shownAtMost = 5

@@ -5,7 +5,7 @@ import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
 import { explainHolds } from './hold-view.ts'
-import { type BudgetSnapshot, judgeBudget } from './judge-budget.ts'
+import { type BudgetSnapshot, blockersOf, judgeBudget } from './judge-budget.ts'
 import { explainPodHealth } from './pod-health.ts'
 
 /** Can this budget spare a pod now, and if not, what lies behind it? */
@@ -14,7 +14,9 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   const object = `pdb/${keyText(keyOf(budget))}`
   const covered = snapshot.pods.filter((pod) => covers(budget, pod))
   const pods = covered.map(explainPodHealth)
-  const { answer, blocker, isHeld } = judgeBudget(snapshot)
+  const judged = judgeBudget(snapshot)
+  const { answer, isHeld } = judged
+  const blockers = blockersOf(judged)
   const holds = snapshot.holds === undefined ? [] : explainHolds(snapshot.holds, (key) => key === object)
   if (pods.length === 0) {
     const reason: Reason = 'NoPods'
@@ -24,12 +26,12 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   }
   return {
     object,
-    mayGo: blocker === undefined,
-    summary: blocker === undefined ? `It can spare ${answer.allowed} of ${pods.length} pods.` : 'It can spare no pod.',
-    blockers:
-      blocker === undefined
-        ? []
-        : [{ ...blocker, waiting: covered.filter(mustAsk).map((pod) => `pod/${keyText(keyOf(pod))}`) }],
+    mayGo: blockers.length === 0,
+    summary: blockers.length === 0 ? `It can spare ${answer.allowed} of ${pods.length} pods.` : 'It can spare no pod.',
+    blockers: blockers.map((each) => ({
+      ...each,
+      waiting: covered.filter(mustAsk).map((pod) => `pod/${keyText(keyOf(pod))}`),
+    })),
     holds,
     budget: answer,
     pods,

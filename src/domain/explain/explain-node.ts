@@ -1,6 +1,7 @@
 import type { Pod } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { nodeKey } from '../drain-lock/claims.ts'
+import { isInstanceManagerBudget } from '../longhorn-drain/budget-object.ts'
 import type { Reason } from '../reasons.ts'
 import { stayAnswers } from './explain-stay.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
@@ -8,6 +9,9 @@ import { explainHolds } from './hold-view.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
 import { compareText } from './last-writer.ts'
+import { answerLonghorn, type LonghornAnswer } from './longhorn-answer.ts'
+import { longhornBlockers } from './longhorn-budget.ts'
+import { rehearseDrain } from './longhorn-view.ts'
 import { mergeBlockers } from './merge-blockers.ts'
 import { nodeStateOf } from './node-state.ts'
 import { recordedStorage } from './recorded-storage.ts'
@@ -22,18 +26,26 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   const { node, storage } = snapshot
   const { name } = node.metadata
   const podsOnNode = snapshot.pods.filter(({ spec }) => spec.nodeName === name)
-  const judged = judgePods(podsOnNode, snapshot)
-  const pods = inTurns(judged).sort(
+  const longhorn = snapshot.longhorn && rehearseDrain(snapshot.longhorn, name)
+  const answer = longhorn && answerLonghorn(longhorn, { nodeName: name, podsOnNode })
+  const judged = judgePods(podsOnNode, { ...snapshot, ...(longhorn && { longhorn }) })
+  const pods = inTurns(judged, answer).sort(
     (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict) || compareText(a.pod, b.pod),
   )
   const state = nodeStateOf({ node, podsOnNode, now: snapshot.now })
   const leavers = pods.filter(({ verdict }) => verdict !== 'stays')
-  const fromPods = judged.map(({ blocker }) => blocker)
-  const fromBudgets = new Set(fromPods.flatMap((blocker) => blocker?.holder ?? []))
+  const fromPods = judged.flatMap(({ blockers: each }) => each)
+  const fromBudgets = new Set(fromPods.map(({ holder }) => holder))
   const fromStorage = storage
     .map((view) => storageBlocker(view, { nodeName: name, podsOnNode }))
     .filter((blocker) => blocker !== undefined && !fromBudgets.has(blocker.holder))
-  const blockers = mergeBlockers([...fromPods, ...fromStorage, notReady(name, state, leavers)])
+  const fromLonghorn = longhorn === undefined ? [] : longhornBlockers(longhorn, name, podsOnNode)
+  const blockers = mergeBlockers([
+    ...fromPods,
+    ...fromStorage,
+    ...fromLonghorn.map((each) => ({ ...each, waiting: [] })),
+    notReady(name, state, leavers),
+  ])
   return {
     object: `node/${name}`,
     mayGo: blockers.length === 0,
@@ -44,6 +56,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     node: state,
     pods,
     storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
+    ...(answer && { longhorn: answer }),
     command: commandFor(name, pods),
   }
 }
@@ -58,12 +71,13 @@ function holdsOf({ node, storage, holds }: NodeSnapshot, pods: readonly PodAnswe
 }
 
 function judgePods(podsOnNode: readonly Pod[], snapshot: GuardSnapshot): PodJudgement[] {
-  const { budgets, pods, storage, holds, rehearsal } = snapshot
+  const { budgets, pods, storage, longhorn, holds, rehearsal } = snapshot
   const stayOf = stayAnswers(rehearsal)
   const judgements = new Map<PodDisruptionBudget, BudgetJudgement>()
   const judge = (budget: PodDisruptionBudget) => {
     const judged =
-      judgements.get(budget) ?? judgeBudget({ budget, pods, storage, ...(holds === undefined ? {} : { holds }) })
+      judgements.get(budget) ??
+      judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) })
     judgements.set(budget, judged)
     return judged
   }
@@ -73,19 +87,26 @@ function judgePods(podsOnNode: readonly Pod[], snapshot: GuardSnapshot): PodJudg
 }
 
 /** A budget that spares fewer pods than the node holds lets them go one after another. */
-function inTurns(judged: readonly PodJudgement[]): PodAnswer[] {
+function inTurns(judged: readonly PodJudgement[], longhorn: LonghornAnswer | undefined): PodAnswer[] {
   const taken = new Map<PodDisruptionBudget, number>()
   return judged.map(({ answer, takesFrom }) => {
     if (takesFrom === undefined) return answer
     const before = taken.get(takesFrom) ?? 0
     taken.set(takesFrom, before + 1)
     if (before < (takesFrom.status?.disruptionsAllowed ?? 0)) return answer
-    const when = isStorageBudget(takesFrom)
-      ? 'as soon as its failure domain is opened'
-      : 'as soon as another pod of it is healthy elsewhere'
-    const explanation = `budget ${takesFrom.metadata.name}: it follows ${when}`
+    const explanation = `budget ${takesFrom.metadata.name}: it follows ${whenItFollows(takesFrom, longhorn)}`
     return { ...answer, verdict: 'in-turn', explanation }
   })
+}
+
+function whenItFollows(budget: PodDisruptionBudget, longhorn: LonghornAnswer | undefined): string {
+  if (isStorageBudget(budget)) return 'as soon as its failure domain is opened'
+  if (longhorn === undefined || !isInstanceManagerBudget(budget)) {
+    return 'as soon as another pod of it is healthy elsewhere'
+  }
+  return longhorn.heldBy.length === 0
+    ? 'as soon as the node is cordoned'
+    : 'when the node is cordoned and Longhorn has left it'
 }
 
 /** Evictions on a silent node are granted, and then nobody ends the pods. */

@@ -10,15 +10,15 @@ import type { GuardSnapshot } from './snapshot.ts'
 
 /** May this pod be evicted now, and if not, what stands in its way? */
 export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
-  const { budgets, pods, storage, holds } = cluster
+  const { budgets, pods, storage, longhorn, holds } = cluster
   const judged = judgePod(pod, {
     budgets,
     storage,
-    judge: (budget) => judgeBudget({ budget, pods, storage, ...(holds === undefined ? {} : { holds }) }),
+    judge: (budget) => judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) }),
     stayOf: stayAnswers(cluster.rehearsal),
   })
   const keys = judged.answer.budgets.map((name) => `pdb/${name}`)
-  const blockers = mergeBlockers([judged.blocker])
+  const blockers = mergeBlockers(judged.blockers)
   return {
     object: `pod/${keyText(keyOf(pod))}`,
     mayGo: blockers.length === 0,

@@ -2,10 +2,11 @@ import type { DrainDecision } from '../drain-detection/decide.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { StayAnswer } from './explain-stay.ts'
 import type { HoldAnswer } from './hold-view.ts'
+import type { LonghornAnswer } from './longhorn-answer.ts'
 
 /** One thing that stands in the way: what it is, whose it is, since when, what ends it, and what can be done at once. */
 export interface Blocker {
-  /** `pdb/shop/orders`, `node/worker-a1`, `cephcluster/rook-ceph/rook-ceph` */
+  /** `pdb/shop/orders`, `node/worker-a1`, `cephcluster/rook-ceph/rook-ceph`, `replica/vol-1-r-a` */
   readonly object: string
   /** A word of docs/reference/reasons.md. */
   readonly reason: string
@@ -103,6 +104,8 @@ export interface Explanation {
   readonly blockers: readonly Blocker[]
   /** Who holds or waits for what concerns it. */
   readonly holds: readonly HoldAnswer[]
+  /** What is said of its node where Longhorn has a part in it. */
+  readonly longhorn?: LonghornAnswer
 }
 
 export interface NodeExplanation extends Explanation {

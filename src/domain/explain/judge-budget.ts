@@ -8,6 +8,8 @@ import type { Blocker, BudgetAnswer } from './explanation.ts'
 import { holdRefusal } from './hold-refusal.ts'
 import type { HoldView } from './hold-view.ts'
 import { lastWriterOf } from './last-writer.ts'
+import { longhornRefusals } from './longhorn-budget.ts'
+import type { LonghornView } from './longhorn-view.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
 import { isQuorumBudget, isStorageBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
 import type { StorageView } from './storage-view.ts'
@@ -17,6 +19,7 @@ export interface BudgetSnapshot {
   /** Pods of its namespace; those it does not cover are passed over. */
   readonly pods: readonly Pod[]
   readonly storage: readonly StorageView[]
+  readonly longhorn?: LonghornView
   readonly holds?: HoldView
 }
 
@@ -26,6 +29,8 @@ export interface BudgetJudgement {
   readonly isHeld: boolean
   /** Present while the budget spares nothing; who waits for it is filled in by whoever asks. */
   readonly blocker: Blocker | undefined
+  /** Where several things hold it, each of them in place of the one. */
+  readonly behind?: readonly Blocker[]
 }
 
 /** What stands in the way, as far as the budget itself goes. */
@@ -39,7 +44,9 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
   const covered = snapshot.pods.filter((pod) => covers(budget, pod))
   const held = snapshot.holds === undefined ? undefined : holdRefusal(budget, snapshot.holds)
-  const refusal = held ?? refusalFor({ budget, covered, storage })
+  const isUsedUp = held === undefined && refusalOf(budget)?.kind === 'used-up'
+  const replicas = isUsedUp ? longhornRefusals(budget, snapshot.longhorn, snapshot.pods) : undefined
+  const refusal = held ?? (replicas === undefined ? refusalFor({ budget, covered, storage }) : replicas[0])
   const answer = {
     budget: keyText(keyOf(budget)),
     rule: ruleOf(budget),
@@ -58,7 +65,13 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
     isHeld: held !== undefined,
     answer: { ...answer, reason, explanation },
     blocker: { object: `pdb/${answer.budget}`, ...refusal, waiting: [] },
+    ...(replicas === undefined ? {} : { behind: replicas.map((each) => ({ ...each, waiting: [] })) }),
   }
+}
+
+/** Everything that has to end before the budget spares a pod. */
+export function blockersOf({ blocker, behind }: BudgetJudgement): readonly Blocker[] {
+  return behind ?? (blocker === undefined ? [] : [blocker])
 }
 
 export function ruleOf({ spec }: PodDisruptionBudget): string {

@@ -7,13 +7,13 @@ import { parsePodOnNode } from '../drain-detection/snapshot.ts'
 import type { Reason } from '../reasons.ts'
 import type { StayAnswer, StayOf } from './explain-stay.ts'
 import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
-import { authorOf, type BudgetJudgement } from './judge-budget.ts'
+import { authorOf, type BudgetJudgement, blockersOf } from './judge-budget.ts'
 import { isReleased, isStorageBudget } from './storage-budget.ts'
 import type { StorageView } from './storage-view.ts'
 
 export interface PodJudgement {
   readonly answer: PodAnswer
-  readonly blocker: Blocker | undefined
+  readonly blockers: readonly Blocker[]
   /** The budget that one disruption is taken from when it goes. */
   readonly takesFrom: PodDisruptionBudget | undefined
 }
@@ -45,7 +45,7 @@ export function judgePod(
   })
   const free = (verdict: PodVerdict, reason: Reason, explanation: string): PodJudgement => ({
     answer: answer(verdict, reason, explanation),
-    blocker: undefined,
+    blockers: [],
     takesFrom: undefined,
   })
 
@@ -60,7 +60,7 @@ export function judgePod(
     const says = `budget ${held.name}: ${held.answer.explanation}`
     return {
       answer: { ...answer('waits', 'HeldByRequest', says), reason: held.answer.reason },
-      blocker: { ...held.blocker, waiting: [`pod/${name}`] },
+      blockers: [{ ...held.blocker, waiting: [`pod/${name}`] }],
       takesFrom: undefined,
     }
   }
@@ -75,21 +75,28 @@ export function judgePod(
   }
   if (second !== undefined) {
     const blocker = overlap(budgets, name)
-    return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blocker, takesFrom: undefined }
+    return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
   }
   if (conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)) {
     return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
   }
   const judged = cluster.judge(budget)
-  const isHeldDomain = judged.blocker !== undefined && isStorageBudget(budget)
-  const why = isHeldDomain ? `its failure domain is held (${judged.answer.reason})` : judged.answer.explanation
-  const says = `budget ${budget.metadata.name}: ${why}`
+  const says = `budget ${budget.metadata.name}: ${whyOf(budget, judged)}`
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {
     answer: { ...answer(verdict, 'BudgetAllows', says), reason: judged.answer.reason },
-    blocker: judged.blocker && { ...judged.blocker, waiting: [`pod/${name}`] },
+    blockers: blockersOf(judged).map((blocker) => ({ ...blocker, waiting: [`pod/${name}`] })),
     takesFrom: judged.blocker === undefined ? budget : undefined,
   }
+}
+
+/** What is told at length elsewhere is told in few words for each pod. */
+function whyOf(budget: PodDisruptionBudget, { answer, blocker, behind = [] }: BudgetJudgement): string {
+  if (blocker === undefined) return answer.explanation
+  if (isStorageBudget(budget)) return `its failure domain is held (${answer.reason})`
+  return behind.some(({ object }) => !object.startsWith('pdb/'))
+    ? `Longhorn needs its node (${answer.reason})`
+    : answer.explanation
 }
 
 function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined {

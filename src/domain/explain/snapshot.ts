@@ -2,6 +2,7 @@ import type { Node, Pod } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { DisruptionSnapshot } from '../drain-lock/snapshot.ts'
 import type { HoldView } from './hold-view.ts'
+import type { LonghornView } from './longhorn-view.ts'
 import type { StorageView } from './storage-view.ts'
 
 /** What guards pods: their budgets, the pods that those budgets count, and the storage behind some of them. */
@@ -9,6 +10,8 @@ export interface GuardSnapshot {
   readonly budgets: readonly PodDisruptionBudget[]
   readonly pods: readonly Pod[]
   readonly storage: readonly StorageView[]
+  /** Left out where there is no Longhorn. */
+  readonly longhorn?: LonghornView
   /** Who holds what; left out where nobody has looked. */
   readonly holds?: HoldView
   /** What a drain of the node for a reboot would see, for pods that ask to stay. */

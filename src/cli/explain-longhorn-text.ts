@@ -1,0 +1,79 @@
+import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from '../domain/explain/longhorn-answer.ts'
+
+/** Who decides, by what, and how far it is: one line each. Empty lines are for whoever prints them to leave out. */
+export function longhornLines(answer: LonghornAnswer): string[] {
+  return [`${ruleText(answer)}; ${countedText(answer.replicas, 'replica')} here`, ...outlookLines(answer)]
+}
+
+export function ruleText({ mode, policy, inForce, trigger, isAttended }: LonghornRule): string {
+  const asked = policy === undefined ? 'its policy is unknown' : `policy ${policy}`
+  const other = inForce === undefined ? '' : `, until then ${inForce}`
+  const when = trigger === 'drain' ? ', once somebody drains' : ''
+  const nobody = isAttended === false ? '; no operator is running' : ''
+  return `${modeWords[mode]}, ${asked}${other}${when}${nobody}`
+}
+
+const modeWords = {
+  observe: 'Longhorn decides (observe)',
+  guide: 'Longhorn decides, guided (guide)',
+  owner: 'the operator decides (owner)',
+} as const
+
+function outlookLines(answer: LonghornAnswer): string[] {
+  const { isRehearsed, mayDrain, moving, progress, heldBy } = answer
+  if (!isRehearsed) {
+    if (progress !== undefined) return [`${countedText(moving.length, 'replica')} to move: ${progressText(progress)}`]
+    return mayDrain ? ['nothing of Longhorn holds the node'] : []
+  }
+  if (mayDrain && moving.length === 0) return ['drained now, nothing of Longhorn would hold it']
+  const volumes = new Set(heldBy.filter(isTakenAlong).map(({ volume }) => volume)).size
+  const bytes = bytesText(progress?.bytesLeft ?? 0)
+  const parts = [
+    ...(moving.length === 0 ? [] : [`${countedText(moving.length, 'replica')} (${bytes}) would move first`]),
+    ...(volumes === 0
+      ? []
+      : [`${countedText(volumes, 'volume')} would go with ${volumes === 1 ? 'its' : 'their'} pods`]),
+    ...lastingText(heldBy),
+  ]
+  return [`drained now, ${parts.join(', ')}`]
+}
+
+function isTakenAlong({ passes, reason }: LonghornHold): boolean {
+  return passes && reason === 'VolumeAttached'
+}
+
+function lastingText(heldBy: readonly LonghornHold[]): string[] {
+  const lasting = heldBy.filter(({ passes }) => !passes).length
+  return lasting === 0 ? [] : [`${countedText(lasting, 'thing')} would hold it`]
+}
+
+/** `2.1 GiB of 6 GiB moved, 100 MiB/s, about 40 s left` */
+export function progressText({ bytesLeft, bytes, bytesPerSecond, secondsLeft }: MoveProgress): string {
+  if (bytes === undefined) return `${bytesText(bytesLeft)} left; nobody noted when it began, so its pace is not known`
+  const moved = `${bytesText(bytes - bytesLeft)} of ${bytesText(bytes)} moved`
+  if (bytesPerSecond === undefined || secondsLeft === undefined) return `${moved}; its pace is not known yet`
+  return `${moved}, ${bytesText(bytesPerSecond)}/s, about ${durationText(secondsLeft)} left`
+}
+
+const sizes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+export function bytesText(bytes: number): string {
+  let value = bytes
+  let size = 0
+  while (value >= 1024 && size < sizes.length - 1) {
+    value /= 1024
+    size += 1
+  }
+  const shown = value < 10 && size > 0 ? Math.round(value * 10) / 10 : Math.round(value)
+  return `${shown} ${sizes[size]}`
+}
+
+function durationText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  return `${Math.round(seconds / 3600)} h`
+}
+
+export function countedText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

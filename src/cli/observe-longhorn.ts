@@ -1,0 +1,95 @@
+import type { KubeObject } from '../api/kube-object.ts'
+import {
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '../api/longhorn.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { type LonghornView, viewLonghorn } from '../domain/explain/longhorn-view.ts'
+import { parseLonghorn } from '../domain/longhorn-drain/parse-longhorn.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { persistentVolumes, storageClasses } from '../wiring/longhorn.ts'
+import { ifAllowed } from './if-allowed.ts'
+import type { OperatorStatus } from './observe-operator.ts'
+
+export interface LonghornQuestion {
+  readonly api: Pick<KubeApi, 'list'>
+  readonly clock: Clock
+  /** Asked only where it is in charge of Longhorn. */
+  readonly operator: (notSeen: string[]) => Promise<OperatorStatus>
+  readonly signal: AbortSignal
+}
+
+/**
+ * All of Longhorn, and what the drain policy makes of it. Undefined where there is none.
+ *
+ * Fails closed: without one of the kinds that hold nodes there is no answer, rather than one that is too kind; what could
+ * not be read is told.
+ */
+export async function observeLonghornDrains(
+  { api, clock, operator, signal }: LonghornQuestion,
+  notSeen: string[],
+): Promise<LonghornView | undefined> {
+  const all = async <T extends KubeObject>(type: ResourceType<T>, namespace?: string) => {
+    const query = { ...(namespace === undefined ? {} : { namespace }), signal }
+    const what = type.group === '' ? type.plural : `${type.plural}.${type.group}`
+    return (await ifAllowed(what, notSeen, () => api.list(type, query)))?.items
+  }
+  const here = <T extends KubeObject>(type: ResourceType<T>) => all(type, longhornNamespace)
+  const own = await here(longhornNodes)
+  if (own === undefined || own.length === 0) return undefined
+  const [
+    settings,
+    volumes,
+    replicas,
+    instanceManagers,
+    kubeNodes,
+    budgets,
+    engines,
+    attachments,
+    disruptions,
+    classes,
+    persistent,
+  ] = await Promise.all([
+    here(longhornSettings),
+    here(longhornVolumes),
+    here(longhornReplicas),
+    here(longhornInstanceManagers),
+    all(nodes),
+    here(podDisruptionBudgets),
+    here(longhornEngines),
+    here(longhornVolumeAttachments),
+    all(nodeDisruptions),
+    all(storageClasses),
+    all(persistentVolumes),
+  ])
+  if (!settings || !volumes || !replicas || !instanceManagers || !kubeNodes || !budgets) return undefined
+  const snapshot = parseLonghorn({
+    nowMs: clock.now(),
+    settings,
+    nodes: own,
+    volumes,
+    replicas,
+    instanceManagers,
+    kubeNodes,
+    budgets,
+    engines: engines ?? [],
+    attachments: attachments ?? [],
+    disruptions: disruptions ?? [],
+    storageClasses: classes ?? [],
+    persistentVolumes: persistent ?? [],
+  })
+  const { isRunning, renewedAt } = snapshot.settings.mode === 'observe' ? {} : await operator(notSeen)
+  return viewLonghorn(snapshot, {
+    ...(isRunning === undefined ? {} : { isAttended: isRunning }),
+    ...(isRunning === false && renewedAt !== undefined ? { unattendedSince: renewedAt } : {}),
+  })
+}

@@ -1,0 +1,65 @@
+import type { Pod } from '../../api/core.ts'
+import { keyOf, keyText } from '../../api/resource-type.ts'
+import { parsePodOnNode } from '../drain-detection/snapshot.ts'
+import { decideLonghornDrain } from '../longhorn-drain/decide.ts'
+import type { LonghornDecision, ReplicaBlocker } from '../longhorn-drain/decision.ts'
+import type { LonghornNodeView, LonghornSnapshot } from '../longhorn-drain/snapshot.ts'
+import type { Reason } from '../reasons.ts'
+import type { Attendance } from './storage-view.ts'
+
+/** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
+export interface LonghornView extends Attendance {
+  readonly snapshot: LonghornSnapshot
+  readonly decision: LonghornDecision
+  /** An open node that is shown as if it were drained, to tell what a drain would meet. */
+  readonly rehearsed?: string
+}
+
+export function viewLonghorn(snapshot: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
+  return { ...attendance, snapshot, decision: decideLonghornDrain(snapshot) }
+}
+
+/** The same view for a node that is leaving or unknown; for an open one, as the same decision would have it in a drain. */
+export function rehearseDrain(view: LonghornView, node: string): LonghornView {
+  const seen = nodeOf(view, node)
+  if (seen === undefined || isLeaving(seen)) return view
+  const shown: LonghornNodeView = { ...seen, isCordoned: true, isDraining: true }
+  const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
+  const snapshot = { ...view.snapshot, nodes }
+  return { ...view, snapshot, decision: decideLonghornDrain(snapshot), rehearsed: node }
+}
+
+export function nodeOf({ snapshot }: LonghornView, name: string): LonghornNodeView | undefined {
+  return snapshot.nodes.find((node) => node.name === name)
+}
+
+function isLeaving({ isCordoned, isDraining }: LonghornNodeView): boolean {
+  return isCordoned || isDraining
+}
+
+/** Somebody of ours is in charge, and nobody of ours is at work. */
+export function isForsaken({ snapshot, isAttended }: LonghornView): boolean {
+  return isAttended === false && snapshot.settings.mode !== 'observe'
+}
+
+/** Replicas that move by themselves once the node is drained. */
+const moves: readonly Reason[] = ['ReplicaMoving', 'ReplicaMustLeave']
+
+/**
+ * Whether a drain ends it without anybody's help: the replica moves, or the volume goes with pods that are evicted.
+ *
+ * Fails closed: a pod that is not on the node, or that stays there, takes no volume with it.
+ */
+export function passesInDrain(
+  { reason, volume }: ReplicaBlocker,
+  view: LonghornView,
+  podsOnNode: readonly Pod[],
+): boolean {
+  const seen = view.snapshot.volumes.find(({ name }) => name === volume)
+  if (moves.includes(reason)) return seen?.schedulingProblem === undefined && !isForsaken(view)
+  if (reason !== 'VolumeAttached' || seen?.attachedBy === undefined) return false
+  const leavers = new Set(
+    podsOnNode.filter((pod) => parsePodOnNode(pod).mustLeave).map((pod) => `pod ${keyText(keyOf(pod))}`),
+  )
+  return seen.attachedBy.split(', ').every((user) => leavers.has(user))
+}
