@@ -202,8 +202,8 @@ it('what is wrong is told: the setting, labels, unreadable objects, replicas wit
     'replica/v-: it has data but no node, and protects nothing',
     'replica/v-n2: its node n2 is gone, so it protects nothing',
     'replica/v-n9: its node n9 is gone, so it protects nothing',
-    'setting/node-drain-policy: it is not set; until it is corrected nothing moves, and last copies are held',
-    'volume/v: its drain policy: "never" is none of block-if-contains-last-replica, allow-if-replica-is-stopped, always-allow, block-for-eviction, block-for-eviction-if-contains-last-replica; until it is corrected it does not move, and its last copy is held',
+    'setting/node-drain-policy: it is not set; until it is corrected nothing begins to move, and no node is let go that has replicas',
+    'volume/v: its drain policy: "never" is none of block-if-contains-last-replica, allow-if-replica-is-stopped, always-allow, block-for-eviction, block-for-eviction-if-contains-last-replica; until it is corrected it does not begin to move, and holds the nodes of its replicas',
     'volume/x: spec is not an object',
   ])
 })

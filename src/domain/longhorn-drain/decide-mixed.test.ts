@@ -45,9 +45,48 @@ describe('what is unknown', () => {
       { policy: 'block-sometimes', nodes: two, volumes: { v: { copies: { n1: 'healthy' } } } },
       { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown' },
     ],
-    'a setting that is missing does not hold a node whose volumes are safe': [
+    'a setting that is missing may have said that every replica leaves first, so no node is let go that has any': [
       { policy: undefined, nodes: two, volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown' },
+    ],
+    'a node without replicas may go under any policy, so also under one that is not known': [
+      { policy: undefined, nodes: two, volumes: { v: { copies: { n2: 'healthy' } } } },
       { kept: 'im-n2', flags: '', mayDrain: 'n1: yes' },
+    ],
+    'a node that was let go before the setting went missing gets no new budget, as its volumes are safe elsewhere': [
+      {
+        policy: undefined,
+        nodes: { n1: { ...cordoned, hasBudget: false }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown' },
+    ],
+    'but it gets one where it has become the last copy since': [
+      {
+        policy: undefined,
+        nodes: { n1: { ...cordoned, hasBudget: false }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'failed' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown' },
+    ],
+    'where the cluster is autoscaled, an unknown policy thins out no budgets': [
+      {
+        policy: undefined,
+        isAutoscaled: true,
+        nodes: { n1: open, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: '' },
+    ],
+    'one label that is not known holds the nodes of its volume, and no other': [
+      {
+        nodes: { n1: cordoned, n2: open, n3: cordoned },
+        volumes: {
+          v: { copies: { n1: 'healthy', n2: 'healthy' }, policy: 'never' },
+          w: { copies: { n2: 'healthy', n3: 'healthy' } },
+        },
+      },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown, n3: yes' },
     ],
     'a setting that is unreadable for a moment cancels no move': [
       {
@@ -57,7 +96,7 @@ describe('what is unknown', () => {
       },
       { flags: '=v-n1 EvictionAutomatic', auto: '' },
     ],
-    'a volume that cannot be read may have a policy of its own, so its last copy is held': [
+    'a volume that cannot be read may have a policy of its own, so its nodes are held': [
       {
         policy: 'always-allow',
         nodes: two,

@@ -13,7 +13,8 @@ interface Flag {
 export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): EvictionAnswer[] {
   if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
   const answers: EvictionAnswer[] = []
-  const isOneToAsk = node.isEvictionAsked || isLeaving(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
+  const isOneToAsk =
+    node.isEvictionAsked || isLeaving(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
   for (const replica of so.index.replicasOn(node.name)) {
     if (!isOneToAsk && !replica.isEvictionRequested) continue
     const { isRequested, event, why } = flagOf(so, node, replica)

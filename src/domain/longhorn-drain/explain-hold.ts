@@ -57,8 +57,15 @@ function tell(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Told
   if (replicaRule(so.index, replica) === 'unknown') {
     return told(
       'DrainPolicyUnknown',
-      `The drain policy for volume ${volume}${users} is unknown, and replica ${name} is its last protected copy: ${others}.`,
+      `The drain policy for volume ${volume}${users} is unknown, so nothing lets node ${node} go while replica ${name} is there.`,
       'Correct the setting node-drain-policy, or the label of the volume or the parameter of its StorageClass.',
+    )
+  }
+  if (isFlagged && view?.schedulingProblem !== undefined) {
+    return told(
+      'NoPlaceForReplica',
+      `Replica ${name} of volume ${volume}${users} is to leave node ${node}, but no node takes another copy: ${view.schedulingProblem}.`,
+      'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
     )
   }
   if (isFlagged) {

@@ -90,7 +90,33 @@ describe('nodes', () => {
         { uuid: 'u1', isEvictionAsked: true },
         { uuid: 'u2', isEvictionAsked: false },
       ],
+      takesReplicas: true,
     })
+  })
+
+  it('take no replicas where a user or Longhorn says so', () => {
+    const unschedulable = { type: 'Schedulable', status: 'False', reason: 'KubernetesNodeCordoned' } as const
+    const takes = (node: object) => parsed({ nodes: [longhornNode('n1', node)] })?.takesReplicas
+    expect(takes({})).toBe(true)
+    expect(takes({ spec: { allowScheduling: false } })).toBe(false)
+    expect(takes({ status: { conditions: [unschedulable] } })).toBe(false)
+  })
+
+  it.each<[string, string | undefined, object | undefined]>([
+    [
+      'carry since when replicas move off them',
+      '{"since":"2026-01-01T00:30:00Z","bytes":5000}',
+      { sinceMs: Date.UTC(2026, 0, 1, 0, 30), bytes: 5000 },
+    ],
+    ['have no such record where there is none', undefined, undefined],
+    ['have none where the text is no JSON', 'since yesterday', undefined],
+    ['have none where it is JSON of something else', 'null', undefined],
+    ['have none where the time is none', '{"since":"yesterday","bytes":5000}', undefined],
+    ['have none where the bytes are none', '{"since":"2026-01-01T00:30:00Z","bytes":"many"}', undefined],
+  ])('%s', (_, text, moving) => {
+    const { metadata, ...rest } = longhornNode('n1')
+    const annotations = text === undefined ? {} : { 'cofferdam.io/moving': text }
+    expect(parsed({ nodes: [{ ...rest, metadata: { ...metadata, annotations } }] })?.moving).toEqual(moving)
   })
 
   it('without a Kubernetes node are absent, and no error', () => {
@@ -226,8 +252,31 @@ describe('volumes', () => {
         attachedBy: 'pod shop/db-0, the Longhorn UI',
         attachedTo: 'n1',
         rebuiltShare: 0.4,
+        tickets: [
+          { id: 'a', type: 'csi-attacher', node: '' },
+          { id: 'b', type: 'longhorn-api', node: '' },
+        ],
       },
     ])
+  })
+
+  it.each<[string, string | undefined, string | undefined, true | undefined]>([
+    ['may have two copies on one node where the setting says so', 'ignored', 'true', true],
+    ['may not where neither the setting nor they say so', undefined, undefined, undefined],
+    ['may where they say so themselves', 'enabled', 'false', true],
+    ['may not where they say so themselves', 'disabled', 'true', undefined],
+  ])('%s', (_, own, setting, expected) => {
+    const spec = own === undefined ? {} : { replicaSoftAntiAffinity: own as 'ignored' }
+    const settings = [
+      {
+        ...longhorn,
+        kind: 'Setting',
+        metadata: { name: 'replica-soft-anti-affinity' },
+        ...(setting === undefined ? {} : { value: setting }),
+      },
+    ]
+    const seen = parseLonghorn({ ...nothing, settings, volumes: [volume('v', { spec })] })
+    expect(seen.volumes[0]?.sharesNodes).toBe(expected)
   })
 
   it('have the policy of their label, else that of the class of their PersistentVolume', () => {

@@ -91,11 +91,13 @@ export function createLonghornParser(): ParseLonghorn {
     const engines = enginesByVolume.of(objects.engines)
     const policies = classPolicies.of(objects.storageClasses)
     const classes = classesOfVolumes.of(objects.persistentVolumes)
-    const volumesRead = volumes.read(objects.volumes, [attachments, engines, policies, classes], (volume) => {
+    const softAntiAffinity = settings.get('replica-soft-anti-affinity')
+    const stamp = [attachments, engines, policies, classes, softAntiAffinity]
+    const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
       const { name } = volume.metadata
       const classPolicy = policies.get(classes.get(name) ?? '')
-      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy }
-      return remembered.make(volume, [around.attachment, around.engine, classPolicy], () =>
+      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy, softAntiAffinity }
+      return remembered.make(volume, [around.attachment, around.engine, classPolicy, softAntiAffinity], () =>
         guarded('volume', volume, () => parseVolume(volume, around)),
       )
     })

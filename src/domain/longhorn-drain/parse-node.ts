@@ -48,6 +48,7 @@ export function parseLonghornNode(
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
     isAutoEvicting: see.flag(status['autoEvicting'], 'status.autoEvicting'),
     disks,
+    takesReplicas: spec['allowScheduling'] !== false && conditionOf(node, 'Schedulable')?.status !== 'False',
     ...(moving === undefined ? {} : { moving }),
   }
   return { view, unreadable: see.why === undefined ? [] : [unreadable(`node/${name}`, see.why, name)] }

@@ -2,13 +2,15 @@ import type { LonghornEngine, LonghornVolume, LonghornVolumeAttachment } from '.
 import { type Parsed, unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
-import type { VolumeView } from './snapshot.ts'
+import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
 
 export interface VolumeSurroundings {
   readonly attachment: LonghornVolumeAttachment | undefined
   readonly engine: LonghornEngine | undefined
   /** The parameter `nodeDrainPolicy` of its StorageClass. */
   readonly classPolicy: unknown
+  /** The setting `replica-soft-anti-affinity`. */
+  readonly softAntiAffinity: unknown
 }
 
 export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings): Parsed<VolumeView> {
@@ -21,6 +23,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const attachedTo = see.text(status['currentNodeID'], 'status.currentNodeID')
   const rebuiltShare = rebuiltShareOf(around.engine)
   const schedulingProblem = schedulingProblemOf(volume)
+  const tickets = ticketsOf(around.attachment)
   const view: VolumeView = {
     name,
     state: state === 'attached' || state === 'detached' ? state : 'moving',
@@ -33,12 +36,28 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     attachedTo: attachedTo === '' ? undefined : attachedTo,
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
     ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
+    ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),
+    ...(tickets.length === 0 ? {} : { tickets }),
   }
   return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
 }
 
 function isRobustness(text: string): text is VolumeView['robustness'] {
   return text === 'healthy' || text === 'degraded' || text === 'faulted' || text === 'unknown'
+}
+
+/** The volume's own word, unless it leaves it to the setting. */
+function sharesNodes(own: unknown, setting: unknown): boolean {
+  return own === 'enabled' || (own !== 'disabled' && setting === 'true')
+}
+
+function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly AttachmentTicketView[] {
+  const see = new Reading()
+  const tickets = see.fields(see.fields(attachment?.spec, '')['attachmentTickets'], '')
+  return Object.entries(tickets).map(([id, ticket]) => {
+    const { type, nodeID } = see.fields(ticket, '')
+    return { id, type: see.text(type, ''), node: see.text(nodeID, '') }
+  })
 }
 
 function schedulingProblemOf({ status }: LonghornVolume): string | undefined {

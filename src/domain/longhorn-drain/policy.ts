@@ -43,7 +43,7 @@ export type ReplicaRule =
   | 'move-last'
   /** It holds its node until it has moved. */
   | 'move-all'
-  /** It holds its node while it is the last, and neither begins nor stops to move. */
+  /** It holds its node, and neither begins nor stops to move. */
   | 'unknown'
 
 const rules: Readonly<Record<DrainPolicy, ReplicaRule>> = {

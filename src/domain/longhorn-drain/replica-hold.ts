@@ -4,7 +4,7 @@ import { hasCopyProtectedSoon, hasProtectedCopyElsewhere, isUnused, type Settled
 import type { ReplicaView } from './snapshot.ts'
 
 /** Why a replica holds the budgets of its node. */
-export type ReplicaHold = 'must-leave' | 'last-copy'
+export type ReplicaHold = 'must-leave' | 'last-copy' | 'unknown'
 
 /** Fails closed: where the volume cannot be read, its own policy is unknown, and the setting does not stand in for it. */
 export function replicaRule(index: LonghornIndex, replica: ReplicaView): ReplicaRule {
@@ -19,21 +19,26 @@ export function replicaRule(index: LonghornIndex, replica: ReplicaView): Replica
 /**
  * Whether a replica keeps the instance managers of its node from going, by its own policy. A node's budgets go when no
  * replica on it holds them, so the strictest of their policies decides.
+ *
+ * Fails closed: a policy that is not known may be one under which every replica leaves first, so it lets nothing go.
  */
 export function replicaHold(so: SettledSoFar, replica: ReplicaView): ReplicaHold | undefined {
   const rule = replicaRule(so.index, replica)
   if (rule === 'free') return undefined
   if (rule === 'move-all') return 'must-leave'
+  if (rule === 'unknown') return 'unknown'
   if (rule === 'last-unless-stopped' && replica.isStopped) return undefined
   if (isUnused(replica) || hasProtectedCopyElsewhere(so, replica)) return undefined
   return 'last-copy'
 }
 
-/** The same for a node that has no budget yet: one that is being made elsewhere is enough not to make another. */
+/**
+ * The same for a node that has no budget yet: one that is being made elsewhere is enough not to make another. Under an
+ * unknown policy what was let go before stays so, unless it is a last copy.
+ */
 export function needsBudget(so: SettledSoFar, replica: ReplicaView): boolean {
-  return replicaHold(so, replica) !== undefined && !(isLastRule(so, replica) && hasCopyProtectedSoon(so, replica))
-}
-
-function isLastRule({ index }: SettledSoFar, replica: ReplicaView): boolean {
-  return replicaRule(index, replica) !== 'move-all'
+  const hold = replicaHold(so, replica)
+  if (hold === undefined || hold === 'must-leave') return hold !== undefined
+  if (hold === 'unknown' && (isUnused(replica) || hasProtectedCopyElsewhere(so, replica))) return false
+  return !hasCopyProtectedSoon(so, replica)
 }

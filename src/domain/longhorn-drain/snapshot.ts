@@ -68,6 +68,8 @@ export interface LonghornNodeView {
   readonly isEvictionAsked: boolean
   readonly isAutoEvicting: boolean
   readonly disks: readonly DiskView[]
+  /** Whether Longhorn places replicas on it; undefined: it does not say. */
+  readonly takesReplicas?: boolean
   /** When replicas began to move off it, and how much there was, as we wrote it down. */
   readonly moving?: { readonly sinceMs: number; readonly bytes: number }
 }
@@ -93,6 +95,16 @@ export interface VolumeView {
   readonly rebuiltShare?: number
   /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
   readonly schedulingProblem?: string
+  /** Whether two copies may be on one node. */
+  readonly sharesNodes?: boolean
+  /** Who wants it attached, and where; absent: nobody. */
+  readonly tickets?: readonly AttachmentTicketView[]
+}
+
+export interface AttachmentTicketView {
+  readonly id: string
+  readonly type: string
+  readonly node: string
 }
 
 export interface ReplicaView {
