@@ -7,17 +7,25 @@ import type { App, BatchJob, Pace } from './cluster-schema.ts'
 
 export type Workload = Deployment | StatefulSet | DaemonSet
 
-export function buildWorkload(app: App, pace: Pace): Workload {
+/** The volumes of a workload: claims that its pods share, and templates of claims that each of them has for itself. */
+export interface Mounts {
+  readonly volumes: NonNullable<PodSpec['volumes']>
+  readonly templates: readonly { readonly metadata: { readonly name: string }; readonly spec: object }[]
+}
+
+const noMounts: Mounts = { volumes: [], templates: [] }
+
+export function buildWorkload(app: App, pace: Pace, mounts = noMounts): Workload {
   const metadata = { name: app.name, namespace: app.namespace, labels: labelsOf(app) }
   const selector = { matchLabels: { app: app.name } }
-  const template = buildTemplate(app, pace)
+  const template = buildTemplate(app, pace, mounts)
   const replicas = app.replicas ?? 1
   const header = { apiVersion: 'apps/v1', kind: app.kind, metadata }
   switch (app.kind) {
     case 'Deployment':
       return { ...header, spec: { replicas, selector, template } }
     case 'StatefulSet':
-      return { ...header, spec: { replicas, serviceName: app.name, selector, template } }
+      return { ...header, spec: { replicas, serviceName: app.name, selector, template, ...claimTemplates(mounts) } }
     case 'DaemonSet':
       return { ...header, spec: { selector, template } }
   }
@@ -61,7 +69,11 @@ function labelsOf(app: App): Record<string, string> {
   return { ...app.labels, app: app.name }
 }
 
-function buildTemplate(app: App, pace: Pace): PodTemplateSpec {
+function claimTemplates({ templates }: Mounts): object {
+  return templates.length === 0 ? {} : { volumeClaimTemplates: templates }
+}
+
+function buildTemplate(app: App, pace: Pace, { volumes }: Mounts): PodTemplateSpec {
   const annotations = {
     ...(app.readyAfterSeconds === undefined
       ? {}
@@ -78,6 +90,7 @@ function buildTemplate(app: App, pace: Pace): PodTemplateSpec {
       ...basicSpec(app),
       ...spreadOf(app),
       ...toleratingOf(app),
+      ...(volumes.length === 0 ? {} : { volumes }),
       terminationGracePeriodSeconds: app.terminationSeconds ?? pace.terminationSeconds,
     },
   }

@@ -3,6 +3,7 @@ import { load, YAMLException } from 'js-yaml'
 import { CofferdamError } from '../../errors.ts'
 import { type App, type BatchJob, clusterSchema, type Pace, type WrittenCluster } from './cluster-schema.ts'
 import { type CephClusterDescription, describeCeph } from './describe-ceph.ts'
+import { describeLonghorn, type LonghornClusterDescription } from './describe-longhorn.ts'
 import { expandNodes, type NodeDescription, type Problem } from './expand-nodes.ts'
 import { explainIssues } from './schema-problems.ts'
 
@@ -14,6 +15,7 @@ export interface ClusterDescription {
   readonly apps: readonly App[]
   readonly jobs: readonly BatchJob[]
   readonly ceph?: CephClusterDescription
+  readonly longhorn?: LonghornClusterDescription
 }
 
 export async function readClusterFile(path: string): Promise<ClusterDescription> {
@@ -47,11 +49,20 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
   for (const [index, app] of apps.entries()) checkApp(app, `apps[${index}]`, problems)
   checkNames('apps', apps, problems)
   checkNames('jobs', jobs, problems)
-  // Its places are those of the nodes, so it is described only when they are right.
-  const written = problems.length > 0 ? undefined : parsed.data.ceph
-  const ceph = written && describeCeph(written, nodes, problems)
+  // Their places are those of the nodes, so they are described only when these are right.
+  const written: Pick<WrittenCluster, 'ceph' | 'longhorn'> = problems.length > 0 ? {} : parsed.data
+  const ceph = written.ceph && describeCeph(written.ceph, nodes, problems)
+  const longhorn = written.longhorn && describeLonghorn(written.longhorn, { nodes, apps }, problems)
   if (problems.length > 0) throw invalid(path, problems)
-  return { name, pace, nodes, apps, jobs, ...(ceph === undefined ? {} : { ceph }) }
+  return {
+    name,
+    pace,
+    nodes,
+    apps,
+    jobs,
+    ...(ceph === undefined ? {} : { ceph }),
+    ...(longhorn === undefined ? {} : { longhorn }),
+  }
 }
 
 function parseYaml(text: string, path: string): unknown {

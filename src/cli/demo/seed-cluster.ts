@@ -12,11 +12,13 @@ import {
   statefulSets,
 } from '../../api/resources.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
+import { buildMounts } from './build-longhorn.ts'
 import { buildBudget, buildJob, buildWorkload } from './build-workloads.ts'
 import type { ClusterDescription } from './cluster-file.ts'
 import type { App } from './cluster-schema.ts'
 import type { NodeDescription } from './expand-nodes.ts'
 import { seedCeph } from './seed-ceph.ts'
+import { seedLonghorn } from './seed-longhorn.ts'
 
 interface Seed {
   readonly type: ResourceType
@@ -31,6 +33,8 @@ const workloadTypes: Readonly<Record<App['kind'], ResourceType>> = {
 
 /** Creates everything the description names. What is already there stays as it is. */
 export async function seedCluster(api: KubeApi, description: ClusterDescription): Promise<void> {
+  // Claims before the pods that mount them: a StatefulSet would make its own, without volumes.
+  if (description.longhorn !== undefined) await seedLonghorn(api, description.longhorn)
   for (const { type, object } of buildSeeds(description)) {
     try {
       await api.create(type, object, { fieldManager: 'cofferdam-demo' })
@@ -42,8 +46,10 @@ export async function seedCluster(api: KubeApi, description: ClusterDescription)
 }
 
 /** All objects in an order in which they can be created: a budget before the pods it protects. */
-export function buildSeeds({ nodes: machines, apps, jobs: batch, pace }: ClusterDescription): Seed[] {
+export function buildSeeds({ nodes: machines, apps, jobs: batch, pace, longhorn }: ClusterDescription): Seed[] {
   const names = new Set([...apps, ...batch].map(({ namespace }) => namespace))
+  const mounts = longhorn === undefined ? undefined : buildMounts(longhorn)
+  const mountsOf = ({ namespace, name }: App) => mounts?.get(`${namespace}/${name}`)
   return [
     ...[...names].map((name) => ({ type: namespaces, object: buildNamespace(name) })),
     ...machines.map((machine) => ({ type: nodes, object: buildNode(machine) })),
@@ -51,7 +57,7 @@ export function buildSeeds({ nodes: machines, apps, jobs: batch, pace }: Cluster
       const budget = buildBudget(app)
       return budget === undefined ? [] : [{ type: podDisruptionBudgets, object: budget }]
     }),
-    ...apps.map((app) => ({ type: workloadTypes[app.kind], object: buildWorkload(app, pace) })),
+    ...apps.map((app) => ({ type: workloadTypes[app.kind], object: buildWorkload(app, pace, mountsOf(app)) })),
     ...batch.map((job) => ({ type: jobs, object: buildJob(job) })),
   ]
 }

@@ -16,6 +16,7 @@ import { writeKubeconfig } from './kubeconfig-file.ts'
 import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
 import { startCeph } from './start-ceph.ts'
+import { startLonghorn } from './start-longhorn.ts'
 
 export interface DemoOptions {
   readonly description: ClusterDescription
@@ -90,6 +91,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const ceph = description.ceph && startCeph(description.ceph, { api, clock, random, world })
     if (ceph !== undefined) endings.push(() => ceph.stop())
     await seedCluster(api, description)
+    const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
+    if (longhorn !== undefined) endings.push(() => longhorn.stop())
 
     const operator = startOperator({
       api: await installOperator(server),
@@ -110,9 +113,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     })
     endings.push(() => operator.stop())
 
+    const storage = [ceph, longhorn].filter((each) => each !== undefined)
     const becomingReady = (async () => {
       while (!stopping.signal.aborted) {
-        latest = await observeReadiness(api, ceph)
+        latest = await observeReadiness(api, storage)
         // Once up it stays up: what people then do to their cluster is not the demo's affair.
         if (isReady()) return
         await sleep(clock, lookEveryMs, stopping.signal)
