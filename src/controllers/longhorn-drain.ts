@@ -2,6 +2,7 @@ import { hasReason } from '../api/api-error.ts'
 import { longhornNamespace } from '../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { decideLonghornDrain } from '../domain/longhorn-drain/decide.ts'
+import { hasGuidanceMarks, parseGuidanceMarks } from '../domain/longhorn-drain/guidance-marks.ts'
 import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
 import { createLonghornParser, parseLonghorn } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { isBlipping } from '../domain/longhorn-drain/parse-node.ts'
@@ -17,6 +18,7 @@ import {
   type LonghornLook,
   planLonghornBudgets,
 } from './longhorn-drain-apply.ts'
+import { applyLonghornGuidance, longhornGuidePermissions, StuckTeller } from './longhorn-drain-guide.ts'
 import { applyLonghornMigration } from './longhorn-drain-migrate.ts'
 import { applyMovingRecords } from './longhorn-drain-moving.ts'
 import { type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
@@ -24,8 +26,9 @@ import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.
 import type { Permission } from './permission.ts'
 
 export const longhornDrainPermissions: readonly Permission[] = [
-  { group: 'longhorn.io', resource: 'settings', verbs: ['list', 'watch', 'patch'] },
-  { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch', 'patch'] },
+  ...longhornGuidePermissions,
+  { group: 'longhorn.io', resource: 'settings', verbs: ['list', 'watch'] },
+  { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'longhorn.io', resource: 'nodes/status', verbs: ['patch'] },
   { group: 'longhorn.io', resource: 'volumes', verbs: ['list', 'watch'] },
   { group: 'longhorn.io', resource: 'replicas', verbs: ['list', 'watch', 'patch'] },
@@ -59,6 +62,7 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
   const reporter = new LonghornReporter(ports.reports)
+  const stuck = new StuckTeller(ports.reports)
 
   return {
     name: 'longhorn-drain',
@@ -81,18 +85,21 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       const objects = observeLonghorn(views, clock.now())
       const snapshot = parse(objects)
       const { mode } = snapshot.settings
-      if (mode === 'observe') {
-        reporter.forget()
-        return undefined
-      }
+      const isGuided = mode === 'guide' || hasGuidanceMarks(parseGuidanceMarks(objects))
+      if (mode !== 'guide') stuck.forget()
+      if (mode === 'observe') reporter.forget()
+      if (mode === 'observe' && !isGuided) return undefined
       const look = { objects, snapshot, decision: judge.decide(snapshot) }
+      let recheck: number | undefined
       try {
-        await (mode === 'owner' ? write : guide)(look, signal)
+        if (mode === 'owner') await write(look, signal)
+        if (isGuided) recheck = await guide(look, signal)
       } catch (error) {
         if (hasReason(error, 'Forbidden')) await reporter.reportRefusal(objects, error.message)
         throw error
       }
-      return objects.kubeNodes.some(isBlipping) ? { recheckAfterSeconds: blipRecheckSeconds } : undefined
+      const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : recheck
+      return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
     },
   }
 
@@ -120,12 +127,19 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...taken] })
   }
 
-  /** Longhorn decides; what it decides is told in the words of the same decision. */
-  async function guide(look: LonghornLook, signal: AbortSignal): Promise<void> {
-    const refused = await applyMovingRecords(ports, look, signal)
+  /**
+   * Longhorn decides; what it decides is told in the words of the same decision. Where it is not guided any more, this
+   * only takes back what was changed for it. Returns when to look again.
+   */
+  async function guide(look: LonghornLook, signal: AbortSignal): Promise<number | undefined> {
+    const { failures, problems } = await applyLonghornGuidance(ports, look, signal)
+    const isGuide = look.snapshot.settings.mode === 'guide'
+    const refused = [...failures, ...(isGuide ? await applyMovingRecords(ports, look, signal) : [])]
     if (refused.length > 0) throw refused[0]
-    const { nodes, problems } = look.decision
-    await reporter.report({ objects: look.objects, nodes, problems })
+    if (!isGuide) return undefined
+    const { objects, decision } = look
+    await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...problems] })
+    return stuck.tell(look)
   }
 
   async function release(seen: LonghornLook, signal: AbortSignal): Promise<void> {
