@@ -33,6 +33,8 @@ export interface LonghornControls {
   /** Everything that starts from now on runs in instance managers of this image. */
   setImage(image: string): void
   setDelta(isOn: boolean): void
+  /** Stops or starts Longhorn's manager on one node; instance managers and their processes live on. */
+  setManager(node: string, isOn: boolean): void
 }
 
 interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | 'setDelta'> {
@@ -40,6 +42,7 @@ interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | '
   readonly namespace: string
   readonly data: DataPlane
   readonly brokenDisks: Set<string>
+  readonly withoutManager: Set<string>
   readonly random: Random
   readonly shape: { readonly count: number; readonly blockBytes: number }
   readonly lookAtVolume: (volume: string) => void
@@ -108,5 +111,10 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     setRate: ports.setRate,
     setImage: ports.setImage,
     setDelta: ports.setDelta,
+    setManager(node, isOn) {
+      if (isOn) ports.withoutManager.delete(node)
+      else ports.withoutManager.add(node)
+      ports.lookAtNode(node)
+    },
   }
 }

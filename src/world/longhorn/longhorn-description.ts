@@ -65,6 +65,8 @@ export interface LonghornDescription {
   readonly attachForEviction?: 'owner' | 'healthy' | 'nobody'
   /** Decides evictions and budgets by itself, as Longhorn does, every resync. */
   readonly ownDrainHandling?: boolean
+  /** With the Deployments csi-attacher and csi-provisioner, as every real Longhorn has them. Default true. */
+  readonly csi?: boolean
   /** How late each controller hears of changes by others. */
   readonly cacheLagMs?: Partial<Record<LonghornController, number>>
   /** The share of writes that are refused as if somebody else had been faster. */
@@ -93,6 +95,7 @@ export const defaultTimings: LonghornTimings = {
 
 /** What every installation begins with. */
 export const defaultSettings: Readonly<Record<string, string>> = {
+  'allow-volume-creation-with-degraded-availability': 'true',
   'auto-salvage': 'true',
   'concurrent-replica-rebuild-per-node-limit': '5',
   'default-data-locality': 'disabled',

@@ -18,7 +18,9 @@ async function namesOf({ replicasOf }: LonghornStage, volume: string): Promise<s
 describe('instance managers', () => {
   it('have the name and the labels that their budgets select', async () => {
     const { list, stop } = await openLonghorn()
-    const [pod] = (await list(pods)).filter(({ spec }) => spec.nodeName === 'node-1')
+    const [pod] = (await list(pods)).filter(
+      ({ metadata, spec }) => spec.nodeName === 'node-1' && metadata.name.startsWith('instance-manager-'),
+    )
     expect(pod?.metadata).toMatchObject({
       name: instanceManagerName({ node: 'node-1', image: defaultImage, dataEngine: 'v1' }),
       labels: {

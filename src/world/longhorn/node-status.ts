@@ -27,6 +27,8 @@ export interface NodeStatusPorts {
   readonly brokenDisks: ReadonlySet<string>
   readonly bytesPerBlock: (volume: string) => number
   readonly notReadyGraceMs: number
+  /** Nodes on which Longhorn's manager was stopped. */
+  readonly withoutManager: ReadonlySet<string>
   readonly resyncMs: number
 }
 
@@ -75,6 +77,8 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
   function readiness(kubeNode: Node | undefined): Condition {
     if (kubeNode === undefined) return { type: 'Ready', status: 'False', reason: 'KubernetesNodeGone' }
     const ready = conditionOf(kubeNode, 'Ready')
+    if (ports.withoutManager.has(kubeNode.metadata.name))
+      return { type: 'Ready', status: 'False', reason: 'ManagerPodDown' }
     if (ready === undefined || ready.status === 'True') return { type: 'Ready', status: 'True' }
     const sinceMs = stage.clock.now() - (Date.parse(ready.lastTransitionTime ?? '') || 0)
     if (sinceMs >= ports.notReadyGraceMs) return { type: 'Ready', status: 'False', reason: 'KubernetesNodeNotReady' }

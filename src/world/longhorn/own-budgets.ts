@@ -14,7 +14,7 @@ import { hasProtectedCopyElsewhere } from './protected-replicas.ts'
 import { isSet } from './volume-facts.ts'
 
 /** What Longhorn's controller of instance managers does by itself: a budget for each, until its node may be emptied. */
-export function startOwnBudgets(ports: OwnDrainPorts): void {
+export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void {
   const { stage, namespace, settings } = ports
   const kubeNodes = stage.views.of(nodes)
   const managers = stage.views.of(longhornInstanceManagers)

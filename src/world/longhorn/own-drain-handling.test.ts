@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { longhornReplicas } from '../../api/longhorn.ts'
-import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
+import { longhornNamespace, longhornReplicas } from '../../api/longhorn.ts'
+import { deployments, nodes, podDisruptionBudgets } from '../../api/resources.ts'
 import { openLonghorn } from './testing/longhorn-stage.ts'
 
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
@@ -10,6 +10,7 @@ describe('a Longhorn that handles drains itself', () => {
     const stage = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction' },
+      csi: false,
       volumes: [pair],
       timings: { rebuildBytesPerSecond: 16 * 1024 ** 2 },
     })
@@ -83,6 +84,38 @@ describe('a Longhorn that handles drains itself', () => {
     await cordon('node-2')
     await seconds(120)
     expect(await guarded()).toContain('node-2')
+    stop()
+  })
+
+  it('keeps one pod each that attaches and makes volumes while any volume is in use, and lets them go when none is', async () => {
+    const stage = await openLonghorn({ ownDrainHandling: true, volumes: [pair] })
+    const { api, controls, list, seconds, until, stop } = stage
+    const csiBudgets = async () =>
+      (await list(podDisruptionBudgets))
+        .filter(({ metadata }) => metadata.name.startsWith('csi-'))
+        .map(({ metadata, spec }) => [metadata.name, spec.minAvailable, spec.selector?.matchLabels])
+    expect(
+      (await list(deployments)).map(({ metadata, spec, status }) => [
+        metadata.name,
+        spec.selector.matchLabels,
+        status?.readyReplicas,
+      ]),
+    ).toEqual([
+      ['csi-attacher', { app: 'csi-attacher' }, 3],
+      ['csi-provisioner', { app: 'csi-provisioner' }, 3],
+    ])
+    expect(await csiBudgets()).toEqual([])
+    await controls.attach('db', 'node-2')
+    await until(async () => (await csiBudgets()).length > 0)
+    await seconds(1)
+    expect(await csiBudgets()).toEqual([
+      ['csi-attacher', 1, { app: 'csi-attacher' }],
+      ['csi-provisioner', 1, { app: 'csi-provisioner' }],
+    ])
+    await api.delete(podDisruptionBudgets, { namespace: longhornNamespace, name: 'csi-attacher' })
+    await controls.detach('db')
+    await seconds(10)
+    expect(await csiBudgets()).toEqual([])
     stop()
   })
 })

@@ -1,3 +1,4 @@
+import { hasReason } from '../../api/api-error.ts'
 import type { Node } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import {
@@ -16,12 +17,16 @@ export interface OwnDrainPorts extends ProtectionPorts {
   readonly stage: Stage
   readonly settings: SettingsReader
   readonly resyncMs: number
+  /** Whether Longhorn's manager runs on that node: nobody else looks after its flags. */
+  readonly hasManager: (node: string) => boolean
 }
 
 interface Verdict {
   readonly isRequested: boolean
   readonly event: 'EvictionAutomatic' | 'EvictionUserRequested' | 'EvictionCanceled' | 'KubernetesNodeNotReady'
 }
+
+const downReasons = new Set(['KubernetesNodeGone', 'KubernetesNodeNotReady'])
 
 /** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, every time it looks. */
 export function startOwnEvictions(ports: OwnDrainPorts): void {
@@ -36,17 +41,23 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
   async function reconcile(name: string): Promise<void> {
     const node = ours.get(`${namespace}/${name}`)
     const kubeNode = kubeNodes.get(name)
-    // The manager that would look runs on that very node.
-    if (node === undefined || kubeNode === undefined || conditionOf(kubeNode, 'Ready')?.status !== 'True') return
+    if (node === undefined || kubeNode === undefined || !ports.hasManager(name)) return
     let isAutoEvicting = false
+    let conflict: unknown
     for (const [disk, { evictionRequested }] of Object.entries(node.spec?.disks ?? {})) {
       const isAsked = node.spec?.evictionRequested === true || evictionRequested === true
       const { scheduledReplica = {}, diskUUID = '' } = node.status?.diskStatus?.[disk] ?? {}
       for (const replica of Object.keys(scheduledReplica).sort()) {
-        const isEvicting = await write(replica, { node, kubeNode, isAsked, diskUUID })
-        if (isEvicting && !isAsked) isAutoEvicting = true
+        try {
+          const isEvicting = await write(replica, { node, kubeNode, isAsked, diskUUID })
+          if (isEvicting && !isAsked) isAutoEvicting = true
+        } catch (error) {
+          if (!hasReason(error, 'Conflict')) throw error
+          conflict = error
+        }
       }
     }
+    if (conflict !== undefined) throw conflict
     const latest = ours.get(`${namespace}/${name}`)
     if (latest?.status === undefined || latest.status.autoEvicting === isAutoEvicting) return
     await writeStatus(stage, longhornNodes, latest, { ...latest.status, autoEvicting: isAutoEvicting })
@@ -71,7 +82,8 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
   function judge(facts: { node: LonghornNode; kubeNode: Node; isAsked: boolean; volume: string }): Verdict {
     const { node, kubeNode, isAsked, volume } = facts
     const ready = conditionOf(node, 'Ready')
-    if (ready?.status === 'False') return { isRequested: false, event: 'KubernetesNodeNotReady' }
+    if (ready?.status === 'False' && downReasons.has(ready.reason ?? ''))
+      return { isRequested: false, event: 'KubernetesNodeNotReady' }
     if (isAsked) return { isRequested: true, event: 'EvictionUserRequested' }
     const policy = settings.text('node-drain-policy')
     const isMoving =

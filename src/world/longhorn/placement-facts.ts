@@ -81,7 +81,7 @@ export function placedReplicas(
   return replicas
     .filter(({ spec }) => (spec?.nodeID ?? '') !== '')
     .map((replica) => {
-      const facts = replicaFacts(replica, { mode: undefined, canRun: true })
+      const facts = replicaFacts(replica, { mode: undefined, canRun: true, zone: '' })
       return {
         node: replica.spec?.nodeID ?? '',
         diskUuid: replica.spec?.diskID ?? '',
@@ -98,13 +98,14 @@ export function placementRequest(
   options: {
     readonly attachedTo?: string | undefined
     readonly hardNode?: string | undefined
+    readonly onlyOn?: readonly string[] | undefined
     readonly ignoresReusable: boolean
   },
 ): PlacementRequest {
   const { spec } = volume
   const isSoft = (own: string | undefined, setting: string) =>
     own === 'enabled' || (own !== 'disabled' && settings.flag(setting))
-  const { attachedTo, hardNode, ignoresReusable } = options
+  const { attachedTo, hardNode, onlyOn, ignoresReusable } = options
   return {
     sizeBytes: Number(spec?.size ?? 0),
     actualBytes: volume.status?.actualSize ?? 0,
@@ -115,6 +116,7 @@ export function placementRequest(
     isZoneSoft: isSoft(spec?.replicaZoneSoftAntiAffinity, 'replica-zone-soft-anti-affinity'),
     isDiskSoft: isSoft(spec?.replicaDiskSoftAntiAffinity, 'replica-disk-soft-anti-affinity'),
     ...(hardNode === undefined ? {} : { hardNode }),
+    ...(onlyOn === undefined ? {} : { onlyOn }),
     ...(attachedTo !== undefined && spec?.dataLocality === 'best-effort' ? { preferredNode: attachedTo } : {}),
     ignoresReusable,
     minimalAvailablePercent: settings.number('storage-minimal-available-percentage'),

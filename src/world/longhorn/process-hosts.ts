@@ -44,6 +44,17 @@ export class ProcessHosts {
     return this.#ports.stage.views.of(pods).get(this.#podKeys.get(instanceManager) ?? '')
   }
 
+  /** Whether anything at all can run there. */
+  isReachable(name: string): boolean {
+    const node: Node | undefined = this.#ports.stage.views.of(nodes).get(name)
+    return (
+      node !== undefined &&
+      node.metadata.annotations?.[powerWish] !== 'off' &&
+      conditionOf(node, 'Ready')?.status !== 'Unknown' &&
+      this.#ports.isOn?.(name) !== false
+    )
+  }
+
   #lookAtPod(key: string, pod: Pod | undefined): void {
     const { namespace, name, labels } = pod?.metadata ?? {}
     if (namespace !== this.#ports.namespace || name === undefined) return
@@ -72,18 +83,8 @@ export class ProcessHosts {
   }
 
   #startOf(pod: Pod | undefined, node: string): string | undefined {
-    if (pod === undefined || !isRunningAndReady(pod) || isTerminating(pod) || this.#isSilent(node)) return undefined
+    if (pod === undefined || !isRunningAndReady(pod) || isTerminating(pod) || !this.isReachable(node)) return undefined
     const starts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)
     return `${pod.metadata.uid}/${starts.join(',')}`
-  }
-
-  #isSilent(name: string): boolean {
-    const node: Node | undefined = this.#ports.stage.views.of(nodes).get(name)
-    return (
-      node === undefined ||
-      node.metadata.annotations?.[powerWish] === 'off' ||
-      conditionOf(node, 'Ready')?.status === 'Unknown' ||
-      this.#ports.isOn?.(name) === false
-    )
   }
 }

@@ -10,6 +10,7 @@ function roughDescription(): LonghornDescription {
   return {
     volumes: names.map((name, index) => ({ name, numberOfReplicas: index + 1, filled: 0.25 })),
     drawnOrder: true,
+    csi: false,
     conflictRate: 0.1,
     cacheLagMs: { volume: 400, node: 700, attachment: 200, eviction: 900, 'instance-manager': 300 },
     timings: { rebuildBytesPerSecond: 32 * 1024 ** 2 },

@@ -44,6 +44,8 @@ export interface PlacementRequest {
   readonly isDiskSoft: boolean
   /** No other node will do. */
   readonly hardNode?: string
+  /** Nor will nodes that are not among these. */
+  readonly onlyOn?: readonly string[]
   /** Tried before all others. */
   readonly preferredNode?: string
   /** A replica that may come back no longer keeps its place: the time to wait for it is over. */
@@ -84,7 +86,8 @@ export function placeReplica(facts: {
   const open = facts.nodes.filter((node) => node.isOpen && node.canStart).sort(byName)
   const reasons = new Set<string>()
   if (open.length === 0) return { isPlaced: false, reasons: [reason.nodes] }
-  const near = open.filter(({ name }) => request.hardNode === undefined || name === request.hardNode)
+  const { hardNode, onlyOn = hardNode === undefined ? undefined : [hardNode] } = request
+  const near = open.filter(({ name }) => onlyOn === undefined || onlyOn.includes(name))
   if (near.length === 0) return { isPlaced: false, reasons: [reason.hardAffinity] }
   const tagged = near.filter(({ tags }) => hasAll(tags, request.nodeSelector))
   if (tagged.length === 0) return { isPlaced: false, reasons: [reason.tags] }

@@ -1,9 +1,11 @@
 import { hasReason } from '../../api/api-error.ts'
 import { longhornNamespace, longhornNodes, longhornSettings, longhornVolumes } from '../../api/longhorn.ts'
+import { deployments } from '../../api/resources.ts'
 import { realRandom } from '../../runtime/random.ts'
 import { type ActorPorts, openStage, Views } from '../actor.ts'
 import { createTimers } from '../ceph/timers.ts'
 import { createControllerCaches } from './controller-caches.ts'
+import { buildCsiDeployments } from './csi-deployments.ts'
 import { DataPlane } from './data-plane.ts'
 import { startEvictionTickets } from './eviction-tickets.ts'
 import { startInstanceManagers } from './instance-managers.ts'
@@ -11,6 +13,7 @@ import { createLonghornControls, type LonghornControls } from './longhorn-contro
 import { defaultImage, defaultSettings, defaultTimings, type LonghornDescription } from './longhorn-description.ts'
 import { startNodeStatus } from './node-status.ts'
 import { startOwnBudgets } from './own-budgets.ts'
+import { startOwnCsiBudgets } from './own-csi-budgets.ts'
 import { startOwnEvictions } from './own-evictions.ts'
 import { ProcessHosts } from './process-hosts.ts'
 import { createSettingsReader } from './settings.ts'
@@ -50,6 +53,7 @@ export function createSimulatedLonghorn(
   const volumeView = views.of(longhornVolumes)
   const shape = { count: description.blocks?.count ?? 64, blockBytes: description.blocks?.bytes ?? 4_096 }
   const brokenDisks = new Set<string>()
+  const withoutManager = new Set<string>()
   let image = description.image ?? defaultImage
   let rate = timings.rebuildBytesPerSecond
   let isDelta = false
@@ -104,6 +108,7 @@ export function createSimulatedLonghorn(
     brokenDisks,
     bytesPerBlock: blockBytesOf,
     notReadyGraceMs,
+    withoutManager,
     resyncMs,
   })
   const managers = startInstanceManagers({
@@ -139,8 +144,10 @@ export function createSimulatedLonghorn(
     },
   })
   if (description.ownDrainHandling === true) {
-    startOwnEvictions({ ...placing(stages.node), stage: stages.node, resyncMs })
+    const hasManager = (node: string) => !withoutManager.has(node) && hosts.isReachable(node)
+    startOwnEvictions({ ...placing(stages.node), stage: stages.node, resyncMs, hasManager })
     startOwnBudgets({ ...placing(stages.manager), stage: stages.manager, resyncMs })
+    startOwnCsiBudgets({ stage: stages.manager, namespace })
   }
   void seed().catch((error: unknown) => stage.fail('seed', error))
 
@@ -150,6 +157,9 @@ export function createSimulatedLonghorn(
       if (value === null) continue
       const object = { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name, namespace }, value }
       await unlessThere(stage.api.create(longhornSettings, object))
+    }
+    for (const deployment of description.csi === false ? [] : buildCsiDeployments(namespace)) {
+      await unlessThere(stage.api.create(deployments, deployment))
     }
     for (const volume of description.volumes ?? []) {
       await unlessThere(stage.api.create(longhornVolumes, buildVolume(volume, namespace)))
@@ -162,6 +172,7 @@ export function createSimulatedLonghorn(
       namespace,
       data,
       brokenDisks,
+      withoutManager,
       random,
       shape,
       lookAtVolume: volumes.look,

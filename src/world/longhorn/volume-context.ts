@@ -14,8 +14,8 @@ import type { LonghornDescription, LonghornTimings } from './longhorn-descriptio
 import { mayReuse, type PlacementFactsPorts, placementNodes } from './placement-facts.ts'
 import type { ProcessHosts } from './process-hosts.ts'
 import type { SettingsReader } from './settings.ts'
-import type { VolumeFacts } from './volume-decisions.ts'
 import { replicaFacts } from './volume-facts.ts'
+import type { VolumeFacts } from './volume-health.ts'
 
 /** What the controller of volumes works with. */
 export interface VolumePorts extends PlacementFactsPorts {
@@ -111,13 +111,19 @@ export function factsOf(context: VolumeContext): VolumeFacts {
     mayReuse: mayReuse(ports, volume),
     isMigrating: (volume.spec?.migrationNodeID ?? '') !== '',
     wantedCount: wantedCountOf(context),
+    localNode: volume.spec?.dataLocality === 'best-effort' ? notes.node : undefined,
+    balance: balanceOf(ports.settings.text('replica-auto-balance')),
     replicas: replicasOf(context).map((replica) => {
       const node = nodes.get(replica.spec?.nodeID ?? '')
       const disk = node?.disks.find(({ uuid }) => uuid === replica.spec?.diskID)
       const canRun = node?.isOpen === true && node.canStart && disk?.isOpen === true
-      return replicaFacts(replica, { mode: modes.get(replica.metadata.name), canRun })
+      return replicaFacts(replica, { mode: modes.get(replica.metadata.name), canRun, zone: node?.zone ?? '' })
     }),
   }
+}
+
+function balanceOf(text: string): VolumeFacts['balance'] {
+  return text === 'least-effort' || text === 'best-effort' ? text : 'disabled'
 }
 
 export async function writeReplica(

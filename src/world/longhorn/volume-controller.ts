@@ -22,6 +22,7 @@ import { isSet } from './volume-facts.ts'
 import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
 import { advancePhase } from './volume-phase.ts'
 import {
+  addBetterReplica,
   createFirstReplicas,
   reflectHealth,
   removeSpareReplica,
@@ -71,6 +72,7 @@ export function startVolumes(
     await salvage(context)
     await removeSpareReplica(context)
     await replenish(context)
+    await addBetterReplica(context)
     await startRebuild(context)
     await reportEngine(context)
     await reportReplicas(context)

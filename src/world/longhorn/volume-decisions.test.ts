@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import {
-  decideDeletion,
-  decideReplenishment,
-  type Replenishment,
-  type ReplicaFacts,
-  robustnessOf,
-  type VolumeFacts,
-} from './volume-decisions.ts'
+import { decideDeletion, decideReplenishment, type Replenishment } from './volume-decisions.ts'
+import { type ReplicaFacts, robustnessOf, type VolumeFacts } from './volume-health.ts'
 
 function replica(name: string, changes: Partial<ReplicaFacts> = {}): ReplicaFacts {
   return {
     name,
+    node: name,
+    zone: '',
     isPlaced: true,
     isActive: true,
     isEvicting: false,
@@ -35,7 +31,15 @@ function volume(
   replicas: readonly ReplicaFacts[],
   changes: Partial<VolumeFacts> = {},
 ): VolumeFacts {
-  return { isAttached: true, isMigrating: false, mayReuse: true, wantedCount, replicas, ...changes }
+  return {
+    isAttached: true,
+    isMigrating: false,
+    mayReuse: true,
+    balance: 'disabled',
+    wantedCount,
+    replicas,
+    ...changes,
+  }
 }
 
 describe('which copy is deleted', () => {

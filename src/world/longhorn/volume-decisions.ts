@@ -1,54 +1,8 @@
-import type { ReplicaMode } from './data-plane.ts'
-
-/** Of one replica what the volume controller goes by. */
-export interface ReplicaFacts {
-  readonly name: string
-  /** It has a node and a disk. */
-  readonly isPlaced: boolean
-  readonly isActive: boolean
-  readonly isEvicting: boolean
-  readonly isDeleting: boolean
-  /** `healthyAt` is set: it was RW since it was last rebuilt. */
-  readonly isUsed: boolean
-  readonly isFailed: boolean
-  readonly failedAtMs: number
-  /** It was healthy at some time, so there is data on it. */
-  readonly hasData: boolean
-  readonly retryCount: number
-  /** In the engine's list, while the volume is attached. */
-  readonly mode: ReplicaMode | undefined
-  /** Its node, disk and instance manager would let it run. */
-  readonly canRun: boolean
-}
-
-export interface VolumeFacts {
-  /** Its engine can bring a failed replica up to date; the second engine only where that is switched on. */
-  readonly mayReuse: boolean
-  readonly isAttached: boolean
-  readonly isMigrating: boolean
-  readonly wantedCount: number
-  readonly replicas: readonly ReplicaFacts[]
-}
+import { decideSurplus } from './replica-balance.ts'
+import { isHealthy, type ReplicaFacts, robustnessOf, type VolumeFacts } from './volume-health.ts'
 
 /** After so many tries a replica is not rebuilt any more; new ones are born with as many. */
 export const mostRetries = 5
-
-/** Holds all data, and will stay. */
-export function isHealthy(replica: ReplicaFacts, isAttached: boolean): boolean {
-  const { isUsed, isFailed, isActive, isDeleting, mode } = replica
-  return isUsed && !isFailed && isActive && !isDeleting && (!isAttached || mode === 'RW')
-}
-
-export function robustnessOf({
-  isAttached,
-  wantedCount,
-  replicas,
-}: VolumeFacts): 'healthy' | 'degraded' | 'faulted' | 'unknown' {
-  if (!isAttached) return replicas.length > 0 && replicas.every(({ isFailed }) => isFailed) ? 'faulted' : 'unknown'
-  const healthy = replicas.filter(({ mode, isFailed }) => mode === 'RW' && !isFailed).length
-  if (healthy >= wantedCount) return 'healthy'
-  return healthy > 0 ? 'degraded' : 'faulted'
-}
 
 /**
  * The one replica to delete now, if any.
@@ -60,7 +14,7 @@ export function decideDeletion(
   options: { readonly nowMs: number; readonly staleMs: number },
 ): string | undefined {
   if (facts.isMigrating) return undefined
-  return decideEvictedDeletion(facts) ?? decideFailedDeletion(facts, options)
+  return decideEvictedDeletion(facts) ?? decideFailedDeletion(facts, options) ?? decideSurplus(facts)
 }
 
 function decideEvictedDeletion({ replicas, isAttached, wantedCount }: VolumeFacts): string | undefined {
@@ -106,17 +60,10 @@ export function decideReplenishment(
 ): Replenishment {
   const { replicas } = facts
   const none = (because: string): Replenishment => ({ kind: 'none', because })
-  if (!facts.isAttached) return none('the volume is not attached')
-  if (facts.isMigrating) return none('the volume is migrating')
-  if (options.rebuildLimit === 0) return none('rebuilds are switched off')
+  const because = whyNoneNow(facts, options.rebuildLimit)
+  if (because !== undefined) return none(because)
   if (facts.isStrictLocalV2) return none('its replica cannot leave its node')
-  if (replicas.some(({ mode }) => mode === 'ERR' || mode === 'WO')) return none('a rebuild is under way')
-  const awaited = replicas.filter(
-    ({ isFailed, isPlaced, isActive, mode }) => !isFailed && isPlaced && isActive && mode === undefined,
-  )
-  if (awaited.length > 0) return none('a replica waits for its rebuild')
   const robustness = robustnessOf(facts)
-  if (robustness === 'faulted') return none('no replica is healthy')
   if (!isOneMissing(facts, robustness === 'healthy')) return none('there are enough')
 
   const reusable = replicas
@@ -128,6 +75,20 @@ export function decideReplenishment(
   const leftMs = options.degradedAtMs + options.waitMs - options.nowMs
   if (reusable.length > 0 && leftMs > 0) return { kind: 'wait', forMs: leftMs }
   return { kind: 'create', mayIgnoreReusable: true }
+}
+
+/** Why no copy can be made now, whatever it is wanted for. */
+export function whyNoneNow(facts: VolumeFacts, rebuildLimit: number): string | undefined {
+  const { isAttached, isMigrating, replicas } = facts
+  if (!isAttached) return 'the volume is not attached'
+  if (isMigrating) return 'the volume is migrating'
+  if (rebuildLimit === 0) return 'rebuilds are switched off'
+  if (replicas.some(({ mode }) => mode === 'ERR' || mode === 'WO')) return 'a rebuild is under way'
+  const isAwaited = replicas.some(
+    ({ isFailed, isPlaced, isActive, mode }) => !isFailed && isPlaced && isActive && mode === undefined,
+  )
+  if (isAwaited) return 'a replica waits for its rebuild'
+  return robustnessOf(facts) === 'faulted' ? 'no replica is healthy' : undefined
 }
 
 function isOneMissing({ replicas, wantedCount }: VolumeFacts, isWholeVolume: boolean): boolean {

@@ -1,14 +1,14 @@
 import type { LonghornReplica } from '../../api/longhorn.ts'
-import type { ReplicaMode } from './data-plane.ts'
-import type { ReplicaFacts } from './volume-decisions.ts'
+import type { ReplicaFacts } from './volume-health.ts'
 
 export function replicaFacts(
   replica: LonghornReplica,
-  seen: { readonly mode: ReplicaMode | undefined; readonly canRun: boolean },
+  seen: Pick<ReplicaFacts, 'mode' | 'canRun' | 'zone'>,
 ): ReplicaFacts {
   const { metadata, spec = {} } = replica
   return {
     name: metadata.name,
+    node: spec.nodeID ?? '',
     isPlaced: isSet(spec.nodeID) && isSet(spec.diskID),
     isActive: spec.active !== false,
     isEvicting: spec.evictionRequested === true,

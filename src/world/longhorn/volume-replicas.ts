@@ -4,6 +4,7 @@ import { timestamp } from '../../runtime/clock.ts'
 import { randomSuffix } from '../../runtime/random.ts'
 import { deleteExactly } from '../actor.ts'
 import { placedReplicas, placementNodes, placementRequest } from './placement-facts.ts'
+import { betterPlaces } from './replica-balance.ts'
 import { type Placement, placeReplica } from './replica-scheduler.ts'
 import {
   factsOf,
@@ -14,7 +15,7 @@ import {
   wantedCountOf,
   writeReplica,
 } from './volume-context.ts'
-import { decideDeletion, decideReplenishment, mostRetries } from './volume-decisions.ts'
+import { decideDeletion, decideReplenishment, mostRetries, whyNoneNow } from './volume-decisions.ts'
 import { isSet } from './volume-facts.ts'
 import { buildReplica } from './volume-objects.ts'
 
@@ -40,8 +41,8 @@ export async function createFirstReplicas(context: VolumeContext): Promise<void>
     await createReplica(context, place, { isFirst: true })
     notes.firstCount = number + 1
   }
-  // With one copy a volume can begin; the others follow.
-  if (number > 0) notes.state = 'detached'
+  const least = ports.settings.flag('allow-volume-creation-with-degraded-availability') ? 1 : wantedCountOf(context)
+  if (number >= least) notes.state = 'detached'
 }
 
 /** Writes down what the engine found: who is healthy and who failed. */
@@ -159,6 +160,22 @@ export async function replenish(context: VolumeContext): Promise<void> {
   if (place.isPlaced) await createReplica(context, place, { isFirst: false })
 }
 
+/** Makes one copy more where that is better than where the others are; one of them goes once it is whole. */
+export async function addBetterReplica(context: VolumeContext): Promise<void> {
+  const { ports, volume } = context
+  const facts = factsOf(context)
+  if (whyNoneNow(facts, ports.settings.number('concurrent-replica-rebuild-per-node-limit')) !== undefined) return
+  const nodes = placementNodes(ports, volume.spec?.dataEngine ?? 'v1').filter(
+    ({ isOpen, canStart }) => isOpen && canStart,
+  )
+  for (const onlyOn of betterPlaces(facts, nodes)) {
+    const place = findPlace(context, { onlyOn, ignoresReusable: false })
+    if (!place.isPlaced) continue
+    await createReplica(context, place, { isFirst: false })
+    return
+  }
+}
+
 /** Starts the one rebuild of the volume that waits, if the target's node has room for it. */
 export async function startRebuild(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
@@ -198,7 +215,11 @@ export async function startRebuild(context: VolumeContext): Promise<void> {
 
 export function findPlace(
   context: VolumeContext,
-  options: { readonly hardNode?: string | undefined; readonly ignoresReusable: boolean },
+  options: {
+    readonly hardNode?: string | undefined
+    readonly onlyOn?: readonly string[]
+    readonly ignoresReusable: boolean
+  },
 ): Placement {
   const { ports, volume, notes } = context
   return placeReplica({

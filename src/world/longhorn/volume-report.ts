@@ -10,7 +10,7 @@ import { writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isSameValue } from './same-value.ts'
 import { factsOf, replicasOf, type VolumeContext } from './volume-context.ts'
-import { robustnessOf } from './volume-decisions.ts'
+import { robustnessOf } from './volume-health.ts'
 import { engineName } from './volume-objects.ts'
 
 type KubernetesStatus = NonNullable<NonNullable<LonghornVolume['status']>['kubernetesStatus']>
