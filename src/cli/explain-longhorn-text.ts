@@ -27,24 +27,21 @@ function outlookLines(answer: LonghornAnswer): string[] {
   }
   if (mayDrain && moving.length === 0) return ['drained now, nothing of Longhorn would hold it']
   const volumes = new Set(heldBy.filter(isTakenAlong).map(({ volume }) => volume)).size
-  const bytes = bytesText(progress?.bytesLeft ?? 0)
+  const lasting = new Set(heldBy.filter(({ passes }) => !passes).map(({ object }) => object))
+  const movers = moving.filter(({ replica }) => !lasting.has(`replica/${replica}`))
+  const bytes = bytesText(movers.reduce((sum, each) => sum + each.bytes, 0))
   const parts = [
-    ...(moving.length === 0 ? [] : [`${countedText(moving.length, 'replica')} (${bytes}) would move first`]),
+    ...(movers.length === 0 ? [] : [`${countedText(movers.length, 'replica')} (${bytes}) would move first`]),
     ...(volumes === 0
       ? []
       : [`${countedText(volumes, 'volume')} would go with ${volumes === 1 ? 'its' : 'their'} pods`]),
-    ...lastingText(heldBy),
+    ...(lasting.size === 0 ? [] : [`${countedText(lasting.size, 'thing')} would hold it`]),
   ]
   return [`drained now, ${parts.join(', ')}`]
 }
 
 function isTakenAlong({ passes, reason }: LonghornHold): boolean {
   return passes && reason === 'VolumeAttached'
-}
-
-function lastingText(heldBy: readonly LonghornHold[]): string[] {
-  const lasting = heldBy.filter(({ passes }) => !passes).length
-  return lasting === 0 ? [] : [`${countedText(lasting, 'thing')} would hold it`]
 }
 
 /** `2.1 GiB of 6 GiB moved, 100 MiB/s, about 40 s left` */

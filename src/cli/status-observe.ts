@@ -10,6 +10,7 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
 import { observeHolds } from './observe-holds.ts'
+import { observeLonghornDrains } from './observe-longhorn.ts'
 import { type OperatorStatus, observeOperator } from './observe-operator.ts'
 import { observeStorage } from './observe-storage.ts'
 
@@ -33,7 +34,7 @@ export interface StatusQuestion {
 }
 
 export async function observeStatus(question: StatusQuestion): Promise<Status> {
-  const { api, server, now, namespace, signal } = question
+  const { api, clock, server, now, namespace, signal } = question
   const notSeen: string[] = []
   const all = async <T extends KubeObject>(type: ResourceType<T>, fieldSelector?: string): Promise<readonly T[]> => {
     const scope = type.namespaced && namespace !== undefined ? { namespace } : {}
@@ -49,6 +50,9 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
   ])
   const seen = await observeStorage({ api, budgets: budgetList, operator: async () => operator, signal })
   const holds = await observeHolds(question, budgetList, notSeen)
+  const unseen: string[] = []
+  const longhorn = await observeLonghornDrains({ api, clock, operator: async () => operator, signal }, unseen)
+  notSeen.push(...unseen.filter((what) => !notSeen.includes(what)))
   const orphanFacts = await observeOrphans(question, holds, notSeen)
   const summary = summarizeCluster({
     holds,
@@ -57,6 +61,7 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     pods: podList,
     budgets: budgetList,
     storage: seen.storage,
+    ...(longhorn && { longhorn }),
     events: warnings,
     now,
   })

@@ -4,6 +4,7 @@ import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
 import { holdWords, listText, nodeStateText } from './explain-text.ts'
 import type { OperatorStatus } from './observe-operator.ts'
+import { longhornStatusLines } from './status-longhorn-text.ts'
 import type { Status } from './status-observe.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
@@ -39,6 +40,9 @@ function headOf(status: Status, paint: Paint): string {
       ['Storage', storageText(view, status.observedAt, paint)],
       ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
     ]),
+    ...(status.longhorn === undefined ? [] : longhornStatusLines(status.longhorn, paint)).map(
+      (text, at): [string, string] => [at === 0 ? 'Longhorn' : '', text],
+    ),
   ]
   return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
 }
@@ -66,10 +70,12 @@ function nodesText({ nodes }: Status, paint: Paint): string {
     : shown.map(([number, word, colour]) => paint(colour, `${number} ${word}`)).join(', ')
 }
 
-function budgetsText({ total, blocked }: Status['budgets'], paint: Paint): string {
+function budgetsText({ total, blocked, keptOpen = 0 }: Status['budgets'], paint: Paint): string {
   if (total === 0) return 'none'
-  if (blocked.length === 0) return `${total}, ${paint('green', 'all can spare a pod')}`
-  return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}`
+  const kept = keptOpen === 0 ? '' : `, ${keptOpen} of Longhorn's until their nodes are cordoned`
+  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}${kept}`
+  const rest = keptOpen === 0 ? 'all can spare a pod' : 'none holds pods back now'
+  return `${total}, ${paint('green', rest)}${kept}`
 }
 
 function drainsText({ drains }: Status, paint: Paint): string {
@@ -167,11 +173,15 @@ function nodeTable({ nodes, observedAt }: Status): string[] {
   )
 }
 
-/** Budgets that Ceph holds all say the same, and the lines about storage have said it. */
+/** Budgets that Ceph or Longhorn holds all say the same, and the lines about storage have said it. */
 function budgetTable({ budgets, storage, observedAt }: Status): string[] {
-  const isTold = (holder: string) =>
-    storage.some(({ namespace, name }) => holder === `cephcluster/${namespace}/${name}`)
-  const told = budgets.blocked.filter(({ holder }) => isTold(holder))
+  const clusters = new Set(storage.map(({ namespace, name }) => `cephcluster/${namespace}/${name}`))
+  const isLonghorns = (holder: string) => holder.startsWith('longhorn/')
+  const isTold = (holder: string) => clusters.has(holder) || isLonghorns(holder)
+  const told = (under: string, isSo: (holder: string) => boolean) => {
+    const names = budgets.blocked.filter(({ holder }) => isSo(holder)).map(({ budget }) => budget)
+    return names.length === 0 ? [] : [`Held as said under ${under}: ${listText(names)}`]
+  }
   const table = tableOf(
     ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
     budgets.blocked
@@ -184,8 +194,7 @@ function budgetTable({ budgets, storage, observedAt }: Status): string[] {
         holder,
       ]),
   )
-  if (told.length === 0) return table
-  return [...table, `Held as said under Storage: ${listText(told.map(({ budget }) => budget))}`]
+  return [...table, ...told('Storage', (holder) => clusters.has(holder)), ...told('Longhorn', isLonghorns)]
 }
 
 function warningTable({ warnings, observedAt }: Status): string[] {

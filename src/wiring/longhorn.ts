@@ -25,7 +25,7 @@ import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
 
-const storageClasses: ResourceType<StorageClassLike> = {
+export const storageClasses: ResourceType<StorageClassLike> = {
   group: 'storage.k8s.io',
   version: 'v1',
   plural: 'storageclasses',
@@ -33,7 +33,7 @@ const storageClasses: ResourceType<StorageClassLike> = {
   namespaced: false,
 }
 
-const persistentVolumes: ResourceType<PersistentVolumeLike> = {
+export const persistentVolumes: ResourceType<PersistentVolumeLike> = {
   group: '',
   version: 'v1',
   plural: 'persistentvolumes',

@@ -7,7 +7,7 @@ import type { ReplicaBlocker } from '../longhorn-drain/decision.ts'
 import { drainPolicyLabel } from '../longhorn-drain/policy.ts'
 import type { Reason } from '../reasons.ts'
 import type { Blocker, Cause } from './explanation.ts'
-import { isForsaken, type LonghornView, nodeOf, passesInDrain } from './longhorn-view.ts'
+import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
 
 /** Why the budget of an instance manager spares nothing: the things behind it, one by one. Empty: a drain of its node frees it. */
 export type LonghornRefusals = readonly Omit<Blocker, 'waiting'>[]
@@ -65,7 +65,7 @@ function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string
     explanation,
     holder: holderOf(blocker, view),
     ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
-    causes: [...noRoom(volume, explanation, view), ...absentOperator(view)],
+    causes: [...noRoom(volume, explanation, view), ...(moveReasons.includes(reason) ? absentOperator(view) : [])],
     unblocks: wayOut,
     override: overrideOf(reason, view),
   }
@@ -74,7 +74,7 @@ function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string
 function holderOf({ object, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
   if (volume === '') return object
   const by = snapshot.volumes.find(({ name }) => name === volume)?.attachedBy
-  return by === undefined ? `volume/${volume}` : `volume/${volume}, attached by ${by}`
+  return by === undefined ? `volume/${volume}` : `volume/${volume} (attached by ${by})`
 }
 
 /** Unless the decision said so itself. */

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/core.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import { parsePodOnNode } from '../drain-detection/snapshot.ts'
 import { decideLonghornDrain } from '../longhorn-drain/decide.ts'
-import type { LonghornDecision, ReplicaBlocker } from '../longhorn-drain/decision.ts'
+import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../longhorn-drain/decision.ts'
 import type { LonghornNodeView, LonghornSnapshot } from '../longhorn-drain/snapshot.ts'
 import type { Reason } from '../reasons.ts'
 import type { Attendance } from './storage-view.ts'
@@ -26,7 +26,27 @@ export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   const shown: LonghornNodeView = { ...seen, isCordoned: true, isDraining: true }
   const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
   const snapshot = { ...view.snapshot, nodes }
-  return { ...view, snapshot, decision: decideLonghornDrain(snapshot), rehearsed: node }
+  const decision = decideLonghornDrain(snapshot)
+  const answers = decision.nodes.map((answer) => (answer.node === node ? asRehearsed(answer) : answer))
+  return { ...view, snapshot, decision: { ...decision, nodes: answers }, rehearsed: node }
+}
+
+/** The same answer in words that do not claim that anything moves yet. */
+function asRehearsed(answer: NodeAnswer): NodeAnswer {
+  const blockers = answer.blockers.map((blocker): ReplicaBlocker => {
+    if (blocker.reason !== 'ReplicaMoving') return blocker
+    const [, name] = blocker.object.split('/')
+    return {
+      ...blocker,
+      reason: 'ReplicaMustLeave',
+      explanation: `Replica ${name} of volume ${blocker.volume} has to be copied to another node first.`,
+      wayOut: 'A drain moves it; that needs a node that has room and may take it.',
+    }
+  })
+  const [first] = blockers
+  if (first === undefined) return answer
+  const more = blockers.length === 1 ? '' : ` And ${blockers.length - 1} more.`
+  return { ...answer, reason: first.reason, explanation: `${first.explanation}${more}`, blockers }
 }
 
 export function nodeOf({ snapshot }: LonghornView, name: string): LonghornNodeView | undefined {
@@ -43,7 +63,7 @@ export function isForsaken({ snapshot, isAttended }: LonghornView): boolean {
 }
 
 /** Replicas that move by themselves once the node is drained. */
-const moves: readonly Reason[] = ['ReplicaMoving', 'ReplicaMustLeave']
+export const moveReasons: readonly Reason[] = ['ReplicaMoving', 'ReplicaMustLeave']
 
 /**
  * Whether a drain ends it without anybody's help: the replica moves, or the volume goes with pods that are evicted.
@@ -56,7 +76,7 @@ export function passesInDrain(
   podsOnNode: readonly Pod[],
 ): boolean {
   const seen = view.snapshot.volumes.find(({ name }) => name === volume)
-  if (moves.includes(reason)) return seen?.schedulingProblem === undefined && !isForsaken(view)
+  if (moveReasons.includes(reason)) return seen?.schedulingProblem === undefined && !isForsaken(view)
   if (reason !== 'VolumeAttached' || seen?.attachedBy === undefined) return false
   const leavers = new Set(
     podsOnNode.filter((pod) => parsePodOnNode(pod).mustLeave).map((pod) => `pod ${keyText(keyOf(pod))}`),

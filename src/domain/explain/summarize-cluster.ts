@@ -1,14 +1,18 @@
-import type { Event, Node } from '../../api/core.ts'
+import type { Event, Node, Pod } from '../../api/core.ts'
+import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { KeyFacts } from '../drain-lock/orphans.ts'
+import type { Reason } from '../reasons.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { BudgetAnswer, NodeState } from './explanation.ts'
 import type { HoldAnswer } from './hold-view.ts'
 import { compareText } from './last-writer.ts'
+import { nodeBehind } from './longhorn-budget.ts'
 import { nodeStateOf } from './node-state.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 import type { StorageView } from './storage-view.ts'
 import { summarizeLocks } from './summarize-locks.ts'
+import { type LonghornSummary, summarizeLonghorn } from './summarize-longhorn.ts'
 
 export interface ClusterSnapshot extends GuardSnapshot {
   readonly nodes: readonly Node[]
@@ -23,10 +27,14 @@ export interface ClusterSummary {
   readonly pods: number
   readonly budgets: {
     readonly total: number
+    /** Those of Longhorn's instance managers on open nodes: they spare nothing by design, and go when the node is cordoned. */
+    readonly keptOpen?: number
     /** Those that hold pods back now. */
     readonly blocked: readonly BlockedBudget[]
   }
   readonly storage: readonly StorageView[]
+  /** Left out where there is no Longhorn. */
+  readonly longhorn?: LonghornSummary
   /** Requests to take a node out that are not over. */
   readonly drains: readonly DisruptionAnswer[]
   /** What is held, by requests and by owners. */
@@ -47,11 +55,15 @@ export interface Warning {
 
 const warningsKept = 10
 
+const reasonKeptOpen: Reason = 'NotCordoned'
+
 /** The state of a whole cluster as far as disruptions go. */
 export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
-  const { nodes, pods, budgets, storage, events, now, holds, orphanFacts = new Map() } = snapshot
+  const { nodes, pods, budgets, storage, longhorn, events, now, holds, orphanFacts = new Map() } = snapshot
   const podsByNode = groupedBy(pods, ({ spec }) => spec.nodeName ?? '')
   const podsByNamespace = groupedBy(pods, ({ metadata }) => metadata.namespace ?? '')
+  const asked = budgets.map((budget) => askBudget(budget, podsByNamespace, snapshot))
+  const keptOpen = asked.filter((each) => each === 'kept-open').length
   return {
     nodes: nodes.map((node) => ({
       name: node.metadata.name,
@@ -60,18 +72,11 @@ export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
     pods: pods.length,
     budgets: {
       total: budgets.length,
-      blocked: budgets.flatMap((budget) => {
-        const peers = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
-        const { budget: answer, blockers } = explainBudget({
-          budget,
-          pods: peers,
-          storage,
-          ...(holds === undefined ? {} : { holds }),
-        })
-        return blockers.map(({ holder, since }) => ({ ...answer, holder, ...(since === undefined ? {} : { since }) }))
-      }),
+      ...(keptOpen === 0 ? {} : { keptOpen }),
+      blocked: asked.filter((each) => typeof each === 'object'),
     },
     storage,
+    ...(longhorn && { longhorn: summarizeLonghorn(longhorn) }),
     drains: holds?.disruptions ?? [],
     locks: holds === undefined ? [] : summarizeLocks(holds, orphanFacts),
     warnings: events
@@ -79,6 +84,27 @@ export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
       .map(warningOf)
       .sort((a, b) => compareText(b.at, a.at))
       .slice(0, warningsKept),
+  }
+}
+
+/** What holds a budget back, if anything does. */
+function askBudget(
+  budget: PodDisruptionBudget,
+  podsByNamespace: ReadonlyMap<string, readonly Pod[]>,
+  { storage, longhorn, holds }: ClusterSnapshot,
+): BlockedBudget | 'kept-open' | 'free' {
+  const pods = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
+  const guards = { budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) }
+  const { budget: answer, blockers } = explainBudget(guards)
+  const node = longhorn && nodeBehind(budget, longhorn)
+  const [first] = blockers
+  if (first === undefined) return 'free'
+  if (node !== undefined && answer.reason === reasonKeptOpen) return 'kept-open'
+  const { object, holder, since } = first
+  return {
+    ...answer,
+    holder: node === undefined || object.startsWith('pdb/') ? holder : `longhorn/${node}`,
+    ...(since === undefined ? {} : { since }),
   }
 }
 
