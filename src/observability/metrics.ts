@@ -3,6 +3,7 @@ import type { Outcome } from '../runtime/controller.ts'
 import { createCephMetrics } from './ceph-metrics.ts'
 import { createDrainMetrics } from './drain-metrics.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
+import { createLonghornMetrics } from './longhorn-metrics.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
 export interface LiveFigures {
@@ -61,6 +62,7 @@ export function createMetrics() {
     ceph: createCephMetrics(registry),
     drain: createDrainMetrics(registry),
     guard: createGuardMetrics(registry),
+    longhorn: createLonghornMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures
     },

@@ -1,0 +1,57 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** All of Longhorn as the last look left it. */
+export interface LonghornFigures {
+  /** Those that are cordoned or drained. */
+  readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
+  readonly problems: number
+}
+
+/** What becomes of Longhorn's nodes, replicas and budgets. */
+export function createLonghornMetrics(registry: Registry) {
+  const registers = [registry]
+  const held = new Gauge({
+    name: 'cofferdam_longhorn_node_held',
+    help: '1 while something of Longhorn holds a node that is cordoned or drained, 0 once it may go.',
+    labelNames: ['node'] as const,
+    registers,
+  })
+  const bytesLeft = new Gauge({
+    name: 'cofferdam_longhorn_bytes_left',
+    help: 'Bytes that have to be copied before the replicas that leave a node have gone.',
+    labelNames: ['node'] as const,
+    registers,
+  })
+  const problems = new Gauge({
+    name: 'cofferdam_longhorn_problems',
+    help: 'Objects and settings of Longhorn that cannot be used as they are.',
+    registers,
+  })
+  const evictions = new Counter({
+    name: 'cofferdam_longhorn_evictions_total',
+    help: 'Replicas whose eviction was asked for or cancelled, by reason.',
+    labelNames: ['reason'] as const,
+    registers,
+  })
+  const budgets = new Counter({
+    name: 'cofferdam_longhorn_budgets_total',
+    help: 'Budgets of Longhorn that were written, by verb.',
+    labelNames: ['verb'] as const,
+    registers,
+  })
+
+  return {
+    /** Nodes that are not among them any more lose their figures. */
+    show(figures: LonghornFigures) {
+      held.reset()
+      bytesLeft.reset()
+      for (const { node, isHeld, bytesLeft: left } of figures.nodes) {
+        held.set({ node }, isHeld ? 1 : 0)
+        bytesLeft.set({ node }, left)
+      }
+      problems.set(figures.problems)
+    },
+    countEviction: (reason: string) => evictions.inc({ reason }),
+    countBudget: (verb: string) => budgets.inc({ verb }),
+  }
+}
