@@ -9,8 +9,8 @@ import type {
   StorageAnswer,
 } from '../domain/explain/explanation.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
+import { longhornLines } from '../domain/explain/longhorn-text.ts'
 import { ageText } from './age.ts'
-import { longhornLines } from './explain-longhorn-text.ts'
 import type { Explained } from './explain-observe.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'

@@ -1,5 +1,5 @@
+import { countedText, progressText, ruleText } from '../domain/explain/longhorn-text.ts'
 import type { LonghornNodeSummary, LonghornSummary } from '../domain/explain/summarize-longhorn.ts'
-import { countedText, progressText, ruleText } from './explain-longhorn-text.ts'
 import type { Paint } from './terminal.ts'
 
 const linesShown = 5

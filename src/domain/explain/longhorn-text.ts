@@ -1,4 +1,4 @@
-import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from '../domain/explain/longhorn-answer.ts'
+import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from './longhorn-answer.ts'
 
 /** Who decides, by what, and how far it is: one line each. Empty lines are for whoever prints them to leave out. */
 export function longhornLines(answer: LonghornAnswer): string[] {
