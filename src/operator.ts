@@ -342,7 +342,7 @@ function controllerBuilders(
       },
     }),
     ...guarding?.controllers(own),
-    ...longhornControllers(options, longhorn),
+    ...longhornControllers({ ...options, own }, longhorn),
     'ceph-drain': () =>
       createCephDrain({
         api,

@@ -4,7 +4,10 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { BudgetWrite } from '../domain/budget-write.ts'
 import {
   buildInstanceManagerBudget,
+  decideCsiBudgets,
+  hasOwnLabel,
   isInstanceManagerBudget,
+  type SelectingDeployment,
   type Sha512Hex,
 } from '../domain/longhorn-drain/budget-object.ts'
 import type { EvictionAnswer, LonghornDecision } from '../domain/longhorn-drain/decision.ts'
@@ -55,6 +58,29 @@ export function planLonghornBudgets(look: LonghornLook, sha512Hex: Sha512Hex): L
   return { create, remove, taken }
 }
 
+/**
+ * The budgets of the CSI sidecars. Only ours, by label, are ever deleted: Longhorn and its users make some of these names too.
+ */
+export function planCsiBudgets(
+  { objects, snapshot }: Pick<LonghornLook, 'objects' | 'snapshot'>,
+  deployments: readonly SelectingDeployment[],
+): Pick<LonghornBudgetPlan, 'create' | 'remove'> {
+  const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
+  const { create, remove } = decideCsiBudgets({
+    volumes: snapshot.volumes,
+    isOneUnreadable: snapshot.unreadable.some(({ object }) => object.startsWith('volume/')),
+    deployments,
+    existing: new Set(byName.keys()),
+  })
+  return {
+    create: create.map((budget) => ({ verb: 'create', budget })),
+    remove: remove.flatMap((name): BudgetWrite[] => {
+      const seen = byName.get(name)
+      return seen !== undefined && hasOwnLabel(seen) ? [{ verb: 'delete', seen }] : []
+    }),
+  }
+}
+
 /** Writes budgets in order, and waits until the view has them: the next look must not plan them again. */
 export async function applyLonghornBudgets(
   ports: Pick<LonghornApplyPorts, 'applyBudgets' | 'views'>,
@@ -69,6 +95,8 @@ export interface AppliedFlags {
   readonly changed: readonly EvictionAnswer[]
   /** One that is refused stops no other. */
   readonly failures: readonly unknown[]
+  /** The refused flags of replicas, by volume. */
+  readonly refused: ReadonlyMap<string, unknown>
 }
 
 /**
@@ -85,9 +113,11 @@ export async function applyEvictionFlags(
   const seen = new Map(objects.replicas.map((replica) => [replica.metadata.name, replica]))
   const changed: EvictionAnswer[] = []
   const failures: unknown[] = []
+  const refused = new Map<string, unknown>()
   let replicaVersion: string | undefined
   let nodeVersion: string | undefined
   for (const answer of decision.evictions.filter(({ changes }) => changes)) {
+    const before = failures.length
     await collectFailure(failures, async () => {
       const { resourceVersion } = seen.get(answer.replica)?.metadata ?? {}
       const written = await api.patch(
@@ -105,6 +135,7 @@ export async function applyEvictionFlags(
       replicaVersion = written.metadata.resourceVersion
       changed.push(answer)
     })
+    if (failures.length > before) refused.set(seen.get(answer.replica)?.spec?.volumeName ?? '', failures[before])
   }
   for (const { node, isAutoEvicting } of decision.autoEvicting) {
     await collectFailure(failures, async () => {
@@ -119,7 +150,7 @@ export async function applyEvictionFlags(
   }
   if (replicaVersion !== undefined) await views.replicas.whenSeen(replicaVersion, signal)
   if (nodeVersion !== undefined) await views.nodes.whenSeen(nodeVersion, signal)
-  return { changed, failures }
+  return { changed, failures, refused }
 }
 
 /** What is gone needs no flag. */

@@ -10,12 +10,20 @@ export interface LonghornReports {
     about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
     news: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly note: string },
   ): Promise<void>
+  /** Figures for metrics; of nodes only those that are cordoned or drained. */
+  show(figures: {
+    readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
+    readonly problems: number
+  }): void
+  countEviction(reason: Reason): void
 }
 
 export interface LonghornReport {
   readonly objects: LonghornObjects
   readonly nodes: LonghornDecision['nodes']
   readonly problems: LonghornDecision['problems']
+  /** Why replicas cannot leave, by volume. */
+  readonly failedEvictions: ReadonlyMap<string, string>
 }
 
 /** Tells what changed since it was last told, and nothing else. */
@@ -23,8 +31,10 @@ export class LonghornReporter {
   readonly #reports: LonghornReports
   /** By node. */
   #answers = new Map<string, string>()
+  /** By volume. */
+  #failed: ReadonlyMap<string, string> = new Map()
   #problems = ''
-  #refusal = ''
+  #refusals = ''
 
   constructor(reports: LonghornReports) {
     this.#reports = reports
@@ -33,6 +43,7 @@ export class LonghornReporter {
   /** About each replica whose flag was written just now. */
   async reportEvictions({ replicas }: LonghornObjects, changed: readonly EvictionAnswer[]): Promise<void> {
     for (const { replica, node, isRequested, event, explanation } of changed) {
+      this.#reports.countEviction(event)
       const about = replicas.find(({ metadata }) => metadata.name === replica)
       if (about === undefined) continue
       const what = `${isRequested ? 'Requesting' : 'Cancelling'} eviction of replica ${replica} from node ${node}`
@@ -40,10 +51,14 @@ export class LonghornReporter {
     }
   }
 
-  async report({ objects, nodes, problems }: LonghornReport): Promise<void> {
-    this.#refusal = ''
+  async report({ objects, nodes, problems, failedEvictions }: LonghornReport): Promise<void> {
+    await this.#reportFailures(objects, failedEvictions)
     const before = this.#answers
     this.#answers = new Map(nodes.map(({ node, mayDrain, reason }) => [node, `${mayDrain} ${reason}`]))
+    this.#reports.show({
+      nodes: nodes.map(({ node, mayDrain, bytesLeft }) => ({ node, isHeld: !mayDrain, bytesLeft })),
+      problems: problems.length,
+    })
     for (const { node, reason, explanation } of nodes) {
       const about = objects.nodes.find(({ metadata }) => metadata.name === node)
       if (about === undefined || before.get(node) === this.#answers.get(node)) continue
@@ -55,22 +70,40 @@ export class LonghornReporter {
     if (isNews) await this.#warn(objects, 'ObjectsUnusable', told)
   }
 
-  /** The API server refused something for want of a right: told once for each right. */
-  async reportRefusal(objects: LonghornObjects, message: string): Promise<void> {
-    if (this.#refusal === message) return
-    this.#refusal = message
-    await this.#warn(objects, 'RightsMissing', message)
+  /** What the API server refused for want of rights in one look: told again only when it is something else. */
+  async reportRefusals(objects: LonghornObjects, messages: readonly string[]): Promise<void> {
+    const told = [...new Set(messages)].sort().join('; ')
+    const isNews = told !== this.#refusals && told !== ''
+    this.#refusals = told
+    if (isNews) await this.#warn(objects, 'RightsMissing', told)
   }
 
   forget(): void {
+    this.#reports.show({ nodes: [], problems: 0 })
     this.#answers = new Map()
+    this.#failed = new Map()
     this.#problems = ''
-    this.#refusal = ''
+    this.#refusals = ''
   }
 
-  /** What concerns no single replica or node is told about the setting that put us in charge. */
-  async #warn({ settings }: LonghornObjects, reason: Reason, note: string): Promise<void> {
-    const about = drainSetting(settings)
-    if (about !== undefined) await this.#reports.event(about, { type: 'Warning', reason, note })
+  async #reportFailures({ volumes }: LonghornObjects, failed: ReadonlyMap<string, string>): Promise<void> {
+    const before = this.#failed
+    this.#failed = failed
+    for (const [volume, note] of failed) {
+      const about = volumes.find(({ metadata }) => metadata.name === volume)
+      if (about === undefined || before.get(volume) === note) continue
+      await this.#reports.event(about, { type: 'Warning', reason: 'EvictionFailed', note })
+    }
+  }
+
+  /**
+   * What concerns no single replica or node is told about the setting that put us in charge. Where that is gone, about
+   * every node, since `kubectl describe` of a namespace shows no events.
+   */
+  async #warn({ settings, nodes }: LonghornObjects, reason: Reason, note: string): Promise<void> {
+    const setting = drainSetting(settings)
+    for (const about of setting === undefined ? nodes : [setting]) {
+      await this.#reports.event(about, { type: 'Warning', reason, note })
+    }
   }
 }

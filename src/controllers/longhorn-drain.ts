@@ -1,27 +1,24 @@
 import { hasReason } from '../api/api-error.ts'
 import { longhornNamespace } from '../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
-import { decideLonghornDrain } from '../domain/longhorn-drain/decide.ts'
+import { failedEvictions } from '../domain/longhorn-drain/failed-evictions.ts'
 import { hasGuidanceMarks, parseGuidanceMarks } from '../domain/longhorn-drain/guidance-marks.ts'
 import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
-import { createLonghornParser, parseLonghorn } from '../domain/longhorn-drain/parse-longhorn.ts'
+import { createLonghornParser } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { isBlipping } from '../domain/longhorn-drain/parse-node.ts'
-import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
-import type { Clock } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { isBudgetNews } from './follow-clusters.ts'
+import type { LonghornLook } from './longhorn-drain-apply.ts'
 import {
-  applyEvictionFlags,
-  applyLonghornBudgets,
-  type LonghornApplyPorts,
-  type LonghornLook,
-  planLonghornBudgets,
-} from './longhorn-drain-apply.ts'
-import { applyLonghornGuidance, longhornGuidePermissions, StuckTeller } from './longhorn-drain-guide.ts'
-import { applyLonghornMigration } from './longhorn-drain-migrate.ts'
+  type AppliedGuidance,
+  applyLonghornGuidance,
+  longhornGuidePermissions,
+  StuckTeller,
+} from './longhorn-drain-guide.ts'
 import { applyMovingRecords } from './longhorn-drain-moving.ts'
-import { type LonghornViews, observeLonghorn, observeLonghornAfresh } from './longhorn-drain-observe.ts'
+import { observeLonghorn } from './longhorn-drain-observe.ts'
+import { applyOwnDecision, type OwnPorts } from './longhorn-drain-own.ts'
 import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.ts'
 import type { Permission } from './permission.ts'
 
@@ -31,24 +28,20 @@ export const longhornDrainPermissions: readonly Permission[] = [
   { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'longhorn.io', resource: 'nodes/status', verbs: ['patch'] },
   { group: 'longhorn.io', resource: 'volumes', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'replicas', verbs: ['list', 'watch', 'patch'] },
+  { group: 'longhorn.io', resource: 'replicas', verbs: ['list', 'watch', 'patch', 'delete'] },
   { group: 'longhorn.io', resource: 'engines', verbs: ['list', 'watch'] },
   { group: 'longhorn.io', resource: 'instancemanagers', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'volumeattachments', verbs: ['list', 'watch'] },
+  { group: 'longhorn.io', resource: 'volumeattachments', verbs: ['list', 'watch', 'patch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
   { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['list', 'watch'] },
   { group: '', resource: 'persistentvolumes', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'delete'] },
+  { group: 'apps', resource: 'deployments', namespace: longhornNamespace, verbs: ['list', 'watch'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 
-export interface LonghornDrainPorts extends Pick<LonghornApplyPorts, 'applyBudgets' | 'sha512Hex'> {
-  readonly api: Pick<KubeApi, 'list' | 'patch'>
-  readonly clock: Clock
-  readonly views: LonghornViews
-  readonly reports: LonghornReports
-}
+export type LonghornDrainPorts = Omit<OwnPorts, 'reporter'> & { readonly reports: LonghornReports }
 
 /** Nodes answer for each other, so all of Longhorn is one key, and is decided about by one at a time. */
 const everything = longhornNamespace
@@ -58,10 +51,11 @@ const blipRecheckSeconds = 15
 
 /** Keeps the budgets of Longhorn's instance managers and moves replicas as the drain policy says, where it is put in charge. */
 export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
-  const { api, clock, views } = ports
+  const { clock, views } = ports
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
   const reporter = new LonghornReporter(ports.reports)
+  const owned = { ...ports, reporter }
   const stuck = new StuckTeller(ports.reports)
 
   return {
@@ -90,65 +84,44 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       if (mode === 'observe') reporter.forget()
       if (mode === 'observe' && !isGuided) return undefined
       const look = { objects, snapshot, decision: judge.decide(snapshot) }
-      let recheck: number | undefined
-      try {
-        if (mode === 'owner') await write(look, signal)
-        if (isGuided) recheck = await guide(look, signal)
-      } catch (error) {
-        if (hasReason(error, 'Forbidden')) await reporter.reportRefusal(objects, error.message)
-        throw error
+      const failures: unknown[] = []
+      const own =
+        mode === 'owner' ? await attempt(failures, signal, () => applyOwnDecision(owned, look, signal)) : undefined
+      const told = isGuided ? await attempt(failures, signal, () => guide(look, signal)) : undefined
+      failures.push(...(own?.failures ?? []), ...(told?.failures ?? []))
+      if (mode !== 'observe') {
+        const problems = [...look.decision.problems, ...(own?.problems ?? []), ...(told?.problems ?? [])]
+        const failed = new Map([...failedEvictions(snapshot), ...(own?.failedEvictions ?? [])])
+        await reporter.report({ objects, nodes: look.decision.nodes, problems, failedEvictions: failed })
       }
-      const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : recheck
+      const refusals = failures.filter((error) => hasReason(error, 'Forbidden')).map(({ message }) => message)
+      await reporter.reportRefusals(objects, refusals)
+      if (failures.length > 0) throw failures[0]
+      const stuckSeconds = mode === 'guide' ? await stuck.tell(look) : undefined
+      const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : stuckSeconds
       return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
     },
   }
 
   /**
-   * Guarantees: every budget that is wanted is there before one is deleted, and what is deleted was decided on an answer
-   * of the server, not on what was last heard.
-   */
-  async function write(look: LonghornLook, signal: AbortSignal): Promise<void> {
-    const { objects, decision } = look
-    const plan = planLonghornBudgets(look, ports.sha512Hex)
-    await applyLonghornBudgets(ports, plan.create, signal)
-    const { changed, failures } = await applyEvictionFlags(ports, look, signal)
-    await reporter.reportEvictions(objects, changed)
-    if (plan.remove.length > 0) await release(look, signal)
-    const taken = plan.taken.map((name) => ({
-      object: `poddisruptionbudget/${name}`,
-      problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is let go',
-    }))
-    const refused = [
-      ...failures,
-      ...(await applyMovingRecords(ports, look, signal)),
-      ...(await applyLonghornMigration(ports, signal)),
-    ]
-    if (refused.length > 0) throw refused[0]
-    await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...taken] })
-  }
-
-  /**
    * Longhorn decides; what it decides is told in the words of the same decision. Where it is not guided any more, this
-   * only takes back what was changed for it. Returns when to look again.
+   * only takes back what was changed for it.
    */
-  async function guide(look: LonghornLook, signal: AbortSignal): Promise<number | undefined> {
+  async function guide(look: LonghornLook, signal: AbortSignal): Promise<AppliedGuidance> {
     const { failures, problems } = await applyLonghornGuidance(ports, look, signal)
     const isGuide = look.snapshot.settings.mode === 'guide'
-    const refused = [...failures, ...(isGuide ? await applyMovingRecords(ports, look, signal) : [])]
-    if (refused.length > 0) throw refused[0]
-    if (!isGuide) return undefined
-    const { objects, decision } = look
-    await reporter.report({ objects, nodes: decision.nodes, problems: [...decision.problems, ...problems] })
-    return stuck.tell(look)
+    return { problems, failures: [...failures, ...(isGuide ? await applyMovingRecords(ports, look, signal) : [])] }
   }
+}
 
-  async function release(seen: LonghornLook, signal: AbortSignal): Promise<void> {
-    const objects = await observeLonghornAfresh(api, { ...seen.objects, nowMs: clock.now() }, signal)
-    const snapshot = parseLonghorn(objects)
-    if (snapshot.settings.mode !== 'owner') return
-    const plan = planLonghornBudgets({ objects, snapshot, decision: decideLonghornDrain(snapshot) }, ports.sha512Hex)
-    const isOneMissing = plan.taken.length > 0
-    await applyLonghornBudgets(ports, isOneMissing ? plan.create : [...plan.create, ...plan.remove], signal)
+/** What went wrong is told before it is tried again. */
+async function attempt<T>(failures: unknown[], signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal.aborted) throw error
+    failures.push(error)
+    return undefined
   }
 }
 

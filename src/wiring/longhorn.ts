@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Deployment } from '../api/apps.ts'
 import type { Node } from '../api/core.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import {
@@ -13,14 +14,16 @@ import {
 } from '../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { nodes } from '../api/resources.ts'
+import { deployments, nodes } from '../api/resources.ts'
 import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
 import type { LonghornViews } from '../controllers/longhorn-drain-observe.ts'
+import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object.ts'
 import type { PersistentVolumeLike, StorageClassLike } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { applyBudgets } from '../kube/apply-budgets.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
@@ -87,19 +90,38 @@ export function openLonghornViews(wiring: LonghornWiring): () => LonghornViews {
 }
 
 export function longhornControllers(
-  wiring: ViewPorts,
+  wiring: ViewPorts & { readonly own: Own; readonly metrics: Metrics },
   views: () => LonghornViews,
 ): { readonly 'longhorn-drain': () => Controller } {
-  const { api, clock } = wiring
+  const { api, clock, metrics } = wiring
   return {
     'longhorn-drain': () =>
       createLonghornDrain({
         api,
         clock,
         sha512Hex: (text) => createHash('sha512').update(text).digest('hex'),
-        reports: { event: eventTeller(wiring) },
-        applyBudgets: (writes, signal) => applyBudgets(api, writes, signal),
-        views: views(),
+        reports: {
+          event: eventTeller(wiring),
+          show: (figures) => metrics.longhorn.show(figures),
+          countEviction: (reason) => metrics.longhorn.countEviction(reason),
+        },
+        async applyBudgets(writes, signal) {
+          const version = await applyBudgets(api, writes, signal)
+          for (const { verb } of writes) metrics.longhorn.countBudget(verb)
+          return version
+        },
+        views: {
+          ...views(),
+          deployments: wiring.own(
+            'longhorn/deployments',
+            createWatchCache({
+              ...viewBase(wiring),
+              type: deployments,
+              namespace: longhornNamespace,
+              project: slimDeployment,
+            }),
+          ),
+        },
       }),
   }
 }
@@ -128,6 +150,16 @@ function slimNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
       ...(taints === undefined ? {} : { taints }),
     },
     status: { conditions },
+  }
+}
+
+function slimDeployment({ apiVersion, kind, metadata, spec }: Deployment): SelectingDeployment {
+  const { name, namespace } = metadata
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    spec: { selector: spec.selector },
   }
 }
 

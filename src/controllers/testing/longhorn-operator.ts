@@ -69,7 +69,10 @@ export async function openOperatedLonghorn(
     annotate,
     async guarded() {
       const { items } = await api.list(podDisruptionBudgets, { namespace: longhornNamespace })
-      return items.map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '').sort()
+      return items
+        .filter(({ metadata }) => !metadata.name.startsWith('csi-'))
+        .map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '')
+        .sort()
     },
     async evict(node) {
       try {

@@ -1,4 +1,5 @@
 import type { Deployment } from '../../api/apps.ts'
+import type { KubeObject } from '../../api/kube-object.ts'
 import { longhornNamespace } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { InstanceManagerView, VolumeView } from './snapshot.ts'
@@ -49,11 +50,18 @@ export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
   return budget.spec?.selector?.matchLabels?.[component] === managerComponent
 }
 
+/** Of an instance manager, and made by us. */
 export function isOwnBudget(budget: PodDisruptionBudget): boolean {
-  const labels = budget.metadata.labels ?? {}
-  return (
-    isInstanceManagerBudget(budget) && Object.entries(ownBudgetLabel).every(([key, value]) => labels[key] === value)
-  )
+  return isInstanceManagerBudget(budget) && hasOwnLabel(budget)
+}
+
+export function hasOwnLabel({ metadata }: PodDisruptionBudget): boolean {
+  return Object.entries(ownBudgetLabel).every(([key, value]) => metadata.labels?.[key] === value)
+}
+
+/** A Deployment as far as its budget needs it. */
+export interface SelectingDeployment extends KubeObject {
+  readonly spec: Pick<Deployment['spec'], 'selector'>
 }
 
 export interface CsiBudgetInput {
@@ -61,7 +69,7 @@ export interface CsiBudgetInput {
   /** A volume that cannot be read may be attached. */
   readonly isOneUnreadable: boolean
   /** Those of the namespace; others than the two are passed over. */
-  readonly deployments: readonly Deployment[]
+  readonly deployments: readonly SelectingDeployment[]
   readonly existing: ReadonlySet<string>
 }
 
@@ -85,7 +93,7 @@ export function decideCsiBudgets({ volumes, isOneUnreadable, ...input }: CsiBudg
     create.push({
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
-      metadata: { name, namespace },
+      metadata: { name, namespace, labels: ownBudgetLabel },
       spec: { minAvailable: 1, selector: deployment.spec.selector },
     })
   }
