@@ -1,5 +1,6 @@
 import { Option } from 'commander'
 import { dump } from 'js-yaml'
+import { longhornReplicas, longhornSettings } from '../api/longhorn.ts'
 import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { createLog } from '../observability/log.ts'
 import { realRandom, seededRandom } from '../runtime/random.ts'
@@ -10,6 +11,7 @@ import { type DemoReport, renderDemo } from './demo/demo-text.ts'
 import type { Readiness } from './demo/readiness.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { suggestCommands } from './demo/suggest-commands.ts'
+import type { LonghornObjects } from './demo/suggest-longhorn.ts'
 import { parsePort, parseSeed } from './parse-number.ts'
 
 export interface DemoFlags {
@@ -37,7 +39,7 @@ export function createDemoCommand(places: {
     name: 'demo',
     summary: 'start an embedded cluster to try things on',
     description:
-      'Starts a Kubernetes-compatible cluster in this process, with nodes, workloads, a simulated Ceph, the operator and a live page, all on 127.0.0.1. Your own kubectl works with it. Ctrl-C ends it and leaves nothing behind.',
+      'Starts a Kubernetes-compatible cluster in this process, with nodes, workloads, a simulated Ceph and Longhorn, the operator and a live page, all on 127.0.0.1. Your own kubectl works with it. Ctrl-C ends it and leaves nothing behind.',
     examples: [
       { line: 'cofferdam demo', says: 'start the default cluster and its page' },
       { line: 'cofferdam demo --cluster examples/clusters/two-drainers.yaml', says: 'start a cluster of your own' },
@@ -80,7 +82,14 @@ export function createDemoCommand(places: {
         })
         if (!signal.aborted) {
           const { calledAs = 'cofferdam' } = places
-          const report = await observeReport(demo, { cluster: description.name, seed, readiness, calledAs })
+          const hasLonghorn = description.longhorn !== undefined
+          const report = await observeReport(demo, {
+            cluster: description.name,
+            seed,
+            readiness,
+            calledAs,
+            hasLonghorn,
+          })
           printReport(report, { flags, terminal })
         }
         await untilAborted(signal)
@@ -103,17 +112,20 @@ async function observeReport(
     seed,
     readiness,
     calledAs,
+    hasLonghorn,
   }: {
     readonly cluster: string
     readonly seed: number
     readonly readiness: Readiness
     readonly calledAs: string
+    readonly hasLonghorn: boolean
   },
 ): Promise<DemoReport> {
-  const [nodeList, podList, budgetList] = await Promise.all([
+  const [nodeList, podList, budgetList, longhorn] = await Promise.all([
     api.list(nodes),
     api.list(pods),
     api.list(podDisruptionBudgets),
+    hasLonghorn ? observeLonghorn(api) : undefined,
   ])
   const zones = new Set(nodeList.items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']))
   return {
@@ -126,8 +138,19 @@ async function observeReport(
     kubeconfig: kubeconfigPath,
     seed,
     notReady: readiness.waitingFor,
-    tryThis: suggestCommands({ nodes: nodeList.items, pods: podList.items, budgets: budgetList.items, calledAs }),
+    tryThis: suggestCommands({
+      nodes: nodeList.items,
+      pods: podList.items,
+      budgets: budgetList.items,
+      longhorn,
+      calledAs,
+    }),
   }
+}
+
+async function observeLonghorn(api: Demo['api']): Promise<LonghornObjects> {
+  const [settings, replicas] = await Promise.all([api.list(longhornSettings), api.list(longhornReplicas)])
+  return { settings: settings.items, replicas: replicas.items }
 }
 
 /** The demo runs on after its report, so it prints that itself instead of returning it. */

@@ -120,14 +120,14 @@ export function checkRoom(longhorn: WrittenLonghorn, hostCount: number, problems
   const written = sum(({ size, filled }) => size * filled)
   if (volumes.some(isTooBig) || (promised <= room.promised * diskCount && written < room.written * diskCount)) return
   const all = `all replicas together have ${roundedSize(promised)}, of which ${roundedSize(written)} are written`
-  const says = `${all}; that does not fit on ${diskCount} disks ${limits(room)} each; ${advice}`
+  const says = `${all}; that does not fit on ${diskCount} disks, each ${limits(room)}; ${advice}`
   problems.push({ path: 'longhorn.volumes', says })
 }
 
 const advice = 'make longhorn.disks.size greater, or volumes smaller'
 
 function limits({ promised, written }: { readonly promised: number; readonly written: number }): string {
-  return `that takes volumes of ${roundedSize(promised)} with ${roundedSize(written)} of data`
+  return `with room for volumes of ${roundedSize(promised)} and ${roundedSize(written)} of data`
 }
 
 /** As a share; what is not a number counts as Longhorn's default, as the simulation takes it. */

@@ -1,5 +1,5 @@
 import type { Paint } from '../terminal.ts'
-import type { Suggestion } from './suggest-commands.ts'
+import type { Suggestion } from './suggestion.ts'
 
 /** What the demo tells when it is up; with `-o json|yaml` it is printed as it is. */
 export interface DemoReport {
@@ -16,7 +16,7 @@ export interface DemoReport {
   readonly tryThis: readonly Suggestion[]
 }
 
-const numberWords = ['Nothing', 'One thing', 'Two things', 'Three things']
+const numberWords = ['Nothing', 'One thing', 'Two things', 'Three things', 'Four things']
 
 export function renderDemo(report: DemoReport, paint: Paint): string {
   const size = `${counted(report.nodes, 'node')} in ${counted(report.zones, 'zone')}, ${counted(report.pods, 'pod')}`

@@ -111,9 +111,14 @@ export function checkMounts(
     for (let ordinal = 0; ordinal < replicas; ordinal += 1) {
       const has = own.filter((claim) => claim.ordinal === ordinal).length
       if (has === mounts.size) continue
-      const says = `pods of ${namespace}/${name} use ${mounts.size} each, but ${name}-${ordinal} has ${has}; add one with attachedBy: ${namespace}/${name}-${ordinal}`
+      const each = `pods of ${namespace}/${name} use ${counted(mounts.size)} each, but ${name}-${ordinal} has ${has || 'none'}`
+      const says = `${each}; add one with attachedBy: ${namespace}/${name}-${ordinal}`
       problems.push({ path: 'longhorn.volumes', says })
       break
     }
   }
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'one volume' : `${count} volumes`
 }

@@ -1,13 +1,11 @@
 import type { Node, Pod } from '../../api/core.ts'
 import { controllerOf } from '../../api/kube-object.ts'
 import { isSelected } from '../../api/label-selector.ts'
+import { longhornNamespace } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { skipDrainAnnotation } from '../../controllers/node-disruption-objects.ts'
-
-export interface Suggestion {
-  readonly says: string
-  readonly lines: readonly string[]
-}
+import { type LonghornObjects, suggestLonghorn } from './suggest-longhorn.ts'
+import type { Choice, Suggestion } from './suggestion.ts'
 
 interface GuardedWorkload {
   readonly budget: string
@@ -20,16 +18,20 @@ interface GuardedWorkload {
   readonly places: readonly string[]
 }
 
-/** Three things worth trying on this very cluster, with its own names. */
+/** Three things worth trying on this very cluster, with its own names, and one more where there is Longhorn. */
 export function suggestCommands(cluster: {
   readonly nodes: readonly Node[]
   readonly pods: readonly Pod[]
   readonly budgets: readonly PodDisruptionBudget[]
+  /** Undefined: there is none. */
+  readonly longhorn?: LonghornObjects | undefined
   /** How this program is called. */
   readonly calledAs: string
 }): Suggestion[] {
   const { calledAs } = cluster
   const guarded = cluster.budgets
+    // Longhorn's say nothing about workloads: those of its instance managers never give, and are taken away instead.
+    .filter(({ metadata }) => metadata.namespace !== longhornNamespace)
     .map((budget) => guardedWorkload(budget, cluster.pods))
     .filter(({ places }) => places.length > 0)
   const stuck = guarded.filter(({ hasRoom }) => !hasRoom)
@@ -40,13 +42,9 @@ export function suggestCommands(cluster: {
     ...(suggestStorage(cluster.pods.filter((pod) => isFree(pod.spec.nodeName ?? ''))) ??
       suggestRefusal(guarded, stuck[0])),
   ]
+  const moving = cluster.longhorn === undefined ? [] : suggestLonghorn(cluster.longhorn, { isFree, calledAs })
   const look = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
-  return things.length < 3 ? [look, ...things] : things
-}
-
-interface Choice {
-  readonly isFree: (node: string) => boolean
-  readonly calledAs: string
+  return [...(things.length < 3 ? [look] : []), ...things, ...moving]
 }
 
 function suggestDrain(
