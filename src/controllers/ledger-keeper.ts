@@ -7,6 +7,7 @@ import {
   applyOrphans,
   decideOrphans,
   type KeyFacts,
+  nodesToReopen,
   type OrphanDecision,
   type OrphanSnapshot,
 } from '../domain/drain-lock/orphans.ts'
@@ -170,6 +171,10 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       const entries = snapshot.ledger.entries.filter((entry) => entry.requestId === requestId)
       await ports.undo(entries, signal)
     }
+    const kept = nodesToReopen(snapshot).filter(
+      (entry) => !ended.some(({ requestId }) => requestId === entry.requestId),
+    )
+    if (kept.length > 0) await ports.undo(kept, signal)
   }
 
   async function tellOnce(about: string, news: Pick<OrphanDecision, 'reason' | 'explanation'>): Promise<void> {

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../observed.ts'
 import { type Claim, emptyLedger, grant, intend, type Ledger, orphan } from './ledger.ts'
-import { applyOrphans, decideOrphans, type KeyFacts, type OrphanSnapshot, signOfLife } from './orphans.ts'
+import {
+  applyOrphans,
+  decideOrphans,
+  type KeyFacts,
+  nodesToReopen,
+  type OrphanSnapshot,
+  signOfLife,
+} from './orphans.ts'
 
 const now = '2026-01-01T00:00:00Z'
 const renewMs = 20_000
@@ -170,6 +177,31 @@ describe('an orphan still counts, and it is said what is awaited,', () => {
       expect(applyOrphans(orphaned, decisions)).toBe(orphaned)
     })
   }
+})
+
+describe('the node of an orphan', () => {
+  const unclean = { storage: { isClean: known(false) } }
+  const cases: Record<string, [ReadonlyMap<string, KeyFacts>, readonly string[]]> = {
+    'is opened again when it is back, though storage still recovers': [
+      facts({ ...unclean, node: { isCordoned: true } }),
+      ['node/a'],
+    ],
+    'is left alone while it is away': [facts({ ...unclean, node: { isCordoned: true, isReady: false } }), []],
+    'is left alone in its old boot: somebody may be about to reboot it': [
+      facts({ node: { isCordoned: true, bootID: 'boot-1' } }),
+      [],
+    ],
+    'is left alone when it is open': [facts(unclean), []],
+    'is left alone when it is another of the same name': [facts({ node: { isCordoned: true, uid: 'another' } }), []],
+  }
+  it.each(Object.entries(cases))('%s', (_sentence, [now, opened]) => {
+    expect(nodesToReopen(seen(orphaned, { facts: now })).map(({ key }) => key)).toEqual(opened)
+  })
+
+  it('is left to its request where that is there again', () => {
+    const now = facts({ node: { isCordoned: true } })
+    expect(nodesToReopen(seen(orphaned, { living: new Set(['R1']), facts: now }))).toEqual([])
+  })
 })
 
 it('an orphan of a request that is there again is its own to adopt, even when all has ended', () => {

@@ -72,6 +72,19 @@ export function decideOrphans(snapshot: OrphanSnapshot): readonly OrphanDecision
   return decisions
 }
 
+/**
+ * Nodes of orphans that are back and still closed. As with a living request they are opened before everything is as before:
+ * there is storage that recovers only where pods may run.
+ */
+export function nodesToReopen({ ledger, living, facts }: OrphanSnapshot): readonly LedgerEntry[] {
+  return ledger.entries.filter((entry) => {
+    const seen = facts.get(entry.key)
+    if (entry.state !== 'Orphaned' || living.has(entry.requestId) || seen?.kind !== 'node') return false
+    const isOurs = seen.node !== undefined && !isAnother(seen.node.uid, entry.uid)
+    return isOurs && seen.node.isCordoned && findEffect(entry, seen) === undefined
+  })
+}
+
 /** The ledger after these decisions. Applied twice, it is the same. */
 export function applyOrphans(ledger: Ledger, decisions: readonly OrphanDecision[]): Ledger {
   return decisions.reduce((left, { step, requestId }) => endings[step](left, requestId), ledger)

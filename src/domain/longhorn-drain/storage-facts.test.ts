@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import { hasLonghornData, longhornStorageFacts, longhornStorageKey, unknownLonghornStorage } from './storage-facts.ts'
+import { longhornStage, managerView, type Stage } from './testing/longhorn-stage.ts'
+
+const open = { n1: {}, n2: {}, n3: {} }
+const away = { kubernetes: 'silent', isCordoned: true, manager: { isRunning: false } } as const
+const lastHere = { nodes: { ...open, n2: away }, volumes: { db: { copies: { n1: 'healthy', n2: 'failed' } } } } as const
+const alone = { copies: { n1: 'healthy' } } as const
+const failed = { robustness: 'degraded', copies: { n1: 'failed', n2: 'healthy' } } as const
+const leaving = { isCordoned: true, isDraining: true }
+const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
+
+function facts(stage: Stage, since: number | undefined = undefined) {
+  const snapshot = longhornStage(stage)
+  return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: decideLonghornDrain })
+}
+
+describe('a node with data of Longhorn may begin to leave', () => {
+  const rows: Record<string, { readonly given: Stage; readonly then: string }> = {
+    'when every volume has a protected copy elsewhere: Longhorn lets it go once it is cordoned': {
+      given: { nodes: open, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      then: 'yes',
+    },
+    'when its replicas move: they do so only after the cordon, so nobody waits for them before': {
+      given: {
+        policy: 'block-for-eviction',
+        nodes: open,
+        volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      then: 'yes, behind ReplicaMoving',
+    },
+    'when the policy moves its last copy away': {
+      given: { policy: 'block-for-eviction-if-contains-last-replica', nodes: open, volumes: { db: alone } },
+      then: 'yes, behind ReplicaMoving',
+    },
+    'not when it has the only copy and the policy would leave it there': {
+      given: { nodes: open, volumes: { db: alone } },
+      then: 'no, behind LastReplica',
+    },
+    'not while the node of the other copy is away: its own drain could never end': {
+      given: lastHere,
+      then: 'no, behind LastReplica',
+    },
+    'not while the other copy is still being rebuilt': {
+      given: { nodes: open, volumes: { db: { copies: { n1: 'healthy', n2: 'rebuilding' } } } },
+      then: 'no, behind LastReplica',
+    },
+    'even so where a user asked for the node to be emptied: then it moves': {
+      given: { nodes: { ...open, n1: { isEvictionAsked: true } }, volumes: { db: alone } },
+      then: 'yes, behind ReplicaMoving',
+    },
+    'where a last copy holds only while it runs: it may stop when its pods have left': {
+      given: { policy: 'allow-if-replica-is-stopped', nodes: open, volumes: { db: alone } },
+      then: 'yes, behind LastReplica',
+    },
+    'under always-allow, whatever it has': {
+      given: { policy: 'always-allow', nodes: open, volumes: { db: alone } },
+      then: 'yes',
+    },
+    'when engines run on it: they leave with their pods': {
+      given: {
+        nodes: { ...open, n1: { manager: { engines: ['db'] } } },
+        volumes: { db: { copies: { n2: 'healthy' } } },
+      },
+      then: 'yes, behind VolumeAttached',
+    },
+    'not with a volume that is bound to it': {
+      given: { policy: 'block-for-eviction', nodes: open, volumes: { db: { ...alone, isStrictLocal: true } } },
+      then: 'no, behind StrictLocalReplica',
+    },
+    'not while the policy is none of the known ones and it has a last copy': {
+      given: { policy: 'nonsense', nodes: open, volumes: { db: alone, web: alone } },
+      then: 'no, behind DrainPolicyUnknown DrainPolicyUnknown',
+    },
+    'is not known while a replica on it cannot be read': {
+      given: {
+        nodes: open,
+        volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
+        unreadable: [{ object: 'replica/x', why: 'spec.nodeID is no text', node: 'n1' }],
+      },
+      then: 'unknown: replica/x cannot be read: spec.nodeID is no text',
+    },
+    'when Longhorn has no such node: nothing relies on it': {
+      given: { nodes: { n2: {} }, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      then: 'yes',
+    },
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
+    const { mayGo, holds = [] } = facts(given)
+    const behind = holds.length === 0 ? '' : `, behind ${holds.map(({ reason }) => reason).join(' ')}`
+    expect(mayGo.known ? `${mayGo.value.allowed ? 'yes' : 'no'}${behind}` : `unknown: ${mayGo.why}`).toBe(then)
+  })
+})
+
+it('says of a node that may not begin what holds it, what would help, and how much more there is', () => {
+  const stage: Stage = { nodes: open, volumes: { db: alone, web: alone } }
+  const [first] =
+    decideLonghornDrain(longhornStage({ ...stage, nodes: { ...open, n1: leaving } })).nodes[0]?.blockers ?? []
+  expect(facts(stage).mayGo).toEqual({
+    known: true,
+    value: { allowed: false, explanation: `${first?.explanation} ${first?.wayOut} And 1 more.` },
+  })
+})
+
+describe('a node that is back is clean', () => {
+  const rows: Record<string, { readonly given: Stage; readonly since?: number; readonly then: string }> = {
+    'when all of its copies are whole': {
+      given: { nodes: open, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      then: 'clean',
+    },
+    'when its copies are gone': {
+      given: { nodes: open, volumes: { db: { robustness: 'degraded', copies: { n2: 'healthy' } } } },
+      then: 'clean',
+    },
+    'not while a copy that went with it has failed': {
+      given: { nodes: open, volumes: { db: failed } },
+      since: heldSinceMs,
+      then: 'Replica db-n1 of volume db on node n1 is not whole again. It is when Longhorn has rebuilt it, there or elsewhere.',
+    },
+    'not while copies are being rebuilt on it': {
+      given: {
+        nodes: open,
+        volumes: {
+          db: { robustness: 'degraded', copies: { n1: 'rebuilding', n2: 'healthy' } },
+          web: { robustness: 'degraded', copies: { n1: 'rebuilding', n3: 'healthy' } },
+        },
+      },
+      then: 'Replica db-n1 of volume db on node n1 is not whole again. And 1 more. It is when Longhorn has rebuilt it, there or elsewhere.',
+    },
+    'not while it is cordoned and has a failed copy: nothing is rebuilt there': {
+      given: { nodes: { ...open, n1: { isCordoned: true } }, volumes: { db: failed } },
+      then: 'Replica db-n1 of volume db on node n1 is not whole again. It is rebuilt when the node is uncordoned.',
+    },
+    'though a copy failed before anybody took the node: that was somebody else': {
+      given: { nodes: open, volumes: { db: failed } },
+      since: Date.parse('2026-01-03T00:00:00Z'),
+      then: 'clean',
+    },
+    'though the volume lacks a copy on another node': {
+      given: { nodes: open, volumes: { db: { robustness: 'degraded', copies: { n1: 'healthy', n2: 'failed' } } } },
+      then: 'clean',
+    },
+    'though a copy of a detached volume has failed: it is rebuilt when somebody attaches it': {
+      given: { nodes: open, volumes: { db: { ...failed, state: 'detached' } } },
+      then: 'clean',
+    },
+    'though a copy of a faulted volume has failed: there is nothing to rebuild it from': {
+      given: { nodes: open, volumes: { db: { ...failed, robustness: 'faulted' } } },
+      then: 'clean',
+    },
+    'though a copy of a bound volume has failed: it has no other': {
+      given: { nodes: open, volumes: { db: { ...failed, isStrictLocal: true } } },
+      then: 'clean',
+    },
+    'though a failed copy is left over of a volume that has all it wants': {
+      given: { nodes: open, volumes: { db: { ...failed, robustness: 'healthy' } } },
+      then: 'clean',
+    },
+    'though a failed copy is being deleted': {
+      given: { nodes: open, volumes: { db: { ...failed, copies: { n1: { is: 'failed', isBeingDeleted: true } } } } },
+      then: 'clean',
+    },
+    'when it is gone for good and nothing is rebuilt for it': {
+      given: { nodes: { ...open, n1: { kubernetes: 'absent' } }, volumes: { db: failed } },
+      then: 'clean',
+    },
+    'not while a copy is rebuilt elsewhere for one that is gone with it': {
+      given: {
+        nodes: { ...open, n1: { kubernetes: 'absent' } },
+        volumes: { db: { robustness: 'degraded', copies: { n1: 'failed', n2: 'healthy', n3: 'rebuilding' } } },
+      },
+      then: 'Replica db-n1 of volume db on node n1 is not whole again. It is when Longhorn has rebuilt it, there or elsewhere.',
+    },
+    'is not known while the volume of a copy cannot be read': {
+      given: {
+        nodes: open,
+        volumes: { db: { copies: { n1: 'healthy' } } },
+        unreadable: [{ object: 'volume/db', why: 'spec is missing' }],
+      },
+      then: 'unknown: volume/db cannot be read: spec is missing',
+    },
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, { given, since, then }) => {
+    const { isClean, awaited } = facts(given, since)
+    expect(isClean.known ? (isClean.value ? 'clean' : awaited) : `unknown: ${isClean.why}`).toBe(then)
+  })
+})
+
+it('tells what holds the budgets of the node, behind each of them', () => {
+  const { key, failureDomain, holds } = facts({
+    policy: 'block-for-eviction',
+    nodes: open,
+    volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
+    managers: [managerView('n1', { name: 'im-n1-old' })],
+  })
+  expect({ key, failureDomain, holds }).toEqual({
+    key: 'storage/longhorn-system/longhorn',
+    failureDomain: 'n1',
+    holds: [
+      {
+        budgets: ['pdb/longhorn-system/im-n1'],
+        object: 'replica/db-n1',
+        reason: 'ReplicaMoving',
+        wayOut: expect.stringContaining('db-n1'),
+      },
+    ],
+  })
+})
+
+it('a node without replicas and engines has nothing to do with Longhorn', () => {
+  const snapshot = longhornStage({
+    nodes: { ...open, n3: { manager: { engines: ['db'] } } },
+    volumes: { db: { copies: { n1: 'healthy' } } },
+  })
+  expect(['n1', 'n2', 'n3', 'n4'].filter((node) => hasLonghornData(snapshot, node))).toEqual(['n1', 'n3'])
+})
+
+it('whoever could not look knows neither', () => {
+  expect(unknownLonghornStorage('n1', 'forbidden')).toEqual({
+    key: longhornStorageKey,
+    uid: '',
+    failureDomain: 'n1',
+    mayGo: { known: false, why: 'forbidden' },
+    isClean: { known: false, why: 'forbidden' },
+  })
+})
