@@ -65,13 +65,19 @@ function parseSettingMark({ metadata, value }: LonghornSetting): SettingMark {
   const notes = see.fields(metadata.annotations, 'annotations')
   const restores = notes[restoresAnnotation]
   const put = notes[putAnnotation]
-  const before = parseDrainPolicy(restores)
   return {
     value: see.text(value, 'value'),
     hasWish: see.text(notes[wantedPolicyAnnotation], 'wish') !== '',
-    restores: restores === undefined ? undefined : before.known ? known(String(restores)) : before,
+    restores: restores === undefined ? undefined : parseRestores(restores),
     put: typeof put === 'string' ? put : undefined,
   }
+}
+
+/** As it was spelled. What is none of the policies never was what we replaced. */
+function parseRestores(text: unknown): Observed<string> {
+  const policy = parseDrainPolicy(text)
+  if (!policy.known) return policy
+  return known(typeof text === 'string' ? text : policy.value)
 }
 
 function parseNodeMark({ metadata, spec }: LonghornNode): NodeMark {
@@ -86,7 +92,7 @@ function parseNodeMark({ metadata, spec }: LonghornNode): NodeMark {
 function parseAskedMark(text: unknown): Observed<AskedMark> {
   const problem = unknown(`annotation ${askedAnnotation} is not {"allowScheduling":true} or {"allowScheduling":false}`)
   try {
-    const mark: unknown = JSON.parse(String(text))
+    const mark: unknown = JSON.parse(typeof text === 'string' ? text : '')
     if (typeof mark !== 'object' || mark === null) return problem
     const { allowScheduling, yielded = false } = mark as Readonly<Record<string, unknown>>
     if (typeof allowScheduling !== 'boolean' || typeof yielded !== 'boolean') return problem

@@ -18,10 +18,16 @@ export function decideGuidance(
   decision: LonghornDecision,
   marks: GuidanceMarks,
 ): GuidanceDecision {
-  const leaving = snapshot.nodes.filter((node) => isGuidedAway(snapshot, node, marks))
-  const setting = guideSetting(snapshot, leaving, marks.setting)
+  const isGuide = snapshot.settings.mode === 'guide'
+  const leaving = isGuide ? snapshot.nodes.filter((node) => isGuidedAway(snapshot, node, marks)) : []
+  const goers = new Set(leaving)
+  const announced = isGuide ? snapshot.nodes.filter((node) => goers.has(node) || isAnnounced(node)) : []
+  const setting = guideSetting(snapshot, announced, marks.setting)
   const nodes = guideNodes({ snapshot, decision, marks, leaving, inForce: setting.inForce })
-  return { steps: [...setting.steps, ...nodes.steps], problems: [...setting.problems, ...nodes.problems] }
+  return {
+    steps: [...setting.steps, ...nodes.steps],
+    problems: [...setting.problems, ...nodes.problems, ...explainReleased(snapshot, decision, leaving)],
+  }
 }
 
 /**
@@ -29,8 +35,29 @@ export function decideGuidance(
  * does not call it automatic, and a drain that waits for the data looks like one that was given up.
  */
 function isGuidedAway({ settings }: LonghornSnapshot, node: LonghornNodeView, { nodes }: GuidanceMarks): boolean {
-  if (settings.mode !== 'guide') return false
   const asked = nodes.get(node.name)?.asked
   const isBegun = asked?.known === true && !asked.value.isYielded && node.isEvictionAsked
   return isLeaving(settings, node) || (node.isCordoned && isBegun)
+}
+
+/** Longhorn lets a node go the moment it is cordoned, and never holds it again then: what is announced is made ready for. */
+function isAnnounced({ isDraining, intent }: LonghornNodeView): boolean {
+  return isDraining && intent !== undefined
+}
+
+/** Nodes that should be held and are not, as when Longhorn was faster, or knows nothing of what a volume wants. */
+function explainReleased(
+  { budgets, instanceManagers }: LonghornSnapshot,
+  decision: LonghornDecision,
+  leaving: readonly LonghornNodeView[],
+): GuidanceDecision['problems'] {
+  const names = new Set(leaving.map(({ name }) => name))
+  return decision.nodes.flatMap(({ node, blockers }) => {
+    const replica = blockers.find(({ object }) => object.startsWith('replica/'))
+    const running = instanceManagers.filter((manager) => manager.node === node && manager.isRunning)
+    const isHeld = running.length === 0 || running.some(({ name }) => budgets.has(name))
+    if (replica === undefined || !names.has(node) || isHeld) return []
+    const problem = `Longhorn has let it go and makes no budget for a cordoned node, though ${replica.object} should hold it. Let its instance managers run until that has moved; a NodeDisruption puts the wanted policy in force before it cordons`
+    return [{ object: `node/${node}`, problem }]
+  })
 }
