@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { conditionOf } from '../../api/kube-object.ts'
 import { longhornNamespace, longhornReplicas } from '../../api/longhorn.ts'
 import { deployments, nodes, podDisruptionBudgets } from '../../api/resources.ts'
-import { openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
 
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 
@@ -116,6 +117,115 @@ describe('a Longhorn that handles drains itself', () => {
     await controls.detach('db')
     await seconds(10)
     expect(await csiBudgets()).toEqual([])
+    stop()
+  })
+
+  const guardedNodes = async ({ list }: LonghornStage) =>
+    (await list(podDisruptionBudgets))
+      .flatMap(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? [])
+      .sort()
+  const flagged = async ({ list }: LonghornStage) =>
+    (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested).map(({ spec }) => spec?.nodeID)
+
+  it('raises and lowers no flag on a node whose manager is down, though the budget is still looked after', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      volumes: [pair],
+    })
+    const { controls, cordon, node, setting, seconds, stop } = stage
+    controls.setManager('node-1', false)
+    await cordon('node-1')
+    await seconds(90)
+    expect(await flagged(stage)).toEqual([])
+    expect(conditionOf(await node('node-1'), 'Ready')).toMatchObject({ status: 'False', reason: 'ManagerPodDown' })
+    expect(await guardedNodes(stage)).toEqual(['node-1', 'node-2', 'node-3'])
+    await setting('node-drain-policy', 'always-allow')
+    await seconds(31)
+    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    await setting('node-drain-policy', 'block-for-eviction')
+    controls.setManager('node-1', true)
+    await seconds(5)
+    expect(await flagged(stage)).toEqual(['node-1'])
+    stop()
+  })
+
+  it('tells flags of a new policy at once, and budgets only when it looks again', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      settings: { 'node-drain-policy': 'block-for-eviction', 'concurrent-replica-rebuild-per-node-limit': '0' },
+      volumes: [pair],
+    })
+    const { cordon, setting, seconds, stop } = stage
+    await cordon('node-1')
+    await seconds(35)
+    expect(await flagged(stage)).toEqual(['node-1'])
+    await setting('node-drain-policy', 'always-allow')
+    await seconds(5)
+    expect(await flagged(stage)).toEqual([])
+    expect(await guardedNodes(stage)).toContain('node-1')
+    await seconds(30)
+    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    stop()
+  })
+
+  it('does not hear that the last replica of a node is gone: its budget goes when it looks again', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      attachForEviction: 'nobody',
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      volumes: [pair],
+    })
+    const { api, cordon, replicasOf, seconds, stop } = stage
+    await cordon('node-1')
+    await seconds(35)
+    const [last] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
+    await api.delete(longhornReplicas, { namespace: longhornNamespace, name: last?.metadata.name ?? '' })
+    await seconds(5)
+    expect(await guardedNodes(stage)).toContain('node-1')
+    await seconds(30)
+    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    stop()
+  })
+
+  it('takes its wish back from a node that is not ready, and says so', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      settings: { 'node-drain-policy': 'block-for-eviction', 'concurrent-replica-rebuild-per-node-limit': '0' },
+      volumes: [pair],
+    })
+    const { cordon, eventsAbout, node, replicasOf, seconds, world, stop } = stage
+    const [leaving] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
+    await cordon('node-1')
+    await seconds(5)
+    expect((await node('node-1')).status?.autoEvicting).toBe(true)
+    world.kubelet.setReady('node-1', false)
+    await seconds(60)
+    expect(await flagged(stage)).toEqual([])
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    expect((await eventsAbout(leaving?.metadata.name ?? '')).map((event) => event.split(' x')[0])).toEqual([
+      'Normal EvictionAutomatic',
+      'Normal KubernetesNodeNotReady',
+    ])
+    stop()
+  })
+
+  it('moves no last copy either, once another copy of the volume is on a node that Kubernetes no longer has', async () => {
+    const stage = await openLonghorn({
+      ownDrainHandling: true,
+      settings: { 'node-drain-policy': 'block-for-eviction-if-contains-last-replica' },
+      volumes: [pair, { ...pair, name: 'single', numberOfReplicas: 1, placedOn: ['node-1'] }],
+    })
+    const { api, cordon, world, list, seconds, stop } = stage
+    world.kubelet.powerOff('node-2')
+    await api.delete(nodes, { name: 'node-2' })
+    await seconds(60)
+    await cordon('node-1')
+    await seconds(120)
+    const [first] = (await list(longhornReplicas)).filter(({ spec }) => spec?.nodeID === 'node-1')
+    expect(first?.spec?.volumeName).toBe('db')
+    expect(await flagged(stage)).toEqual([])
+    expect(await guardedNodes(stage)).toContain('node-1')
     stop()
   })
 })
