@@ -56,16 +56,18 @@ export function longhornBlockers(view: LonghornView, nodeName: string, podsOnNod
   return lasting.map((each) => blockerOf(each, view, nodeName))
 }
 
+const ofMoves: readonly Reason[] = ['NoPlaceForReplica', 'ReplicaMoving']
+
 function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string): Omit<Blocker, 'waiting'> {
-  const { object, volume, reason, explanation, wayOut } = blocker
-  const sinceMs = reason === ('ReplicaMoving' satisfies Reason) ? nodeOf(view, nodeName)?.moving?.sinceMs : undefined
+  const { object, reason, explanation, wayOut } = blocker
+  const sinceMs = ofMoves.includes(reason) ? nodeOf(view, nodeName)?.moving?.sinceMs : undefined
   return {
     object,
     reason,
     explanation,
     holder: holderOf(blocker, view),
     ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
-    causes: [...noRoom(volume, explanation, view), ...(moveReasons.includes(reason) ? absentOperator(view) : [])],
+    causes: moveReasons.includes(reason) ? absentOperator(view) : [],
     unblocks: wayOut,
     override: overrideOf(reason, view),
   }
@@ -75,13 +77,6 @@ function holderOf({ object, volume }: ReplicaBlocker, { snapshot }: LonghornView
   if (volume === '') return object
   const by = snapshot.volumes.find(({ name }) => name === volume)?.attachedBy
   return by === undefined ? `volume/${volume}` : `volume/${volume} (attached by ${by})`
-}
-
-/** Unless the decision said so itself. */
-function noRoom(volume: string, explanation: string, { snapshot }: LonghornView): Cause[] {
-  const problem = snapshot.volumes.find(({ name }) => name === volume)?.schedulingProblem
-  if (problem === undefined || explanation.includes(problem)) return []
-  return [{ object: `volume/${volume}`, says: `finds no node for another copy: ${problem}` }]
 }
 
 /** The policy rests, and the budget has not gone yet. */
@@ -117,6 +112,7 @@ function absentOperator(view: LonghornView): Cause[] {
 const ofPolicy: readonly Reason[] = [
   'DrainPolicyUnknown',
   'LastReplica',
+  'NoPlaceForReplica',
   'ReplicaMoving',
   'ReplicaMustLeave',
   'StrictLocalReplica',

@@ -7,8 +7,8 @@ export function longhornLines(answer: LonghornAnswer): string[] {
 
 export function ruleText({ mode, policy, inForce, trigger, isAttended }: LonghornRule): string {
   const asked = policy === undefined ? 'its policy is unknown' : `policy ${policy}`
-  const other = inForce === undefined ? '' : `, until then ${inForce}`
-  const when = trigger === 'drain' ? ', once somebody drains' : ''
+  const other = inForce === undefined ? '' : ` while a node is drained, else ${inForce}`
+  const when = trigger === 'drain' ? ', and nothing moves before somebody drains' : ''
   const nobody = isAttended === false ? '; no operator is running' : ''
   return `${modeWords[mode]}, ${asked}${other}${when}${nobody}`
 }

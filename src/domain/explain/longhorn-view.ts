@@ -76,7 +76,7 @@ export function passesInDrain(
   podsOnNode: readonly Pod[],
 ): boolean {
   const seen = view.snapshot.volumes.find(({ name }) => name === volume)
-  if (moveReasons.includes(reason)) return seen?.schedulingProblem === undefined && !isForsaken(view)
+  if (moveReasons.includes(reason)) return !isForsaken(view)
   if (reason !== 'VolumeAttached' || seen?.attachedBy === undefined) return false
   const leavers = new Set(
     podsOnNode.filter((pod) => parsePodOnNode(pod).mustLeave).map((pod) => `pod ${keyText(keyOf(pod))}`),

@@ -1,0 +1,35 @@
+import type { Pod } from '../../../api/core.ts'
+import { longhornNamespace } from '../../../api/longhorn.ts'
+import type { PodDisruptionBudget } from '../../../api/policy.ts'
+import { buildInstanceManagerBudget } from '../../longhorn-drain/budget-object.ts'
+import { longhornStage, managerView, type Stage } from '../../longhorn-drain/testing/longhorn-stage.ts'
+import { type LonghornView, viewLonghorn } from '../longhorn-view.ts'
+import type { Attendance } from '../storage-view.ts'
+import { earlier, pod } from './sample-objects.ts'
+
+/** The instance manager of a node, and the budget over it that spares nothing. */
+export function instanceManager(node: string): { readonly pod: Pod; readonly budget: PodDisruptionBudget } {
+  const built = buildInstanceManagerBudget(managerView(node), () => 'abcdef0123')
+  const labels = built.spec.selector?.matchLabels ?? {}
+  return {
+    pod: pod(`im-${node}`, { namespace: longhornNamespace, node, labels, ownerKind: 'InstanceManager' }),
+    budget: {
+      ...built,
+      metadata: { ...built.metadata, generation: 1 },
+      status: {
+        observedGeneration: 1,
+        disruptionsAllowed: 0,
+        currentHealthy: 1,
+        desiredHealthy: 1,
+        expectedPods: 1,
+        conditions: [{ type: 'DisruptionAllowed', status: 'False', lastTransitionTime: earlier, message: '' }],
+      },
+    },
+  }
+}
+
+export function longhornSeen(stage: Stage, attendance: Attendance = {}): LonghornView {
+  const { settings, ...seen } = longhornStage(stage)
+  const { mode = settings.mode, inForce = settings.inForce } = stage
+  return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce } }, attendance)
+}
