@@ -29,7 +29,7 @@ export function guideNodes(guidance: NodeGuidance): GuidanceDecision {
       problems.push({ object: `node/${node.name}`, problem })
       continue
     }
-    const step = leaving.has(node) ? yieldTo(node, mark.asked.value) : withdraw(node, mark, mark.asked.value)
+    const step = leaving.has(node) ? yieldTo(node, mark, mark.asked.value) : withdraw(node, mark, mark.asked.value)
     if (step !== undefined) steps.push(step)
   }
   return { steps: [...steps, ...askForNodes(guidance, unreadable)], problems }
@@ -90,22 +90,26 @@ function ask(
   }
 }
 
-function yieldTo(node: LonghornNodeView, asked: AskedMark): GuidanceStep | undefined {
-  if (node.isEvictionAsked || asked.isYielded) return undefined
+/**
+ * Writes down what became his while the node leaves: the request once he lowered it, and scheduling once he opened the
+ * node or asked for its eviction himself. Whatever he does next then stays.
+ */
+function yieldTo(node: LonghornNodeView, mark: NodeMark, asked: AskedMark): GuidanceStep | undefined {
+  if (node.isEvictionAsked && !asked.isYielded) return undefined
+  const allowScheduling = isToOpen(node, mark, asked)
+  if (asked.isYielded && asked.allowScheduling === allowScheduling) return undefined
   return {
     kind: 'node',
     name: node.name,
-    annotations: { [askedAnnotation]: buildAskedMark({ ...asked, isYielded: true }) },
-    reason: 'GuideYields',
+    annotations: { [askedAnnotation]: buildAskedMark({ allowScheduling, isYielded: true }) },
+    ...(asked.isYielded ? {} : { reason: 'GuideYields' as const }),
     explanation: `Somebody withdrew the eviction of node ${node.name}; it is not asked for again in this drain.`,
   }
 }
 
-/** Longhorn refuses scheduling on a node that is being emptied, so it stays off where somebody else empties it now. */
 function withdraw(node: LonghornNodeView, mark: NodeMark, asked: AskedMark): GuidanceStep {
   const isOurs = node.isEvictionAsked && !asked.isYielded
-  const isEmptied = node.isEvictionAsked && !isOurs
-  const opens = asked.allowScheduling && !mark.allowScheduling && !isEmptied
+  const opens = isToOpen(node, mark, asked)
   return {
     kind: 'node',
     name: node.name,
@@ -114,4 +118,10 @@ function withdraw(node: LonghornNodeView, mark: NodeMark, asked: AskedMark): Gui
     ...(isOurs ? { reason: 'NodeEvictionWithdrawn' as const } : {}),
     explanation: `Node ${node.name} does not leave any more: its eviction is not asked for any more${opens ? ', and it takes replicas again' : ''}.`,
   }
+}
+
+/** Longhorn refuses scheduling on a node that is being emptied, so it stays off where somebody else empties it. */
+function isToOpen(node: LonghornNodeView, { allowScheduling }: NodeMark, asked: AskedMark): boolean {
+  const isHis = node.isEvictionAsked && asked.isYielded
+  return asked.allowScheduling && !allowScheduling && !isHis
 }
