@@ -11,7 +11,7 @@ const slowly = { rebuildBytesPerSecond: 16 * 1024 ** 2 }
 const mib = 1024 ** 2
 
 describe('the test plans of the design', () => {
-  it('block-for-eviction: the replica moves while the drain waits, and the volume is never degraded', async () => {
+  it('block-for-eviction: the replica moves while the drain waits, and the volume is never degraded (26)', async () => {
     stage = await openLonghornStage({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
       timings: slowly,
@@ -53,7 +53,7 @@ describe('the test plans of the design', () => {
   // The design counts two events EvictionAutomatic and one EvictionCanceled. Its second pair belongs to the volume with three
   // replicas and comes only where its other copies are not seen as protected for a moment. Here all nodes are decided about
   // at once and such a moment does not show, so the replica that stays is never told to go, and never told to stay.
-  it('block-for-eviction-if-contains-last-replica: the only replica moves, one of three stays, and nobody speaks of it', async () => {
+  it('block-for-eviction-if-contains-last-replica: the only replica moves, one of three stays, and nobody speaks of it (9)', async () => {
     stage = await openLonghornStage(
       {
         volumes: [
@@ -102,7 +102,7 @@ describe('the test plans of the design', () => {
     await expect(stage.trace.text()).toMatchFileSnapshot('./longhorn-last-replica.golden.txt')
   })
 
-  it('unschedulable: the drain never ends, and uncordoned the volume is as healthy as before', async () => {
+  it('unschedulable: the drain never ends, and uncordoned the volume is as healthy as before (28)', async () => {
     stage = await openLonghornStage({
       volumes: [{ name: 'trio', numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'], filled: 0.25 }],
       timings: slowly,
@@ -168,6 +168,7 @@ describe('the oracle', () => {
     stage.controls.corruptBlock(stage.replicaOn('db', 'node-2'), 3)
     await stage.drained('node-1')
     expect(stage.oracle.violations).toEqual(['db has other bytes than were written, in 2 copies'])
+    stage.controls.setRate(0)
     await stage.annotate({ [manageAnnotation]: null })
     const key = { namespace: longhornNamespace, name: stage.replicaOn('db', 'node-2') }
     await stage.api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: true } } })

@@ -22,7 +22,6 @@ import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { longhornDefinitions } from '../../src/cli/demo/longhorn-definitions.ts'
 import { manageAnnotation } from '../../src/domain/longhorn-drain/drain-settings.ts'
 import { drainPolicySetting } from '../../src/domain/longhorn-drain/policy.ts'
-import type { DrainPolicy } from '../../src/domain/longhorn-drain/snapshot.ts'
 import { ApiServer } from '../../src/embedded/api-server.ts'
 import { clusterAdmin } from '../../src/embedded/user-info.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
@@ -69,7 +68,7 @@ export interface LonghornStage {
   drain(nodeName: string): StagedDrain
   /** Drains it to the end, as somebody who waits for it does. */
   drained(nodeName: string, withinSeconds?: number): Promise<void>
-  setPolicy(policy: DrainPolicy | string): Promise<void>
+  setPolicy(policy: string): Promise<void>
   /** Annotations of the setting `node-drain-policy`. */
   annotate(annotations: JsonObject): Promise<void>
   request(name: string, spec: Partial<NodeDisruption['spec']> & { readonly nodeName: string }): Promise<void>
@@ -91,6 +90,8 @@ export interface LonghornStage {
   told(name?: string): Promise<string[]>
   /** The notes of the operator's own events about an object. */
   notes(name: string): Promise<string[]>
+  /** Longhorn's own controllers stand still from now on; what it runs goes on. */
+  stopLonghorn(): void
   isIntact(...volumes: readonly string[]): boolean
   close(): Promise<void>
 }
@@ -98,7 +99,7 @@ export interface LonghornStage {
 export interface LonghornStageOptions {
   readonly nodeCount?: number
   readonly seed?: number
-  readonly policy?: DrainPolicy | string
+  readonly policy?: string
   readonly annotations?: JsonObject
 }
 
@@ -120,10 +121,10 @@ export async function openLonghornStage(
   })
   server.start()
   const api = server.as(clusterAdmin)
-  const operatorApi = await installOperator(server)
-  for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
   for (const name of [shop, longhornNamespace])
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  const operatorApi = await installOperator(server)
+  for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
   for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
   const world = startWorld({
     api,
@@ -294,6 +295,7 @@ export async function openLonghornStage(
     guarded: () => [...views.of(podDisruptionBudgets).values()].flatMap((budget) => nodeOfBudget(budget) ?? []).sort(),
     told: async (name) => (await ownEvents(name)).map(({ reason }) => reason ?? ''),
     notes: async (name) => (await ownEvents(name)).map(({ message }) => message ?? ''),
+    stopLonghorn,
     isIntact: (...names) => names.every((name) => controls.verify(name).isIntact),
     async close() {
       const ended = operators.stop()
