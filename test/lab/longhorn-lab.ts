@@ -1,0 +1,174 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornReplicas,
+  longhornVolumes,
+} from '../../src/api/longhorn.ts'
+import { pods } from '../../src/api/resources.ts'
+import { longhornDefinitions } from '../../src/cli/demo/longhorn-definitions.ts'
+import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
+import type { HttpKubeApi } from '../../src/kube/http-kube-api.ts'
+import { errorText } from '../../src/observability/log.ts'
+import { realClock } from '../../src/runtime/real-clock.ts'
+import type { LonghornControls } from '../../src/world/longhorn/longhorn-controls.ts'
+import type { LonghornDescription } from '../../src/world/longhorn/longhorn-description.ts'
+import { createSimulatedLonghorn } from '../../src/world/longhorn/simulated-longhorn.ts'
+import { isActive, isReady } from '../../src/world/pod-facts.ts'
+import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
+import { startControlPlane } from './control-plane/start-control-plane.ts'
+import { operatorRuntime } from './machines/operator-runtime.ts'
+import { startServiceProxy } from './machines/service-proxy.ts'
+import { type Machines, startMachines } from './machines/start-machines.ts'
+import { findKubernetes } from './parts/find-kubernetes.ts'
+import { openJournal } from './processes/journal.ts'
+import { openLabFolder } from './processes/lab-folder.ts'
+import { type ProgramEnd, type RunningProgram, startProgram } from './processes/run-program.ts'
+
+/** A real Kubernetes with a Longhorn that lives on its objects. */
+export interface LonghornLab {
+  readonly api: HttpKubeApi
+  readonly machines: Machines
+  readonly controls: LonghornControls
+  /** What an actor of the world could not do, in words. */
+  readonly faults: readonly string[]
+  chapter(title: string): void
+  until(what: string, holds: () => Promise<boolean>, withinSeconds?: number): Promise<void>
+  kubectl(...args: readonly string[]): Promise<ProgramEnd>
+  kubectlWith(input: object, ...args: readonly string[]): Promise<ProgramEnd>
+  /** As for every cluster with Longhorn: no controller of Kubernetes stands behind the pods of instance managers. */
+  drain(node: string): RunningProgram
+  cofferdam(...args: readonly string[]): RunningProgram
+  /** Applies deploy/ with kubectl, and waits until both replicas are ready. */
+  installOperator(): Promise<void>
+  /** Nodes of a volume's whole copies, sorted. */
+  wholeCopies(volume: string): Promise<string[]>
+  isHealthy(volume: string): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Nodes Ready, Longhorn's instance managers running; no operator yet. */
+export async function openLonghornLab(
+  name: string,
+  {
+    nodeNames,
+    longhorn: description,
+  }: { readonly nodeNames: readonly string[]; readonly longhorn: LonghornDescription },
+): Promise<LonghornLab> {
+  const folder = await openLabFolder(name)
+  const journal = openJournal(join(folder.logs, 'journal.log'))
+  const endings: (() => unknown)[] = [() => folder.remove()]
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end()
+  }
+  try {
+    return await open()
+  } catch (error) {
+    journal.tell('lab', `could not be opened: ${errorText(error)}`)
+    await close()
+    throw error
+  }
+
+  async function open(): Promise<LonghornLab> {
+    const parts = await findKubernetes((line) => journal.tell('lab', line))
+    const plane = await startControlPlane({ parts, folder, journal })
+    endings.push(() => plane.close())
+    const { api } = plane
+    const operator = operatorRuntime({ folder, journal, program: [process.execPath, 'bin/cofferdam.js'] })
+    const guards = await startServiceProxy(() => operator.guardPorts())
+    endings.push(() => guards.close())
+    const machines = startMachines({
+      api,
+      runtime: operator,
+      journal,
+      register: nodeNames.map((node) => ({
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name: node, labels: { 'kubernetes.io/hostname': node } },
+      })),
+      readySeconds: 0.5,
+      terminationSeconds: 0.5,
+    })
+    endings.push(() => machines.stop())
+
+    const kubectlWith = async (input: object | '', ...args: readonly string[]) => {
+      const end = await runKubectl(plane, args, { input: input === '' ? '' : JSON.stringify(input) })
+      journal.tell('kubectl', `${args.join(' ')}: exit code ${end.code}`)
+      if (end.code !== 0) throw new Error(`kubectl ${args.join(' ')} failed: ${end.stderr || end.stdout}`)
+      return end
+    }
+    const kubectl = (...args: readonly string[]) => kubectlWith('', ...args)
+    const until: LonghornLab['until'] = async (what, holds, withinSeconds = 60) => {
+      const began = performance.now()
+      while (!(await holds())) {
+        if (performance.now() - began > withinSeconds * 1_000) throw new Error(`not within ${withinSeconds} s: ${what}`)
+        await pause(200)
+      }
+      journal.tell('story', `${what} (after ${((performance.now() - began) / 1_000).toFixed(1)} s)`)
+    }
+
+    await kubectl('create', 'namespace', longhornNamespace)
+    const definitions = longhornDefinitions()
+    await kubectlWith({ apiVersion: 'v1', kind: 'List', items: definitions }, 'apply', '-f', '-')
+    const kinds = definitions.map(({ metadata }) => `crd/${metadata.name}`)
+    await kubectl('wait', '--for=condition=Established', '--timeout=30s', ...kinds)
+    const faults: string[] = []
+    const longhorn = createSimulatedLonghorn(
+      {
+        api,
+        clock: realClock,
+        isOn: machines.isOn,
+        onFailure({ actor, key, error }) {
+          faults.push(`${actor} ${key}: ${errorText(error)}`)
+          journal.tell(actor, `${key}: ${errorText(error)}`)
+        },
+      },
+      description,
+    )
+    endings.push(() => longhorn.stop())
+    const inLonghorn = { namespace: longhornNamespace }
+    await until('all instance managers run', async () => {
+      const { items } = await api.list(longhornInstanceManagers, inLonghorn)
+      return items.filter(({ status }) => status?.currentState === 'running').length === nodeNames.length
+    })
+    const readyPods = async (namespace: string) =>
+      (await api.list(pods, { namespace })).items.filter((pod) => isActive(pod) && isReady(pod)).length
+
+    return {
+      api,
+      machines,
+      controls: longhorn.controls,
+      faults,
+      chapter: (title) => journal.tell('story', `# ${title}`),
+      until,
+      kubectl,
+      kubectlWith,
+      drain: (node) =>
+        startKubectl(plane, ['drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--force'], (line) =>
+          journal.tell(`drain ${node}`, line),
+        ),
+      cofferdam: (...args) =>
+        startProgram([process.execPath, 'bin/cofferdam.js', ...args, '--kubeconfig', plane.kubeconfig], {
+          onLine: (line) => journal.tell('cofferdam', line),
+        }),
+      async installOperator() {
+        await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
+        const kubeconfig = await plane.kubeconfigOf(operatorAccount)
+        operator.use({ kubeconfig, guardUrl: `https://127.0.0.1:${guards.port}` })
+        await kubectl('apply', '-k', 'deploy')
+        await until('both operators are ready', async () => (await readyPods(operatorAccount.namespace)) === 2)
+      },
+      async wholeCopies(volume) {
+        const { items } = await api.list(longhornReplicas, inLonghorn)
+        const own = items.filter(({ spec }) => spec?.volumeName === volume && spec.healthyAt && !spec.failedAt)
+        return own.map(({ spec }) => spec?.nodeID ?? '').sort()
+      },
+      async isHealthy(volume) {
+        const { status } = await api.get(longhornVolumes, { ...inLonghorn, name: volume })
+        return status?.robustness === 'healthy'
+      },
+      close,
+    }
+  }
+}
