@@ -37,7 +37,7 @@ export const longhornDrainPermissions: readonly Permission[] = [
   { group: '', resource: 'persistentvolumes', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'delete'] },
-  { group: 'apps', resource: 'deployments', namespace: longhornNamespace, verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 

@@ -1,26 +1,32 @@
 import { hasReason } from '../../api/api-error.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import { longhornNamespace, longhornSettings } from '../../api/longhorn.ts'
-import { customResourceDefinitions, events, podDisruptionBudgets } from '../../api/resources.ts'
+import type { ResourceType } from '../../api/resource-type.ts'
+import { customResourceDefinitions, events, nodes, podDisruptionBudgets } from '../../api/resources.ts'
 import { buildCustomResourceDefinitions } from '../../deploy/custom-resource-definitions.ts'
-import { manageAnnotation } from '../../domain/longhorn-drain/drain-settings.ts'
+import { buildAttempt, evictionAttemptedAnnotation } from '../../domain/drain-detection/attempt.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import { createMetrics } from '../../observability/metrics.ts'
-import { startOperator } from '../../operator.ts'
+import { type ControllerName, startOperator } from '../../operator.ts'
 import { seededRandom } from '../../runtime/random.ts'
 import type { LonghornDescription } from '../../world/longhorn/longhorn-description.ts'
 import { type LonghornStage, openLonghorn } from '../../world/longhorn/testing/longhorn-stage.ts'
 import { changedApi } from '../../world/testing/story.ts'
 
 export interface OperatedLonghorn extends LonghornStage {
-  /** What the operator wrote, in order: `create poddisruptionbudgets/instance-manager-1`. Events are left out. */
+  /** What operators wrote, in order: `create poddisruptionbudgets/instance-manager-1`. Without events and Kubernetes' nodes. */
   readonly written: string[]
   readonly warned: unknown[]
   /** Nodes whose instance managers are covered by a budget, sorted. */
   readonly guarded: () => Promise<string[]>
   /** Evicts the instance managers of the node; tells what the API server said. */
   readonly evict: (node: string) => Promise<'going' | 'refused'>
-  readonly annotate: (value: string | null) => Promise<void>
+  /** Writes the annotation `cofferdam.io/manage` of the setting, or another one that is named without our prefix. */
+  readonly annotate: (value: string | null, name?: string) => Promise<void>
+  /** What the eviction guard writes on a Kubernetes node when somebody asks for the eviction of one of its pods. */
+  readonly attempt: (node: string) => Promise<void>
+  /** Starts an operator; the stage ends it. */
+  readonly operate: (how: { readonly api: KubeApi; readonly controllers: readonly ControllerName[] }) => void
   /** Events of our own about an object, as `Normal EvictionAutomatic`. */
   readonly told: (name: string) => Promise<string[]>
   readonly close: () => Promise<void>
@@ -31,42 +37,51 @@ export interface OperatedOptions {
   readonly seed?: number
   /** Default: the setting is annotated before the operator starts. */
   readonly isOurs?: boolean
+  /** Of the setting `node-drain-policy`, without our prefix. */
+  readonly notes?: Readonly<Record<string, string>>
+  /** Default: longhorn-drain alone; none: no operator is started yet. */
+  readonly controllers?: readonly ControllerName[]
   readonly api?: (stage: LonghornStage) => Promise<KubeApi> | KubeApi
 }
 
 /** A Longhorn without drain handling of its own, and the operator beside it. */
 export async function openOperatedLonghorn(
   description: LonghornDescription = {},
-  { isOurs = true, ...options }: OperatedOptions = {},
+  { isOurs = true, notes = {}, controllers = ['longhorn-drain'], ...options }: OperatedOptions = {},
 ): Promise<OperatedLonghorn> {
   const stage = await openLonghorn(description, options)
   const { api, clock, seconds } = stage
-  const annotate = async (value: string | null) => {
-    const body = { metadata: { annotations: { [manageAnnotation]: value } } }
+  const annotate = async (value: string | null, name = 'manage') => {
+    const body = { metadata: { annotations: { [`cofferdam.io/${name}`]: value } } }
     const key = { namespace: longhornNamespace, name: 'node-drain-policy' }
     await api.patch(longhornSettings, key, { type: 'merge', body: body as never })
   }
   for (const definition of buildCustomResourceDefinitions()) {
     await api.create(customResourceDefinitions, definition as unknown as KubeObject)
   }
-  if (isOurs) await annotate('true')
+  if (isOurs) await annotate('owner')
+  for (const [name, value] of Object.entries(notes)) await annotate(value, name)
   const written: string[] = []
   const warned: unknown[] = []
-  const operator = startOperator({
-    api: noted((await options.api?.(stage)) ?? api, written),
-    clock,
-    random: seededRandom(9),
-    log: { info() {}, warn: (facts: unknown) => warned.push(facts), error() {}, debug() {} } as never,
-    metrics: createMetrics(),
-    controllers: ['longhorn-drain'],
-    dryRun: false,
-  })
+  const operators: { stop(): Promise<unknown> }[] = []
+  const operate: OperatedLonghorn['operate'] = (how) => {
+    const log = { info() {}, warn: (facts: unknown) => warned.push(facts), error() {}, debug() {} } as never
+    const ports = { clock, random: seededRandom(9), log, metrics: createMetrics(), dryRun: false }
+    operators.push(startOperator({ ...ports, api: noted(how.api, written), controllers: how.controllers }))
+  }
+  if (controllers.length > 0) operate({ api: (await options.api?.(stage)) ?? api, controllers })
   await seconds(30)
   return {
     ...stage,
     written,
     warned,
     annotate,
+    operate,
+    async attempt(node) {
+      const attempt = buildAttempt({ by: 'kubectl', atMs: clock.now() })
+      const body = { metadata: { annotations: { [evictionAttemptedAnnotation]: attempt } } }
+      await api.patch(nodes, { name: node }, { type: 'merge', body })
+    },
     async guarded() {
       const { items } = await api.list(podDisruptionBudgets, { namespace: longhornNamespace })
       return items
@@ -88,33 +103,33 @@ export async function openOperatedLonghorn(
         .filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === 'cofferdam')
         .map(({ type, reason }) => `${type} ${reason}`),
     async close() {
-      const stopped = operator.stop()
+      const stopped = operators.map((operator) => operator.stop())
       await seconds(30)
-      await stopped
+      await Promise.all(stopped)
       stage.stop()
     },
   }
 }
 
 function noted(api: KubeApi, written: string[]): KubeApi {
-  const note = (verb: string, plural: string, name: string) => {
-    if (plural !== 'events') written.push(`${verb} ${plural}/${name}`)
+  const note = (verb: string, { group, plural }: ResourceType, name: string) => {
+    if (plural !== 'events' && `${group}/${plural}` !== '/nodes') written.push(`${verb} ${plural}/${name}`)
   }
   return changedApi(api, {
     create(type, object, options) {
-      note('create', type.plural, object.metadata.name)
+      note('create', type as ResourceType, object.metadata.name)
       return api.create(type, object, options)
     },
     update(type, object, options) {
-      note('update', type.plural, object.metadata.name)
+      note('update', type as ResourceType, object.metadata.name)
       return api.update(type, object, options)
     },
     patch(type, key, patch, options) {
-      note('patch', type.plural, key.name)
+      note('patch', type as ResourceType, key.name)
       return api.patch(type, key, patch, options)
     },
     delete(type, key, options) {
-      note('delete', type.plural, key.name)
+      note('delete', type as ResourceType, key.name)
       return api.delete(type, key, options)
     },
   })
