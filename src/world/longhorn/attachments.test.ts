@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../api/json.ts'
 import { conditionOf } from '../../api/kube-object.ts'
-import { longhornNamespace, longhornVolumeAttachments, longhornVolumes } from '../../api/longhorn.ts'
+import { longhornNamespace, longhornNodes, longhornVolumeAttachments, longhornVolumes } from '../../api/longhorn.ts'
 import { pods } from '../../api/resources.ts'
 import { barePod, inDefault } from '../testing/story.ts'
 import { selectNode, type Tickets } from './attachment-tickets.ts'
@@ -63,7 +64,7 @@ describe('who attaches a volume', () => {
     stop()
   })
 
-  it('what people attached by hand stays on a cordoned node, unless the setting takes it back', async () => {
+  it('what people attached by hand stays on a cordoned node, unless the setting takes it back (row 45)', async () => {
     const { controls, volume, cordon, setting, seconds, stop } = await openLonghorn({ volumes: [{ name: 'db' }] })
     await controls.attach('db', 'node-1', 'ui')
     await seconds(5)
@@ -103,8 +104,28 @@ describe('a Longhorn that attaches nothing for evictions', () => {
   })
 })
 
+describe('a node that people closed for replicas', () => {
+  it('gets none, nor does one that is being deleted', async () => {
+    const { api, placesOf, seconds, stop } = await openLonghorn()
+    const change = (name: string, body: JsonObject) =>
+      api.patch(longhornNodes, { namespace: longhornNamespace, name }, { type: 'merge', body })
+    await change('node-1', { spec: { allowScheduling: false } })
+    await change('node-2', { metadata: { finalizers: ['test/held'] } })
+    await api.delete(longhornNodes, { namespace: longhornNamespace, name: 'node-2' })
+    await api.create(longhornVolumes, {
+      apiVersion: 'longhorn.io/v1beta2',
+      kind: 'Volume',
+      metadata: { name: 'db', namespace: longhornNamespace },
+      spec: { size: '1073741824', numberOfReplicas: 3 },
+    })
+    await seconds(40)
+    expect(await placesOf('db')).toEqual(['node-3'])
+    stop()
+  })
+})
+
 describe('a cordoned node', () => {
-  it('takes no new replicas, unless the setting lets it', async () => {
+  it('takes no new replicas, unless the setting lets it (row 34)', async () => {
     const { api, node, placesOf, cordon, setting, seconds, stop } = await openLonghorn({}, { nodeCount: 2 })
     const create = (name: string) =>
       api.create(longhornVolumes, {

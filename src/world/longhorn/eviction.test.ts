@@ -21,7 +21,7 @@ async function askDisk({ api }: LonghornStage, node: string, disk: string): Prom
 }
 
 describe('evictions of attached volumes', () => {
-  it('ten evictions to and fro leave as many copies as before and all of the data', async () => {
+  it('ten evictions to and fro leave as many copies as before and all of the data (row 27)', async () => {
     const stage = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
@@ -48,11 +48,12 @@ describe('evictions of attached volumes', () => {
     stop()
   })
 
-  it('without a place for another copy nothing is made and nothing lost, and the condition says why, until anti-affinity is softened', async () => {
+  it('without a place for another copy nothing is made and nothing lost, and the condition says why, until anti-affinity is softened (rows 28 and 29)', async () => {
     const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
     const { controls, volume, placesOf, replicasOf, requestEviction, cordon, seconds, setting, until, stop } = stage
     await controls.attach('db', 'node-2')
     await seconds(5)
+    const toldBefore = await stage.eventsAbout('db')
     const before = await namesOf(stage, 'db')
     await cordon('node-1')
     await requestEviction('node-1')
@@ -60,6 +61,7 @@ describe('evictions of attached volumes', () => {
     expect(await namesOf(stage, 'db')).toEqual(before)
     expect(await scheduled(stage, 'db')).toMatch(/^False ReplicaSchedulingFailure /)
     expect((await volume('db')).status).toMatchObject({ state: 'attached', robustness: 'healthy' })
+    expect(await stage.eventsAbout('db')).toEqual(toldBefore)
 
     await requestEviction('node-1', false)
     await cordon('node-1', false)
@@ -77,7 +79,7 @@ describe('evictions of attached volumes', () => {
     stop()
   })
 
-  it('two copies on one node end on the two other nodes when that node is to be empty', async () => {
+  it('two copies on one node end on the two other nodes when that node is to be empty (row 30)', async () => {
     const stage = await openLonghorn({
       settings: { 'replica-soft-anti-affinity': 'true' },
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-1'], filled: 0.25 }],
@@ -94,7 +96,7 @@ describe('evictions of attached volumes', () => {
     stop()
   })
 
-  it('from one disk it may go to the other disk of the same node under hard anti-affinity', async () => {
+  it('from one disk it may go to the other disk of the same node under hard anti-affinity (row 33)', async () => {
     const disks = ['fast', 'slow'].map((name) => ({ name, maximumBytes: 100 * gibibyte }))
     const stage = await openLonghorn({ disks, volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
     const { controls, api, node, placesOf, replicasOf, seconds, until, requestEviction, stop } = stage
@@ -138,7 +140,7 @@ describe('evictions of attached volumes', () => {
     stop()
   })
 
-  it('a strict-local copy never leaves: flagged, unplaced, healthy, and unharmed when the wish is taken back', async () => {
+  it('a strict-local copy never leaves: flagged, unplaced, healthy, and unharmed when the wish is taken back (row 35)', async () => {
     const stage = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 1, dataLocality: 'strict-local', placedOn: ['node-1'], filled: 0.25 }],
     })
@@ -164,7 +166,7 @@ describe('evictions of attached volumes', () => {
 })
 
 describe('evictions of detached volumes', () => {
-  it('they are attached to move and detached again, with the data verified', async () => {
+  it('they are attached to move and detached again, with the data verified (row 31)', async () => {
     const volumes = ['a', 'b'].map((name) => ({
       name,
       numberOfReplicas: 2,
@@ -195,7 +197,7 @@ describe('evictions of detached volumes', () => {
     stop()
   })
 
-  it('one that has no place to go is not attached at all', async () => {
+  it('one that has no place to go is not attached at all (row 32)', async () => {
     const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.5 }] })
     const { api, volume, cordon, requestEviction, seconds, stop } = stage
     await cordon('node-1')
@@ -208,7 +210,7 @@ describe('evictions of detached volumes', () => {
     stop()
   })
 
-  it('with rebuilds switched off it waits attached, and detaches when the wish is taken back', async () => {
+  it('with rebuilds switched off it waits attached, and detaches when the wish is taken back (row 42)', async () => {
     const stage = await openLonghorn({
       settings: { 'concurrent-replica-rebuild-per-node-limit': '0' },
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.5 }],

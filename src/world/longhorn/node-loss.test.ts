@@ -36,7 +36,7 @@ describe('instance managers', () => {
     stop()
   })
 
-  it('one that was evicted is not made again while its node is cordoned, and is after', async () => {
+  it('one that was evicted is not made again while its node is cordoned, and is after (row 50)', async () => {
     const stage = await openLonghorn()
     const { cordon, evictInstanceManagers, seconds, stop } = stage
     await cordon('node-1')
@@ -163,7 +163,7 @@ describe('a node goes and comes back', () => {
     stop()
   })
 
-  it('a stumble of the kubelet shorter than the grace changes nothing', async () => {
+  it('a stumble of the kubelet shorter than the grace changes nothing (row 51)', async () => {
     const { node, world, seconds, stop } = await openLonghorn()
     world.kubelet.setReady('node-1', false)
     for (let second = 0; second < 12; second += 1) {
@@ -179,7 +179,7 @@ describe('a node goes and comes back', () => {
     stop()
   })
 
-  it('on a single node the volume faults with its instance manager, and is salvaged with all it had when that is back', async () => {
+  it('on a single node the volume faults with its instance manager, and is salvaged with all it had when that is back (row 49)', async () => {
     const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 1, filled: 0.25 }] }, { nodeCount: 1 })
     const { controls, volume, cordon, evictInstanceManagers, seconds, until, stop } = stage
     await controls.attach('db', 'node-1')

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { longhornReplicas, longhornVolumes } from '../../api/longhorn.ts'
+import type { KubeObject } from '../../api/kube-object.ts'
+import { longhornNodes, longhornReplicas, longhornVolumes } from '../../api/longhorn.ts'
+import { events, podDisruptionBudgets, pods } from '../../api/resources.ts'
 import { seededRandom } from '../../runtime/random.ts'
 import type { LonghornDescription } from './longhorn-description.ts'
 import { openLonghorn } from './testing/longhorn-stage.ts'
@@ -95,6 +97,31 @@ describe('late caches, refused writes and drawn orders', () => {
       expect(failures).toEqual([])
     },
   )
+
+  it('the same seed gives the same objects, whatever Longhorn does by itself', async () => {
+    const story = async () => {
+      const stage = await openLonghorn(
+        {
+          ...roughDescription(),
+          csi: true,
+          ownDrainHandling: true,
+          settings: { 'node-drain-policy': 'block-for-eviction', 'replica-auto-balance': 'best-effort' },
+        },
+        { seed: 21, nodeCount: 4 },
+      )
+      for (const name of names) await stage.controls.attach(name, 'node-2')
+      await stage.seconds(10)
+      await stage.cordon('node-1')
+      await stage.seconds(90)
+      await stage.cordon('node-1', false)
+      await stage.seconds(60)
+      const kinds = [longhornReplicas, longhornVolumes, longhornNodes, podDisruptionBudgets, pods, events] as const
+      const objects = await Promise.all(kinds.map((kind) => stage.list<KubeObject>(kind)))
+      stage.stop()
+      return objects
+    }
+    expect(await story()).toEqual(await story())
+  })
 
   it('the same seed gives the same history', async () => {
     const first = await live(9, 8)

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type PlacedReplica,
@@ -65,23 +66,23 @@ const tables: Record<string, Record<string, Row>> = {
       replicas: [replica('a1')],
       expected: 'b1/b1-d',
     },
-    'hard zones: with one zone the second copy has no place': {
+    'hard zones: with one zone the second copy has no place (row 37)': {
       nodes: [node('a1'), node('a2')],
       replicas: [replica('a1')],
       expected: ['nodes are unavailable'],
     },
-    'hard zones that the volume itself overrides: the second copy goes to the other node': {
+    'hard zones that the volume itself overrides: the second copy goes to the other node (row 37)': {
       request: zoneSoft,
       nodes: [node('a1'), node('a2')],
       replicas: [replica('a1')],
       expected: 'a2/a2-d',
     },
-    'hard zones: where only copies are that are to go, their own node serves again': {
+    'hard zones: where only copies are that are to go, their own node serves again (row 36)': {
       nodes: [node('a1', { disks: [disk('a1-d'), disk('a1-e')] }), node('b1')],
       replicas: [replica('a1', evicting), replica('b1')],
       expected: 'a1/a1-e',
     },
-    'hard zones: not where a copy that stays shares the zone': {
+    'hard zones: not where a copy that stays shares the zone (row 36)': {
       nodes: [node('a1', { disks: [disk('a1-d'), disk('a1-e')] }), node('a2'), node('b1')],
       replicas: [replica('a1', evicting), replica('a2'), replica('b1')],
       expected: ['nodes are unavailable'],
@@ -110,7 +111,7 @@ const tables: Record<string, Record<string, Row>> = {
       replicas: [replica('a1')],
       expected: 'a1/a1-d',
     },
-    'soft nodes and hard disks: the second copy on one disk has no place': {
+    'soft nodes and hard disks: the second copy on one disk has no place (row 38)': {
       request: { ...allSoft, isDiskSoft: false },
       nodes: [node('a1')],
       replicas: [replica('a1')],
@@ -129,25 +130,25 @@ const tables: Record<string, Record<string, Row>> = {
     },
   },
   'failed copies': {
-    'one that may come back keeps its node while the volume waits for it': {
+    'one that may come back keeps its node while the volume waits for it (row 39)': {
       request: zoneSoft,
       nodes: [node('a1')],
       replicas: [replica('a1', { isFailed: true, isReusable: true })],
       expected: ['nodes are unavailable'],
     },
-    'one that may come back makes room once the wait is over': {
+    'one that may come back makes room once the wait is over (row 39)': {
       request: { ...zoneSoft, ignoresReusable: true },
       nodes: [node('a1')],
       replicas: [replica('a1', { isFailed: true, isReusable: true })],
       expected: 'a1/a1-d',
     },
-    'one that is lost for good takes no room': {
+    'one that is lost for good takes no room (row 39)': {
       request: zoneSoft,
       nodes: [node('a1')],
       replicas: [replica('a1', { isFailed: true })],
       expected: 'a1/a1-d',
     },
-    'one that is lost for good takes no room on its disk either': {
+    'one that is lost for good takes no room on its disk either (row 39)': {
       request: { ...allSoft, isDiskSoft: false },
       nodes: [node('a1')],
       replicas: [replica('a1', { isFailed: true })],
@@ -160,7 +161,7 @@ const tables: Record<string, Record<string, Row>> = {
       nodes: [node('a1', { canStart: false }), node('b1')],
       expected: 'b1/b1-d',
     },
-    'a disk that is to be emptied or is closed is not chosen': {
+    'a disk that is to be emptied or is closed is not chosen (row 40)': {
       nodes: [node('a1', { disks: [disk('a1-d', { isOpen: false })] })],
       expected: ['disks are unavailable'],
     },
@@ -249,3 +250,27 @@ for (const [title, rows] of Object.entries(tables)) {
     })
   })
 }
+
+it('the order in which nodes, disks and copies are listed decides nothing (row 36)', () => {
+  const names = ['a1', 'a2', 'b1', 'b2', 'c1']
+  const facts = fc.record({
+    request: fc.constantFrom(hard, zoneSoft, allSoft),
+    nodes: fc.shuffledSubarray(
+      names.map((name) => node(name, { disks: [disk(`${name}-d`), disk(`${name}-e`)] })),
+      { minLength: 1 },
+    ),
+    replicas: fc.array(
+      fc.record({ place: fc.constantFrom(...names), isEvicting: fc.boolean(), isFailed: fc.boolean() }),
+      { maxLength: 4 },
+    ),
+  })
+  fc.assert(
+    fc.property(facts, ({ request, nodes, replicas }) => {
+      const copies = replicas.map(({ place, ...changes }) => replica(place, changes))
+      const answer = placeReplica({ request, nodes, replicas: copies })
+      const sorted = nodes.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      expect(placeReplica({ request, nodes: sorted, replicas: copies.toReversed() })).toEqual(answer)
+    }),
+    { numRuns: 300 },
+  )
+})

@@ -48,6 +48,40 @@ describe('a volume lives', () => {
     stop()
   })
 
+  it('what is written on a copy says what became of it: used, stopped, failed, and whole again', async () => {
+    const stage = await openLonghorn({
+      volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
+      settings: { 'replica-replenishment-wait-interval': '30' },
+    })
+    const { clock, controls, volume, replicasOf, cordon, evictInstanceManagers, seconds, until, stop } = stage
+    const first = async () => (await replicasOf('db')).find(({ spec }) => spec?.nodeID === 'node-1')
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    expect(await first()).toMatchObject({ spec: { desireState: 'running' }, status: { currentState: 'running' } })
+    await controls.detach('db')
+    await seconds(5)
+    expect(await first()).toMatchObject({
+      spec: { desireState: 'stopped', failedAt: '', healthyAt: expect.stringMatching(/Z$/) },
+      status: { currentState: 'stopped', instanceManagerName: '' },
+    })
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    await cordon('node-1')
+    await evictInstanceManagers('node-1')
+    await until(async () => (await volume('db')).status?.robustness === 'degraded')
+    const failedAt = (await first())?.spec?.failedAt
+    expect(clock.now() - Date.parse(failedAt ?? '')).toBeLessThan(3_000)
+    expect((await first())?.spec).toMatchObject({ desireState: 'stopped', lastFailedAt: failedAt })
+    expect((await volume('db')).status?.lastDegradedAt).toBe(failedAt)
+    await until(async () => (await replicasOf('db')).length === 3)
+    const made = async () => (await replicasOf('db')).find(({ spec }) => spec?.nodeID === 'node-3')?.spec
+    expect(await made()).toMatchObject({ healthyAt: '', rebuildRetryCount: 5 })
+    await until(async () => (await volume('db')).status?.robustness === 'healthy')
+    expect(await made()).toMatchObject({ healthyAt: expect.stringMatching(/Z$/), rebuildRetryCount: 0 })
+    expect((await volume('db')).status?.lastDegradedAt).toBe('')
+    stop()
+  })
+
   it('one with data was used before, so its copies hold their nodes though nobody attached it yet; an empty one has no past', async () => {
     const { controls, volume, replicasOf, seconds, stop } = await openLonghorn({
       volumes: [
@@ -84,7 +118,7 @@ describe('a volume lives', () => {
 })
 
 describe('a replica is to go', () => {
-  it('moves to a free node: three copies, then two, never degraded, with the data verified', async () => {
+  it('moves to a free node: three copies, then two, never degraded, with the data verified (row 26)', async () => {
     const stage = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }],
     })
