@@ -227,6 +227,14 @@ describe('a node', () => {
       { nodes: { n1: { schedule: true, asked } } },
       ['quietly n1: asked=null'],
     ],
+    'that an administrator opened while it leaves is his to close again, which is written down': [
+      { nodes: { n1: { ...cordoned, asked: '{"allowScheduling":true,"yielded":true}' } } },
+      ['quietly n1: asked={"allowScheduling":false,"yielded":true}'],
+    ],
+    'that an administrator opened and closed again stays closed': [
+      { nodes: { n1: { schedule: false, asked: '{"allowScheduling":false,"yielded":true}' } } },
+      ['quietly n1: asked=null'],
+    ],
     'whose mark makes no sense is left alone, and told': [
       { nodes: { n1: { evict: true, schedule: false, asked: 'yes' } } },
       [
