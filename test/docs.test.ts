@@ -13,6 +13,7 @@ import { explainPod } from '../src/domain/explain/explain-pod.ts'
 import { explainRequest } from '../src/domain/explain/explain-request.ts'
 import type { HoldView } from '../src/domain/explain/hold-view.ts'
 import { summarizeCluster } from '../src/domain/explain/summarize-cluster.ts'
+import { instanceManager, longhornSeen } from '../src/domain/explain/testing/longhorn-objects.ts'
 import {
   budget,
   earlier,
@@ -139,7 +140,18 @@ describe('the page of commands', () => {
       disruptions: [explainDisruption(request)],
       hasGuard: true,
     }
-    const guards = { pods, budgets: [web, osdBudget('zone-y')], storage: [recorded], holds }
+    const longhorn = longhornSeen(
+      {
+        policy: 'block-for-eviction',
+        inForce: { known: true, value: 'always-allow' },
+        problems: [''],
+        nodes: { 'node-b': { isCordoned: true, moving: { sinceMs: -1000, bytes: 2000 } }, 'node-c': {} },
+        volumes: { vol: { copies: { 'node-b': { isEvictionRequested: true }, 'node-c': 'healthy' } } },
+      },
+      { isAttended: true },
+    )
+    const kept = instanceManager('node-c').budget
+    const guards = { pods, budgets: [web, osdBudget('zone-y'), kept], storage: [recorded], holds, longhorn }
     const data = [
       explainNode({ ...guards, node: silentNode, now }),
       explainPod({ ...guards, pod: pod('web-1') }),

@@ -30,6 +30,6 @@ export function instanceManager(node: string): { readonly pod: Pod; readonly bud
 
 export function longhornSeen(stage: Stage, attendance: Attendance = {}): LonghornView {
   const { settings, ...seen } = longhornStage(stage)
-  const { mode = settings.mode, inForce = settings.inForce } = stage
-  return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce } }, attendance)
+  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems } = stage
+  return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce, problems } }, attendance)
 }
