@@ -31,11 +31,11 @@ export class DataBlocks {
     this.#blocks.set(block, whole)
   }
 
-  /** Puts a copy of the other's block in place of this one. */
+  /** Puts the other's block in place of this one. Bytes that lie here are never changed, so both may hold the same. */
   copyFrom(other: DataBlocks, block: number): void {
     const bytes = other.#blocks.get(block)
     if (bytes === undefined) this.#blocks.delete(block)
-    else this.#blocks.set(block, bytes.slice())
+    else this.#blocks.set(block, bytes)
   }
 
   checksumOf(block: number): number {
@@ -53,13 +53,17 @@ export class DataBlocks {
   /** The blocks in which the two differ, ascending. */
   differencesTo(other: DataBlocks): number[] {
     const touched = new Set([...this.#blocks.keys(), ...other.#blocks.keys()])
-    return [...touched].filter((block) => this.checksumOf(block) !== other.checksumOf(block)).sort((a, b) => a - b)
+    const isSame = (block: number) =>
+      this.#blocks.get(block) === other.#blocks.get(block) || this.checksumOf(block) === other.checksumOf(block)
+    return [...touched].filter((block) => !isSame(block)).sort((a, b) => a - b)
   }
 }
 
 /** Bytes that no other block is likely to hold. */
 export function drawBytes(random: Random, count: number): Uint8Array {
-  return Uint8Array.from({ length: count }, () => (random.next() * 256) | 0)
+  const bytes = new Uint8Array(count)
+  for (let index = 0; index < count; index += 1) bytes[index] = (random.next() * 256) | 0
+  return bytes
 }
 
 /** FNV-1a. */
