@@ -12,11 +12,11 @@ import {
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { persistentVolumes, storageClasses } from '../api/storage.ts'
 import { type LonghornView, viewLonghorn } from '../domain/explain/longhorn-view.ts'
 import { parseLonghorn } from '../domain/longhorn-drain/parse-longhorn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { persistentVolumes, storageClasses } from '../wiring/longhorn.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
 

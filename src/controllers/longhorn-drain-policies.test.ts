@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/kube-object.ts'
 import { longhornNamespace, longhornNodes, longhornReplicas } from '../api/longhorn.ts'
 import { nodes, podDisruptionBudgets } from '../api/resources.ts'
-import { persistentVolumes, storageClasses } from '../wiring/longhorn.ts'
+import { persistentVolumes, storageClasses } from '../api/storage.ts'
 import { changedApi } from '../world/testing/story.ts'
 import { type OperatedLonghorn, openOperatedLonghorn } from './testing/longhorn-operator.ts'
 

@@ -10,7 +10,7 @@ function fakeFeed() {
   const listeners = new Set<(change: ViewChange) => void>()
   const feed: ClusterFeed = {
     isSynced: true,
-    snapshot: () => ({ nodes: [], pods: [], budgets: [], drains: [], ledgers: [], events: [] }),
+    snapshot: () => ({ nodes: [], pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], events: [] }),
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

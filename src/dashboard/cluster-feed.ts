@@ -11,6 +11,7 @@ import {
   newestEvents,
   type PodView,
 } from './cluster-view.ts'
+import type { LonghornBoard } from './longhorn-board.ts'
 import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
 
 export interface ClusterViews {
@@ -19,6 +20,7 @@ export interface ClusterViews {
   readonly budgets: WatchView<BudgetView>
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
+  readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }
 
@@ -31,7 +33,7 @@ export interface ClusterFeed {
   close(): void
 }
 
-const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'events']
+const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'longhorn', 'events']
 type AnyView = ClusterView[ViewKind][number]
 
 export function createClusterFeed(options: {
@@ -58,7 +60,7 @@ export function createClusterFeed(options: {
     cancelFlush ??= clock.after(batchMs, flush)
   }
   const unsubscribes = kinds.map((kind) =>
-    (views[kind] as WatchView<AnyView>).subscribe((change) => {
+    (views[kind] as Pick<WatchView<AnyView>, 'subscribe'>).subscribe((change) => {
       if (change.type === 'removed') note(kind, change.previous.id, undefined)
       else if (change.type === 'added' || !isSameJson(change.previous, change.value)) {
         note(kind, change.value.id, change.value)
@@ -75,6 +77,7 @@ export function createClusterFeed(options: {
       budgets: [...views.budgets.list()],
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
+      longhorn: [...views.longhorn.list()],
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {

@@ -41,7 +41,7 @@ const budget = (more: Partial<BudgetView> = {}): BudgetView => ({
 const full = budget({ allowed: 0, healthy: 3 })
 
 const tell = (nodes: NodeView[], pods: PodView[] = [], budgets: BudgetView[] = []) =>
-  tellCluster({ nodes, pods, budgets, drains: [], ledgers: [], events: [] })
+  tellCluster({ nodes, pods, budgets, drains: [], ledgers: [], longhorn: [], events: [] })
 
 describe('the state of a node', () => {
   const cases: Record<string, { given: [NodeView, PodView[]]; then: NodeState }> = {

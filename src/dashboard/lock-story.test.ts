@@ -130,6 +130,7 @@ describe('drains on the page', () => {
       budgets: [],
       drains: [ready, waiting],
       ledgers: [],
+      longhorn: [],
       events: [],
     })
     expect([headline.says, ...headline.more]).toEqual([

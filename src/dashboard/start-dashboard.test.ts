@@ -104,7 +104,7 @@ describe('the stream', () => {
       data: {
         at: expect.any(Number),
         cluster: 'demo',
-        view: { nodes: [n1], pods: [], budgets: [], drains: [], ledgers: [], events: [] },
+        view: { nodes: [n1], pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], events: [] },
       },
     })
     await api.create(nodes, node('n2'))

@@ -19,6 +19,7 @@ const view: ClusterView = {
   budgets: [],
   drains: [],
   ledgers: [],
+  longhorn: [],
   events: [event('x', '2026-01-01T00:00:00Z')],
 }
 

@@ -3,7 +3,7 @@ import { type ClusterView, newestEvents } from './cluster-view.ts'
 /** How many events the server keeps ready and the page holds; a busy cluster makes thousands. */
 export const keptEvents = 200
 
-export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'events'
+export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'longhorn' | 'events'
 type ViewOf<Kind extends ViewKind> = ClusterView[Kind][number]
 
 export interface CollectionChange<View> {
@@ -22,6 +22,7 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     budgets: changed(view.budgets, change.budgets),
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
+    longhorn: changed(view.longhorn, change.longhorn),
     events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),
   }
 }

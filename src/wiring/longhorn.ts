@@ -15,6 +15,7 @@ import {
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { deployments, nodes } from '../api/resources.ts'
+import { persistentVolumes, storageClasses } from '../api/storage.ts'
 import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
 import type { LonghornViews } from '../controllers/longhorn-drain-observe.ts'
 import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object.ts'
@@ -27,22 +28,6 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
-
-export const storageClasses: ResourceType<StorageClassLike> = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  plural: 'storageclasses',
-  kind: 'StorageClass',
-  namespaced: false,
-}
-
-export const persistentVolumes: ResourceType<PersistentVolumeLike> = {
-  group: '',
-  version: 'v1',
-  plural: 'persistentvolumes',
-  kind: 'PersistentVolume',
-  namespaced: false,
-}
 
 export interface LonghornWiring extends ViewPorts {
   readonly own: Own

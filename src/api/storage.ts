@@ -1,0 +1,27 @@
+import type { KubeObject } from './kube-object.ts'
+import type { ResourceType } from './resource-type.ts'
+
+/** Of these kinds only the fields that are read here. */
+export interface StorageClass extends KubeObject {
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
+export interface PersistentVolume extends KubeObject {
+  readonly spec?: { readonly storageClassName?: string; readonly csi?: { readonly volumeHandle?: string } }
+}
+
+export const storageClasses: ResourceType<StorageClass> = {
+  group: 'storage.k8s.io',
+  version: 'v1',
+  plural: 'storageclasses',
+  kind: 'StorageClass',
+  namespaced: false,
+}
+
+export const persistentVolumes: ResourceType<PersistentVolume> = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumes',
+  kind: 'PersistentVolume',
+  namespaced: false,
+}

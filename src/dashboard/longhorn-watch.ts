@@ -1,0 +1,138 @@
+import { isSameJson } from '../api/json.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import {
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '../api/longhorn.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { persistentVolumes, storageClasses } from '../api/storage.ts'
+import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
+import { createLonghornParser } from '../domain/longhorn-drain/parse-longhorn.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { createOptionalCache } from '../kube/optional-cache.ts'
+import type { ViewChange, WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
+import { buildLonghornBoard, type LonghornBoard } from './longhorn-board.ts'
+
+export interface LonghornWatch extends Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'> {
+  stop(): Promise<void>
+}
+
+/** Changes within this time are looked at together: a rebuild changes something every second. */
+const settleMs = 500
+
+/**
+ * Follows all of Longhorn, and tells what the drain policy makes of it. Without Longhorn it is empty.
+ *
+ * Fails closed: while one of its kinds has not been read there is no answer.
+ */
+export function createLonghornWatch(shared: {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+}): LonghornWatch {
+  const { clock } = shared
+  const follow = <T extends KubeObject>(type: ResourceType<T>, namespace?: string) =>
+    createOptionalCache<T, T>({
+      ...shared,
+      type,
+      project: withoutManagedFields,
+      ...(namespace === undefined ? {} : { namespace }),
+    })
+  const caches = {
+    settings: follow(longhornSettings, longhornNamespace),
+    nodes: follow(longhornNodes, longhornNamespace),
+    volumes: follow(longhornVolumes, longhornNamespace),
+    replicas: follow(longhornReplicas, longhornNamespace),
+    engines: follow(longhornEngines, longhornNamespace),
+    instanceManagers: follow(longhornInstanceManagers, longhornNamespace),
+    attachments: follow(longhornVolumeAttachments, longhornNamespace),
+    budgets: follow(podDisruptionBudgets, longhornNamespace),
+    kubeNodes: follow(nodes),
+    disruptions: follow(nodeDisruptions),
+    storageClasses: follow(storageClasses),
+    persistentVolumes: follow(persistentVolumes),
+  }
+  const all = Object.values(caches)
+  const parse = createLonghornParser()
+  const judge = createLonghornJudge()
+  const listeners = new Set<(change: ViewChange<LonghornBoard>) => void>()
+  let board: LonghornBoard | undefined
+  let cancel: (() => void) | undefined
+
+  const isSynced = () => all.every(({ synced }) => synced)
+  const look = (): LonghornBoard | undefined => {
+    if (!isSynced() || [...caches.nodes.list()].length === 0) return undefined
+    const snapshot = parse({
+      nowMs: clock.now(),
+      settings: [...caches.settings.list()],
+      nodes: [...caches.nodes.list()],
+      volumes: [...caches.volumes.list()],
+      replicas: [...caches.replicas.list()],
+      engines: [...caches.engines.list()],
+      instanceManagers: [...caches.instanceManagers.list()],
+      attachments: [...caches.attachments.list()],
+      budgets: [...caches.budgets.list()],
+      kubeNodes: [...caches.kubeNodes.list()],
+      disruptions: [...caches.disruptions.list()],
+      storageClasses: [...caches.storageClasses.list()],
+      persistentVolumes: [...caches.persistentVolumes.list()],
+    })
+    return buildLonghornBoard({ snapshot, decision: judge.decide(snapshot) })
+  }
+  const refresh = () => {
+    cancel?.()
+    cancel = undefined
+    const previous = board
+    board = look()
+    const change = changeOf(previous, board)
+    if (change !== undefined) for (const listener of listeners) listener(change)
+  }
+  const unsubscribes = all.map((cache) =>
+    (cache as WatchView<unknown>).subscribe(() => {
+      cancel ??= clock.after(settleMs, refresh)
+    }),
+  )
+  return {
+    get synced() {
+      return isSynced()
+    },
+    list() {
+      if (cancel !== undefined || board === undefined) refresh()
+      return board === undefined ? [] : [board]
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async stop() {
+      cancel?.()
+      for (const unsubscribe of unsubscribes) unsubscribe()
+      await Promise.all(all.map((cache) => cache.stop()))
+    },
+  }
+}
+
+function changeOf(
+  previous: LonghornBoard | undefined,
+  value: LonghornBoard | undefined,
+): ViewChange<LonghornBoard> | undefined {
+  const key = value?.id ?? previous?.id ?? ''
+  if (value === undefined) return previous === undefined ? undefined : { type: 'removed', key, previous }
+  if (previous === undefined) return { type: 'added', key, value }
+  return isSameJson(previous, value) ? undefined : { type: 'changed', key, value, previous }
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
