@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../api/api-error.ts'
 import { longhornNamespace, longhornNodes } from '../api/longhorn.ts'
+import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
+import { nodes } from '../api/resources.ts'
 import { drainPolicyLabel } from '../domain/longhorn-drain/policy.ts'
+import { changedApi } from '../world/testing/story.ts'
 import { dyingAfter } from './testing/dying-after.ts'
 import { type GuidedLonghorn, openGuidedLonghorn } from './testing/longhorn-guided.ts'
 
@@ -134,6 +138,115 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await annotate({ manage: null })
     await seconds(5)
     expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('has the policy in force before an announced drain cordons, so that Longhorn never lets go too early', async () => {
+    const stage = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
+    const { api, controls, cordon, levers, placesOf, seconds, until, volume } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    const announced = {
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: 'replace-node-1' },
+      spec: { nodeName: 'node-1', intent: 'Remove' },
+    } as NodeDisruption
+    await api.create(nodeDisruptions, announced)
+    await seconds(5)
+    expect(await levers()).toEqual([`block-for-eviction restores ${last}`])
+    await cordon('node-1')
+    const health = new Set<string | undefined>()
+    await until(async () => {
+      health.add((await volume('db')).status?.robustness)
+      return (await stage.evict('node-1')) === 'going'
+    })
+    expect(health).toEqual(new Set(['healthy']))
+    expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+    await api.delete(nodeDisruptions, { name: announced.metadata.name })
+    await cordon('node-1', false)
+    await seconds(5)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('tells where Longhorn was faster than the guide, and leaves the policy that somebody chose meanwhile', async () => {
+    const stage = await openGuidedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1 } }, moving)
+    const { controls, cordon, eventsAbout, levers, markDrained, seconds, setting, told } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(30)
+    await markDrained('node-1')
+    await seconds(5)
+    expect(await levers()).toEqual([`block-for-eviction restores ${last}`])
+    const warned = (await eventsAbout('node-drain-policy')).filter((event) => event.startsWith('Warning'))
+    expect(warned).toEqual([
+      expect.stringMatching(/^Warning ObjectsUnusable x1: node\/node-1: Longhorn has let it go .*replica\/db-r-/),
+    ])
+    await setting('node-drain-policy', 'always-allow')
+    await seconds(120)
+    await markDrained('node-1', false)
+    await cordon('node-1', false)
+    await seconds(5)
+    expect(await levers()).toEqual(['always-allow'])
+    expect(await told('node-drain-policy')).toEqual(['PolicyPutInForce', 'ObjectsUnusable', 'GuideYields'])
+    await stop()
+    stage.stop()
+  })
+
+  it('is stopped by no refused write: the others are done, and the right that is missing is told', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const stage = await openGuidedLonghorn(
+      { volumes: [{ ...pair, labels }], timings: slowly },
+      { 'wanted-policy': 'allow-if-replica-is-stopped' },
+    )
+    const { api, controls, cordon, levers, seconds, told } = stage
+    const stop = stage.operate(
+      changedApi(api, {
+        patch(type, key, patch, options) {
+          if (type.plural === 'settings') throw new ApiError('Forbidden', 'cannot patch settings.longhorn.io')
+          return api.patch(type, key, patch, options)
+        },
+      }),
+    )
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(60)
+    expect(await levers()).toEqual([last, 'node-1 evict=true schedule=false asked={"allowScheduling":true}'])
+    expect((await told('node-drain-policy')).filter((reason) => reason === 'RightsMissing')).toHaveLength(1)
+    await cordon('node-1', false)
+    await seconds(60)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('names the replica on which Longhorn is stuck, once, after a minute', async () => {
+    const triple = { ...pair, numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'] }
+    const stage = await openGuidedLonghorn({ volumes: [triple] }, {})
+    const { api, controls, cordon, eventsAbout, replicasOf, seconds, world } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    await controls.detach('db')
+    await seconds(5)
+    world.kubelet.powerOff('node-3')
+    await api.delete(nodes, { name: 'node-3' })
+    await cordon('node-2')
+    await seconds(50)
+    const told = async () => (await eventsAbout('node-2')).filter((event) => event.includes('LonghornStuck'))
+    expect(await told()).toEqual([])
+    await seconds(300)
+    const [lost] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-3')
+    const name = lost?.metadata.name ?? ''
+    expect(await told()).toEqual([expect.stringContaining(`Warning LonghornStuck x1: Nothing holds node node-2`)])
+    expect((await told())[0]).toContain(`Delete replica ${name} `)
     await stop()
     stage.stop()
   })

@@ -27,12 +27,7 @@ export function lookAt({ setting, nodes, volumes = {} }: GuidedObjects): {
 } {
   const settings = [settingObject(setting)]
   const stage = longhornStage({
-    nodes: Object.fromEntries(
-      Object.entries(nodes).map(([name, { evict = false, schedule: _, asked: __, ...node }]) => [
-        name,
-        { ...node, isEvictionAsked: evict },
-      ]),
-    ),
+    nodes: Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, surroundings(node)])),
     volumes,
   })
   const snapshot = { ...stage, settings: parseDrainSettings(settings, []) }
@@ -60,6 +55,11 @@ export function applyStep(seen: GuidedObjects, { kind, name, annotations, value,
   }
   if (changed.evict === true && changed.schedule === true) throw new Error(`node ${name}: disable scheduling first`)
   return { ...seen, nodes: { ...seen.nodes, [name]: changed } }
+}
+
+function surroundings(guided: GuidedNode): NodeSetting {
+  const { evict = false, schedule: _, asked: __, ...node } = guided
+  return { ...node, isEvictionAsked: evict }
 }
 
 function settingObject({ value, notes }: GuidedObjects['setting']): LonghornSetting {
