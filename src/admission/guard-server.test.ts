@@ -175,6 +175,16 @@ describe('the server of the guard', () => {
     expect(await held).toMatchObject({ code: 200 })
   })
 
+  it('ends though somebody holds a connection on which nothing was ever asked', async () => {
+    await withServer({ limits: { arrivalMs: 50 } }, async (server) => {
+      const silent = connect({ host: '127.0.0.1', port: server.port, ca: bundle })
+      await once(silent, 'secureConnect')
+      const cut = once(silent, 'close')
+      await server.close()
+      await cut
+    })
+  })
+
   it('says which port is taken and how to choose another', async () => {
     await withServer({}, async ({ port }) => {
       await expect(withServer({ port }, async () => {})).rejects.toMatchObject({

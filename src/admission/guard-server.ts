@@ -154,7 +154,12 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
         close: () =>
           new Promise((closed) => {
             isClosing = true
-            server.close(() => closed())
+            // Nobody else ends connections on which nothing was ever asked: a server that closes looks after them no more.
+            const last = setTimeout(() => server.closeAllConnections(), limits.arrivalMs)
+            server.close(() => {
+              clearTimeout(last)
+              closed()
+            })
             server.closeIdleConnections()
           }),
       })
