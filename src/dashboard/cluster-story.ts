@@ -3,6 +3,8 @@ import { goneWords } from '../domain/explain/explain-disruption.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
 import { openDrains } from './lock-story.ts'
+import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'
+import { isKeptOpen, type KeepOf, keepsOf, longhornSentences, placesOf } from './longhorn-story.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -15,6 +17,8 @@ export interface NodeStory {
   readonly toMove: number
   /** Pods of a cordoned node that a budget holds in place, with the budget's id. */
   readonly heldBy: ReadonlyMap<string, string>
+  /** What Longhorn has there. */
+  readonly longhorn?: LonghornPlace
 }
 
 export interface ZoneStory {
@@ -53,9 +57,14 @@ export interface ClusterStory {
 export function tellCluster(view: ClusterView): ClusterStory {
   const podsByNode = groupedBy(view.pods, (pod) => pod.node ?? '')
   const stays = new Set(openDrains(view.drains).flatMap((drain) => drain.stays))
+  const places = placesOf(view.longhorn)
+  const keepOf = keepsOf(view.longhorn)
   const stories = view.nodes.map((node) => {
-    return tellNode(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays })
+    const longhorn = places.get(node.id)
+    const story = tellNode(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays })
+    return longhorn === undefined ? story : { ...story, longhorn }
   })
+  const counting = view.budgets.filter(({ id }) => !isKeptOpen(keepOf(id)))
   const zones = [...groupedBy(stories, ({ node }) => node.zone)]
     .map(([zone, nodes]) => ({ zone, nodes: nodes.toSorted((a, b) => compareNodes(a.node, b.node)) }))
     .toSorted((a, b) => compareText(a.zone, b.zone))
@@ -63,14 +72,14 @@ export function tellCluster(view: ClusterView): ClusterStory {
   return {
     zones,
     waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
-    headline: tellHeadline(stories, view),
+    headline: tellHeadline(stories, view, keepOf),
     counts: {
       nodes: view.nodes.length,
       nodesReady: view.nodes.filter((node) => node.readiness === 'ready').length,
       pods: live.length,
       podsReady: live.filter((pod) => pod.state === 'ready').length,
-      budgets: view.budgets.length,
-      budgetsWithRoom: view.budgets.filter((budget) => budget.allowed > 0).length,
+      budgets: counting.length,
+      budgetsWithRoom: counting.filter((budget) => budget.allowed > 0).length,
     },
   }
 }
@@ -120,7 +129,7 @@ function holds(budget: BudgetView, pod: PodView): boolean {
 }
 
 /** What a budget says to the next eviction. */
-export function tellBudget(budget: BudgetView, lock?: HoldAnswer): Verdict {
+export function tellBudget(budget: BudgetView, lock?: HoldAnswer, keep?: LonghornKeep): Verdict {
   const { allowed, healthy, desired, expected, granted } = budget
   if (lock !== undefined) {
     const until = lock.until === undefined ? '' : ` until ${lock.until}`
@@ -129,13 +138,15 @@ export function tellBudget(budget: BudgetView, lock?: HoldAnswer): Verdict {
   if (!budget.isCounted) return { tone: 'busy', says: 'Not counted yet' }
   if (expected === 0) return { tone: 'calm', says: 'Covers no pods' }
   if (allowed > 0) return { tone: 'calm', says: `${allowed} may go now` }
+  if (isKeptOpen(keep)) return { tone: 'calm', says: `Kept until ${keep?.node} is cordoned` }
+  if (keep !== undefined) return { tone: 'busy', says: `Blocked: Longhorn needs ${keep.node} (${keep.reason})` }
   if (healthy < desired) return { tone: 'alarm', says: `Blocked: ${healthy} healthy, needs ${desired}` }
   if (granted > 0) return { tone: 'busy', says: 'Blocked: an eviction is under way' }
   if (desired >= expected) return { tone: 'alarm', says: 'Blocked: never allows a disruption' }
   return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
 }
 
-function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: ClusterView): Headline {
+function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: ClusterView, keepOf: KeepOf): Headline {
   if (stories.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
   const inState = (...states: NodeState[]) => stories.filter(({ state }) => states.includes(state))
   const down = inState('not-ready', 'unknown')
@@ -152,12 +163,13 @@ function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: Cluste
       'are drained',
     ),
     ...drainSentences(drains),
-    ...heldSentences(stories),
+    ...longhornSentences(stories.flatMap(({ longhorn }) => longhorn ?? [])),
+    ...heldSentences(stories, keepOf),
   ]
   if (says !== undefined) return { tone: down.length > 0 ? 'alarm' : 'busy', says, more }
 
   const allReady = stories.length === 1 ? 'The node is ready' : `All ${stories.length} nodes are ready`
-  const full = budgets.filter((budget) => tellBudget(budget).tone !== 'calm')
+  const full = budgets.filter((budget) => tellBudget(budget, undefined, keepOf(budget.id)).tone !== 'calm')
   if (full.length > 0) {
     return {
       tone: 'busy',
@@ -185,9 +197,10 @@ function drainSentences(drains: readonly DrainView[]): string[] {
   })
 }
 
-function heldSentences(stories: readonly NodeStory[]): string[] {
+/** Where Longhorn holds a budget, that has been told. */
+function heldSentences(stories: readonly NodeStory[], keepOf: KeepOf): string[] {
   const byBudget = groupedBy(
-    stories.flatMap((story) => [...story.heldBy]),
+    stories.flatMap((story) => [...story.heldBy]).filter(([, budget]) => keepOf(budget) === undefined),
     ([, budget]) => budget,
   )
   return [...byBudget].map(([budget, held]) => `Budget ${budget} holds ${counted(held.length, 'pod')} in place.`)

@@ -1,9 +1,18 @@
 import type { HoldAnswer } from '../../domain/explain/hold-view.ts'
-import { tellBudget } from '../cluster-story.ts'
+import { tellBudget, type Verdict } from '../cluster-story.ts'
 import type { BudgetView } from '../cluster-view.ts'
 import { lockOfBudget } from '../lock-story.ts'
+import type { KeepOf } from '../longhorn-story.ts'
 
-export function BudgetsTable({ budgets, locks }: { budgets: readonly BudgetView[]; locks: readonly HoldAnswer[] }) {
+export function BudgetsTable({
+  budgets,
+  locks,
+  keepOf,
+}: {
+  budgets: readonly BudgetView[]
+  locks: readonly HoldAnswer[]
+  keepOf: KeepOf
+}) {
   const sorted = budgets.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return (
     <section class="budgets panel" aria-labelledby="budgets-title">
@@ -32,7 +41,11 @@ export function BudgetsTable({ budgets, locks }: { budgets: readonly BudgetView[
             </thead>
             <tbody>
               {sorted.map((budget) => (
-                <BudgetRow key={budget.id} budget={budget} lock={lockOfBudget(locks, budget)} />
+                <BudgetRow
+                  key={budget.id}
+                  budget={budget}
+                  verdict={tellBudget(budget, lockOfBudget(locks, budget), keepOf(budget.id))}
+                />
               ))}
             </tbody>
           </table>
@@ -42,8 +55,7 @@ export function BudgetsTable({ budgets, locks }: { budgets: readonly BudgetView[
   )
 }
 
-function BudgetRow({ budget, lock }: { budget: BudgetView; lock: HoldAnswer | undefined }) {
-  const verdict = tellBudget(budget, lock)
+function BudgetRow({ budget, verdict }: { budget: BudgetView; verdict: Verdict }) {
   const name = budget.id.slice(budget.namespace.length + 1)
   return (
     <tr>

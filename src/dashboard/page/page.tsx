@@ -2,10 +2,12 @@ import { computed } from '@preact/signals'
 import { render } from 'preact'
 import { tellCluster } from '../cluster-story.ts'
 import { openDrains, tellLocks } from '../lock-story.ts'
+import { keepsOf } from '../longhorn-story.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
+import { LonghornPanel } from './longhorn-panel.tsx'
 import { Overview } from './overview.tsx'
 import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
@@ -36,7 +38,8 @@ function Page() {
           <Overview story={told} />
           <ZoneMap story={told} />
           <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
-          <BudgetsTable budgets={facts.budgets} locks={locks.value} />
+          <LonghornPanel board={facts.longhorn[0]} />
+          <BudgetsTable budgets={facts.budgets} locks={locks.value} keepOf={keepsOf(facts.longhorn)} />
           <EventsList events={facts.events} />
         </main>
       )}

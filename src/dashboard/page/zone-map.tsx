@@ -1,6 +1,8 @@
 import type { ClusterStory, NodeState, NodeStory, ZoneStory } from '../cluster-story.ts'
 import type { NodeView } from '../cluster-view.ts'
+import { placeText } from '../longhorn-story.ts'
 import { LockMark } from './lock-mark.tsx'
+import { MoveBar } from './longhorn-panel.tsx'
 import { PodChip } from './pod-chip.tsx'
 
 const stateWords: Record<NodeState, string> = {
@@ -86,7 +88,7 @@ function Zone({ zone: { zone, nodes } }: { zone: ZoneStory }) {
   )
 }
 
-function NodeCard({ story: { node, state, pods, heldBy, toMove } }: { story: NodeStory }) {
+function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn } }: { story: NodeStory }) {
   return (
     <li class={`node ${state}`}>
       <div class="node-head">
@@ -94,6 +96,12 @@ function NodeCard({ story: { node, state, pods, heldBy, toMove } }: { story: Nod
         <span class="pill">{stateWords[state]}</span>
       </div>
       <p class="node-facts">{factsOf(node, { toMove, held: heldBy.size })}</p>
+      {longhorn === undefined ? null : (
+        <>
+          <p class="node-facts">{placeText(longhorn)}</p>
+          <MoveBar place={longhorn} />
+        </>
+      )}
       <ul class="chips" aria-label={`Pods on ${node.id}`}>
         {pods.slice(0, mostChips).map((pod) => (
           <PodChip key={pod.id} pod={pod} heldBy={heldBy.get(pod.id)} />
