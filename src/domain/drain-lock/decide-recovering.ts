@@ -3,7 +3,15 @@ import { nodeKey } from './claims.ts'
 import type { DisruptionEnding } from './decide-acting.ts'
 import { decideEnding, type Ending } from './decide-ending.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
-import { bootThatGoes, type DisruptionView, goOn, ownNode, recordSteps, withRecord } from './disruption-view.ts'
+import {
+  bootThatGoes,
+  type DisruptionView,
+  goOn,
+  ownNode,
+  recordSteps,
+  retryMs,
+  withRecord,
+} from './disruption-view.ts'
 import { keepLocks } from './keep-locks.ts'
 import { isOwnCordon, withLiftedCordon } from './own-cordon.ts'
 import { planPods, podName } from './plan-pods.ts'
@@ -43,6 +51,8 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
     steps,
     blockedBy,
     warnings: locks?.warnings ?? [],
+    // Others wait for the key, and nothing tells that storage has become clean.
+    ...(blockedBy.some(({ reason }) => reason === 'StorageRecovering') ? { recheckAfterMs: retryMs } : {}),
   })
 }
 
