@@ -59,16 +59,21 @@ function askForNodes(guidance: NodeGuidance, unreadable: ReadonlySet<string>): G
 
 /** Those that a policy of their own wants moved, and that the policy in force leaves where they are. */
 function replicasLeftBehind({ snapshot, inForce }: NodeGuidance, wanted: ReadonlySet<string>): ReplicaView[] {
+  const willing = new Set(
+    snapshot.volumes
+      .filter(({ policy, isStrictLocal }) => policy?.known === true && !isStrictLocal)
+      .map(({ name }) => name),
+  )
+  if (willing.size === 0) return []
+  const replicas = snapshot.replicas.filter(
+    ({ name, volume, isBeingDeleted }) => wanted.has(name) && willing.has(volume) && !isBeingDeleted,
+  )
+  if (replicas.length === 0 || inForce !== 'block-for-eviction-if-contains-last-replica') return replicas
   const index = new IndexedSnapshot()
   index.update(snapshot)
   const none: ReadonlySet<string> = new Set()
   const so = { index, released: none, planned: none, surplus: none }
-  return snapshot.replicas.filter((replica) => {
-    if (!wanted.has(replica.name) || replica.isBeingDeleted) return false
-    const volume = index.volumes.get(replica.volume)
-    if (volume?.policy?.known !== true || volume.isStrictLocal) return false
-    return inForce !== 'block-for-eviction-if-contains-last-replica' || hasProtectedCopyElsewhere(so, replica)
-  })
+  return replicas.filter((replica) => hasProtectedCopyElsewhere(so, replica))
 }
 
 function ask(

@@ -78,7 +78,7 @@ function put(
     value: aim,
     annotations: { [restoresAnnotation]: before, [putAnnotation]: aim },
     reason: 'PolicyPutInForce',
-    explanation: `${aim} is in force while ${namesOf(leaving)} leaves; ${before} comes back after that.${also}`,
+    explanation: `${aim} is in force while ${namesOf(leaving)} ${leaving.length === 1 ? 'leaves' : 'leave'}; ${before} comes back after that.${also}`,
   }
 }
 

@@ -39,15 +39,16 @@ export function explainLonghornStuck(
   decision: LonghornDecision,
   since?: ReadonlyMap<string, number>,
 ): readonly StuckNode[] {
-  const budgets = lingeringBudgets(snapshot, decision)
-  if (budgets.size === 0) return []
+  const { nowMs } = snapshot
+  const waiting = [...lingeringBudgets(snapshot, decision)].filter(
+    ([node]) => since === undefined || nowMs - (since.get(node) ?? nowMs) >= stuckAfterMs,
+  )
+  if (waiting.length === 0) return []
   const index = new IndexedSnapshot()
   index.update(snapshot)
-  return [...budgets].flatMap(([node, budget]): StuckNode[] => {
-    const sinceMs = since === undefined ? undefined : (since.get(node) ?? snapshot.nowMs)
-    if (sinceMs !== undefined && snapshot.nowMs - sinceMs < stuckAfterMs) return []
+  return waiting.flatMap(([node, budget]): StuckNode[] => {
     const cause = explainGoneNode(index, node) ?? explainPolicy(index, node)
-    if (cause === undefined && sinceMs === undefined) return []
+    if (cause === undefined && since === undefined) return []
     return [{ node, reason: 'LonghornStuck', ...(cause ?? explainSilence(node, budget)) }]
   })
 }
