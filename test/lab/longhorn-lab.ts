@@ -172,3 +172,35 @@ export async function openLonghornLab(
     }
   }
 }
+
+/** One pod that has the volume `db` mounted: on this node while it can be, else wherever it runs. */
+export function databaseOn(node: string): object {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'db', namespace: 'default' },
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: { app: 'db' } },
+      template: {
+        metadata: { labels: { app: 'db' }, annotations: { 'cofferdam.io/longhorn-volumes': 'db' } },
+        spec: {
+          containers: [{ name: 'main', image: 'registry.example/db:1' }],
+          affinity: {
+            nodeAffinity: {
+              preferredDuringSchedulingIgnoredDuringExecution: [
+                {
+                  weight: 100,
+                  preference: {
+                    matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }],
+                  },
+                },
+              ],
+            },
+          },
+        },
+      },
+    },
+  }
+}

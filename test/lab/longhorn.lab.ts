@@ -1,46 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { longhornNamespace } from '../../src/api/longhorn.ts'
+import { nodeDisruptions } from '../../src/api/node-disruption.ts'
 import { podDisruptionBudgets, pods } from '../../src/api/resources.ts'
-import { type LonghornLab, openLonghornLab } from './longhorn-lab.ts'
+import { databaseOn, type LonghornLab, openLonghornLab } from './longhorn-lab.ts'
 
 const nodeNames = ['node-a', 'node-b', 'node-c']
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-a', 'node-b'], filled: 0.25 }
 const timings = { attachMs: 300, detachMs: 300, resyncMs: 5_000, rebuildBytesPerSecond: 48 * 1024 ** 2 }
 
-/** One pod that has the volume mounted, wherever it runs. */
-const workload = {
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name: 'db', namespace: 'default' },
-  spec: {
-    replicas: 1,
-    strategy: { type: 'Recreate' },
-    selector: { matchLabels: { app: 'db' } },
-    template: {
-      metadata: { labels: { app: 'db' }, annotations: { 'cofferdam.io/longhorn-volumes': 'db' } },
-      spec: {
-        containers: [{ name: 'main', image: 'registry.example/db:1' }],
-        affinity: {
-          nodeAffinity: {
-            preferredDuringSchedulingIgnoredDuringExecution: [
-              {
-                weight: 100,
-                preference: {
-                  matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['node-a'] }],
-                },
-              },
-            ],
-          },
-        },
-      },
-    },
-  },
-}
-
 let lab: LonghornLab
 beforeAll(async () => {
   lab = await openLonghornLab('longhorn', { nodeNames, longhorn: { volumes: [pair], timings } })
-  await lab.kubectlWith(workload, 'apply', '-f', '-')
+  await lab.kubectlWith(databaseOn('node-a'), 'apply', '-f', '-')
   await lab.installOperator()
   await lab.until('the volume is attached and healthy', () => lab.isHealthy('db'))
 })
@@ -75,4 +46,39 @@ it('in charge: kubectl drain waits until the replicas have moved, ends by itself
 
   await lab.kubectl('uncordon', 'node-a')
   await lab.until('every node is guarded again', async () => (await guarded()).join() === nodeNames.join())
+})
+
+it('two reboots asked for at once go one after the other, and the second waits until the copies of the first are whole', async () => {
+  await lab.kubectl(...inLonghorn, 'patch', setting, '--type=merge', '-p', '{"value":"block-if-contains-last-replica"}')
+  const both = await lab.wholeCopies('db')
+  const drains = both.map((node) => lab.cofferdam('drain', node, '--reason', 'new kernel', '--timeout', '10m'))
+  const seen = new Set<string>()
+  const rebooted = new Set<string>()
+  let fewest = both.length
+  await lab.until(
+    'both are over',
+    async () => {
+      const { items } = await lab.api.list(nodeDisruptions)
+      if (items.length < 2) return false
+      fewest = Math.min(fewest, (await lab.wholeCopies('db')).length)
+      seen.add(
+        items
+          .map(({ status }) => status?.phase ?? 'Pending')
+          .sort()
+          .join(' '),
+      )
+      for (const { spec, status } of items) {
+        if (status?.phase !== 'Drained' || rebooted.has(spec.nodeName)) continue
+        rebooted.add(spec.nodeName)
+        lab.machines.reboot(spec.nodeName, 3)
+      }
+      return items.every(({ status }) => status?.phase === 'Completed')
+    },
+    120,
+  )
+  expect((await Promise.all(drains.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([0, 0])
+  expect([...seen]).toEqual(expect.arrayContaining(['Drained Waiting', 'Recovering Waiting', 'Completed Drained']))
+  expect([...seen].filter((phases) => !/Waiting|Completed|Pending|Locking/.test(phases))).toEqual([])
+  expect(fewest).toBe(1)
+  expect(lab.controls.verify('db').isIntact).toBe(true)
 })
