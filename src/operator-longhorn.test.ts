@@ -1,80 +1,165 @@
 import { describe, expect, it } from 'vitest'
-import { ApiError } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
-import type { ResourceType } from './api/resource-type.ts'
-import { customResourceDefinitions } from './api/resources.ts'
-import { openOperatedLonghorn } from './controllers/testing/longhorn-operator.ts'
+import { longhornNamespace, longhornReplicas, longhornSettings, longhornVolumeAttachments } from './api/longhorn.ts'
+import { nodeDisruptions } from './api/node-disruption.ts'
+import { customResourceDefinitions, deployments, podDisruptionBudgets } from './api/resources.ts'
+import { persistentVolumes, storageClasses } from './api/storage.ts'
+import { describeRights, type RightsCase } from './controllers/testing/describe-rights.ts'
+import { type OperatedLonghorn, openOperatedLonghorn } from './controllers/testing/longhorn-operator.ts'
 import { buildCustomResourceDefinitions } from './deploy/custom-resource-definitions.ts'
-import { buildAccess, operatorAccount } from './deploy/operator-manifests.ts'
-import { typeOfObject } from './embedded/type-of-object.ts'
-import { serviceAccountUser } from './embedded/user-info.ts'
-import type { KubeApi } from './kube/kube-api.ts'
+import { parseMovingRecord } from './domain/longhorn-drain/moving-record.ts'
 import { createMetrics } from './observability/metrics.ts'
-import { permissionsOf, startOperator } from './operator.ts'
-import { changedApi, openStory } from './world/testing/story.ts'
+import { startOperator } from './operator.ts'
+import { openStory } from './world/testing/story.ts'
 
 const controller = 'longhorn-drain'
+const namespace = longhornNamespace
 
-/** Notes every right that is made use of. Collections are listed in pages, as before servers could stream them. */
-function notingRights(api: KubeApi, used: Set<string>): KubeApi {
-  const note = (verb: string, { group, plural }: ResourceType, subresource?: string) =>
-    used.add(`${verb} ${group}/${plural}${subresource === undefined ? '' : `/${subresource}`}`)
-  return changedApi(api, {
-    list(type, query) {
-      note('list', type as ResourceType)
-      return api.list(type, query)
-    },
-    watch(type, query) {
-      if (query?.sendInitialEvents) throw new ApiError('Invalid', 'sendInitialEvents is forbidden for watch')
-      note('watch', type as ResourceType)
-      return api.watch(type, query)
-    },
-    create(type, object, options) {
-      note('create', type as ResourceType)
-      return api.create(type, object, options)
-    },
-    patch(type, key, patch, options) {
-      note('patch', type as ResourceType, options?.subresource)
-      return api.patch(type, key, patch, options)
-    },
-    delete(type, key, options) {
-      note('delete', type as ResourceType)
-      return api.delete(type, key, options)
-    },
-  })
+/** Bytes that the record of a move says there were. */
+async function recorded({ node }: OperatedLonghorn): Promise<number | undefined> {
+  return parseMovingRecord((await node('node-1')).metadata.annotations?.['cofferdam.io/moving'])?.bytes
 }
 
-describe('the rights of longhorn-drain', () => {
-  it('are enough for a whole drain, and it makes use of every one of them', async () => {
-    const used = new Set<string>()
-    const stage = await openOperatedLonghorn(
-      {
-        settings: { 'node-drain-policy': 'block-for-eviction' },
-        volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
-      },
-      {
-        async api({ api, server }) {
-          const access = buildAccess({ [controller]: permissionsOf[controller] }) as unknown as readonly KubeObject[]
-          for (const object of access) await api.create(typeOfObject(server.catalogue, object) as ResourceType, object)
-          return notingRights(server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)), used)
+async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
+  const flagged = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
+  return flagged.map(({ spec }) => spec?.nodeID ?? '')
+}
+
+/** A move of a detached volume that is taken back, begun again and finished; what is left over then; and all at once as it is said. */
+async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<unknown> {
+  const { api, annotate, controls, cordon, evict, guarded, list, node, placesOf, seconds, setting, told } = stage
+  start()
+  await seconds(180)
+  const before = await guarded()
+  await cordon('node-1')
+  await seconds(5)
+  const { spec } = await api.get(longhornVolumeAttachments, { namespace, name: 'db' })
+  const moving = await node('node-1')
+  await cordon('node-1', false)
+  await controls.attach('db', 'node-2')
+  await seconds(2)
+  await cordon('node-1')
+  await seconds(1)
+  const bytes = await recorded(stage)
+  await api.delete(deployments, { namespace, name: 'csi-provisioner' })
+  await seconds(1)
+  const csi = (await list(podDisruptionBudgets))
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => /^csi/.test(name))
+  await cordon('node-1', false)
+  await seconds(120)
+  const places = await placesOf('db')
+
+  await cordon('node-3')
+  await seconds(5)
+  const released = [await guarded(), await evict('node-3')]
+  await seconds(2)
+  await cordon('node-3', false)
+  await stage.clock.advance(100)
+  const stopped = await guarded()
+  await seconds(30)
+  const back = await guarded()
+
+  await api.create(nodeDisruptions, disruption as never)
+  await seconds(1)
+  await cordon('node-1')
+  await seconds(1)
+  const forReboot = await leaving(stage)
+  await setting('node-drain-policy', 'always-allow')
+  await api.create(storageClasses, storageClass)
+  await api.create(persistentVolumes, persistentVolume)
+  await seconds(1)
+  const byClass = await leaving(stage)
+
+  await cordon('node-1', false)
+  await annotate('guide')
+  await annotate('block-for-eviction', 'wanted-policy')
+  await cordon('node-2')
+  await seconds(5)
+  const { value } = await api.get(longhornSettings, { namespace, name: 'node-drain-policy' })
+  return {
+    before,
+    tickets: Object.keys(spec?.attachmentTickets ?? {}),
+    isAutoEvicting: moving.status?.autoEvicting,
+    isLessLeft: bytes !== undefined && bytes < 256 * 1024 ** 2,
+    csi,
+    places,
+    released,
+    stopped,
+    back,
+    forReboot,
+    byClass,
+    inForce: value,
+    told: await told('node-1'),
+  }
+}
+
+const disruption = {
+  apiVersion: 'cofferdam.io/v1alpha1',
+  kind: 'NodeDisruption',
+  metadata: { name: 'reboot' },
+  spec: { nodeName: 'node-1', intent: 'Reboot' },
+}
+
+const storageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'precious' },
+  provisioner: 'driver.longhorn.io',
+  parameters: { nodeDrainPolicy: 'block-for-eviction' },
+}
+
+const persistentVolume = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolume',
+  metadata: { name: 'pv-db' },
+  spec: {
+    storageClassName: 'precious',
+    capacity: { storage: '1Gi' },
+    accessModes: ['ReadWriteOnce'],
+    csi: { driver: 'driver.longhorn.io', volumeHandle: 'db' },
+  },
+}
+
+const cases: Record<string, RightsCase<OperatedLonghorn>> = {
+  [controller]: {
+    controller,
+    open: () =>
+      openOperatedLonghorn(
+        {
+          settings: { 'node-drain-policy': 'block-for-eviction' },
+          volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
+          timings: { rebuildBytesPerSecond: 8 * 1024 ** 2 },
+          attachForEviction: 'nobody',
         },
-      },
-    )
-    const { controls, cordon, evict, guarded, seconds, until, warned, close } = stage
-    await controls.attach('db', 'node-2')
-    await seconds(5)
-    await cordon('node-1')
-    await until(async () => (await evict('node-1')) === 'going')
-    await cordon('node-1', false)
-    await until(async () => (await guarded()).length === 3, 60)
-    expect(warned).toEqual([])
-    const granted = permissionsOf[controller].flatMap(({ group, resource, verbs }) =>
-      verbs.map((verb) => `${verb} ${group}/${resource}`),
-    )
-    expect([...used].sort()).toEqual(granted.sort())
-    await close()
-  })
-})
+        { notes: { surplus: 'remove' }, controllers: [] },
+      ),
+    story: drainStory,
+    whole: {
+      before: ['node-1', 'node-2', 'node-3'],
+      tickets: ['cofferdam-eviction-db'],
+      isAutoEvicting: true,
+      isLessLeft: true,
+      csi: ['csi-attacher'],
+      places: ['node-1', 'node-2'],
+      released: [['node-1', 'node-2'], 'going'],
+      stopped: ['node-1', 'node-2'],
+      back: ['node-1', 'node-2', 'node-3'],
+      forReboot: [],
+      byClass: ['node-1'],
+      inForce: 'block-for-eviction',
+      told: [
+        'Normal ReplicaMoving',
+        'Normal ReplicaMoving',
+        'Normal ReplicasProtected',
+        'Normal ReplicaMoving',
+        'Normal ReplicaMustLeave',
+      ],
+    },
+  },
+}
+
+describeRights(cases)
 
 describe('an operator in a cluster without Longhorn', () => {
   it('is ready, writes nothing, and reports no failure', async () => {
