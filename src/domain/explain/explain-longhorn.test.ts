@@ -93,6 +93,22 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       ],
     },
   },
+  'a Longhorn that decides itself will be stuck on a copy whose node is gone, which is told before anybody drains': {
+    given: {
+      mode: 'observe',
+      nodes: { n1: {}, n2: {}, n3: { kubernetes: 'absent' } },
+      volumes: { v1: { copies: { ...twoCopies, n3: 'healthy' } } },
+    },
+    then: {
+      mayGo: false,
+      manager: 'waits',
+      blockers: [`replica/v1-n3 LonghornStuck, Longhorn: ${waits}`],
+      lines: [
+        'Longhorn decides (observe), policy block-if-contains-last-replica; 1 replica here',
+        'drained now, 1 thing would hold it',
+      ],
+    },
+  },
   'where a volume finds no room elsewhere, its replica would hold the node': {
     given: {
       policy: 'block-for-eviction',

@@ -2,6 +2,7 @@ import type { Pod } from '../../api/core.ts'
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import { bytesLeftOf } from '../longhorn-drain/bytes-left.ts'
 import { estimateMove } from '../longhorn-drain/estimate-move.ts'
+import { explainLonghornStuck } from '../longhorn-drain/guidance-stuck.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from '../longhorn-drain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
 
@@ -65,18 +66,20 @@ export function answerLonghorn(
   const answer = asked.decision.nodes.find((each) => each.node === nodeName)
   if (node === undefined || answer === undefined) return undefined
   const moving = movingFrom(asked, nodeName)
-  const { mayDrain, reason, explanation } = answer
+  const stuck = explainLonghornStuck(asked.snapshot, asked.decision).find((each) => each.node === nodeName)
+  const { reason, explanation } = stuck ?? answer
+  const blockers = [...answer.blockers, ...(stuck === undefined ? [] : [{ ...stuck, volume: '' }])]
   return {
     ...ruleInForce(view),
     node: nodeName,
     isRehearsed: asked.rehearsed === nodeName,
-    mayDrain,
+    mayDrain: answer.mayDrain && stuck === undefined,
     reason,
     explanation,
     replicas: asked.snapshot.replicas.filter((replica) => replica.node === nodeName).length,
     moving,
     ...(moving.length === 0 ? {} : { progress: progressOf(node, answer.bytesLeft, asked.snapshot.nowMs) }),
-    heldBy: answer.blockers.map((blocker) => ({
+    heldBy: blockers.map((blocker) => ({
       object: blocker.object,
       volume: blocker.volume,
       reason: blocker.reason,

@@ -4,6 +4,7 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import { isInstanceManagerBudget } from '../longhorn-drain/budget-object.ts'
 import type { ReplicaBlocker } from '../longhorn-drain/decision.ts'
+import { explainLonghornStuck } from '../longhorn-drain/guidance-stuck.ts'
 import { drainPolicyLabel } from '../longhorn-drain/policy.ts'
 import type { Reason } from '../reasons.ts'
 import type { Blocker, Cause } from './explanation.ts'
@@ -23,7 +24,11 @@ export function longhornRefusals(
   if (answer === undefined) return undefined
   const { wanted, node, reason, explanation } = answer
   const isRehearsed = view.rehearsed === node
-  if (wanted === 'absent') return isRehearsed && !isBudgetForsaken(view) ? [] : [goingBudget(budget, view)]
+  if (wanted === 'absent') {
+    const stuck = stuckBudget(budget, view, node)
+    if (stuck !== undefined) return [stuck]
+    return isRehearsed && !isBudgetForsaken(view) ? [] : [goingBudget(budget, view)]
+  }
   const behind = longhornBlockers(view, node, pods)
   if (wanted === 'present' && (behind.length > 0 || isRehearsed)) return behind
   const isOpen = reason === ('NotCordoned' satisfies Reason)
@@ -91,6 +96,19 @@ function goingBudget(budget: PodDisruptionBudget, view: LonghornView): LonghornR
     unblocks: isBudgetForsaken(view) ? 'the operator running again' : 'a moment',
     override: `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`,
   }
+}
+
+/** The policy rests, but Longhorn never finds that out. */
+function stuckBudget(
+  budget: PodDisruptionBudget,
+  view: LonghornView,
+  nodeName: string,
+): LonghornRefusals[number] | undefined {
+  const stuck = explainLonghornStuck(view.snapshot, view.decision).find(({ node }) => node === nodeName)
+  if (stuck === undefined) return undefined
+  const { object, reason, explanation, wayOut } = stuck
+  const override = `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`
+  return { object, reason, explanation, holder: keeperOf(view), causes: [], unblocks: wayOut, override }
 }
 
 /** Who makes and removes the budgets of instance managers. */

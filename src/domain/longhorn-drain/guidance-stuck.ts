@@ -2,7 +2,7 @@ import type { Reason } from '../reasons.ts'
 import type { LonghornDecision } from './decision.ts'
 import { IndexedSnapshot, type LonghornIndex } from './longhorn-index.ts'
 import { drainPolicySetting } from './policy.ts'
-import { isHealthy, isUnused } from './protection.ts'
+import { hasProtectedCopyElsewhere, isHealthy, isUnused } from './protection.ts'
 import type { DrainPolicy, LonghornSnapshot, ReplicaView } from './snapshot.ts'
 
 /** Longhorn looks again every half minute; what it did not do in two looks it will not do. */
@@ -46,11 +46,22 @@ export function explainLonghornStuck(
   if (waiting.length === 0) return []
   const index = new IndexedSnapshot()
   index.update(snapshot)
+  const policy = policyMet(snapshot, since === undefined)
   return waiting.flatMap(([node, budget]): StuckNode[] => {
-    const cause = explainGoneNode(index, node) ?? explainPolicy(index, node)
+    const counted = policy === undefined ? [] : index.replicasOn(node).filter((replica) => isCounted(replica, policy))
+    const isAsking = policy !== 'block-for-eviction'
+    const cause =
+      (isAsking ? explainGoneNode(index, counted, node) : undefined) ?? explainPolicy(index, counted, { node, policy })
     if (cause === undefined && since === undefined) return []
     return [{ node, reason: 'LonghornStuck', ...(cause ?? explainSilence(node, budget)) }]
   })
+}
+
+/** What Longhorn goes by. Whoever sees it for the first time may see a guide that is about to put another in force. */
+function policyMet({ settings }: LonghornSnapshot, isFirstSight: boolean): DrainPolicy | undefined {
+  const { mode, policy, inForce } = settings
+  const met = isFirstSight && mode === 'guide' ? policy : inForce
+  return met.known ? met.value : undefined
 }
 
 /** By node, the first of its budgets that should be gone. */
@@ -67,10 +78,8 @@ function lingeringBudgets(snapshot: LonghornSnapshot, decision: LonghornDecision
 }
 
 /** Longhorn asks for the node of every copy, and gives up where Kubernetes has no such node. */
-function explainGoneNode(index: LonghornIndex, node: string): Told | undefined {
-  const { inForce } = index.settings
-  if (inForce.known && inForce.value === 'block-for-eviction') return undefined
-  const gone = heldBy(index, node)
+function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], node: string): Told | undefined {
+  const gone = counted
     .flatMap(({ volume }) => index.copiesOf(volume))
     .filter((copy) => copy.node !== '' && (index.nodes.get(copy.node)?.kubernetes ?? 'absent') === 'absent')
   const copy = gone.find(isHealthy) ?? gone[0]
@@ -83,27 +92,23 @@ function explainGoneNode(index: LonghornIndex, node: string): Told | undefined {
 }
 
 /** Longhorn knows nothing of policies of single volumes, nor of one that is wanted but not in force. */
-function explainPolicy(index: LonghornIndex, node: string): Told | undefined {
-  const { policy, inForce } = index.settings
-  if (!inForce.known) return undefined
-  const isOther = policy.known && policy.value !== inForce.value
-  const held = heldBy(index, node).find(
-    (replica) => isOther || index.volumes.get(replica.volume)?.policy?.known === true,
-  )
+function explainPolicy(
+  index: LonghornIndex,
+  counted: readonly ReplicaView[],
+  { node, policy }: { readonly node: string; readonly policy: DrainPolicy | undefined },
+): Told | undefined {
+  const none: ReadonlySet<string> = new Set()
+  const so = { index, released: none, planned: none, surplus: none }
+  const held = counted.find((replica) => policy === 'block-for-eviction' || !hasProtectedCopyElsewhere(so, replica))
   if (held === undefined) return undefined
   return {
     object: `replica/${held.name}`,
-    explanation: `Nothing should hold node ${node}, but Longhorn goes by ${drainPolicySetting} alone, and under ${inForce.value} replica ${held.name} of volume ${held.volume} holds it.`,
+    explanation: `Nothing should hold node ${node}, but Longhorn goes by ${drainPolicySetting} alone, and under ${policy} replica ${held.name} of volume ${held.volume} holds it.`,
     wayOut: `Move the replica, or set ${drainPolicySetting} to a policy that lets it go.`,
   }
 }
 
-/** Replicas that Longhorn thinks about under the policy in force. */
-function heldBy(index: LonghornIndex, node: string): readonly ReplicaView[] {
-  const { inForce } = index.settings
-  return inForce.known ? index.replicasOn(node).filter((replica) => isCounted(replica, inForce.value)) : []
-}
-
+/** Whether Longhorn asks what else there is of its volume, or whether it is still there. */
 function isCounted(replica: ReplicaView, policy: DrainPolicy): boolean {
   if (policy === 'always-allow') return false
   if (policy === 'block-for-eviction') return true
