@@ -39,7 +39,8 @@ export async function observeLonghornDrains(
   notSeen: string[],
 ): Promise<LonghornView | undefined> {
   const all = async <T extends KubeObject>(type: ResourceType<T>, namespace?: string) => {
-    const query = { ...(namespace === undefined ? {} : { namespace }), signal }
+    // So many lists at once would each listen to the one signal, and Node.js warns of more than ten.
+    const query = { ...(namespace === undefined ? {} : { namespace }), signal: AbortSignal.any([signal]) }
     const what = type.group === '' ? type.plural : `${type.plural}.${type.group}`
     return (await ifAllowed(what, notSeen, () => api.list(type, query)))?.items
   }

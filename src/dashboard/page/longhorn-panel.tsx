@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import { progressText, ruleText } from '../../domain/explain/longhorn-text.ts'
 import type { LonghornBoard, LonghornPlace } from '../longhorn-board.ts'
 import { movedShare } from '../longhorn-story.ts'
@@ -22,9 +23,11 @@ export function LonghornPanel({ board }: { board: LonghornBoard | undefined }) {
         {total} {total === 1 ? 'volume' : 'volumes'}{' '}
         {volumes.map(([count, word, tone]) =>
           count === 0 ? null : (
-            <span key={word} class={`verdict ${tone}`}>
-              {count} {word}
-            </span>
+            <Fragment key={word}>
+              <span class={`verdict ${tone}`}>
+                {count} {word}
+              </span>{' '}
+            </Fragment>
           ),
         )}
       </p>

@@ -37,8 +37,10 @@ function Page() {
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
           <Overview story={told} />
           <ZoneMap story={told} />
-          <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
-          <LonghornPanel board={facts.longhorn[0]} />
+          <div class="under-way">
+            <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
+            <LonghornPanel board={facts.longhorn[0]} />
+          </div>
           <BudgetsTable budgets={facts.budgets} locks={locks.value} keepOf={keepsOf(facts.longhorn)} />
           <EventsList events={facts.events} />
         </main>
