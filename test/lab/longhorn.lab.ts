@@ -82,3 +82,7 @@ it('two reboots asked for at once go one after the other, and the second waits u
   expect(fewest).toBe(1)
   expect(lab.controls.verify('db').isIntact).toBe(true)
 })
+
+it('the real server refused nothing that Longhorn wrote', () => {
+  expect(lab.faults.filter((fault) => /invalid|forbidden/iu.test(fault))).toEqual([])
+})

@@ -44,6 +44,12 @@ const giveUp = giveBack.filter((step) => step !== 'uncordon')
 const ended = { giveBack: giveBack.slice(1), giveUp: giveUp.slice(1) }
 const mayGo = 'node/node-a: NodeMayGo, alice'
 const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
+const moves = {
+  budgets: ['pdb/shop/store'],
+  object: 'replica/db-1',
+  reason: 'ReplicaMoving',
+  wayOut: 'It is being copied.',
+} as const
 const unclean = { ...ceph, isClean: known(false) }
 
 table('once the intent is written', {
@@ -102,6 +108,22 @@ table('once the intent is written', {
       phase: 'Draining',
       steps: [evictJob],
       blockedBy: ['pdb/shop/db: BudgetExhausted, its own pods'],
+    },
+  },
+  'where storage keeps the budget of its own pod, its reason is told in place of a number of pods': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, name: 'store-0', uid: 'store-0-1', budgetUids: ['store-1'] }],
+      budgets: [locked(), { ...web, name: 'store', uid: 'store-1', disruptionsAllowed: 0, currentHealthy: 1 }],
+      ledger: withStorage,
+      storage: [{ ...ceph, holds: [moves, { ...moves, object: 'replica/other', budgets: ['pdb/shop/other'] }] }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'evict store-0 under 1'],
+      blockedBy: ['replica/db-1: ReplicaMoving, pdb/shop/store'],
     },
   },
   'a pod that two budgets cover is named with what to change': {
@@ -517,4 +539,13 @@ it('storage that nobody knows of is not taken for clean', () => {
 it('the cordon, the boot that goes and who stays are on record before the node is touched', () => {
   const { record } = decideDisruption(tell({ record: planned, ledger: acting, budgets: [locked()] }))
   expect(record).toEqual({ ...draining, bootIDAfter: undefined })
+})
+
+it('storage that recovers is asked again soon, and tells in its own words what it waits for', () => {
+  const storage = [{ ...unclean, awaited: 'Replica db-1 is not whole again.' }]
+  const node = { bootID: 'boot-2' }
+  const { blockedBy, recheckAfterMs } = decideDisruption(
+    tell({ budgets: [locked()], ledger: withStorage, record: recovering, node, pods: [web0], storage }),
+  )
+  expect([blockedBy.map(({ wayOut }) => wayOut), recheckAfterMs]).toEqual([['Replica db-1 is not whole again.'], 5000])
 })
