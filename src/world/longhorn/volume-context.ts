@@ -1,3 +1,4 @@
+import { hasReason } from '../../api/api-error.ts'
 import type { Pod } from '../../api/core.ts'
 import {
   type LonghornReplica,
@@ -134,4 +135,21 @@ export async function writeReplica(
   const { stage } = ports
   const written = await stage.api.update(longhornReplicas, { ...replica, spec: { ...replica.spec, ...changes } })
   stage.views.of(longhornReplicas).record(written)
+}
+
+/** Where a replica can be neither made nor deleted, the volume says so. */
+export async function tellFailure<T>(
+  { ports, volume }: VolumeContext,
+  verb: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!hasReason(error, 'Conflict', 'NotFound')) {
+      const because = error instanceof Error ? error.message : String(error)
+      ports.stage.recorder.record(volume, 'Warning', 'EvictionFailed', `Failed to ${verb} a replica: ${because}`)
+    }
+    throw error
+  }
 }

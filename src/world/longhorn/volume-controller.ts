@@ -10,6 +10,7 @@ import {
   longhornVolumes,
 } from '../../api/longhorn.ts'
 import { deleteExactly } from '../actor.ts'
+import { addBetterReplica, createFirstReplicas, replenish } from './new-replicas.ts'
 import {
   filledShareOf,
   newNotes,
@@ -21,15 +22,7 @@ import {
 import { isSet } from './volume-facts.ts'
 import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
 import { advancePhase } from './volume-phase.ts'
-import {
-  addBetterReplica,
-  createFirstReplicas,
-  reflectHealth,
-  removeSpareReplica,
-  replenish,
-  salvage,
-  startRebuild,
-} from './volume-replicas.ts'
+import { reflectHealth, removeSpareReplica, salvage, startRebuild } from './volume-replicas.ts'
 import { reportEngine, reportReplicas, reportVolume } from './volume-report.ts'
 
 /** Keeps every volume attached where it is wanted and its replicas whole. */
