@@ -42,6 +42,8 @@ export interface LonghornOracle {
   readonly rebuilds: () => number
   /** What the story itself takes away is nobody else's fault: copies of this volume may all be lost from now on. */
   excuse(volume: string): void
+  /** All is whole again: from now on machines that fell out before excuse nothing. */
+  forgetOutages(): void
   /** Looks at all that must hold whenever nothing is being written. */
   look(): void
   stop(): void
@@ -81,6 +83,8 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   const copiesOf = (volume: string) => [...replicas.values()].filter(({ spec }) => spec?.volumeName === volume)
   const setting = () => settings.get(`${longhornNamespace}/${drainPolicySetting}`)?.value ?? ''
 
+  const wasOff = (node: string) => node !== '' && (wereOff.has(node) || !isOn(node))
+
   function mayBeLost(replica: LonghornReplica): boolean {
     const own = volumes.get(`${longhornNamespace}/${replica.spec?.volumeName}`)?.metadata.labels?.[drainPolicyLabel]
     const recent = policies.filter(({ untilMs }) => untilMs >= clock.now()).map(({ value }) => value)
@@ -118,8 +122,8 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
       lookAtRebuilt(volume)
     if (before === undefined || !isHealthy(before) || (after !== undefined && isHealthy(after))) return
     if (copiesOf(volume).some((copy) => copy.metadata.name !== replica.metadata.name && isHealthy(copy))) return
-    // Before it stood the copies of machines that fell out; those are not lost by anybody's decision.
-    const fellOut = [replica, ...copiesOf(volume)].some(({ spec }) => wereOff.has(spec?.nodeID ?? ''))
+    // What a machine took with it when it fell out was lost by nobody's decision.
+    const fellOut = [replica, ...copiesOf(volume)].some(({ spec }) => wasOff(spec?.nodeID ?? ''))
     if (fellOut || excused.has(volume) || mayBeLost(before)) return
     const how = after === undefined ? 'was deleted' : 'failed'
     blame(`${volume} was left without a healthy copy when the one on ${replica.spec?.nodeID} ${how}`)
@@ -181,6 +185,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     history,
     rebuilds: () => rebuilds,
     excuse: (volume) => void excused.add(volume),
+    forgetOutages: () => wereOff.clear(),
     look() {
       for (const { metadata } of views.of(nodes).values()) if (!isOn(metadata.name)) wereOff.add(metadata.name)
       for (const node of views.of(longhornNodes).values()) {

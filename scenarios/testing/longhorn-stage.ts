@@ -141,7 +141,7 @@ export async function openLonghornStage(
   const settings = { [drainPolicySetting]: policy, ...description.settings }
   const { controls, stop: stopLonghorn } = createSimulatedLonghorn(
     { api, clock, random: seededRandom(seed + 2), views, isOn: world.kubelet.isOn },
-    { attachForEviction: 'healthy', ...description, volumes, settings },
+    { ...description, volumes, settings },
   )
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))

@@ -1,0 +1,138 @@
+import { drainPolicies } from '../../src/domain/longhorn-drain/snapshot.ts'
+import { type Random, seededRandom } from '../../src/runtime/random.ts'
+import type { LonghornDescription, VolumeDescription } from '../../src/world/longhorn/longhorn-description.ts'
+import { type LonghornStage, openLonghornStage, type StagedDrain } from './longhorn-stage.ts'
+
+export interface Draw {
+  /** A number of seconds, to the millisecond. */
+  between(least: number, most: number): number
+  oneOf<T>(items: readonly T[]): T
+  shuffled<T>(items: readonly T[]): T[]
+}
+
+/** Until all drains are over, but not for longer. */
+export async function waitFor(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>, seconds = 60) {
+  const isOver = () => [...drains.values()].every((drain) => drain.isOver())
+  for (let step = 0; step < seconds * 2 && !isOver(); step += 1) await stage.seconds(0.5)
+  return drains
+}
+
+/** What goes on at the same time as a drain, drawn anew in each round. */
+export interface Race {
+  readonly description?: LonghornDescription
+  /** Drains that were begun, by node. */
+  round(stage: LonghornStage, draw: Draw): Promise<ReadonlyMap<string, StagedDrain>>
+}
+
+export const raceNodes = ['node-1', 'node-2', 'node-3', 'node-4']
+const mib = 1024 ** 2
+const filled = { filled: 0.25, sizeBytes: 256 * mib }
+const volumes: readonly VolumeDescription[] = [
+  { name: 'solo', numberOfReplicas: 1, ...filled },
+  { name: 'db', numberOfReplicas: 2, ...filled },
+  { name: 'trio', numberOfReplicas: 3, ...filled },
+  { name: 'idle', numberOfReplicas: 2, ...filled },
+]
+const names = volumes.map(({ name }) => name)
+const inUse = ['solo', 'db', 'trio']
+
+/** Reasons that an answer about a node gives for holding it. */
+const holdReasons = [
+  'LastReplica',
+  'ReplicaMoving',
+  'ReplicaMustLeave',
+  'NoPlaceForReplica',
+  'VolumeAttached',
+  'VolumeFaulted',
+  'InstanceManagerAway',
+  'DrainPolicyUnknown',
+]
+
+/** Plays rounds of a race on one cluster, which has to be whole again after each of them. Returns what went wrong. */
+export async function play(race: Race, { seed, rounds }: { readonly seed: number; readonly rounds: number }) {
+  const stage = await openLonghornStage(
+    {
+      volumes,
+      timings: { rebuildBytesPerSecond: 8 * mib },
+      blocks: { count: 16, bytes: 128 },
+      drawnOrder: true,
+      ...race.description,
+    },
+    { nodeCount: raceNodes.length, seed, annotations: seed % 2 === 0 ? {} : { 'cofferdam.io/surplus': 'remove' } },
+  )
+  const draw = drawFrom(seededRandom(seed * 7_919))
+  const found: string[] = []
+  try {
+    stage.operate()
+    for (const volume of inUse) await stage.use(volume)
+    for (let round = 1; round <= rounds; round += 1) {
+      stage.trace.chapter(`Round ${round} of seed ${seed}`)
+      const drains = await race.round(stage, draw)
+      found.push(...(await unexplained(stage, drains)))
+      for (const drain of drains.values()) drain.giveUp()
+      await settle(stage, race.description?.settings?.['kubernetes-cluster-autoscaler-enabled'] === 'true')
+    }
+    found.push(...stage.oracle.violations)
+    return found.length === 0 ? [] : [`seed ${seed}: ${found.join('; ')}\n${stage.trace.text()}`]
+  } catch (error) {
+    return [`seed ${seed}: ${[...found, ...stage.oracle.violations].join('; ')} ${(error as Error).message}`]
+  } finally {
+    await stage.close()
+  }
+}
+
+/** Every drain ends, or there is a budget, and an event that names what it waits for. */
+async function unexplained(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>): Promise<string[]> {
+  const sentences: string[] = []
+  for (const [node, drain] of drains) {
+    const isAnswered = async () =>
+      drain.isOver() ||
+      !stage.world.kubelet.isOn(node) ||
+      (stage.guarded().includes(node) && holdReasons.includes(await lastAnswer(stage, node)))
+    for (let step = 0; step < 60 && !(await isAnswered()); step += 1) await stage.seconds(0.5)
+    if (!(await isAnswered()))
+      sentences.push(`the drain of ${node} waits, and what was said last is ${await lastAnswer(stage, node)}`)
+  }
+  return sentences
+}
+
+async function lastAnswer(stage: LonghornStage, node: string): Promise<string> {
+  const told = await stage.told(node)
+  return told.filter((reason) => [...holdReasons, 'ReplicasProtected'].includes(reason)).at(-1) ?? 'nothing'
+}
+
+async function settle(stage: LonghornStage, isThinned: boolean): Promise<void> {
+  for (const node of raceNodes) {
+    if (!stage.world.kubelet.isOn(node)) stage.world.kubelet.powerOn(node)
+    await stage.cordon(node, false)
+  }
+  await stage.setPolicy('block-for-eviction')
+  await stage.until(
+    'all is whole and quiet again',
+    () =>
+      inUse.every((volume) => stage.robustnessOf(volume) === 'healthy') &&
+      stage.volume('idle').status?.state === 'detached' &&
+      stage.flags().length === 0 &&
+      stage.autoEvicting().length === 0 &&
+      (isThinned || stage.guarded().join() === raceNodes.join()),
+    1_800,
+  )
+  if (!stage.isIntact(...names)) throw new Error(`data is wrong\n${stage.trace.text()}`)
+  stage.oracle.forgetOutages()
+}
+
+function drawFrom(random: Random): Draw {
+  const oneOf = <T>(items: readonly T[]) => items[(random.next() * items.length) | 0] as T
+  return {
+    between: (least, most) => Math.round((least + random.next() * (most - least)) * 1_000) / 1_000,
+    oneOf,
+    shuffled(items) {
+      const left = [...items]
+      return items.map(() => left.splice((random.next() * left.length) | 0, 1)[0] as (typeof items)[number])
+    },
+  }
+}
+
+export function drawPolicy(draw: Draw): string {
+  return draw.oneOf(drainPolicies.filter((policy) => policy !== 'always-allow'))
+}
