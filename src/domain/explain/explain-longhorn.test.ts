@@ -4,7 +4,7 @@ import type { Stage } from '../longhorn-drain/testing/longhorn-stage.ts'
 import { explainBudget } from './explain-budget.ts'
 import { explainNode } from './explain-node.ts'
 import { explainPod } from './explain-pod.ts'
-import type { NodeExplanation } from './explanation.ts'
+import type { Blocker, NodeExplanation } from './explanation.ts'
 import { longhornLines } from './longhorn-text.ts'
 import type { Attendance } from './storage-view.ts'
 import { instanceManager, longhornSeen } from './testing/longhorn-objects.ts'
@@ -297,7 +297,7 @@ describe('explaining a node where Longhorn has data', () => {
       },
     })
     expect(blockers).toHaveLength(1)
-    const [{ explanation = '', ...blocker } = {}] = blockers
+    const { explanation, ...blocker } = blockers[0] as Blocker
     expect(blocker).toEqual({
       object: 'replica/v1-n1',
       reason: 'NoPlaceForReplica',
