@@ -176,7 +176,7 @@ describe('the server of the guard', () => {
   })
 
   it('ends though somebody holds a connection on which nothing was ever asked', async () => {
-    await withServer({ limits: { arrivalMs: 50 } }, async (server) => {
+    await withServer({}, async (server) => {
       const silent = connect({ host: '127.0.0.1', port: server.port, ca: bundle })
       await once(silent, 'secureConnect')
       const cut = once(silent, 'close')

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { guardPaths } from '../domain/eviction-guard/webhook-configuration.ts'
 import { CofferdamError } from '../errors.ts'
 import type { GuardAnswer } from './eviction-guard.ts'
@@ -73,8 +74,15 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     (request, response) => void serve(request, response),
   )
   server.maxConnections = limits.connections
+  /** Connections on which nothing was asked yet. They do not count as idle, so whoever closes the server would wait for them. */
+  const unasked = new Set<Duplex>()
+  server.on('secureConnection', (socket) => {
+    unasked.add(socket)
+    socket.once('close', () => unasked.delete(socket))
+  })
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    unasked.delete(request.socket)
     const path = (request.url ?? '/').split('?')[0]
     if (path === '/readyz') return serveReadiness(response)
     if (path !== guardPaths.eviction && path !== guardPaths.locked) {
@@ -154,12 +162,8 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
         close: () =>
           new Promise((closed) => {
             isClosing = true
-            // Nobody else ends connections on which nothing was ever asked: a server that closes looks after them no more.
-            const last = setTimeout(() => server.closeAllConnections(), limits.arrivalMs)
-            server.close(() => {
-              clearTimeout(last)
-              closed()
-            })
+            server.close(() => closed())
+            for (const socket of unasked) socket.destroy()
             server.closeIdleConnections()
           }),
       })

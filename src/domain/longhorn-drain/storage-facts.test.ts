@@ -11,7 +11,7 @@ const failed = { robustness: 'degraded', copies: { n1: 'failed', n2: 'healthy' }
 const leaving = { isCordoned: true, isDraining: true }
 const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
 
-function facts(stage: Stage, since: number | undefined = undefined) {
+function facts(stage: Stage, since?: number) {
   const snapshot = longhornStage(stage)
   return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: decideLonghornDrain })
 }
