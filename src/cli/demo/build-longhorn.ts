@@ -83,16 +83,13 @@ function drainAnnotations(longhorn: LonghornClusterDescription): Record<string, 
 export function buildStorageClasses({ storageClasses: written }: LonghornClusterDescription): KubeObject[] {
   const named = written.some(({ name }) => name === defaultStorageClass)
   const classes = named ? written : [{ name: defaultStorageClass, policy: undefined }, ...written]
-  return classes.map(({ name, policy }) => {
-    const parameters = { ...(policy === undefined ? {} : { [drainPolicyParameter]: policy }) }
-    return {
-      apiVersion: 'storage.k8s.io/v1',
-      kind: 'StorageClass',
-      metadata: { name },
-      provisioner: driver,
-      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-    }
-  })
+  return classes.map(({ name, policy }) => ({
+    apiVersion: 'storage.k8s.io/v1',
+    kind: 'StorageClass',
+    metadata: { name },
+    provisioner: driver,
+    ...(policy === undefined ? {} : { parameters: { [drainPolicyParameter]: policy } }),
+  }))
 }
 
 /** A volume that a workload uses, or that is of a class, is a PersistentVolume too. */

@@ -2,14 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { podDisruptionBudgets } from '../../api/resources.ts'
+import { longhornReplicas } from '../../api/longhorn.ts'
+import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
 import { createLog } from '../../observability/log.ts'
 import { seededRandom } from '../../runtime/random.ts'
 import { VirtualClock } from '../../runtime/virtual-clock.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import { startDemo } from './start-demo.ts'
 
-it('the default cluster is ready in half a minute, with every daemon of Ceph under its budget', async () => {
+it('the default cluster is ready in half a minute, every daemon of Ceph under its budget, and moves the only copy of a volume off a cordoned node', async () => {
   const home = mkdtempSync(join(tmpdir(), 'cofferdam-demo-'))
   const file = new URL('../../../examples/clusters/default.yaml', import.meta.url)
   const clock = new VirtualClock()
@@ -35,6 +36,24 @@ it('the default cluster is ready in half a minute, with every daemon of Ceph und
       'rook-ceph-osd 1',
       'rook-ceph-rgw-my-store 1',
     ])
+
+    const namespace = 'longhorn-system'
+    const guardedNodes = async () =>
+      (await demo.api.list(podDisruptionBudgets, { namespace })).items
+        .flatMap(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? [])
+        .sort()
+    const homeOfArchive = async () =>
+      (await demo.api.list(longhornReplicas, { namespace, labelSelector: 'longhornvolume=archive' })).items.map(
+        ({ spec }) => spec?.nodeID,
+      )
+    const workers = ['worker-a1', 'worker-a2', 'worker-b1', 'worker-b2', 'worker-c1', 'worker-c2']
+    expect([await guardedNodes(), await homeOfArchive()]).toEqual([workers, ['worker-c1']])
+    await demo.api.patch(nodes, { name: 'worker-c1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
+    await clock.advance(60_000)
+    expect(await guardedNodes()).toEqual(workers.filter((node) => node !== 'worker-c1'))
+    const home = await homeOfArchive()
+    expect(home).toHaveLength(1)
+    expect(home).not.toEqual(['worker-c1'])
   } finally {
     const stopped = demo.stop()
     // Whoever still sleeps on this clock wakes up and sees the end.
