@@ -77,6 +77,10 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
   /** Connections on which nothing was asked yet. They do not count as idle, so whoever closes the server would wait for them. */
   const unasked = new Set<Duplex>()
   server.on('secureConnection', (socket) => {
+    if (isClosing) {
+      socket.destroy()
+      return
+    }
     unasked.add(socket)
     socket.once('close', () => unasked.delete(socket))
   })
