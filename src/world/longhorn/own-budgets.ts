@@ -7,10 +7,13 @@ import {
 } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
-import { deleteExactly } from '../actor.ts'
+import { timestamp } from '../../runtime/clock.ts'
+import { deleteExactly, writeStatus } from '../actor.ts'
+import { withCondition } from '../conditions.ts'
 import { instanceManagerLabels } from './instance-manager-name.ts'
 import type { OwnDrainPorts } from './own-evictions.ts'
 import { hasProtectedCopyElsewhere } from './protected-replicas.ts'
+import { isSameValue } from './same-value.ts'
 import { isSet } from './volume-facts.ts'
 
 /** What Longhorn's controller of instance managers does by itself: a budget for each, until its node may be emptied. */
@@ -32,12 +35,23 @@ export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void 
     if (node === undefined) return
     const held = budgets.get(`${namespace}/${name}`)
     const isCordoned = node.spec?.unschedulable === true
+    await reportNode(manager, isCordoned)
     const isThinned = settings.flag('kubernetes-cluster-autoscaler-enabled')
     if (held !== undefined && (isCordoned || isThinned) && mayGo(nodeID)) {
       await deleteExactly(stage, podDisruptionBudgets, held)
     } else if (held === undefined && !isCordoned && !(isThinned && mayGo(nodeID))) {
       budgets.record(await stage.api.create(podDisruptionBudgets, buildBudget(manager, namespace)))
     }
+  }
+
+  async function reportNode(manager: LonghornInstanceManager, isCordoned: boolean): Promise<void> {
+    const conditions = withCondition(manager.status?.conditions, {
+      type: 'NodeReady',
+      ...(isCordoned ? { status: 'False' as const, reason: 'Unschedulable' } : { status: 'True' as const }),
+      lastTransitionTime: timestamp(stage.clock),
+    })
+    const status = { ...manager.status, conditions }
+    if (!isSameValue(status, manager.status)) await writeStatus(stage, longhornInstanceManagers, manager, status)
   }
 
   function mayGo(node: string): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { conditionOf } from '../../api/kube-object.ts'
-import { longhornNamespace, longhornReplicas } from '../../api/longhorn.ts'
+import { longhornInstanceManagers, longhornNamespace, longhornReplicas } from '../../api/longhorn.ts'
 import { deployments, nodes, podDisruptionBudgets } from '../../api/resources.ts'
 import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
 
@@ -35,6 +35,15 @@ describe('a Longhorn that handles drains itself', () => {
     await cordon('node-1')
     await seconds(5)
     expect((await node('node-1')).status?.autoEvicting).toBe(true)
+    const told = (await list(longhornInstanceManagers)).map((manager) => [
+      manager.spec?.nodeID,
+      conditionOf(manager, 'NodeReady')?.reason,
+    ])
+    expect(told.toSorted()).toEqual([
+      ['node-1', 'Unschedulable'],
+      ['node-2', undefined],
+      ['node-3', undefined],
+    ])
     await expect(evictInstanceManagers('node-1')).rejects.toMatchObject({ code: 429 })
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
     await until(async () => (await list(podDisruptionBudgets)).length === 2)
@@ -226,6 +235,38 @@ describe('a Longhorn that handles drains itself', () => {
     expect(first?.spec?.volumeName).toBe('db')
     expect(await flagged(stage)).toEqual([])
     expect(await guardedNodes(stage)).toContain('node-1')
+    stop()
+  })
+
+  it('moves replicas of a cordoned node from disk to disk of that node without end, where cordoned nodes may take replicas', async () => {
+    const stage = await openLonghorn(
+      {
+        ownDrainHandling: true,
+        csi: false,
+        disks: [{ name: 'fast' }, { name: 'slow' }],
+        settings: { 'node-drain-policy': 'block-for-eviction', 'disable-scheduling-on-cordoned-node': 'false' },
+        volumes: [pair],
+      },
+      { nodeCount: 2 },
+    )
+    const { controls, cordon, placesOf, replicasOf, seconds, setting, until, stop } = stage
+    const namesHere = async () =>
+      (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1').map(({ metadata }) => metadata.name)
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    const seen = new Set(await namesHere())
+    await cordon('node-1')
+    await until(async () => {
+      for (const name of await namesHere()) seen.add(name)
+      return seen.size >= 4
+    })
+    await setting('disable-scheduling-on-cordoned-node', 'true')
+    await seconds(60)
+    const settled = await namesHere()
+    await seconds(60)
+    expect(await namesHere()).toEqual(settled)
+    expect(await placesOf('db')).toContain('node-1')
+    expect(controls.verify('db').isIntact).toBe(true)
     stop()
   })
 })
