@@ -45,7 +45,7 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
   await seconds(1)
   const csi = (await list(podDisruptionBudgets))
     .map(({ metadata }) => metadata.name)
-    .filter((name) => /^csi/.test(name))
+    .filter((name) => name.startsWith('csi'))
   await cordon('node-1', false)
   await seconds(120)
   const places = await placesOf('db')
