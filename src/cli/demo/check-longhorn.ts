@@ -76,7 +76,7 @@ function checkCopies(
 ): void {
   if (replicas <= hosts.length || hosts.length === 0 || String(settings[softAffinity]) === 'true') return
   const there = hosts.length === 1 ? 'there is one' : `there are ${hosts.length}`
-  const says = `${replicas} replicas need a node with Longhorn each, and ${there}; use fewer, or set ${softAffinity}: true`
+  const says = `${replicas} replicas need a node with Longhorn each, and ${there}; use fewer, or write ${softAffinity}: true under longhorn.settings`
   problems.push({ path: `${path}.replicas`, says })
 }
 

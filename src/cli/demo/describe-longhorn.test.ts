@@ -149,7 +149,7 @@ describe('a Longhorn that cannot be is refused with the place and the way out', 
     'more replicas than nodes': {
       given: withVolumes('name: v, replicas: 4'),
       says: [
-        'longhorn.volumes[0].replicas: 4 replicas need a node with Longhorn each, and there are 3; use fewer, or set replica-soft-anti-affinity: true',
+        'longhorn.volumes[0].replicas: 4 replicas need a node with Longhorn each, and there are 3; use fewer, or write replica-soft-anti-affinity: true under longhorn.settings',
       ],
     },
     'a strict-local volume of more than one replica': {
