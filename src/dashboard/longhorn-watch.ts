@@ -14,6 +14,7 @@ import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets } from '../api/resources.ts'
 import { persistentVolumes, storageClasses } from '../api/storage.ts'
+import { asDecided } from '../domain/explain/longhorn-view.ts'
 import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
 import { createLonghornParser } from '../domain/longhorn-drain/parse-longhorn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
@@ -72,7 +73,7 @@ export function createLonghornWatch(shared: {
   const isSynced = () => all.every(({ synced }) => synced)
   const look = (): LonghornBoard | undefined => {
     if (!isSynced() || [...caches.nodes.list()].length === 0) return undefined
-    const snapshot = parse({
+    const seen = parse({
       nowMs: clock.now(),
       settings: [...caches.settings.list()],
       nodes: [...caches.nodes.list()],
@@ -87,6 +88,7 @@ export function createLonghornWatch(shared: {
       storageClasses: [...caches.storageClasses.list()],
       persistentVolumes: [...caches.persistentVolumes.list()],
     })
+    const snapshot = asDecided(seen)
     return buildLonghornBoard({ snapshot, decision: judge.decide(snapshot) })
   }
   const refresh = () => {

@@ -217,6 +217,20 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       ],
     },
   },
+  'where Longhorn decides alone, our words for one volume, an intent and a trigger are not counted in': {
+    given: {
+      mode: 'observe',
+      trigger: 'drain',
+      nodes: { n1: { isCordoned: true, intent: 'Reboot' }, n2: {} },
+      volumes: { v1: { copies: { n1: 'healthy' }, policy: 'always-allow' } },
+    },
+    then: {
+      mayGo: false,
+      manager: 'waits',
+      blockers: [`replica/v1-n1 LastReplica, volume/v1: ${waits}`],
+      lines: ['Longhorn decides (observe), policy block-if-contains-last-replica; 1 replica here'],
+    },
+  },
   'a cordoned node that nothing holds waits only for its budget to go': {
     given: { ...leaving, volumes: { v1: { copies: twoCopies } } },
     then: {

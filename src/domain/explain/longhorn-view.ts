@@ -15,8 +15,20 @@ export interface LonghornView extends Attendance {
   readonly rehearsed?: string
 }
 
-export function viewLonghorn(snapshot: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
+export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
+  const snapshot = asDecided(seen)
   return { ...attendance, snapshot, decision: decideLonghornDrain(snapshot) }
+}
+
+/** What whoever decides goes by. Where that is Longhorn alone, it knows no policy of one volume, no intent, and no trigger but a cordon. */
+export function asDecided(snapshot: LonghornSnapshot): LonghornSnapshot {
+  if (snapshot.settings.mode !== 'observe') return snapshot
+  return {
+    ...snapshot,
+    settings: { ...snapshot.settings, trigger: 'cordon' },
+    volumes: snapshot.volumes.map((each) => (each.policy === undefined ? each : { ...each, policy: undefined })),
+    nodes: snapshot.nodes.map((each) => (each.intent === undefined ? each : { ...each, intent: undefined })),
+  }
 }
 
 /** The same view for a node that is leaving or unknown; for an open one, as the same decision would have it in a drain. */
