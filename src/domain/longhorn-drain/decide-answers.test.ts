@@ -44,6 +44,43 @@ describe('what holds a node is told with the replica, the volume, its user, what
     ])
   })
 
+  it("for a replica that finds no place: Longhorn's words, and what makes room", () => {
+    const { nodes } = decide({
+      policy: 'block-for-eviction',
+      nodes: { n1: cordoned, n2: {} },
+      volumes: {
+        db: {
+          copies: { n1: { isEvictionRequested: true }, n2: 'healthy' },
+          schedulingProblem: 'ReplicaSchedulingFailure: insufficient storage',
+        },
+      },
+    })
+    expect(nodes[0]?.blockers).toEqual([
+      {
+        object: 'replica/db-n1',
+        volume: 'db',
+        reason: 'NoPlaceForReplica',
+        explanation:
+          'Replica db-n1 of volume db is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: insufficient storage.',
+        wayOut:
+          'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
+      },
+    ])
+  })
+
+  it('what is left to move does not grow again while a replica that was copied waits to be deleted', () => {
+    const left = (more: object) =>
+      decide({
+        policy: 'block-for-eviction',
+        nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: {}, n3: {} },
+        volumes: {
+          db: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' }, numberOfReplicas: 2, ...more },
+        },
+      }).nodes[0]?.bytesLeft
+    const moved = { n1: { isEvictionRequested: true }, n2: 'healthy', n3: 'healthy' }
+    expect([left({}), left({ rebuiltShare: 0.75 }), left({ copies: moved })]).toEqual([1000, 250, 0])
+  })
+
   it('for a last copy: what is wrong with each of the others', () => {
     const { nodes } = decide({
       nodes: { n1: cordoned, n2: {}, n3: cordoned, n4: {}, n5: {} },

@@ -1,8 +1,9 @@
 import { bytesLeftOf } from './bytes-left.ts'
 import type { EvictionAnswer, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { explainEngine, explainManagerAway, explainReplica, explainUnreadable } from './explain-hold.ts'
+import type { LonghornIndex } from './longhorn-index.ts'
 import type { NodeHolds } from './node-holds.ts'
-import type { SettledSoFar } from './protection.ts'
+import { isHealthy, type SettledSoFar } from './protection.ts'
 import type { LonghornNodeView } from './snapshot.ts'
 
 /** May the node go, and if not, what holds it: engines first, since they hold it under every policy. */
@@ -38,7 +39,15 @@ export function nodeAnswer(
 function bytesToMove({ index }: SettledSoFar, node: string, flagged: ReadonlySet<string>): number {
   let bytes = 0
   for (const { name, volume } of index.replicasOn(node)) {
-    if (flagged.has(name)) bytes += bytesLeftOf(index.volumes.get(volume))
+    if (flagged.has(name) && !isReplaced(index, node, volume)) bytes += bytesLeftOf(index.volumes.get(volume))
   }
   return bytes
+}
+
+/** As many whole copies as the volume wants are elsewhere: what is left on the node only waits to be deleted. */
+function isReplaced(index: LonghornIndex, node: string, volume: string): boolean {
+  const whole = index
+    .copiesOf(volume)
+    .filter((copy) => copy.node !== node && isHealthy(copy) && !copy.isEvictionRequested)
+  return whole.length >= (index.volumes.get(volume)?.numberOfReplicas ?? Number.POSITIVE_INFINITY)
 }

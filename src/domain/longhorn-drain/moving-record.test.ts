@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { buildMovingRecord, decideMovingRecords, type MovingChange, parseMovingRecord } from './moving-record.ts'
+import { longhornStage, type Stage } from './testing/longhorn-stage.ts'
+
+const flagged = { isEvictionRequested: true }
+const moving = { sinceMs: 5_000, bytes: 70 }
+
+const stories: Readonly<Record<string, readonly [Stage, readonly MovingChange[]]>> = {
+  'begins with the first flag, with all that there is to move': [
+    {
+      nodes: { n1: {}, n2: {} },
+      volumes: {
+        v: { copies: { n1: flagged, n2: 'healthy' }, actualBytes: 100 },
+        w: { copies: { n1: flagged }, actualBytes: 200, rebuiltShare: 0.5 },
+      },
+    },
+    [{ node: 'n1', moving: { sinceMs: 0, bytes: 200 } }],
+  ],
+  'stays as it is while flags are up, whatever is left': [
+    { nodes: { n1: { moving } }, volumes: { v: { copies: { n1: flagged }, actualBytes: 10 } } },
+    [],
+  ],
+  'ends with the last flag': [
+    { nodes: { n1: { moving }, n2: {} }, volumes: { v: { copies: { n1: 'healthy' } } } },
+    [{ node: 'n1', moving: undefined }],
+  ],
+  'of volumes that never move counts nothing': [
+    { nodes: { n1: {} }, volumes: { v: { copies: { n1: flagged }, isStrictLocal: true } } },
+    [{ node: 'n1', moving: { sinceMs: 0, bytes: 0 } }],
+  ],
+}
+
+describe('the record of a move', () => {
+  it.each(Object.entries(stories))('%s', (_, [stage, expected]) => {
+    expect(decideMovingRecords(longhornStage(stage))).toEqual(expected)
+  })
+
+  it('is read as it was written', () => {
+    expect(parseMovingRecord(buildMovingRecord(moving))).toEqual(moving)
+  })
+})
