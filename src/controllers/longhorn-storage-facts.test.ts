@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { openLine } from '../../scenarios/testing/cut-line.ts'
 import { ApiError } from '../api/api-error.ts'
-import { longhornSettings } from '../api/longhorn.ts'
+import { longhornNamespace, longhornSettings } from '../api/longhorn.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
-import { nodes } from '../api/resources.ts'
+import { customResourceDefinitions, namespaces, nodes } from '../api/resources.ts'
+import { longhornDefinitions } from '../cli/demo/longhorn-definitions.ts'
+import { createSimulatedLonghorn } from '../world/longhorn/simulated-longhorn.ts'
 import { changedApi } from '../world/testing/story.ts'
+import { openCephStage } from './testing/ceph-stage.ts'
 import { openDisruptionStage } from './testing/disruption-stage.ts'
-import { heldKeys } from './testing/ledger-stage.ts'
+import { createDisruption, heldKeys, installDefinitions } from './testing/ledger-stage.ts'
 import { type LonghornDisruptionStage, openLonghornDisruptions } from './testing/longhorn-disruption-stage.ts'
 
 const key = 'storage/longhorn-system/longhorn'
@@ -219,5 +222,43 @@ it('where there is no Longhorn, and on its nodes without data, no key is taken',
     ['node/node-1'],
     ['node/node-3'],
   ])
+  await stage.close()
+})
+
+it('a node with both Ceph and Longhorn needs the keys of both, and waits for whichever says no', async () => {
+  const stage = await openCephStage()
+  const { api, clock, random, seconds, world } = stage
+  await installDefinitions(api)
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: longhornNamespace } })
+  for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
+  const volume = { ...pair, placedOn: ['node-x', 'node-y'] }
+  const ports = { api, clock, random, isOn: world.kubelet.isOn, onFailure() {} }
+  const longhorn = createSimulatedLonghorn(ports, {
+    volumes: [volume, { ...single, placedOn: ['node-z'] }],
+    ownDrainHandling: true,
+    timings: slowly,
+  })
+  await seconds(30)
+  stage.operate({ controllers: ['ceph-drain', 'longhorn-drain', 'node-disruption', 'disruption-ledger'] })
+  await seconds(30)
+  await createDisruption(api, 'one', 'node-x')
+  await seconds(60)
+  await createDisruption(api, 'two', 'node-z')
+  await seconds(30)
+  const { status } = await api.get(nodeDisruptions, { name: 'two' })
+  const why = (status?.blockedBy ?? []).map(({ object, reason }) => `${object} ${reason}`)
+  expect(new Set((await heldKeys(api)).map((text) => text.split(' ')[0]))).toEqual(
+    new Set(['node/node-x', 'storage/rook-ceph/rook-ceph', key]),
+  )
+  expect([status?.phase, new Set(why)]).toEqual([
+    'Waiting',
+    new Set([
+      `${key} HeldByRequest`,
+      `${key} StorageNeedsNode`,
+      'storage/rook-ceph/rook-ceph HeldByRequest',
+      'storage/rook-ceph/rook-ceph StorageNeedsNode',
+    ]),
+  ])
+  longhorn.stop()
   await stage.close()
 })
