@@ -6,7 +6,7 @@ const mib = 1024 ** 2
 const data = { filled: 0.25, sizeBytes: 256 * mib }
 
 /** A drain and an uncordon, during which something befalls the operator after so many writes. */
-async function tell(befall: (operator: StagedOperator) => void, isReplaced: boolean) {
+async function tell(befall: (operator: StagedOperator) => void, isReplaced = false) {
   const stage = await openLonghornStage({
     volumes: [
       { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], ...data },
@@ -38,7 +38,7 @@ async function tell(befall: (operator: StagedOperator) => void, isReplaced: bool
       },
       300,
     )
-    await stage.cordon('node-1', false)
+    await stage.cordon('node-1')
     await stage.seconds(10)
     await thaw()
     await stage.until(
@@ -95,7 +95,7 @@ describe('a drain comes to the same end', () => {
     const differing: unknown[] = []
     let writes = 0
     for (; writes < 80; writes += 1) {
-      const { wasHit, outcome } = await tell((operator) => operator.freezeAfter(writes), false)
+      const { wasHit, outcome } = await tell((operator) => operator.freezeAfter(writes))
       if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
       if (!wasHit) break
     }

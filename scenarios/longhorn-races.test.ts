@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { drainPolicies } from '../src/domain/longhorn-drain/snapshot.ts'
-import { type Draw, drawPolicy, play, type Race, raceNodes, waitFor } from './testing/longhorn-races.ts'
+import { type Draw, drawPolicy, play, type Race, raceNodes, raceVolumes, waitFor } from './testing/longhorn-races.ts'
 import type { LonghornStage } from './testing/longhorn-stage.ts'
 
-const seeds = [1, 2, 3, 4]
-const rounds = 5
+/** Rounds on each of the clusters; every one of them is drawn anew. */
+const seeds = [1, 2]
+const rounds = 10
 
 /** A node that holds a replica of each of these. */
 function holderOf(stage: LonghornStage, draw: Draw, ...volumes: readonly string[]): string {
@@ -14,7 +15,7 @@ function holderOf(stage: LonghornStage, draw: Draw, ...volumes: readonly string[
 
 /** Where a copy is being built now. */
 function targetOf(stage: LonghornStage): string | undefined {
-  const built = ['solo', 'db', 'trio', 'idle'].flatMap((volume) => stage.replicasOf(volume))
+  const built = raceVolumes.flatMap((volume) => stage.replicasOf(volume))
   return built.find(({ spec }) => spec?.nodeID !== '' && spec?.healthyAt === '' && spec.failedAt === '')?.spec?.nodeID
 }
 
@@ -48,7 +49,7 @@ const races: Readonly<Record<string, Race>> = {
   },
   'a node is uncordoned in the middle of a rebuild, and cordoned again': {
     async round(stage, draw) {
-      const node = holderOf(stage, draw, draw.oneOf(['solo', 'db', 'trio', 'idle']))
+      const node = holderOf(stage, draw, draw.oneOf(raceVolumes))
       await stage.cordon(node)
       await whileMoving(stage)
       await stage.seconds(draw.between(0, 8))
@@ -123,6 +124,7 @@ const races: Readonly<Record<string, Race>> = {
     },
   },
   'budgets are thinned for the autoscaler, and two nodes leave': {
+    copies: 3,
     description: { settings: { 'kubernetes-cluster-autoscaler-enabled': 'true' } },
     async round(stage, draw) {
       await stage.setPolicy(drawPolicy(draw))

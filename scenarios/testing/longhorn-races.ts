@@ -11,7 +11,7 @@ export interface Draw {
 }
 
 /** Until all drains are over, but not for longer. */
-export async function waitFor(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>, seconds = 60) {
+export async function waitFor(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>, seconds = 45) {
   const isOver = () => [...drains.values()].every((drain) => drain.isOver())
   for (let step = 0; step < seconds * 2 && !isOver(); step += 1) await stage.seconds(0.5)
   return drains
@@ -20,6 +20,8 @@ export async function waitFor(stage: LonghornStage, drains: ReadonlyMap<string, 
 /** What goes on at the same time as a drain, drawn anew in each round. */
 export interface Race {
   readonly description?: LonghornDescription
+  /** Of the volumes with several. Default 2. */
+  readonly copies?: number
   /** Drains that were begun, by node. */
   round(stage: LonghornStage, draw: Draw): Promise<ReadonlyMap<string, StagedDrain>>
 }
@@ -27,14 +29,9 @@ export interface Race {
 export const raceNodes = ['node-1', 'node-2', 'node-3', 'node-4']
 const mib = 1024 ** 2
 const filled = { filled: 0.25, sizeBytes: 256 * mib }
-const volumes: readonly VolumeDescription[] = [
-  { name: 'solo', numberOfReplicas: 1, ...filled },
-  { name: 'db', numberOfReplicas: 2, ...filled },
-  { name: 'trio', numberOfReplicas: 3, ...filled },
-  { name: 'idle', numberOfReplicas: 2, ...filled },
-]
-const names = volumes.map(({ name }) => name)
-const inUse = ['solo', 'db', 'trio']
+const inUse = ['solo', 'db']
+/** Two are in use, one is not. */
+export const raceVolumes = [...inUse, 'idle']
 
 /** Reasons that an answer about a node gives for holding it. */
 const holdReasons = [
@@ -50,6 +47,11 @@ const holdReasons = [
 
 /** Plays rounds of a race on one cluster, which has to be whole again after each of them. Returns what went wrong. */
 export async function play(race: Race, { seed, rounds }: { readonly seed: number; readonly rounds: number }) {
+  const volumes: VolumeDescription[] = raceVolumes.map((name) => ({
+    name,
+    numberOfReplicas: name === 'solo' ? 1 : (race.copies ?? 2),
+    ...filled,
+  }))
   const stage = await openLonghornStage(
     {
       volumes,
@@ -117,7 +119,7 @@ async function settle(stage: LonghornStage, isThinned: boolean): Promise<void> {
       (isThinned || stage.guarded().join() === raceNodes.join()),
     1_800,
   )
-  if (!stage.isIntact(...names)) throw new Error(`data is wrong\n${stage.trace.text()}`)
+  if (!stage.isIntact(...raceVolumes)) throw new Error(`data is wrong\n${stage.trace.text()}`)
   stage.oracle.forgetOutages()
 }
 
