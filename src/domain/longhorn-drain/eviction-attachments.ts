@@ -34,11 +34,10 @@ export function evictionTicketId(volume: string): string {
  * one for which there is no place: it would be attached for nothing.
  */
 export function decideEvictionAttachments(snapshot: LonghornSnapshot): EvictionAttachments {
-  const leaving = new Set(
-    snapshot.replicas.flatMap(({ isEvictionRequested, isBeingDeleted, volume }) =>
-      isEvictionRequested && !isBeingDeleted ? [volume] : [],
-    ),
-  )
+  const leaving = new Set<string>()
+  for (const { isEvictionRequested, isBeingDeleted, volume } of snapshot.replicas) {
+    if (isEvictionRequested && !isBeingDeleted) leaving.add(volume)
+  }
   const concerned = snapshot.volumes.filter((volume) => leaving.has(volume.name) || ownTicket(volume) !== undefined)
   if (concerned.length === 0) return { changes: [], withoutPlace: [] }
   const surroundings = new Surroundings(snapshot, new Set(concerned.map(({ name }) => name)))
