@@ -4,6 +4,7 @@ import { hasLonghornData, longhornStorageFacts, longhornStorageKey, unknownLongh
 import { longhornStage, managerView, type Stage } from './testing/longhorn-stage.ts'
 
 const open = { n1: {}, n2: {}, n3: {} }
+const bare = { n1: { hasBudget: false }, n2: { hasBudget: false }, n3: { hasBudget: false } }
 const away = { kubernetes: 'silent', isCordoned: true, manager: { isRunning: false } } as const
 const lastHere = { nodes: { ...open, n2: away }, volumes: { db: { copies: { n1: 'healthy', n2: 'failed' } } } } as const
 const alone = { copies: { n1: 'healthy' } } as const
@@ -12,7 +13,8 @@ const leaving = { isCordoned: true, isDraining: true }
 const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
 
 function facts(stage: Stage, since?: number) {
-  const snapshot = longhornStage(stage)
+  const seen = longhornStage(stage)
+  const snapshot = { ...seen, settings: { ...seen.settings, mode: stage.mode ?? 'owner' } }
   return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: decideLonghornDrain })
 }
 
@@ -53,6 +55,18 @@ describe('a node with data of Longhorn may begin to leave', () => {
     'where a last copy holds only while it runs: it may stop when its pods have left': {
       given: { policy: 'allow-if-replica-is-stopped', nodes: open, volumes: { db: alone } },
       then: 'yes, behind LastReplica',
+    },
+    'when the budget that protects the other copy is made only once it is cordoned, as where nodes come and go': {
+      given: { isAutoscaled: true, nodes: bare, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      then: 'yes',
+    },
+    'not where such a budget would protect nothing whole': {
+      given: { isAutoscaled: true, nodes: bare, volumes: { db: { copies: { n1: 'healthy', n2: 'rebuilding' } } } },
+      then: 'no',
+    },
+    'not while nobody protects the other copy and Longhorn should': {
+      given: { mode: 'observe', nodes: bare, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
+      then: 'no',
     },
     'under always-allow, whatever it has': {
       given: { policy: 'always-allow', nodes: open, volumes: { db: alone } },

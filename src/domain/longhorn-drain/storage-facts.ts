@@ -37,13 +37,17 @@ export function hasLonghornData({ replicas, instanceManagers }: LonghornSnapshot
  */
 export function longhornStorageFacts(question: LonghornStorageQuestion): StorageFacts {
   const { snapshot, node, decide } = question
-  const answer = decide(asLeaving(snapshot, node)).nodes.find((each) => each.node === node)
+  const leaving = asLeaving(snapshot, node)
+  const decision = decide(leaving)
+  const answer = answerOf(decision, node)
+  const budgets = budgetsOnceLeaving(leaving, decision, node)
+  const later = budgets === leaving.budgets ? answer : answerOf(decide({ ...leaving, budgets }), node)
   const awaited = awaitedCopies(question)
   return {
     key: longhornStorageKey,
     uid: '',
     failureDomain: node,
-    mayGo: mayGo(snapshot, answer),
+    mayGo: mayGo(snapshot, later),
     isClean: isClean(snapshot, node, awaited),
     ...(awaited.length === 0 ? {} : { awaited: explainAwaited(snapshot, node, awaited) }),
     holds: holdsOf(snapshot, answer),
@@ -62,6 +66,23 @@ function asLeaving(snapshot: LonghornSnapshot, name: string): LonghornSnapshot {
     node.name === name ? { ...node, isCordoned: true, isDraining: true } : node,
   )
   return { ...snapshot, nodes }
+}
+
+function answerOf({ nodes }: LonghornDecision, node: string): NodeAnswer | undefined {
+  return nodes.find((each) => each.node === node)
+}
+
+/** Those of other nodes are made when this one is cordoned, where we make them, and where only what is needed has one. */
+function budgetsOnceLeaving(
+  { settings, budgets }: LonghornSnapshot,
+  decision: LonghornDecision,
+  node: string,
+): ReadonlySet<string> {
+  if (settings.mode !== 'owner' && !settings.isAutoscaled) return budgets
+  const made = decision.budgets.filter(
+    (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
+  )
+  return made.length === 0 ? budgets : new Set([...budgets, ...made.map(({ instanceManager }) => instanceManager)])
 }
 
 function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): StorageFacts['mayGo'] {
