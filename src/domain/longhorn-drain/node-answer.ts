@@ -46,8 +46,8 @@ function bytesToMove({ index }: SettledSoFar, node: string, flagged: ReadonlySet
 
 /** As many whole copies as the volume wants are elsewhere: what is left on the node only waits to be deleted. */
 function isReplaced(index: LonghornIndex, node: string, volume: string): boolean {
-  const whole = index
-    .copiesOf(volume)
-    .filter((copy) => copy.node !== node && isHealthy(copy) && !copy.isEvictionRequested)
-  return whole.length >= (index.volumes.get(volume)?.numberOfReplicas ?? Number.POSITIVE_INFINITY)
+  const wanted = index.volumes.get(volume)?.numberOfReplicas ?? Number.POSITIVE_INFINITY
+  const copies = index.copiesOf(volume)
+  if (copies.length <= wanted) return false
+  return copies.filter((copy) => copy.node !== node && isHealthy(copy) && !copy.isEvictionRequested).length >= wanted
 }
