@@ -36,6 +36,17 @@ const races: Readonly<Record<string, Race>> = {
       return waitFor(stage, drains)
     },
   },
+  'two nodes are cordoned while no operator is there, and then one comes': {
+    async round(stage, draw, operator) {
+      await stage.setPolicy(drawPolicy(draw))
+      await stage.seconds(2)
+      operator.leaves()
+      const drains = new Map(draw.shuffled(stage.placesOf('db')).map((node) => [node, stage.drain(node)]))
+      await stage.seconds(draw.between(5, 20))
+      operator.comes()
+      return waitFor(stage, drains)
+    },
+  },
   'the policy changes in the middle of a drain, again and again': {
     async round(stage, draw) {
       const node = holderOf(stage, draw, 'db')

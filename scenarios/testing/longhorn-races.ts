@@ -23,7 +23,13 @@ export interface Race {
   /** Of the volumes with several. Default 2. */
   readonly copies?: number
   /** Drains that were begun, by node. */
-  round(stage: LonghornStage, draw: Draw): Promise<ReadonlyMap<string, StagedDrain>>
+  round(stage: LonghornStage, draw: Draw, operator: Attendance): Promise<ReadonlyMap<string, StagedDrain>>
+}
+
+/** Whether anybody is there. */
+export interface Attendance {
+  leaves(): void
+  comes(): void
 }
 
 export const raceNodes = ['node-1', 'node-2', 'node-3', 'node-4']
@@ -65,11 +71,17 @@ export async function play(race: Race, { seed, rounds }: { readonly seed: number
   const draw = drawFrom(seededRandom(seed * 7_919))
   const found: string[] = []
   try {
-    stage.operate()
+    let operator = stage.operate()
+    const attendance: Attendance = {
+      leaves: () => operator.kill(),
+      comes() {
+        operator = stage.operate()
+      },
+    }
     for (const volume of inUse) await stage.use(volume)
     for (let round = 1; round <= rounds; round += 1) {
       stage.trace.chapter(`Round ${round} of seed ${seed}`)
-      const drains = await race.round(stage, draw)
+      const drains = await race.round(stage, draw, attendance)
       found.push(...(await unexplained(stage, drains)))
       for (const drain of drains.values()) drain.giveUp()
       await settle(stage, race.description?.settings?.['kubernetes-cluster-autoscaler-enabled'] === 'true')
