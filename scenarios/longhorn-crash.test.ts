@@ -38,7 +38,7 @@ async function tell(befall: (operator: StagedOperator) => void, isReplaced = fal
       },
       300,
     )
-    await stage.cordon('node-1')
+    await stage.cordon('node-1', false)
     await stage.seconds(10)
     await thaw()
     await stage.until(
