@@ -140,6 +140,15 @@ const stories: Readonly<Record<string, readonly [Stage, string]>> = {
     },
     'v-',
   ],
+  'Longhorn asks for the same afterwards, on the node that leaves: ours stays, and the engine where it is': [
+    {
+      nodes: three,
+      volumes: {
+        v: { copies, state: 'attached', tickets: [own('n2'), { ...own('n1'), id: 'volume-eviction-controller-v' }] },
+      },
+    },
+    '',
+  ],
   'a workload that wants the volume gets it': [
     { nodes: three, volumes: { v: { copies, state: 'attached', tickets: [own('n2'), workload] } } },
     'v-',

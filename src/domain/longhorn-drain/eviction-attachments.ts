@@ -60,7 +60,9 @@ function ownTicket({ name, tickets }: VolumeView): AttachmentTicketView | undefi
 }
 
 function mayBeAttached(volume: VolumeView, held: AttachmentTicketView | undefined): boolean {
-  const isWantedByOthers = (volume.tickets ?? []).some((ticket) => ticket !== held)
+  // Longhorn asks for the same a moment later, but to the node that owns the volume, be it the one that leaves.
+  const isForTheSame = ({ type }: AttachmentTicketView) => held !== undefined && type === evictionTicketType
+  const isWantedByOthers = (volume.tickets ?? []).some((ticket) => ticket !== held && !isForTheSame(ticket))
   if (isWantedByOthers || volume.isStrictLocal || volume.robustness === 'faulted') return false
   return held !== undefined || volume.state === 'detached'
 }
