@@ -23,6 +23,7 @@ import {
 } from './drain-result.ts'
 import { renderDrain } from './drain-text.ts'
 import { findObject } from './find-object.ts'
+import { observeLonghornDrains } from './observe-longhorn.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeRehearsal } from './observe-rehearsal.ts'
 import { observeStorage } from './observe-storage.ts'
@@ -167,14 +168,15 @@ async function rehearse(wanted: WantedDisruption, context: DrainContext): Promis
     api.list(podDisruptionBudgets, { signal }),
     findUnderWay({ api, signal }, wanted.nodeName),
   ])
-  const { storage, notSeen } = await observeStorage({
-    api,
-    budgets: budgets.items,
-    operator: (unseen) => observeOperator({ api, leaseNamespace: flags.leaseNamespace, now, signal }, unseen),
-    signal,
-  })
-  const question = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
   const unsure: string[] = []
+  const operator = (unseen: string[]) =>
+    observeOperator({ api, leaseNamespace: flags.leaseNamespace, now, signal }, unseen)
+  const [{ storage, notSeen }, longhorn] = await Promise.all([
+    observeStorage({ api, budgets: budgets.items, operator, signal }),
+    observeLonghornDrains({ api, clock: ports.clock, operator, signal }, unsure),
+  ])
+  const seen = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
+  const question = longhorn === undefined ? seen : { ...seen, longhorn }
   const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, unsure)
   return {
     outcome: 'planned',

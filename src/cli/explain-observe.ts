@@ -76,7 +76,12 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
     observeHolds(question, budgets.items, unheld),
     longhornBehind(question, unheld),
   ])
-  const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items }, question, unheld)
+  const rehearsal = await rehearsalFor(
+    onNode.items,
+    { name, storage, budgets: budgets.items, longhorn },
+    question,
+    unheld,
+  )
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
   return { kind: 'node', ...explainNode({ node, ...guards, now }), observedAt: now, notSeen: [...notSeen, ...unheld] }
@@ -96,7 +101,7 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
     observeHolds(question, budgets.items, unheld),
     guarding.some(isInstanceManagerBudget) ? longhornBehind(question, unheld) : undefined,
   ])
-  const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined }
+  const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined, longhorn }
   const rehearsal = await rehearsalFor([pod], place, question, unheld)
   const guards = { pods: peers, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
   const explanation = { ...explainPod({ pod, ...guards }), ...(await longhornField(longhorn, guarding, question)) }
@@ -142,10 +147,12 @@ async function rehearsalFor(
     name,
     storage,
     budgets,
+    longhorn,
   }: {
     readonly name: string
     readonly storage: readonly StorageView[]
     readonly budgets: readonly PodDisruptionBudget[] | undefined
+    readonly longhorn: LonghornView | undefined
   },
   { api, clock, signal }: Question,
   notSeen: string[],
@@ -159,7 +166,11 @@ async function rehearsalFor(
     nowMs: clock.now(),
   })
   const rehearsal = await ifAllowed(`what stays on ${name}`, notSeen, () =>
-    observeRehearsal(request, { api, clock, signal, storage, ...(budgets === undefined ? {} : { budgets }) }, notSeen),
+    observeRehearsal(
+      request,
+      { api, clock, signal, storage, ...(budgets && { budgets }), ...(longhorn && { longhorn }) },
+      notSeen,
+    ),
   )
   return rehearsal === undefined ? {} : { rehearsal }
 }

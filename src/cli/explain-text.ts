@@ -76,7 +76,7 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
     DrainCompleted: `drained${forText(node.drainSince, now)}`,
     CordonedOnly: 'nobody evicts its pods',
   }
-  return [ready, cordoned, drain[node.drain as keyof typeof drain]].join(', ')
+  return [ready, cordoned, drain[node.drain as keyof typeof drain]].filter((part) => part !== undefined).join(', ')
 }
 
 function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {

@@ -4,9 +4,12 @@ import { podDisruptionBudgets } from '../api/resources.ts'
 import { createLedgerStore } from '../controllers/ledger-store.ts'
 import { parseHoldableBudget } from '../controllers/node-disruption-objects.ts'
 import { observeDisruption } from '../controllers/node-disruption-observe.ts'
-import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
+import type { DisruptionSnapshot, StorageFacts } from '../domain/drain-lock/snapshot.ts'
+import type { LonghornView } from '../domain/explain/longhorn-view.ts'
 import { recordedStorage } from '../domain/explain/recorded-storage.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import { decideLonghornDrain } from '../domain/longhorn-drain/decide.ts'
+import { hasLonghornData, longhornStorageFacts } from '../domain/longhorn-drain/storage-facts.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { listView } from './list-view.ts'
@@ -19,12 +22,13 @@ export interface RehearsalQuestion {
   /** What is on record of Ceph. */
   readonly storage: readonly StorageView[]
   readonly budgets?: readonly PodDisruptionBudget[]
+  readonly longhorn?: LonghornView
 }
 
 /** What the operator would see if this request were made now. Nothing is written. */
 export async function observeRehearsal(
   request: NodeDisruption,
-  { api, clock, signal, storage, budgets }: RehearsalQuestion,
+  { api, clock, signal, storage, budgets, longhorn }: RehearsalQuestion,
   notSeen: string[],
 ): Promise<DisruptionSnapshot> {
   const [listed, settings] = await Promise.all([
@@ -44,9 +48,16 @@ export async function observeRehearsal(
         pods: listView([], {}),
         budgets: listView(listed.map(parseHoldableBudget), { namespace: ({ namespace }) => namespace }),
       },
-      observeStorage: async (about) => ('node' in about ? recordedStorage(storage, about.node) : []),
+      observeStorage: async (about) =>
+        'node' in about ? [...recordedStorage(storage, about.node), ...longhornFacts(longhorn, about.node)] : [],
     },
     request,
     { isFresh: true, signal },
   )
+}
+
+function longhornFacts(longhorn: LonghornView | undefined, node: string): StorageFacts[] {
+  if (longhorn === undefined || !hasLonghornData(longhorn.snapshot, node)) return []
+  const { snapshot } = longhorn
+  return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: decideLonghornDrain })]
 }

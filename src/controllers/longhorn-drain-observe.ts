@@ -19,11 +19,8 @@ import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets } from '../api/resources.ts'
-import type {
-  LonghornObjects,
-  PersistentVolumeLike,
-  StorageClassLike,
-} from '../domain/longhorn-drain/parse-longhorn.ts'
+import type { PersistentVolume, StorageClass } from '../api/storage.ts'
+import type { LonghornObjects } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { drainPolicySetting } from '../domain/longhorn-drain/policy.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
@@ -40,8 +37,8 @@ export interface LonghornViews {
   readonly kubeNodes: WatchView<Node>
   readonly budgets: WatchView<PodDisruptionBudget>
   readonly disruptions: WatchView<NodeDisruption>
-  readonly storageClasses: WatchView<StorageClassLike>
-  readonly persistentVolumes: WatchView<PersistentVolumeLike>
+  readonly storageClasses: WatchView<StorageClass>
+  readonly persistentVolumes: WatchView<PersistentVolume>
 }
 
 export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {

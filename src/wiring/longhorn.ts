@@ -15,11 +15,10 @@ import {
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { deployments, nodes } from '../api/resources.ts'
-import { persistentVolumes, storageClasses } from '../api/storage.ts'
+import { type PersistentVolume, persistentVolumes, type StorageClass, storageClasses } from '../api/storage.ts'
 import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
 import type { LonghornViews } from '../controllers/longhorn-drain-observe.ts'
 import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object.ts'
-import type { PersistentVolumeLike, StorageClassLike } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { applyBudgets } from '../kube/apply-budgets.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
@@ -148,11 +147,11 @@ function slimDeployment({ apiVersion, kind, metadata, spec }: Deployment): Selec
   }
 }
 
-function slimStorageClass({ apiVersion, kind, metadata, parameters }: StorageClassLike): StorageClassLike {
+function slimStorageClass({ apiVersion, kind, metadata, parameters }: StorageClass): StorageClass {
   return { apiVersion, kind, metadata: { name: metadata.name }, ...(parameters === undefined ? {} : { parameters }) }
 }
 
-function slimPersistentVolume({ apiVersion, kind, metadata, spec }: PersistentVolumeLike): PersistentVolumeLike {
+function slimPersistentVolume({ apiVersion, kind, metadata, spec }: PersistentVolume): PersistentVolume {
   const { storageClassName, csi } = spec ?? {}
   return {
     apiVersion,

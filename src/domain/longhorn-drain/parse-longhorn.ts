@@ -11,6 +11,7 @@ import type {
 } from '../../api/longhorn.ts'
 import type { NodeDisruption } from '../../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { PersistentVolume, StorageClass } from '../../api/storage.ts'
 import { isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
@@ -20,14 +21,6 @@ import { drainPolicyParameter } from './policy.ts'
 import { ListIndex, ListReader } from './read-lists.ts'
 import { Remembered } from './remembered.ts'
 import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
-
-export interface StorageClassLike extends KubeObject {
-  readonly parameters?: Readonly<Record<string, string>>
-}
-
-export interface PersistentVolumeLike extends KubeObject {
-  readonly spec?: { readonly storageClassName?: string; readonly csi?: { readonly volumeHandle?: string } }
-}
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
 export interface LonghornObjects {
@@ -42,8 +35,8 @@ export interface LonghornObjects {
   readonly kubeNodes: readonly Node[]
   readonly budgets: readonly PodDisruptionBudget[]
   readonly disruptions: readonly NodeDisruption[]
-  readonly storageClasses: readonly StorageClassLike[]
-  readonly persistentVolumes: readonly PersistentVolumeLike[]
+  readonly storageClasses: readonly StorageClass[]
+  readonly persistentVolumes: readonly PersistentVolume[]
 }
 
 export type ParseLonghorn = (objects: LonghornObjects) => LonghornSnapshot
@@ -184,7 +177,7 @@ function defaultManager(group: readonly InstanceManagerView[] | undefined, image
   return (chosen ?? (group?.length === 1 ? group[0] : undefined))?.name
 }
 
-function policiesOfClasses(classes: readonly StorageClassLike[]): ReadonlyMap<string, unknown> {
+function policiesOfClasses(classes: readonly StorageClass[]): ReadonlyMap<string, unknown> {
   const policies = new Map<string, unknown>()
   for (const { metadata, parameters } of classes) {
     const policy: unknown = parameters?.[drainPolicyParameter]
@@ -194,7 +187,7 @@ function policiesOfClasses(classes: readonly StorageClassLike[]): ReadonlyMap<st
 }
 
 /** Longhorn's volumes know nothing of classes; their PersistentVolumes do. */
-function classesByHandle(volumes: readonly PersistentVolumeLike[]): ReadonlyMap<string, string> {
+function classesByHandle(volumes: readonly PersistentVolume[]): ReadonlyMap<string, string> {
   const classes = new Map<string, string>()
   for (const { metadata, spec } of volumes) {
     if (spec?.storageClassName !== undefined)
