@@ -5,8 +5,10 @@ import { leases, namespaces, podDisruptionBudgets } from '../api/resources.ts'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../controllers/testing/longhorn-operator.ts'
 import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import { seededRandom } from '../runtime/random.ts'
 import type { LonghornDescription } from '../world/longhorn/longhorn-description.ts'
 import { changedApi } from '../world/testing/story.ts'
+import { createDrainCommand } from './drain.ts'
 import { createExplainCommand } from './explain.ts'
 import type { Explained } from './explain-observe.ts'
 import { createStatusCommand } from './status.ts'
@@ -53,6 +55,16 @@ async function status(api: KubeApi = stage.api) {
   return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'status')
 }
 
+async function rehearse(node: string) {
+  const ports = {
+    connect: inProcess(stage.api).connect,
+    clock: stage.clock,
+    random: seededRandom(1),
+    requester: () => 'me',
+  }
+  return runCommand(createDrainCommand(ports), 'drain', node, '--intent', 'remove', '--dry-run')
+}
+
 async function managerOf(node: string): Promise<string> {
   const { items } = await stage.api.list(podDisruptionBudgets, { namespace: 'longhorn-system' })
   return items.find(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === node)?.metadata.name ?? ''
@@ -92,6 +104,10 @@ describe('explain, where Longhorn is installed', () => {
 
   it('names the last copy that holds a node, in every answer about it', async () => {
     await open('block-if-contains-last-replica')
+    const rehearsed = await rehearse('node-1')
+    expect(rehearsed.code).toBe(3)
+    expect(rehearsed.out).toContain('is the last protected copy of volume single')
+    expect((await rehearse('node-2')).code).toBe(0)
     await stage.cordon('node-1')
     await stage.seconds(5)
     const manager = await managerOf('node-1')
