@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { KubeObject } from '../src/api/kube-object.ts'
-import { longhornInstanceManagers, longhornNamespace, longhornNodes, longhornReplicas } from '../src/api/longhorn.ts'
+import {
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornVolumes,
+} from '../src/api/longhorn.ts'
 import type { ResourceType } from '../src/api/resource-type.ts'
 import { podDisruptionBudgets } from '../src/api/resources.ts'
 import { type DrainPolicy, drainPolicies } from '../src/domain/longhorn-drain/snapshot.ts'
@@ -306,6 +312,24 @@ describe('budgets', () => {
 })
 
 describe('moving', () => {
+  it('a volume that nobody uses is attached for its move to a node that stays, never to the one that leaves, and rests again after it (32)', async () => {
+    await open({ volumes: [pair] })
+    await stage.use('db', 'node-1')
+    await stage.disuse('db')
+    expect(stage.volume('db').status?.ownerID).toBe('node-1')
+    const places = new Set<string>()
+    const end = stage.views.of(longhornVolumes).subscribe(({ after }) => places.add(after?.status?.currentNodeID ?? ''))
+    places.clear()
+    await stage.drained('node-1', 120)
+    await stage.until('db is detached', () => stage.volume('db').status?.state === 'detached', 60)
+    end()
+    expect([[...places].sort(), stage.placesOf('db')]).toEqual([
+      ['', 'node-2'],
+      ['node-2', 'node-3'],
+    ])
+    expectNothingBroken('db')
+  })
+
   it('emptied ten times in turn, a volume has one copy more while it moves, never one less, and the same bytes (27)', async () => {
     await open({ volumes: [pair] })
     await stage.use('db', 'node-2')
