@@ -64,7 +64,8 @@ export const reasons = {
   NoPlaceForReplica: 'No node takes another copy of the volume, so the replica cannot leave.',
   NoPods: 'The budget covers no pod.',
   NodeAway: 'The node is away, and what it needs is held until it is back.',
-  NodeEvictionAsked: 'Longhorn is asked to empty a node, since volumes on it want what the policy in force does not do.',
+  NodeEvictionAsked:
+    'Longhorn is asked to empty a node, since volumes on it want what the policy in force does not do.',
   NodeEvictionWithdrawn: 'Longhorn need not empty a node any more, and its fields are as they were.',
   NodeMayGo: 'Nothing is left on the node but what stays: it may be rebooted or removed.',
   NodeNotReady: "The node's kubelet does not answer, so evicted pods would not finish leaving.",

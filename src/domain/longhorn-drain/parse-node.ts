@@ -84,8 +84,9 @@ function isClosed(kubeNode: Node): boolean {
   return isReadable ? isClosedToPods(kubeNode) : true
 }
 
+/** The condition outlives a drain that was given up for a moment; a node that is open again is not drained. */
 function isDrainSeen(kubeNode: Node | undefined): boolean {
-  return kubeNode !== undefined && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+  return kubeNode !== undefined && isClosed(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
 }
 
 /** Until it is over: a node that is back but still cordoned must not lose its replicas now. */
