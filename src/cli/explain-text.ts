@@ -132,8 +132,8 @@ function budgetFacts({ budget }: BudgetExplanation): Fact[] {
 function alike(blockers: readonly Blocker[]): Blocker[][] {
   const groups = new Map<string, Blocker[]>()
   for (const blocker of blockers) {
-    const { reason, since = '', unblocks, override } = blocker
-    const key = [reason, since, unblocks, override].join('\n')
+    const { reason, since = '', unblocks } = blocker
+    const key = [reason, since, unblocks].join('\n')
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [blocker])
     else group.push(blocker)
@@ -155,7 +155,7 @@ function renderBlockers(group: readonly Blocker[], { paint, now }: Style): strin
     ...causes.map((cause): Fact => ['', cause]),
     ['held by', listText(each(({ holder }) => [holder]))],
     ['ends with', first.unblocks],
-    ['override', first.override],
+    ...some('override', linesOf(each(({ override }) => [override]))),
     ...(waiting.length === 0 ? [] : [['waiting', listText(waiting)] as Fact]),
   ]
   const objects = listText(group.map(({ object }) => object))

@@ -321,7 +321,7 @@ describe('explaining a node where Longhorn has data', () => {
       unblocks:
         'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
       override:
-        'kubectl -n longhorn-system label volumes.longhorn.io NAME cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach',
+        'kubectl -n longhorn-system label volumes.longhorn.io v1 cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach',
       waiting: [waits],
     })
     for (const word of ['v1-n1', 'volume v1', 'pod shop/db-0 on n2', 'no disk has room']) {

@@ -74,7 +74,7 @@ function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string
     ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
     causes: moveReasons.includes(reason) ? absentOperator(view) : [],
     unblocks: wayOut,
-    override: overrideOf(reason, view),
+    override: overrideOf(blocker, view),
   }
 }
 
@@ -138,10 +138,10 @@ const ofPolicy: readonly Reason[] = [
 ]
 
 /** A policy lets replicas go; what the policy has no say in goes with the pod alone. Longhorn itself knows no policy of one volume. */
-function overrideOf(reason: Reason, { snapshot }: LonghornView): string {
+function overrideOf({ reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
   if (!ofPolicy.includes(reason)) return deletePod('NAME')
   if (snapshot.settings.mode === 'owner') {
-    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io NAME ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach`
+    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach`
   }
   const body = JSON.stringify({ value: 'always-allow' })
   return `kubectl -n ${longhornNamespace} patch settings.longhorn.io node-drain-policy --type merge -p '${body}'; then no volume holds a node`
