@@ -1,4 +1,5 @@
 import type { SlackHypergraph } from '../safety/slack-hypergraph.ts'
+import type { Partition } from './class-limits.ts'
 
 /**
  * For every unit and class: how many edges of the unit have as many other members in there as may be down. It may be in a
@@ -6,40 +7,53 @@ import type { SlackHypergraph } from '../safety/slack-hypergraph.ts'
  */
 export class ClassCosts {
   readonly classOf: Int32Array
-  /** Of unit u and class c at `u * classCount + c`. */
-  readonly cells: Int32Array
+  /** Of unit u and class c at `u * count + c`, with the number of classes at the start. */
+  readonly cells: Uint16Array
   /** The first `brokenCount` are the units that are where they may not be. */
   readonly broken: Int32Array
   brokenCount = 0
   readonly #graph: SlackHypergraph
-  readonly #classCount: number
+  readonly #stride: number
   /** In `broken`, -1 where it is not there. */
   readonly #positions: Int32Array
 
-  /** Units of class -1 are nowhere yet. The array is changed by `move`. */
-  constructor(graph: SlackHypergraph, classOf: Int32Array, classCount: number) {
+  /** Assumes: the partition breaks no edge. */
+  constructor(graph: SlackHypergraph, { classOf, count }: Partition) {
     this.#graph = graph
-    this.#classCount = classCount
-    this.classOf = classOf
-    this.cells = new Int32Array(classOf.length * classCount)
+    this.#stride = count
+    this.classOf = classOf.slice()
+    this.cells = new Uint16Array(classOf.length * count)
     this.broken = new Int32Array(classOf.length)
     this.#positions = new Int32Array(classOf.length).fill(-1)
     const { edgeStarts, edgeMembers, slack } = graph
     for (let edge = 0; edge < slack.length; edge += 1) {
       const begin = edgeStarts[edge] as number
       const end = edgeStarts[edge + 1] as number
+      const spare = slack[edge] as number
       for (let at = begin; at < end; at += 1) {
-        const seen = classOf[edgeMembers[at] as number] as number
-        if (seen < 0 || !this.#isFirstOfClass(begin, at)) continue
-        const inside = this.#countIn(begin, end, seen)
+        const its = classOf[edgeMembers[at] as number] as number
+        if (spare > 1 && !this.#isLastToFill(begin, at, spare)) continue
         for (let member = begin; member < end; member += 1) {
           const unit = edgeMembers[member] as number
-          const others = inside - (classOf[unit] === seen ? 1 : 0)
-          if (others >= (slack[edge] as number)) this.#add(unit, seen, 1)
+          if (classOf[unit] !== its) this.#add(unit, its, 1)
         }
       }
     }
-    for (let unit = 0; unit < classOf.length; unit += 1) this.#look(unit)
+  }
+
+  costOf(unit: number, at: number): number {
+    return this.cells[unit * this.#stride + at] as number
+  }
+
+  /** Gives the last class the number of a class that has no units any more. */
+  renumberLast(last: number, emptied: number): void {
+    const { cells, classOf } = this
+    for (let unit = 0; unit < classOf.length; unit += 1) {
+      const row = unit * this.#stride
+      cells[row + emptied] = cells[row + last] as number
+      cells[row + last] = 0
+      if (classOf[unit] === last) classOf[unit] = emptied
+    }
   }
 
   move(unit: number, to: number): void {
@@ -59,7 +73,7 @@ export class ClassCosts {
         if (other === from) left += 1
         else if (other === to) met += 1
       }
-      const leavesRoom = from >= 0 && (left === spare || left === spare + 1)
+      const leavesRoom = left === spare || left === spare + 1
       const takesRoom = met === spare - 1 || met === spare
       if (!leavesRoom && !takesRoom) continue
       for (let at = begin; at < end; at += 1) {
@@ -76,14 +90,14 @@ export class ClassCosts {
   }
 
   #add(unit: number, at: number, by: number): void {
-    const cell = unit * this.#classCount + at
+    const cell = unit * this.#stride + at
     this.cells[cell] = (this.cells[cell] as number) + by
   }
 
   /** Puts the unit among the broken ones or takes it out. */
   #look(unit: number): void {
     const its = this.classOf[unit] as number
-    const isBroken = its >= 0 && (this.cells[unit * this.#classCount + its] as number) > 0
+    const isBroken = (this.cells[unit * this.#stride + its] as number) > 0
     const position = this.#positions[unit] as number
     if (isBroken === position >= 0) return
     if (isBroken) {
@@ -99,18 +113,14 @@ export class ClassCosts {
     this.#positions[unit] = -1
   }
 
-  #isFirstOfClass(begin: number, at: number): boolean {
+  /** Whether this member is the one with which its class has as many of the edge as may be down. */
+  #isLastToFill(begin: number, at: number, spare: number): boolean {
     const { edgeMembers } = this.#graph
     const its = this.classOf[edgeMembers[at] as number]
+    let inside = 1
     for (let before = begin; before < at; before += 1) {
-      if (this.classOf[edgeMembers[before] as number] === its) return false
+      if (this.classOf[edgeMembers[before] as number] === its) inside += 1
     }
-    return true
-  }
-
-  #countIn(begin: number, end: number, of: number): number {
-    let count = 0
-    for (let at = begin; at < end; at += 1) if (this.classOf[this.#graph.edgeMembers[at] as number] === of) count += 1
-    return count
+    return inside === spare
   }
 }

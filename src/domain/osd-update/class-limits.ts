@@ -45,6 +45,16 @@ export class ClassFill {
     this.#change(unit, from, -1)
   }
 
+  /** Gives the last class the number of a class that has no units any more. */
+  renumberLast(last: number, emptied: number): void {
+    const sizes = this.#groupSizes[last]
+    this.#sizes[emptied] = this.#sizes[last] ?? 0
+    this.#sizes.length = last
+    if (sizes === undefined) delete this.#groupSizes[emptied]
+    else this.#groupSizes[emptied] = sizes
+    delete this.#groupSizes[last]
+  }
+
   #change(unit: number, at: number, by: number): void {
     this.#sizes[at] = (this.#sizes[at] ?? 0) + by
     const group = this.#hasGroups ? (this.#problem.groupOf[unit] as number) : -1

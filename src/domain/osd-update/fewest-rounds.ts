@@ -1,5 +1,6 @@
+import type { SlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { classesOf, type Partition, type RoundProblem } from './class-limits.ts'
-import { withOneClassFewer } from './fewer-classes.ts'
+import { withFewerClasses } from './fewer-classes.ts'
 import { fewestClasses } from './fewest-classes.ts'
 import { firstFitByClasses } from './first-fit.ts'
 import { mixedNumbers } from './mixed-numbers.ts'
@@ -14,6 +15,8 @@ export interface Attempt {
 /** Members looked at by reorderings: large clusters get few, small ones many. */
 const reorderingWork = 2_000_000
 const mostReorderings = 30
+const searchWork = 12_000
+const mostLooks = 400
 
 /**
  * The best of the given attempts, of DSATUR, and of what improving the best of them gives.
@@ -36,24 +39,15 @@ export function fewestRounds(given: {
   const { partition, isProved } = fewestClasses(problem, best.partition.count, atLeast)
   if (partition !== undefined) best = { partition, how: 'every possibility tried' }
   if (isProved) return { ...best, how: `${best.how}; no plan has fewer rounds` }
-  const before = best.partition.count
-  while (best.partition.count > atLeast) {
-    const fewer = withOneClassFewer(problem, best.partition, mayGoOn)
-    if (fewer === undefined) break
-    best = { ...best, partition: fewer }
-  }
-  const saved = before - best.partition.count
-  return saved === 0 ? best : { ...best, how: `${best.how}, then ${saved} fewer by search` }
+  const fewer = withFewerClasses({ problem, partition: best.partition, atLeast, mayGoOn })
+  const saved = best.partition.count - fewer.count
+  return saved === 0 ? best : { partition: fewer, how: `${best.how}, then ${saved} fewer by search` }
 }
 
 /** Iterated greedy: the classes are filled again in another order, which can only make them fewer. */
 function reordered(problem: RoundProblem, start: Attempt, atLeast: number): Attempt {
   const { graph } = problem
-  let looks = 0
-  for (let edge = 0; edge < graph.slack.length; edge += 1) {
-    looks += ((graph.edgeStarts[edge + 1] as number) - (graph.edgeStarts[edge] as number)) ** 2
-  }
-  const passes = Math.min(Math.floor(reorderingWork / (looks + graph.osds.length + 1)), mostReorderings)
+  const passes = Math.min(Math.floor(reorderingWork / (workOf(graph) + graph.osds.length + 1)), mostReorderings)
   const numbers = mixedNumbers(graph.osds.length)
   let { partition } = start
   for (let pass = 0; pass < passes && partition.count > atLeast; pass += 1) {
@@ -72,4 +66,23 @@ function swap(list: number[], a: number, b: number): void {
   const kept = list[a] as number
   list[a] = list[b] as number
   list[b] = kept
+}
+
+/** What it costs to look at every member of every edge of every unit. */
+function workOf({ edgeStarts, slack }: SlackHypergraph): number {
+  let work = 0
+  for (let edge = 0; edge < slack.length; edge += 1) {
+    work += ((edgeStarts[edge + 1] as number) - (edgeStarts[edge] as number)) ** 2
+  }
+  return work
+}
+
+/** A budget for the search that is no clock: fewer steps where each costs more. */
+export function fixedBudget(graph: SlackHypergraph): () => boolean {
+  const perStep = workOf(graph) / Math.max(graph.osds.length, 1)
+  let looks = Math.min(Math.max(searchWork / Math.max(perStep, 1), 4), mostLooks)
+  return () => {
+    looks -= 1
+    return looks >= 0
+  }
 }

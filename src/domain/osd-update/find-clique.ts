@@ -1,62 +1,101 @@
 import type { SlackHypergraph } from '../safety/slack-hypergraph.ts'
 
-/** Looks at neighbours, so that small and large clusters get about the same time. */
-const mostLooks = 3_000_000
+/** Up to here every pair of units has a byte of its own. */
+const mostInMatrix = 1_024
 const mostStarts = 64
+/** Members looked at in a cluster that is too large for that; there the cliques that can be found are small anyway. */
+const mostLooks = 400_000
 
 /** Units of which every two share an edge of slack 1: no two of them may be down together. Greedy, so not always the largest. */
 export function findClique(graph: SlackHypergraph): number[] {
-  const { edgeStarts, edgeMembers, slack, unitStarts, unitEdges } = graph
+  const { unitStarts } = graph
   const unitCount = graph.osds.length
   const degreeOf = (unit: number) => (unitStarts[unit + 1] as number) - (unitStarts[unit] as number)
   const starts = Array.from({ length: unitCount }, (_, unit) => unit)
     .sort((a, b) => degreeOf(b) - degreeOf(a) || a - b)
     .slice(0, mostStarts)
-  const isCandidate = new Uint8Array(unitCount)
-  const seen = new Int32Array(unitCount)
-  let mark = 0
-  let looks = 0
+  const neighbours = unitCount <= mostInMatrix ? neighboursByMatrix(graph) : neighboursByEdges(graph)
   let best: number[] = []
   for (const start of starts) {
-    if (looks > mostLooks) break
-    const clique = grow(start)
+    if (neighbours.isExhausted()) break
+    const clique = growClique(start, neighbours.among)
     if (clique.length > best.length) best = clique
   }
   return best.sort((a, b) => a - b)
+}
 
-  function grow(start: number): number[] {
-    const clique = [start]
-    let candidates = neighboursOf(start, false)
-    for (const unit of candidates) isCandidate[unit] = 1
-    while (candidates.length > 0) {
-      let chosen = candidates[0] as number
-      let kept: number[] = []
-      for (const unit of candidates) {
-        const shared = neighboursOf(unit, true)
-        if (unit !== candidates[0] && shared.length <= kept.length) continue
-        chosen = unit
-        kept = shared
-      }
-      clique.push(chosen)
-      for (const unit of candidates) isCandidate[unit] = 0
-      for (const unit of kept) isCandidate[unit] = 1
-      candidates = kept
+interface Neighbours {
+  /** Those of the candidates, or of all when there are none given, that the unit must not be down with. */
+  readonly among: (unit: number, candidates: readonly number[] | undefined) => number[]
+  readonly isExhausted: () => boolean
+}
+
+function growClique(start: number, among: Neighbours['among']): number[] {
+  const clique = [start]
+  let candidates = among(start, undefined)
+  while (candidates.length > 0) {
+    let chosen = candidates[0] as number
+    let kept = among(chosen, candidates)
+    for (const unit of candidates) {
+      const shared = among(unit, candidates)
+      if (shared.length <= kept.length) continue
+      chosen = unit
+      kept = shared
     }
-    return clique
+    clique.push(chosen)
+    candidates = kept
   }
+  return clique
+}
 
-  function neighboursOf(unit: number, amongCandidates: boolean): number[] {
-    mark += 1
-    seen[unit] = mark
+function neighboursByMatrix({ osds, edgeStarts, edgeMembers, slack }: SlackHypergraph): Neighbours {
+  const unitCount = osds.length
+  const isNear = new Uint8Array(unitCount * unitCount)
+  for (let edge = 0; edge < slack.length; edge += 1) {
+    if (slack[edge] !== 1) continue
+    const end = edgeStarts[edge + 1] as number
+    for (let a = edgeStarts[edge] as number; a < end; a += 1) {
+      for (let b = edgeStarts[edge] as number; b < end; b += 1) {
+        if (a !== b) isNear[(edgeMembers[a] as number) * unitCount + (edgeMembers[b] as number)] = 1
+      }
+    }
+  }
+  const everybody = Array.from({ length: unitCount }, (_, unit) => unit)
+  return {
+    among: (unit, candidates = everybody) => candidates.filter((other) => isNear[unit * unitCount + other] === 1),
+    isExhausted: () => false,
+  }
+}
+
+function neighboursByEdges({
+  osds,
+  edgeStarts,
+  edgeMembers,
+  slack,
+  unitStarts,
+  unitEdges,
+}: SlackHypergraph): Neighbours {
+  const marks = new Int32Array(osds.length)
+  let mark = 0
+  let looks = 0
+  return { among, isExhausted: () => looks > mostLooks }
+
+  function among(unit: number, candidates: readonly number[] | undefined): number[] {
+    mark += 2
+    for (const other of candidates ?? []) marks[other] = mark
+    const wanted = candidates === undefined ? -1 : mark
+    const taken = mark + 1
+    marks[unit] = taken
     const found: number[] = []
     for (let entry = unitStarts[unit] as number; entry < (unitStarts[unit + 1] as number); entry += 1) {
       const edge = unitEdges[entry] as number
       if (slack[edge] !== 1) continue
-      for (let at = edgeStarts[edge] as number; at < (edgeStarts[edge + 1] as number); at += 1) {
-        looks += 1
+      const end = edgeStarts[edge + 1] as number
+      looks += end - (edgeStarts[edge] as number)
+      for (let at = edgeStarts[edge] as number; at < end; at += 1) {
         const other = edgeMembers[at] as number
-        if (seen[other] === mark || (amongCandidates && isCandidate[other] === 0)) continue
-        seen[other] = mark
+        if (marks[other] === taken || (wanted > 0 && marks[other] !== wanted)) continue
+        marks[other] = taken
         found.push(other)
       }
     }

@@ -7,7 +7,7 @@ import { fewestWithCanary, withCanary } from './canary-rounds.ts'
 import { classesOf, type Partition, type RoundProblem } from './class-limits.ts'
 import { domainByDomain, domainTypesOf, unitsByDomain } from './domain-by-domain.ts'
 import { emulateRook, rookMax } from './emulate-rook.ts'
-import { type Attempt, fewestRounds } from './fewest-rounds.ts'
+import { type Attempt, fewestRounds, fixedBudget } from './fewest-rounds.ts'
 import { firstFitByClasses } from './first-fit.ts'
 import { type LowerBound, lowerBoundOf } from './lower-bound.ts'
 import { downFirst, smallestFirst } from './round-order.ts'
@@ -39,9 +39,6 @@ export interface RoundPlan {
   readonly how: string
 }
 
-/** What the search may look at without a budget of its own. */
-const looksUnlessTold = 400
-
 /**
  * In which rounds to stop the targets, as few as can be found.
  *
@@ -59,12 +56,12 @@ export function planRounds(input: PlanInput): RoundPlan {
   const { blocked } = graph
   const type = input.domainType ?? failureDomainTypeOf(map).type
   const problem = problemOf(graph, input, unitsByDomain(map, graph, type))
-  const atMostSteps = input.mayGoOn ?? countdown(looksUnlessTold)
+  const mayGoOn = input.mayGoOn ?? fixedBudget(graph)
   if (graph.osds.length === 0) return { rounds: [], lowerBound: lowerBoundOf(problem), blocked, how: 'nothing to plan' }
   const found =
     input.order === 'by-domain'
-      ? inDomainOrder(problem, { domains: unitsByDomain(map, graph, type), type, mayGoOn: atMostSteps })
-      : inFewestRounds(problem, { input, type, mayGoOn: atMostSteps })
+      ? inDomainOrder(problem, { domains: unitsByDomain(map, graph, type), type, mayGoOn })
+      : inFewestRounds(problem, { input, type, mayGoOn })
   const rounds = input.canary === true ? withCanary(found.rounds) : found.rounds
   const placed = input.order === 'by-domain' ? rounds : downFirst(problem, rounds, input.canary === true)
   return {
@@ -153,12 +150,4 @@ function boundWithCanary({ graph, perClass }: RoundProblem, bound: LowerBound): 
   const rounds = fewestWithCanary(graph.osds.length, perClass)
   if (rounds <= bound.rounds) return bound
   return { rounds, why: `${graph.osds.length} OSDs are to be updated, one first, then at most two, four and so on` }
-}
-
-function countdown(looks: number): () => boolean {
-  let left = looks
-  return () => {
-    left -= 1
-    return left >= 0
-  }
 }
