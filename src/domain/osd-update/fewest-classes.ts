@@ -1,8 +1,8 @@
 import { ClassFill, type Partition, type RoundProblem } from './class-limits.ts'
 
 /** What is tried before the search is given up. */
-const mostTries = 200_000
-export const mostUnitsForSearch = 14
+const mostTries = 50_000
+const mostUnitsForSearch = 12
 
 /**
  * The fewest classes there can be, by trying everything that differs in more than the names of classes.

@@ -15,8 +15,7 @@ export interface Attempt {
 /** Members looked at by reorderings: large clusters get few, small ones many. */
 const reorderingWork = 2_000_000
 const mostReorderings = 30
-const searchWork = 12_000
-const mostLooks = 400
+const searchWork = 6_000
 
 /**
  * The best of the given attempts, of DSATUR, and of what improving the best of them gives.
@@ -77,10 +76,10 @@ function workOf({ edgeStarts, slack }: SlackHypergraph): number {
   return work
 }
 
-/** A budget for the search that is no clock: fewer steps where each costs more. */
+/** A budget for the search that is no clock: fewer steps where each costs more, and where there is little to move. */
 export function fixedBudget(graph: SlackHypergraph): () => boolean {
   const perStep = workOf(graph) / Math.max(graph.osds.length, 1)
-  let looks = Math.min(Math.max(searchWork / Math.max(perStep, 1), 4), mostLooks)
+  let looks = Math.min(searchWork / Math.max(perStep, 1), 4 + graph.osds.length / 16)
   return () => {
     looks -= 1
     return looks >= 0
