@@ -15,6 +15,7 @@ export function mostConstrainedFirst(problem: RoundProblem, most: number): Parti
   const { edgeStarts, edgeMembers, slack, unitStarts, unitEdges } = graph
   const unitCount = graph.osds.length
   if (unitCount * most > mostCells) return undefined
+  // Class by class: what one unit closes is then close together.
   const closed = new Uint8Array(unitCount * most)
   const classOf = new Int32Array(unitCount).fill(-1)
   const fill = new ClassFill(problem)
@@ -22,10 +23,11 @@ export function mostConstrainedFirst(problem: RoundProblem, most: number): Parti
   let count = 0
   for (let unit = order.take(); unit !== undefined; unit = order.take()) {
     let chosen = 0
-    while (chosen < most && (closed[unit * most + chosen] === 1 || !fill.mayTake(unit, chosen))) chosen += 1
+    while (chosen < most && (closed[chosen * unitCount + unit] === 1 || !fill.mayTake(unit, chosen))) chosen += 1
     if (chosen === most) return undefined
     classOf[unit] = chosen
     fill.add(unit, chosen)
+    const row = chosen * unitCount
     if (chosen >= count) count = chosen + 1
     const lastEdge = unitStarts[unit + 1] as number
     for (let at = unitStarts[unit] as number; at < lastEdge; at += 1) {
@@ -42,7 +44,7 @@ export function mostConstrainedFirst(problem: RoundProblem, most: number): Parti
       }
       for (let member = begin; member < end; member += 1) {
         const other = edgeMembers[member] as number
-        const cell = other * most + chosen
+        const cell = row + other
         if (closed[cell] === 1) continue
         closed[cell] = 1
         if (order.isWaiting(other)) order.raise(other)
