@@ -53,6 +53,11 @@ const cases: readonly Case[] = [
     },
     rounds: 40,
   },
+  {
+    name: '9,960 OSDs, 60 in a host',
+    cluster: { hosts: 166, osdsPerHost: 60, pools: [{ ...three, pgCount: 300_000 }] },
+    rounds: 40,
+  },
   { name: '10,000 OSDs, EC 4+2', cluster: erasure(6, 5, 150_000), rounds: 83 },
   { name: '10,000 OSDs, EC 8+3', cluster: erasure(11, 9, 80_000), rounds: 27 },
   { name: '10,000 OSDs, EC 8+4', cluster: erasure(12, 9, 75_000), rounds: 14 },
@@ -142,7 +147,7 @@ function makespanWithBarrier(rounds: readonly (readonly number[])[], random: Ran
   return rounds.reduce((sum, osds) => sum + Math.max(...osds.map(() => downtime(random))), 0)
 }
 
-async function measureMakespan(map: CephMap, plan: RoundPlan): Promise<Row[]> {
+function measureMakespan(map: CephMap, plan: RoundPlan): Row[] {
   const hours = (seconds: number) => (seconds / 3600).toFixed(2)
   const barrier = makespanWithBarrier(plan.rounds, seededRandom(2))
   const rook = makespanWithBarrier(emulateRook({ map, targets: idsOf(map) }).batches, seededRandom(2))
@@ -152,25 +157,22 @@ async function measureMakespan(map: CephMap, plan: RoundPlan): Promise<Row[]> {
   const running = new Map<number, number>()
   let now = 0
   let done = 0
-  let events = 0
-  let longest = 0
-  const total = await cpuSecondsOf(() => {
-    for (let started = window.start(); started.length > 0 || running.size > 0; ) {
-      for (const id of started) running.set(id, now + downtime(random))
-      let next = -1
-      let at = Number.POSITIVE_INFINITY
-      for (const [id, end] of running) if (end < at) [next, at] = [id, end]
-      now = at
-      running.delete(next)
-      done += 1
-      const before = performance.now()
-      window.returned(next)
-      started = window.start()
-      longest = Math.max(longest, performance.now() - before)
-      events += 1
-    }
-  })
-  const each = (total * 1000) / events
+  const perEvent: number[] = []
+  for (let started = window.start(); started.length > 0 || running.size > 0; ) {
+    for (const id of started) running.set(id, now + downtime(random))
+    let next = -1
+    let at = Number.POSITIVE_INFINITY
+    for (const [id, end] of running) if (end < at) [next, at] = [id, end]
+    now = at
+    running.delete(next)
+    done += 1
+    const before = process.cpuUsage()
+    window.returned(next)
+    started = window.start()
+    const { user, system } = process.cpuUsage(before)
+    perEvent.push((user + system) / 1000)
+  }
+  const p99 = perEvent.sort((a, b) => a - b)[Math.floor(perEvent.length * 0.99)] as number
   return [
     {
       measured: `${largeHost.name}: virtual time of the whole update, rolling (with barrier ${hours(barrier)} h, Rook ${hours(rook)} h)`,
@@ -179,10 +181,10 @@ async function measureMakespan(map: CephMap, plan: RoundPlan): Promise<Row[]> {
       reached: now <= 1.5 * 3600 && done === map.osds.length,
     },
     {
-      measured: `${largeHost.name}: next starts after one return, mean of ${events} (longest ${longest.toFixed(1)} ms wall): CPU`,
-      result: `${each.toFixed(3)} ms`,
+      measured: `${largeHost.name}: next starts after one return, p99 of ${perEvent.length}: CPU`,
+      result: `${p99.toFixed(2)} ms`,
       goal: '5 ms',
-      reached: each <= 5,
+      reached: p99 <= 5,
     },
   ]
 }
@@ -234,6 +236,6 @@ const rows: Row[] = []
 for (const one of cases) rows.push(await measureCase(one))
 const map = mapOf(largeHost)
 const { plan } = await planned(map)
-rows.push(await measureLonger(map), ...(await measureMakespan(map, plan)), await measureRecheck(map, plan))
+rows.push(await measureLonger(map), ...measureMakespan(map, plan), await measureRecheck(map, plan))
 rows.push(await measureRandom())
 printRows(rows)

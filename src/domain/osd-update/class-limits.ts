@@ -22,7 +22,7 @@ export interface Partition {
 export class ClassFill {
   readonly #problem: RoundProblem
   readonly #sizes: number[] = []
-  readonly #groupSizes: Int32Array[] = []
+  readonly #groupSizes: (Int32Array | undefined)[] = []
   readonly #hasGroups: boolean
 
   constructor(problem: RoundProblem) {
@@ -47,12 +47,10 @@ export class ClassFill {
 
   /** Gives the last class the number of a class that has no units any more. */
   renumberLast(last: number, emptied: number): void {
-    const sizes = this.#groupSizes[last]
     this.#sizes[emptied] = this.#sizes[last] ?? 0
     this.#sizes.length = last
-    if (sizes === undefined) delete this.#groupSizes[emptied]
-    else this.#groupSizes[emptied] = sizes
-    delete this.#groupSizes[last]
+    this.#groupSizes[emptied] = this.#groupSizes[last]
+    this.#groupSizes[last] = undefined
   }
 
   #change(unit: number, at: number, by: number): void {

@@ -42,7 +42,7 @@ export interface RoundPlan {
 /**
  * In which rounds to stop the targets, as few as can be found.
  *
- * An OSD that is down already is in the first round that has room, canary rounds aside: stopping it takes nothing away, it
+ * An OSD that is down already is in the first round that has room, but no canary in its own right: stopping it takes nothing away, it
  * tells nothing about the change, and its return can only add copies.
  *
  * Guarantees: every target is in exactly one round or blocked; every round is a safe set by the rules of the safety index, with
@@ -62,11 +62,12 @@ export function planRounds(input: PlanInput): RoundPlan {
     input.order === 'by-domain'
       ? inDomainOrder(problem, { domains: unitsByDomain(map, graph, type), type, mayGoOn })
       : inFewestRounds(problem, { input, type, mayGoOn })
-  const rounds = input.canary === true ? withCanary(found.rounds) : found.rounds
-  const placed = input.order === 'by-domain' ? rounds : downFirst(problem, rounds, input.canary === true)
+  const isCanary = input.canary === true
+  const inOrder = isCanary ? withCanary(found.rounds) : found.rounds
+  const placed = input.order === 'by-domain' ? inOrder : downFirst(problem, found.rounds, isCanary)
   return {
     rounds: placed.map((round) => round.map((unit) => graph.osds[unit] as number).sort((a, b) => a - b)),
-    lowerBound: input.canary === true ? boundWithCanary(problem, found.lowerBound) : found.lowerBound,
+    lowerBound: isCanary ? boundWithCanary(problem, found.lowerBound) : found.lowerBound,
     blocked,
     how: found.how,
   }

@@ -80,4 +80,18 @@ describe('the second check of a round', () => {
       pool: 'rbd',
     })
   })
+
+  it('leaves a copy on each site where placement groups must have one to peer', () => {
+    const map = exampleMap({
+      hosts: { 'site-a': [0, 1], 'site-b': [2, 3] },
+      pools: [{ id: 1, size: 4, minSize: 2 }],
+      pgs: [{ pg: '1.0', acting: [0, 1, 2, 3] }],
+    })
+    const sites = [{ poolIds: [1], type: 'host' }]
+    expect([
+      recheckRound({ map, osds: [0, 1] }).isSafe,
+      recheckRound({ map, osds: [0, 2], sites }).isSafe,
+      recheckRound({ map, osds: [0, 1], sites }),
+    ]).toMatchObject([true, true, { why: 'placement group 1.0 of pool rbd would have no copy left in site-a' }])
+  })
 })

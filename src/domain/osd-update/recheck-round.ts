@@ -1,5 +1,6 @@
 import { type CephMap, noOsd } from '../safety/ceph-map.ts'
 import { pgEvidenceOf } from '../safety/pg-evidence.ts'
+import type { SiteRule } from '../safety/slack-hypergraph.ts'
 
 export type RoundCheck =
   | { readonly isSafe: true }
@@ -15,27 +16,31 @@ export function recheckRound(input: {
   readonly map: CephMap
   readonly osds: readonly number[]
   readonly reserve?: number
+  readonly sites?: readonly SiteRule[]
 }): RoundCheck {
-  const { map, reserve = 0 } = input
+  const { map, reserve = 0, sites = [] } = input
   const { pgs } = map
   const osdById = new Map(map.osds.map((osd) => [osd.id, osd]))
   const poolById = new Map(map.pools.map((pool) => [pool.id, pool]))
   const evidenceOfState = pgs.stateNames.map(pgEvidenceOf)
-  const leaving = new Set(input.osds.filter((id) => osdById.get(id)?.isUp === true))
+  const isUp = (id: number) => osdById.get(id)?.isUp === true
+  const leaving = new Set(input.osds.filter(isUp))
   const missing = input.osds.find((id) => !osdById.has(id))
   if (missing !== undefined) return { isSafe: false, why: `the OSD map has no osd.${missing}` }
 
+  const loses = (members: Iterable<number>) => [...members].some((id) => leaving.has(id))
   for (let row = 0; row < pgs.count; row += 1) {
-    const acting = membersOf(pgs.acting.subarray(pgs.offsets[row], pgs.offsets[row + 1]))
-    const up = membersOf(pgs.up.subarray(pgs.upOffsets[row], pgs.upOffsets[row + 1]))
+    const actingRow = pgs.acting.subarray(pgs.offsets[row], pgs.offsets[row + 1])
+    const upRow = pgs.up.subarray(pgs.upOffsets[row], pgs.upOffsets[row + 1])
     const reported = pgs.reportedEpochs[row] as number
     const evidence = evidenceOfState[pgs.states[row] as number] ?? 'unseen'
     if (reported > map.epoch) return refuse(row, 'has a report that is newer than the OSD map')
-    if (evidence === 'unseen' || (acting.length === 0 && evidence !== 'inactive')) {
+    if (evidence === 'unseen' || (evidence !== 'inactive' && !actingRow.some(isOsd))) {
       return refuse(row, 'has not been reported by any OSD yet')
     }
-    const loses = (members: readonly number[]) => members.some((id) => leaving.has(id))
-    if (!loses(acting) && !loses(up)) continue
+    if (!loses(actingRow) && !loses(upRow)) continue
+    const acting = [...new Set(actingRow)].filter(isOsd)
+    const up = [...new Set(upRow)].filter(isOsd)
     if ([...acting, ...up].some((id) => changedAt(id) > reported)) return refuse(row, 'tells of a time before a change')
     const pool = poolById.get(pgs.poolIds[row] as number)
     const floor = pool === undefined ? Number.NaN : pool.minSize + reserve
@@ -46,12 +51,24 @@ export function recheckRound(input: {
     const rows = evidence === 'moving' && up.length >= pool.size ? [acting, up] : [acting]
     for (const members of rows) {
       if (!loses(members)) continue
-      const left = members.filter((id) => osdById.get(id)?.isUp === true && !leaving.has(id)).length
-      if (left < floor) return refuse(row, `would have ${left} copies left and must keep ${floor}`)
+      const left = members.filter((id) => isUp(id) && !leaving.has(id))
+      if (left.length < floor) return refuse(row, `would have ${left.length} copies left and must keep ${floor}`)
+      for (const { type } of sites.filter(({ poolIds }) => poolIds.includes(pool.id))) {
+        const had = members.filter(isUp).map((id) => siteOf(id, type))
+        const lost = had.find((site) => !left.some((id) => siteOf(id, type) === site))
+        if (lost !== undefined) return refuse(row, `would have no copy left in ${lost || `any ${type}`}`)
+      }
     }
     if (evidence === 'doubtful' && loses(acting)) return refuse(row, 'may have a copy that lacks objects')
   }
   return { isSafe: true }
+
+  /** The bucket of that type above the OSD, or nothing. */
+  function siteOf(id: number, type: string, above = 0): string {
+    const parent = map.crush.buckets.find(({ children }) => children.includes(id))
+    if (parent === undefined || above > map.crush.buckets.length) return ''
+    return parent.type === type ? parent.name : siteOf(parent.id, type, above + 1)
+  }
 
   function changedAt(id: number): number {
     const osd = osdById.get(id)
@@ -66,6 +83,6 @@ export function recheckRound(input: {
   }
 }
 
-function membersOf(row: Int32Array): number[] {
-  return [...new Set(row)].filter((id) => id >= 0 && id !== noOsd)
+function isOsd(id: number): boolean {
+  return id >= 0 && id !== noOsd
 }

@@ -1,4 +1,5 @@
 import type { SlackHypergraph } from '../safety/slack-hypergraph.ts'
+import { withCanary } from './canary-rounds.ts'
 import { ClassFill, type RoundProblem } from './class-limits.ts'
 
 /** Small rounds first, for what goes wrong there hurts least. Within a round, OSDs that are down come last. */
@@ -9,7 +10,7 @@ export function smallestFirst(graph: SlackHypergraph, classes: readonly (readonl
   return rounds.sort((a, b) => a.length - b.length || (a[0] ?? 0) - (b[0] ?? 0))
 }
 
-/** Moves what is down already into the first round with room; leaves all as it is when that would take a round more. */
+/** Puts what is down already into the first round with room; leaves it where it is when that would take a round more. */
 export function downFirst(
   problem: RoundProblem,
   rounds: readonly (readonly number[])[],
@@ -17,15 +18,18 @@ export function downFirst(
 ): readonly (readonly number[])[] {
   const { isDown } = problem.graph
   const moved = rounds.flat().filter((unit) => isDown[unit] === 1)
-  if (moved.length === 0) return rounds
-  const kept = rounds.map((round) => round.filter((unit) => isDown[unit] === 0)).filter((round) => round.length > 0)
+  const ramp = (all: readonly (readonly number[])[]) => (isCanary ? withCanary(all) : all)
+  if (moved.length === 0) return ramp(rounds)
+  const others = rounds.map((round) => round.filter((unit) => isDown[unit] === 0)).filter((round) => round.length > 0)
+  const placed = ramp(others).map((round) => [...round])
   const fill = new ClassFill(problem)
-  for (const [at, round] of kept.entries()) for (const unit of round) fill.add(unit, at)
+  for (const [at, round] of placed.entries()) for (const unit of round) fill.add(unit, at)
   for (const unit of moved.sort((a, b) => a - b)) {
     let at = 0
-    while (!fill.mayTake(unit, at) || (isCanary && (kept[at]?.length ?? 0) >= 2 ** at)) at += 1
+    while (!fill.mayTake(unit, at) || (isCanary && (placed[at]?.length ?? 0) >= 2 ** at)) at += 1
     fill.add(unit, at)
-    kept[at] = [...(kept[at] ?? []), unit]
+    placed[at] = [...(placed[at] ?? []), unit]
   }
-  return kept.length > rounds.length ? rounds : kept
+  const asTheyWere = ramp(rounds)
+  return placed.length > asTheyWere.length ? asTheyWere : placed
 }
