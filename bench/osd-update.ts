@@ -16,6 +16,8 @@ interface Case {
   readonly name: string
   readonly cluster: ExampleCluster
   readonly rounds: number
+  /** Of 300,000 PGs: the plan has a goal for time and memory too. */
+  readonly isLarge?: true
 }
 
 const three = { size: 3, minSize: 2 }
@@ -24,6 +26,7 @@ const largeHost: Case = {
   name: '10,000 OSDs, 300,000 PGs, host',
   cluster: { ...large, pools: [{ ...three, pgCount: 300_000 }] },
   rounds: 40,
+  isLarge: true,
 }
 const cases: readonly Case[] = [
   { name: '3 × 10', cluster: { hosts: 3, osdsPerHost: 10, pools: [{ ...three, pgCount: 1_000 }] }, rounds: 3 },
@@ -35,11 +38,13 @@ const cases: readonly Case[] = [
     name: 'the same, 50 racks',
     cluster: { ...large, racks: 50, pools: [{ ...three, pgCount: 300_000, domain: 'rack' }] },
     rounds: 40,
+    isLarge: true,
   },
   {
     name: 'the same, 10 racks',
     cluster: { ...large, racks: 10, pools: [{ ...three, pgCount: 300_000, domain: 'rack' }] },
     rounds: 10,
+    isLarge: true,
   },
   {
     name: '10,000 OSDs, 50 racks and one PG by host',
@@ -91,11 +96,11 @@ function roundsByDomain(map: CephMap, maxParallel: number): number {
   return Math.min(...counts)
 }
 
-/** The median of three, for the first also pays for the compiler. */
+/** The median of five, for the first also pays for the compiler. */
 async function planned(map: CephMap, looks?: number): Promise<{ readonly plan: RoundPlan; readonly seconds: number }> {
   const seconds: number[] = []
   let plan: RoundPlan | undefined
-  for (let run = 0; run < 3; run += 1) {
+  for (let run = 0; run < 5; run += 1) {
     let left = looks ?? 0
     const budget = looks === undefined ? {} : { mayGoOn: () => left-- > 0 }
     globalThis.gc?.()
@@ -105,7 +110,7 @@ async function planned(map: CephMap, looks?: number): Promise<{ readonly plan: R
       }),
     )
   }
-  return { plan: plan as RoundPlan, seconds: seconds.sort((a, b) => a - b)[1] as number }
+  return { plan: plan as RoundPlan, seconds: seconds.sort((a, b) => a - b)[2] as number }
 }
 
 async function measureCase(one: Case): Promise<Row> {
@@ -118,12 +123,11 @@ async function measureCase(one: Case): Promise<Row> {
   return {
     measured: `${one.name}: rounds (by domain ${byDomain}, Rook ${rook.batches.length} with ${rook.pgScans} PG scans, at least ${plan.lowerBound.rounds})`,
     result: `${plan.rounds.length}, ${seconds.toFixed(2)} CPU-s, ${megabytes.toFixed(0)} MB`,
-    goal: `${one.rounds}, 1.0 CPU-s, 400 MB`,
+    goal: `${one.rounds}${one.isLarge === true ? ', 1.0 CPU-s, 400 MB' : ''}`,
     reached:
       isChecked &&
       plan.rounds.length <= Math.min(one.rounds, byDomain, rook.batches.length) &&
-      seconds <= 1 &&
-      megabytes <= 400,
+      (one.isLarge !== true || (seconds <= 1 && megabytes <= 400)),
   }
 }
 

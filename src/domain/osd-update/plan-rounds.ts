@@ -27,7 +27,7 @@ export interface PlanInput {
   /** At most so many OSDs of one failure domain in one round. */
   readonly perDomainCap?: number
   readonly sites?: readonly SiteRule[]
-  /** Asked now and then while the search for fewer rounds goes on; unless given, the search takes a fixed number of steps. */
+  /** Asked now and then while the search for fewer rounds goes on, until it says no; without it the steps are counted. */
   readonly mayGoOn?: () => boolean
 }
 

@@ -28,7 +28,7 @@ export function recheckRound(input: {
   const missing = input.osds.find((id) => !osdById.has(id))
   if (missing !== undefined) return { isSafe: false, why: `the OSD map has no osd.${missing}` }
 
-  const loses = (members: Iterable<number>) => [...members].some((id) => leaving.has(id))
+  const isLeaving = (id: number) => leaving.has(id)
   for (let row = 0; row < pgs.count; row += 1) {
     const actingRow = pgs.acting.subarray(pgs.offsets[row], pgs.offsets[row + 1])
     const upRow = pgs.up.subarray(pgs.upOffsets[row], pgs.upOffsets[row + 1])
@@ -38,7 +38,7 @@ export function recheckRound(input: {
     if (evidence === 'unseen' || (evidence !== 'inactive' && !actingRow.some(isOsd))) {
       return refuse(row, 'has not been reported by any OSD yet')
     }
-    if (!loses(actingRow) && !loses(upRow)) continue
+    if (!actingRow.some(isLeaving) && !upRow.some(isLeaving)) continue
     const acting = [...new Set(actingRow)].filter(isOsd)
     const up = [...new Set(upRow)].filter(isOsd)
     if ([...acting, ...up].some((id) => changedAt(id) > reported)) return refuse(row, 'tells of a time before a change')
@@ -50,8 +50,8 @@ export function recheckRound(input: {
     if (evidence === 'inactive') return refuse(row, 'is not active')
     const rows = evidence === 'moving' && up.length >= pool.size ? [acting, up] : [acting]
     for (const members of rows) {
-      if (!loses(members)) continue
-      const left = members.filter((id) => isUp(id) && !leaving.has(id))
+      if (!members.some(isLeaving)) continue
+      const left = members.filter((id) => isUp(id) && !isLeaving(id))
       if (left.length < floor) return refuse(row, `would have ${left.length} copies left and must keep ${floor}`)
       for (const { type } of sites.filter(({ poolIds }) => poolIds.includes(pool.id))) {
         const had = members.filter(isUp).map((id) => siteOf(id, type))
@@ -59,7 +59,7 @@ export function recheckRound(input: {
         if (lost !== undefined) return refuse(row, `would have no copy left in ${lost || `any ${type}`}`)
       }
     }
-    if (evidence === 'doubtful' && loses(acting)) return refuse(row, 'may have a copy that lacks objects')
+    if (evidence === 'doubtful' && acting.some(isLeaving)) return refuse(row, 'may have a copy that lacks objects')
   }
   return { isSafe: true }
 
