@@ -200,10 +200,10 @@ class SettingsReader {
   /** A flag that has a new place, which wins over the old one. */
   movedFlag(oldName: string, section: JsonObject, newField: string): boolean {
     const oldField = `spec.${oldName}`
-    const old = this.flag(this.spec[oldName], oldField)
-    if (old !== undefined) this.deprecated.push({ field: oldField, instead: newField })
-    const name = newField.slice(newField.lastIndexOf('.') + 1)
-    return this.flag(section[name], newField) ?? old ?? false
+    const old = this.spec[oldName]
+    if (old !== undefined && old !== null) this.deprecated.push({ field: oldField, instead: newField })
+    const value = section[newField.slice(newField.lastIndexOf('.') + 1)] ?? undefined
+    return (value === undefined ? this.flag(old, oldField) : this.flag(value, newField)) ?? false
   }
 
   note<T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | undefined {
