@@ -68,7 +68,15 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
         order: flags.order ?? settings.order,
         canary: flags.canary ?? settings.canary,
       }
-      return planUpdate({ ...settings, ...given }, source, { cpuMs: ports.cpuMs, budgetMs: flags.cpuSeconds * 1000 })
+      try {
+        return planUpdate({ ...settings, ...given }, source, {
+          cpuMs: ports.cpuMs,
+          budgetMs: flags.cpuSeconds * 1000,
+          tell: (doing) => terminal.progress(doing),
+        })
+      } finally {
+        terminal.progress(undefined)
+      }
 
       async function readSource(): Promise<{ readonly source: PlanSource; readonly settings: UpdateSettings }> {
         if (flags.from === undefined) {
@@ -105,7 +113,11 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
 function planUpdate(
   settings: UpdateSettings,
   { map, sites }: PlanSource,
-  { cpuMs, budgetMs }: { readonly cpuMs: () => number; readonly budgetMs: number },
+  {
+    cpuMs,
+    budgetMs,
+    tell,
+  }: { readonly cpuMs: () => number; readonly budgetMs: number; readonly tell: (doing: string) => void },
 ): OsdUpdateResult {
   const targets = map.osds.map(({ id }) => id)
   const { reserve, order, canary, rookMaxInParallel } = settings
@@ -115,10 +127,12 @@ function planUpdate(
     searchUntil ??= cpuMs() + budgetMs
     return cpuMs() < searchUntil
   }
+  tell(`planning ${targets.length} OSDs`)
   const startedAt = cpuMs()
   const found = planRounds({ map, targets, maxParallel, reserve, order, canary, sites, mayGoOn })
   const cpuSeconds = Math.round(cpuMs() - startedAt) / 1000
   for (const [at, osds] of found.rounds.entries()) {
+    tell(`checking round ${at + 1} of ${found.rounds.length}`)
     const check = recheckRound({ map, osds, reserve, sites })
     if (!check.isSafe) throw new Error(`the second check refuses round ${at + 1} of the plan: ${check.why}`)
   }
