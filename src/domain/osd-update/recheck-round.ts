@@ -1,4 +1,4 @@
-import { type CephMap, noOsd } from '../safety/ceph-map.ts'
+import { type CephMap, type CrushBucket, noOsd } from '../safety/ceph-map.ts'
 import { pgEvidenceOf } from '../safety/pg-evidence.ts'
 import type { SiteRule } from '../safety/slack-hypergraph.ts'
 
@@ -23,6 +23,11 @@ export function recheckRound(input: {
   const osdById = new Map(map.osds.map((osd) => [osd.id, osd]))
   const poolById = new Map(map.pools.map((pool) => [pool.id, pool]))
   const evidenceOfState = pgs.stateNames.map(pgEvidenceOf)
+  const parents = new Map<number, CrushBucket>()
+  // The first one counts where CRUSH has it in several.
+  for (const bucket of sites.length === 0 ? [] : map.crush.buckets.toReversed()) {
+    for (const child of bucket.children) parents.set(child, bucket)
+  }
   const isUp = (id: number) => osdById.get(id)?.isUp === true
   const leaving = new Set(input.osds.filter(isUp))
   const missing = input.osds.find((id) => !osdById.has(id))
@@ -65,7 +70,7 @@ export function recheckRound(input: {
 
   /** The bucket of that type above the OSD, or nothing. */
   function siteOf(id: number, type: string, above = 0): string {
-    const parent = map.crush.buckets.find(({ children }) => children.includes(id))
+    const parent = parents.get(id)
     if (parent === undefined || above > map.crush.buckets.length) return ''
     return parent.type === type ? parent.name : siteOf(parent.id, type, above + 1)
   }
