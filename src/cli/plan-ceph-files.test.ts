@@ -46,7 +46,7 @@ describe('plan osd-update, from files that cannot be used', () => {
       const hint = `hint: ${command} -f json > DIR/${file}\n`
       const refused = (says: string) => ({ code: 1, out: '', err: `error: ${says}\n${hint}` })
       expect(await refusalOf(() => ({ [file]: undefined }))).toEqual(
-        refused(`there is no DIR/${file}; ${command} -f json makes it`),
+        refused(`DIR has no ${file} (${command} -f json makes it)`),
       )
       expect(await refusalOf(() => ({ [file]: '\n' }))).toEqual(
         refused(`${file} is empty; ${command} -f json makes it`),
@@ -64,10 +64,31 @@ describe('plan osd-update, from files that cannot be used', () => {
     },
   )
 
-  it('says so when the folder is none', async () => {
-    expect((await plan('--from', join(samples, 'nowhere'))).err).toContain(
-      `there is no ${join(samples, 'nowhere/osd-dump.json')}; `,
+  it('takes files that begin with a byte order mark or an empty line', async () => {
+    const marked = (mark: string) =>
+      refusalOf((answers) => ({ 'osd-tree.json': `${mark}${JSON.stringify(answers['osd-tree.json'])}` }))
+    expect((await marked('\uFEFF')).code).toBe(0)
+    expect((await marked('\n')).code).toBe(0)
+  })
+
+  it('names all files that are missing at once', async () => {
+    const { err } = await refusalOf(() => ({ 'osd-tree.json': undefined, 'osd-dump.json': undefined }))
+    expect(err).toBe(
+      [
+        'error: DIR has no osd-dump.json (ceph osd dump -f json makes it), no osd-tree.json (ceph osd tree -f json makes it)',
+        'hint: ceph osd dump -f json > DIR/osd-dump.json && ceph osd tree -f json > DIR/osd-tree.json',
+        '',
+      ].join('\n'),
     )
+  })
+
+  it.each([
+    { from: join(samples, 'nowhere'), what: 'is not there' },
+    { from: join(samples, 'healthy/osd-dump.json'), what: 'is a file' },
+  ])('says so when the folder $what', async ({ from }) => {
+    const { code, out, err } = await plan('--from', from)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(`error: ${from}, which is no folder, has no osd-dump.json (ceph osd dump -f json makes it), `)
   })
 
   type Change = (answers: Record<CephFile, never>) => Partial<Record<CephFile, unknown>>

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonObject } from '../api/json.ts'
 import { parseCrushRules } from '../ceph/parse-crush.ts'
@@ -39,9 +39,8 @@ const saveAgain = 'Save all five again, one right after the other, while no OSD 
  * a placement group last reported.
  */
 export async function readCephFiles(directory: string): Promise<PlanSource> {
-  const names = Object.keys(cephFiles) as CephFile[]
-  const read = await Promise.all(names.map(async (name) => [name, await readJson(directory, name)] as const))
-  const json = new Map<CephFile, unknown>(read)
+  const json = new Map<CephFile, unknown>()
+  for (const [file, text] of await readTexts(directory)) json.set(file, parseText(directory, file, text))
   const use = <T>(file: CephFile, parse: (json: unknown) => Observed<T>): T => {
     const parsed = parse(json.get(file))
     if (parsed.known) return parsed.value
@@ -73,8 +72,42 @@ export async function readCephFiles(directory: string): Promise<PlanSource> {
   return { map: { ...seen, crush: { buckets, rules, typeOrder }, pgs }, sites: siteRulesOf(pools, tree.typeNames) }
 }
 
-async function readJson(directory: string, file: CephFile): Promise<unknown> {
-  const text = await readText(directory, file)
+/** One after the other, so that the same folder gives the same message. */
+async function readTexts(directory: string): Promise<ReadonlyMap<CephFile, string>> {
+  const texts = new Map<CephFile, string>()
+  const missing: CephFile[] = []
+  for (const file of Object.keys(cephFiles) as CephFile[]) {
+    const path = join(directory, file)
+    try {
+      // Some editors and shells put a byte order mark first.
+      texts.set(file, (await readFile(path, 'utf8')).replace(/^\uFEFF/, ''))
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' || code === 'ENOTDIR') missing.push(file)
+      else {
+        const options = { facts: { file: path }, hint: saveHint(directory, file), cause: error }
+        throw new CofferdamError('FILE_UNREADABLE', `${path} cannot be read: ${message}`, options)
+      }
+    }
+  }
+  if (missing.length === 0) return texts
+  const makers = missing.map((file) => `${file} (${cephFiles[file]} -f json makes it)`)
+  const folder = (await isFolder(directory)) ? directory : `${directory}, which is no folder,`
+  throw new CofferdamError('FILE_UNREADABLE', `${folder} has no ${makers.join(', no ')}`, {
+    facts: { file: join(directory, missing[0] ?? '') },
+    hint: missing.map((file) => saveHint(directory, file)).join(' && '),
+  })
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function parseText(directory: string, file: CephFile, text: string): unknown {
   const command = `${cephFiles[file]} -f json`
   if (text.trim() === '') throw unusable(file, `${file} is empty; ${command} makes it`, saveHint(directory, file))
   try {
@@ -82,23 +115,6 @@ async function readJson(directory: string, file: CephFile): Promise<unknown> {
   } catch {
     const message = `${file} is not JSON, or only a part of it (${text.length} characters); ${command} makes it`
     throw unusable(file, message, saveHint(directory, file))
-  }
-}
-
-async function readText(directory: string, file: CephFile): Promise<string> {
-  const path = join(directory, file)
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
-    const isMissing = code === 'ENOENT' || code === 'ENOTDIR'
-    throw new CofferdamError(
-      'FILE_UNREADABLE',
-      isMissing
-        ? `there is no ${path}; ${cephFiles[file]} -f json makes it`
-        : `${path} cannot be read: ${message.replace(/, \w+( '.*')?$/, '')}`,
-      { facts: { file: path }, hint: saveHint(directory, file), cause: error },
-    )
   }
 }
 
