@@ -3,6 +3,7 @@ export type Retry = 'never' | 'backoff'
 /** Every way in which Cofferdam itself fails. What the API server refuses is an `ApiError` instead. */
 export const errorCatalogue = {
   API_UNREACHABLE: { retry: 'backoff', says: 'the Kubernetes API did not answer' },
+  CEPH_ANSWER_UNUSABLE: { retry: 'never', says: 'what Ceph printed cannot be used' },
   CEPH_UNREACHABLE: { retry: 'backoff', says: 'Ceph did not answer' },
   CLUSTER_FILE_INVALID: { retry: 'never', says: 'the cluster description cannot be used as written' },
   CREDENTIALS_UNAVAILABLE: { retry: 'backoff', says: 'no credentials could be had for the Kubernetes API' },

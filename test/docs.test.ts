@@ -81,12 +81,18 @@ describe('the page of commands', () => {
     () => undefined,
   )
 
+  const commands = program.commands.flatMap((command) =>
+    command.commands.length === 0
+      ? [[command.name(), command] as const]
+      : command.commands.map((inner) => [`${command.name()} ${inner.name()}`, inner] as const),
+  )
+
   it('has a section for every command and for no other', () => {
     const described = [...sections.keys()].filter((title) => title.startsWith('cofferdam '))
-    expect(described).toEqual(program.commands.map((command) => `cofferdam ${command.name()}`).sort())
+    expect(described).toEqual(commands.map(([name]) => `cofferdam ${name}`).sort())
   })
 
-  it.each(program.commands.map((command) => [command.name(), command] as const))(
+  it.each(commands)(
     'has every flag of %s and no other',
     (name, command) => {
       expect(flagsOn(`cofferdam ${name}`)).toEqual(command.options.map(({ flags }) => flags).sort())

@@ -20,6 +20,23 @@ export interface CephCluster extends KubeObject {
     readonly mgr?: { readonly count?: number }
     /** The daemons run elsewhere: there is nothing to protect here. */
     readonly external?: { readonly enable?: boolean }
+    readonly updatePolicy?: {
+      readonly skipUpgradeChecks?: boolean
+      readonly continueUpgradeAfterChecksEvenIfNotHealthy?: boolean
+      readonly osds?: {
+        /** `4` or `"15%"`. */
+        readonly maxInParallelPerCluster?: number | string
+        readonly removeIfOutAndSafeToDestroy?: boolean
+      }
+    }
+    /** Older place of what `updatePolicy` has. */
+    readonly skipUpgradeChecks?: boolean
+    /** Older place of what `updatePolicy` has. */
+    readonly continueUpgradeAfterChecksEvenIfNotHealthy?: boolean
+    /** Older place and name of `updatePolicy.osds.removeIfOutAndSafeToDestroy`. */
+    readonly removeOSDsIfOutAndSafeToRemove?: boolean
+    readonly upgradeOSDRequiresHealthyPGs?: boolean
+    readonly storage?: { readonly osdMaxUpdatesInParallel?: number }
   }
   readonly status?: { readonly ceph?: { readonly fsid?: string } }
 }

@@ -26,6 +26,10 @@ describe('the command line that says the same as a command', () => {
       command: { prefix: 'osd unset-group', flags: 'noout', who: ['zone-a'] },
       argv: 'osd unset-group noout zone-a --format json',
     },
+    'a word that asks for more': {
+      command: { prefix: 'osd pool ls', detail: 'detail' },
+      argv: 'osd pool ls detail --format json',
+    },
     'one OSD or all': { command: { prefix: 'osd metadata', id: 3 }, argv: 'osd metadata 3 --format json' },
   }
   it.each(Object.entries(cases))('%s', (_, { command, argv }) => {

@@ -25,6 +25,13 @@ export function parseCrush(json: unknown): Observed<CrushMap> {
   })
 }
 
+/** Reads `osd crush rule dump`, which has the same rules. */
+export function parseCrushRules(json: unknown, typeOrder: readonly string[]): Observed<readonly CrushRule[]> {
+  return observeShape('osd crush rule dump', () =>
+    listAt(json, 'osd crush rule dump').flatMap((rule, index) => readRule(rule, `[${index}]`, typeOrder)),
+  )
+}
+
 function readType(value: unknown, where: string): { readonly id: number; readonly name: string } {
   const type = objectAt(value, where)
   return { id: countAt(type['type_id'], `${where}.type_id`), name: textAt(type['name'], `${where}.name`) }

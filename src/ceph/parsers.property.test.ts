@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseJsonText } from './json-shape.ts'
-import { parseCrush } from './parse-crush.ts'
+import { parseCrush, parseCrushRules } from './parse-crush.ts'
 import { parseOkToStop } from './parse-ok-to-stop.ts'
 import { parseOsdDump } from './parse-osd-dump.ts'
 import { parseOsdMetadata } from './parse-osd-metadata.ts'
+import { parseOsdTree } from './parse-osd-tree.ts'
 import { parsePgDump } from './parse-pg-dump.ts'
 import { parsePgListing } from './parse-pg-listing.ts'
+import { parsePoolDetail } from './parse-pool-detail.ts'
 import { parseQuorum } from './parse-quorum.ts'
 import { parseStatus } from './parse-status.ts'
 import { parsePgText } from './pg-parser.ts'
@@ -16,6 +18,12 @@ import { sampleCrushDump } from './testing/sample-crush.ts'
 const parsers: Record<string, { parse: (json: unknown) => { known: boolean }; whole: unknown }> = {
   'osd dump': { parse: parseOsdDump, whole: readSample('flags-osd-dump') },
   'osd crush dump': { parse: parseCrush, whole: sampleCrushDump },
+  'osd crush rule dump': {
+    parse: (json) => parseCrushRules(json, ['osd', 'host']),
+    whole: readSample('osd-crush-rule-dump'),
+  },
+  'osd tree': { parse: parseOsdTree, whole: readSample('healthy-osd-tree') },
+  'osd pool ls detail': { parse: parsePoolDetail, whole: readSample('osd-pool-ls-detail') },
   'pg dump': { parse: parsePgDump, whole: readSample('pg-dump-pgs-one') },
   status: { parse: parseStatus, whole: readSample('osd0-down-status') },
   quorum_status: { parse: parseQuorum, whole: readSample('quorum-status') },

@@ -40,6 +40,16 @@ export interface CliCommand<Flags = object, Result = unknown> {
   configure?(command: Command): void
   run(invocation: Invocation<Flags>): Promise<Result>
   render(result: Result, paint: Paint): string
+  /** What `-o json|yaml` prints, where that is less than the result. */
+  data?(result: Result): unknown
   /** Which code a result means; done where absent. */
   exitCode?(result: Result): ExitCode
+}
+
+/** Commands under one word: `plan osd-update`. */
+export interface CommandGroup {
+  readonly name: string
+  readonly summary: string
+  readonly description?: string
+  readonly commands: readonly CliCommand[]
 }

@@ -1,3 +1,4 @@
+import type { ClusterConnection } from '../kube/cluster-connection.ts'
 import { createHttpKubeApi } from '../kube/http-kube-api.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { loadKubeconfig } from '../kube/kubeconfig.ts'
@@ -11,6 +12,8 @@ export interface ClusterLink {
   readonly server: string
   /** Where to look when no flag says so. */
   readonly namespace?: string
+  /** For what goes around the API: commands in pods. */
+  readonly connection?: ClusterConnection
   close(): Promise<void>
 }
 
@@ -30,5 +33,6 @@ export const connect: Connect = async ({ kubeconfig, context }) => {
     userAgent: 'cofferdam',
     interactive: process.stdin.isTTY === true,
   })
-  return { api, server: connection.server, namespace: connection.namespace, close: () => api.close() }
+  const { server, namespace } = connection
+  return { api, server, namespace, connection, close: () => api.close() }
 }

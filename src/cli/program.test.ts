@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
 import { CofferdamError } from '../errors.ts'
-import type { CliCommand } from './command.ts'
+import type { CliCommand, CommandGroup } from './command.ts'
 import { runProgram } from './program.ts'
 import { createTerminal } from './terminal.ts'
 
@@ -27,6 +27,21 @@ const quietCommand: CliCommand<object, undefined> = {
   render: () => 'never printed',
 }
 
+const secretiveCommand: CliCommand<object, { readonly told: number; readonly kept: number }> = {
+  name: 'secretive',
+  summary: 'Tells programs less than people.',
+  examples: [{ line: 'cofferdam some secretive', says: 'keep something' }],
+  run: async () => ({ told: 1, kept: 2 }),
+  render: ({ told, kept }) => `${told} ${kept}`,
+  data: ({ told }) => ({ told }),
+}
+
+const someGroup: CommandGroup = {
+  name: 'some',
+  summary: 'Has commands.',
+  commands: [countCommand as CliCommand, secretiveCommand as CliCommand],
+}
+
 function failing(error: unknown): CliCommand {
   return {
     name: 'fail',
@@ -37,7 +52,10 @@ function failing(error: unknown): CliCommand {
   }
 }
 
-async function run(argv: string[], { commands = [countCommand, quietCommand] as CliCommand[], debug = false } = {}) {
+async function run(
+  argv: string[],
+  { commands = [countCommand, quietCommand] as (CliCommand | CommandGroup)[], debug = false } = {},
+) {
   const written = { out: '', err: '' }
   const terminal = createTerminal({
     stdout: { write: (text) => (written.out += text) },
@@ -139,5 +157,36 @@ describe('failures say what happened and what to do, without a stack trace', () 
     const { err } = await run(['fail'], { commands: [failing(error)], debug: true })
     expect(err).toContain('program.test.ts')
     expect(err).toContain('caused by: Error: EACCES')
+  })
+})
+
+describe('commands under one word', () => {
+  const grouped = (...argv: string[]) => run(argv, { commands: [someGroup] })
+
+  it('run with their own flags and those of all commands', async () => {
+    expect(await grouped('some', 'count', '--up-to', '13', '-o', 'json')).toEqual({
+      code: 3,
+      out: '{\n  "count": 13\n}\n',
+      err: '',
+    })
+  })
+
+  it('may tell people more than programs', async () => {
+    expect((await grouped('some', 'secretive')).out).toBe('1 2\n')
+    expect((await grouped('some', 'secretive', '-o', 'yaml')).out).toBe('told: 1\n')
+  })
+
+  it('are listed, with their examples, by the word alone, which is no use of it', async () => {
+    const { code, out, err } = await grouped('some')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/count \[options\] +Count\./)
+    expect(err).toContain('cofferdam some secretive')
+    expect((await grouped('some', '--help')).code).toBe(0)
+  })
+
+  it('a word that is none of them ends with 2', async () => {
+    const { code, out, err } = await grouped('some', 'coumt')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain("unknown command 'coumt'")
   })
 })

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { dump } from 'js-yaml'
 import {
   type CliCommand,
+  type CommandGroup,
   type Example,
   type ExitCode,
   exitCodes,
@@ -14,7 +15,7 @@ import type { Paint, Terminal } from './terminal.ts'
 export interface ProgramOptions {
   /** Without the interpreter and the script: `['demo', '--headless']`. */
   readonly argv: readonly string[]
-  readonly commands: readonly CliCommand[]
+  readonly commands: readonly (CliCommand | CommandGroup)[]
   readonly version: string
   readonly terminal: Terminal
   readonly signal: AbortSignal
@@ -67,16 +68,24 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .exitOverride()
     .addHelpText('after', () =>
       renderExamples(
-        options.commands.flatMap((command) => command.examples.slice(0, 1)),
+        options.commands.flatMap((entry) => examplesOf(entry).slice(0, 1)),
         terminal.paint,
       ),
     )
 
-  for (const command of options.commands) {
-    const sub = program
-      .command(command.name)
-      .summary(command.summary)
-      .description(command.description ?? command.summary)
+  for (const entry of options.commands) {
+    if (!('commands' in entry)) {
+      addCommand(program, entry)
+      continue
+    }
+    const group = describe(program, entry).helpCommand(false)
+    for (const command of entry.commands) addCommand(group, command)
+    group.addHelpText('after', () => renderExamples(examplesOf(entry), terminal.paint))
+  }
+  return program
+
+  function addCommand(parent: Command, command: CliCommand): void {
+    const sub = describe(parent, command)
     command.configure?.(sub)
     sub.addHelpText('after', () => renderExamples(command.examples, terminal.paint))
     sub.action(async () => {
@@ -87,7 +96,17 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
       end(command.exitCode?.(result) ?? exitCodes.done)
     })
   }
-  return program
+}
+
+function describe(parent: Command, { name, summary, description }: CliCommand | CommandGroup): Command {
+  return parent
+    .command(name)
+    .summary(summary)
+    .description(description ?? summary)
+}
+
+function examplesOf(entry: CliCommand | CommandGroup): readonly Example[] {
+  return 'commands' in entry ? entry.commands.flatMap(({ examples }) => examples) : entry.examples
 }
 
 function renderResult(
@@ -95,8 +114,9 @@ function renderResult(
   result: unknown,
   { format, paint }: { readonly format: OutputFormat; readonly paint: Paint },
 ): string {
-  if (format === 'json') return JSON.stringify(result, null, 2)
-  if (format === 'yaml') return dump(result).trimEnd()
+  const data = command.data === undefined ? result : command.data(result)
+  if (format === 'json') return JSON.stringify(data, null, 2)
+  if (format === 'yaml') return dump(data).trimEnd()
   return command.render(result, paint)
 }
 

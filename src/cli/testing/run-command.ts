@@ -1,23 +1,25 @@
 import type { KubeApi } from '../../kube/kube-api.ts'
-import type { CliCommand } from '../command.ts'
+import type { CliCommand, CommandGroup } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { runProgram } from '../program.ts'
 import { createTerminal } from '../terminal.ts'
 
+type AnyCommand = CliCommand<never, never> | CliCommand | CommandGroup
+
 /** Runs one command line of one command to its end, and keeps what it printed. */
-export function runCommand(command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
+export function runCommand(command: AnyCommand, ...argv: string[]) {
   return runUntil(new AbortController().signal, command, ...argv)
 }
 
 /** The same, until the user wants it to end. */
-export async function runUntil(signal: AbortSignal, command: CliCommand<never, never> | CliCommand, ...argv: string[]) {
+export async function runUntil(signal: AbortSignal, command: AnyCommand, ...argv: string[]) {
   const written = { out: '', err: '' }
   const terminal = createTerminal({
     stdout: { write: (text) => (written.out += text) },
     stderr: { write: (text) => (written.err += text) },
     environment: {},
   })
-  const commands = [command as CliCommand]
+  const commands = [command as CliCommand | CommandGroup]
   const code = await runProgram({ argv, commands, version: '0.0.0', terminal, signal, debug: false })
   return { code, ...written }
 }

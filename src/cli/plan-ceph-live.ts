@@ -1,0 +1,104 @@
+import { hasReason } from '../api/api-error.ts'
+import { type CephCluster, cephClusters } from '../api/rook.ts'
+import { askCeph } from '../ceph/ask-ceph.ts'
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import { observeCeph } from '../ceph/observe-ceph.ts'
+import { parseOsdTree } from '../ceph/parse-osd-tree.ts'
+import { parsePoolDetail, siteRulesOf } from '../ceph/parse-pool-detail.ts'
+import type { Observed } from '../domain/observed.ts'
+import { type ParsedUpdateSettings, parseUpdateSettings } from '../domain/osd-update/update-settings.ts'
+import type { SiteRule } from '../domain/safety/slack-hypergraph.ts'
+import { CofferdamError } from '../errors.ts'
+import type { CephFlags, CephLink } from './ceph-link.ts'
+import type { GlobalFlags } from './command.ts'
+import type { ClusterLink, Connect } from './connect.ts'
+import type { PlanSource } from './plan-ceph-files.ts'
+
+export interface PlanLinks {
+  readonly connect: Connect
+  /** The ways to Ceph; whoever opens them closes them. */
+  readonly openCeph: (link: ClusterLink, flags: CephFlags) => CephLink
+}
+
+type LiveFlags = GlobalFlags & CephFlags & { readonly clusterName?: string }
+
+/** Reads the map and the settings of one CephCluster as the operator does. */
+export async function observePlanSource(
+  { connect, openCeph }: PlanLinks,
+  flags: LiveFlags,
+  signal: AbortSignal,
+): Promise<{ readonly source: PlanSource; readonly parsed: ParsedUpdateSettings }> {
+  const link = await connect(flags)
+  try {
+    const cluster = await findCluster(link, flags, signal)
+    const { namespace = '', name } = cluster.metadata
+    const ceph = openCeph(link, flags)
+    try {
+      const commands = ceph.of({ namespace, name })
+      const map = await observeCeph(commands, { ...ceph.parsers, signal })
+      const sites = map.known ? await observeSites(commands, signal) : map
+      const unread = map.known ? sites : map
+      if (!map.known || !sites.known) {
+        const why = unread.known ? '' : unread.why
+        throw new CofferdamError(
+          'CEPH_UNREACHABLE',
+          `the map of CephCluster ${namespace}/${name} is not known: ${why}`,
+          {
+            hint: 'A running rook-ceph-tools pod in its namespace is needed, or --ceph-conf; or save the answers and use --from.',
+          },
+        )
+      }
+      return { source: { map: map.value, sites: sites.value }, parsed: parseUpdateSettings(cluster) }
+    } finally {
+      await ceph.close()
+    }
+  } finally {
+    await link.close()
+  }
+}
+
+/** The pools of a stretch cluster; the CRUSH tree is asked for only where there are any. */
+async function observeSites(commands: CephCommands, signal: AbortSignal): Promise<Observed<readonly SiteRule[]>> {
+  const pools = await askCeph(commands, { prefix: 'osd pool ls', detail: 'detail' }, parsePoolDetail, { signal })
+  if (!pools.known) return pools
+  if (pools.value.every(({ siteType }) => siteType === undefined)) return { known: true, value: [] }
+  const tree = await askCeph(commands, { prefix: 'osd tree' }, parseOsdTree, { signal })
+  return tree.known ? { known: true, value: siteRulesOf(pools.value, tree.value.typeNames) } : tree
+}
+
+async function findCluster({ api }: ClusterLink, flags: LiveFlags, signal: AbortSignal): Promise<CephCluster> {
+  const { namespace, clusterName } = flags
+  const where = namespace === undefined ? 'in the cluster' : `in namespace ${namespace}`
+  const all = await list()
+  const inside = all.filter(({ spec }) => spec?.external?.enable !== true)
+  const fitting = inside.filter(({ metadata }) => clusterName === undefined || metadata.name === clusterName)
+  const [only, another] = fitting
+  if (only === undefined) {
+    const wanted = clusterName === undefined ? 'no CephCluster' : `no CephCluster ${clusterName}`
+    const external = all.length > inside.length ? '; those that are external have their OSDs elsewhere' : ''
+    throw new CofferdamError('OBJECT_NOT_FOUND', `there is ${wanted} ${where}${external}`, {
+      hint: inside.length > 0 ? `there is ${names(inside)}` : 'kubectl get cephclusters -A shows those there are',
+    })
+  }
+  if (another !== undefined) {
+    throw new CofferdamError('USAGE', `there are ${fitting.length} CephClusters ${where}: ${names(fitting)}`, {
+      hint: 'choose one with -n NAMESPACE, or with --cluster-name NAME',
+    })
+  }
+  return only
+
+  async function list(): Promise<readonly CephCluster[]> {
+    try {
+      const { items } = await api.list(cephClusters, namespace === undefined ? { signal } : { namespace, signal })
+      return items
+    } catch (error) {
+      // Without Rook there is no such kind.
+      if (hasReason(error, 'NotFound')) return []
+      throw error
+    }
+  }
+}
+
+function names(clusters: readonly CephCluster[]): string {
+  return clusters.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(', ')
+}

@@ -1,0 +1,76 @@
+import type { StorageArbiter } from '../ceph-drain/storage-arbiter.ts'
+import type { Observed } from '../observed.ts'
+import type { CephMap } from '../safety/ceph-map.ts'
+import type { UpdateSettings } from './update-settings.ts'
+
+/** Everything that is seen before the next OSDs of one cluster are updated. */
+export interface OsdUpdateSnapshot {
+  readonly nowMs: number
+  readonly cluster: UpdatedCluster
+  /** In the order of their ids. */
+  readonly osds: readonly UpdatableOsd[]
+  /** Asked only while an OSD needs an update or is on its way back: without that nobody asks Ceph anything. */
+  readonly ceph: Observed<CephForUpdate> | undefined
+  /** Who holds the storage. Absent where there is no ledger. */
+  readonly arbiter?: Observed<StorageArbiter>
+  readonly record: UpdateRecord
+}
+
+export interface UpdatedCluster {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Of the CephCluster: another one means that everything is judged anew. */
+  readonly generation: number
+  readonly isBeingDeleted: boolean
+  /**
+   * `own`: the OSD Deployments are ours to write. `beside-rook`: Rook writes them; we plan, and restart pods where that is asked
+   * for. `off`: nothing is done.
+   */
+  readonly mode: 'own' | 'beside-rook' | 'off'
+  readonly settings: UpdateSettings
+  /** Another image is wanted than some OSD runs: then the health of Ceph is looked at first. */
+  readonly isUpgrade: boolean
+}
+
+export interface UpdatableOsd {
+  readonly id: number
+  readonly deployment: string
+  /** Whether its Deployment differs from what it should be; beside Rook: whether its pod is older than the restart asked for. */
+  readonly needsUpdate: boolean
+  /** It is left alone, and why: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
+  readonly leftAlone?: string
+  /** Its Deployment cannot be understood. The others go on. */
+  readonly problem?: string
+  /** When we wrote its Deployment or asked for its restart, as it says itself; undefined when we did not, or it came back since. */
+  readonly startedMs?: number
+  /** Its pod is Ready and of the newest template. */
+  readonly isPodReady: boolean
+  /** The Deployment itself says that it makes no progress any more. */
+  readonly hasStalled: boolean
+}
+
+export interface CephForUpdate {
+  readonly map: CephMap
+  /** HEALTH_OK or HEALTH_WARN. */
+  readonly isHealthy: boolean
+  /** By reports newer than the last change. */
+  readonly isClean: Observed<boolean>
+  /** OSDs whose placement groups have all peered since they came back. */
+  readonly peered: ReadonlySet<number>
+}
+
+/** What has to be remembered, in the cluster. */
+export interface UpdateRecord {
+  /** Generation of the CephCluster that it is about; another one begins anew. */
+  readonly generation: number
+  readonly startedMs: number | undefined
+  /** Those that did not come back, or could not be written. They are not tried again under this generation. */
+  readonly failed: readonly { readonly osd: number; readonly why: string; readonly atMs: number }[]
+  /** The first that did not come back in time stops all others. */
+  readonly frozen: { readonly osd: number; readonly why: string; readonly atMs: number } | undefined
+  /** When the last round ended, for the soak. */
+  readonly lastEndedMs: number | undefined
+  /** How many were updated under this generation. */
+  readonly done: number
+}
