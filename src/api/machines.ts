@@ -9,12 +9,22 @@ export interface Machine extends KubeObject {
     readonly providerID?: string
     /** Cluster API. */
     readonly clusterName?: string
+    /** OpenShift: while one is there the machine is drained or terminated by nobody. */
+    readonly lifecycleHooks?: {
+      readonly preDrain?: readonly LifecycleHook[]
+      readonly preTerminate?: readonly LifecycleHook[]
+    }
   }
   readonly status?: {
     readonly nodeRef?: { readonly name?: string; readonly uid?: string }
     readonly phase?: string
     readonly conditions?: readonly Condition[]
   }
+}
+
+export interface LifecycleHook {
+  readonly name: string
+  readonly owner: string
 }
 
 export interface MachineSet extends KubeObject {

@@ -1,4 +1,5 @@
 import type { Reason } from '../reasons.ts'
+import type { RemediatorView } from './snapshot.ts'
 
 /** Which machines may be fenced, by whom, and why. */
 export interface FencingDecision {
@@ -9,6 +10,8 @@ export interface FencingDecision {
   readonly gates: readonly GateChange[]
   /** For every node with an OSD that runs or ran: may its machine be fenced now? In the order of their names. */
   readonly nodes: readonly FenceAnswer[]
+  /** Budgets of ours whose cluster is gone or not ours any more. */
+  readonly orphanBudgets: readonly { readonly namespace: string; readonly name: string }[]
   /** What is held in the ledger while a fence is under way. */
   readonly fences: readonly Fence[]
   readonly problems: readonly { readonly object: string; readonly problem: string }[]
@@ -48,14 +51,22 @@ export interface LabelChange {
   readonly machine: string
   readonly add: Readonly<Record<string, string>>
   readonly remove: readonly string[]
+  /** Keys that are ours when this is done, to be written beside them. */
+  readonly ours: readonly string[]
   readonly explanation: string
 }
 
 export type GateChange =
   | { readonly kind: 'hold-lease' | 'free-lease'; readonly node: string; readonly explanation: string }
-  | { readonly kind: 'pause' | 'resume'; readonly remediator: string; readonly explanation: string }
   | {
-      readonly kind: 'skip-machine' | 'unskip-machine'
+      readonly kind: 'pause' | 'resume'
+      readonly remediator: string
+      readonly remediatorKind: RemediatorView['kind']
+      readonly explanation: string
+    }
+  | {
+      /** `skip`: Cluster API leaves it alone. `hook`: OpenShift does not terminate it. */
+      readonly kind: 'skip-machine' | 'unskip-machine' | 'hook-machine' | 'unhook-machine'
       readonly namespace: string
       readonly machine: string
       readonly explanation: string
@@ -78,5 +89,8 @@ export interface Fence {
   readonly machine: string
   /** Its failure domain, as the storage key is scoped. */
   readonly scope: string
+  readonly bootID: string
+  readonly sinceMs: number
+  /** Ended: the record and the entry in the budget may go, and the key is given back. */
   readonly isOver: boolean
 }

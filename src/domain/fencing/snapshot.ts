@@ -4,11 +4,15 @@ import type { Observed } from '../observed.ts'
 export interface FencingSnapshot {
   readonly nowMs: number
   readonly clusters: readonly FencedCluster[]
+  /** Whether the API server knows any kind of Machine; without one there is nothing to fence. */
+  readonly areMachinesServed: boolean
   readonly machines: readonly MachineView[]
   readonly nodes: readonly FencedNodeView[]
   /** Those that are ours by owner or by name, and those of others that select machines of ours. */
   readonly budgets: readonly MachineBudgetView[]
   readonly remediators: readonly RemediatorView[]
+  /** Whether medik8s keeps Leases here: its namespace for them exists. */
+  readonly areLeasesUsed: boolean
   /** The Leases by which medik8s keeps others off a node, by node. */
   readonly leases: ReadonlyMap<string, NodeLeaseView>
   /** Objects that could not be read, and why. They never stop the others. */
@@ -73,7 +77,12 @@ export interface MachineView {
   readonly nodeName: string | undefined
   readonly isBeingDeleted: boolean
   readonly labels: Readonly<Record<string, string>>
-  readonly annotations: Readonly<Record<string, string>>
+  /** Label keys that we put on it, by its annotation. */
+  readonly labelsOfOurs: readonly string[]
+  /** Whether our hook keeps it from being terminated. OpenShift only. */
+  readonly isHookedByUs: boolean
+  /** Whether we told Cluster API to leave it alone; `others`: somebody else did. */
+  readonly skip: 'ours' | 'others' | undefined
 }
 
 export interface FencedNodeView {
@@ -96,6 +105,8 @@ export interface MachineBudgetView {
   readonly labelKey: string | undefined
   /** Names of machines that a remediator was let through for, with the time. */
   readonly disrupted: ReadonlyMap<string, number>
+  /** Fences that we saw begin, by machine, as we wrote them on the budget. */
+  readonly fences: ReadonlyMap<string, RecordedFence>
   readonly status: {
     readonly observedGeneration: number
     readonly disruptionsAllowed: number
@@ -103,6 +114,14 @@ export interface MachineBudgetView {
     readonly desiredHealthy: number
     readonly expectedMachines: number
   }
+}
+
+/** What has to be remembered of a fence when its machine is gone. */
+export interface RecordedFence {
+  readonly node: string
+  readonly bootID: string
+  readonly scope: string
+  readonly sinceMs: number
 }
 
 /** Something that takes sick machines away by itself. */

@@ -1,0 +1,26 @@
+import type { WantedMachineBudget } from './decision.ts'
+
+/**
+ * The status of a machine budget, as a remediator reads it.
+ *
+ * `disruptionsAllowed` is what `maxUnavailable` leaves after the fences that are not over. A machine that is merely sick uses
+ * up nothing: it is the very one that a remediator asks for. With the arithmetic of a pod budget, one sick machine would
+ * make itself untouchable.
+ */
+export function machineBudgetStatus(seen: {
+  readonly maxUnavailable: 0 | 1
+  /** Selected machines: whether their nodes are Ready. */
+  readonly machines: readonly { readonly name: string; readonly isReady: boolean }[]
+  /** Machines that a remediator was let through for and that are not back. */
+  readonly disrupted: readonly string[]
+}): WantedMachineBudget['status'] {
+  const { maxUnavailable, machines, disrupted } = seen
+  const expectedMachines = machines.length
+  return {
+    disruptionsAllowed: Math.max(0, maxUnavailable - disrupted.length),
+    currentHealthy: machines.filter(({ isReady }) => isReady).length,
+    desiredHealthy: Math.max(0, expectedMachines - maxUnavailable),
+    expectedMachines,
+    disrupted: [...disrupted].sort(),
+  }
+}

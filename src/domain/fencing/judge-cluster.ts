@@ -1,0 +1,75 @@
+import type { Reason } from '../reasons.ts'
+import { isInScope, type SickNode } from './choose-target.ts'
+import type { LabelledCluster } from './decide-labels.ts'
+import type { Fence } from './decision.ts'
+import { freshEvidence } from './running-osds.ts'
+
+export interface ClusterVerdict {
+  readonly maySpare: boolean
+  readonly reason: Reason
+  readonly explanation: string
+  readonly wayOut: string
+}
+
+/**
+ * Can the cluster spare a machine now?
+ *
+ * Guarantees: yes only when Ceph, asked just now, has every placement group clean, no fence is under way, and whoever holds
+ * its storage holds nothing but the failure domain in which every sick machine is.
+ */
+export function judgeCluster(
+  labelled: LabelledCluster,
+  {
+    nowMs,
+    fences,
+    sick,
+  }: { readonly nowMs: number; readonly fences: readonly Fence[]; readonly sick: readonly SickNode[] },
+): ClusterVerdict {
+  const { cluster } = labelled
+  const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
+    maySpare: false,
+    reason,
+    explanation,
+    wayOut,
+  })
+  const evidence = freshEvidence(cluster, nowMs)
+  if (!evidence.known) {
+    return no('FenceUnknown', `Ceph cannot be judged: ${evidence.why}.`, 'It opens when Ceph answers and is clean.')
+  }
+  const { isClean } = evidence.value
+  if (!isClean.known) {
+    return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
+  }
+  const under = fences.find(({ isOver }) => !isOver)
+  if (under !== undefined) {
+    return no(
+      'FenceUnderWay',
+      `Machine ${under.machine}${under.node === '' ? '' : ` of node ${under.node}`} is being fenced.`,
+      'The next may go when it is back or replaced and all placement groups are clean again.',
+    )
+  }
+  if (!isClean.value) {
+    return no('FenceWaitsForData', 'Not all placement groups are clean.', 'It opens when Ceph has recovered.')
+  }
+  if (cluster.heldBy !== undefined && !cluster.heldBy.known) {
+    return no(
+      'LedgerUnknown',
+      `Who holds the storage is not known: ${cluster.heldBy.why}.`,
+      'It opens with the ledger.',
+    )
+  }
+  const mine = sick.filter(({ clusters }) => clusters.includes(labelled))
+  const holder = cluster.heldBy?.value.find(
+    (held) => mine.length === 0 || !mine.every(({ node }) => isInScope(labelled, node.name, held)),
+  )
+  if (holder !== undefined) {
+    const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
+    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is given back.')
+  }
+  return {
+    maySpare: true,
+    reason: 'FenceAllowed',
+    explanation: 'All placement groups are clean and nobody holds the storage: one machine may be fenced.',
+    wayOut: '',
+  }
+}
