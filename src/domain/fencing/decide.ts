@@ -35,7 +35,12 @@ export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
   const judged = labelled.map((one): JudgedCluster => {
     const budget = snapshot.budgets.find((seen) => isBudgetOf(seen, one.cluster))
     const fences = fencesOf(index, one, budget)
-    return { labelled: one, budget, fences, verdict: judgeCluster(one, { nowMs: snapshot.nowMs, fences, sick }) }
+    return {
+      labelled: one,
+      budget,
+      fences,
+      verdict: judgeCluster(one, { nowMs: snapshot.nowMs, budget, fences, sick }),
+    }
   })
   const fences = judged.flatMap((one) => one.fences)
   const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))

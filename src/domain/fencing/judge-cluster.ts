@@ -2,7 +2,9 @@ import type { Reason } from '../reasons.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
 import type { LabelledCluster } from './decide-labels.ts'
 import type { Fence } from './decision.ts'
+import { marks } from './marks.ts'
 import { freshEvidence } from './running-osds.ts'
+import type { MachineBudgetView } from './snapshot.ts'
 
 export interface ClusterVerdict {
   readonly maySpare: boolean
@@ -11,20 +13,20 @@ export interface ClusterVerdict {
   readonly wayOut: string
 }
 
+interface ClusterFacts {
+  readonly nowMs: number
+  readonly budget: MachineBudgetView | undefined
+  readonly fences: readonly Fence[]
+  readonly sick: readonly SickNode[]
+}
+
 /**
  * Can the cluster spare a machine now?
  *
  * Guarantees: yes only when Ceph, asked just now, has every placement group clean, no fence is under way, and whoever holds
  * its storage holds nothing but the failure domain in which every sick machine is.
  */
-export function judgeCluster(
-  labelled: LabelledCluster,
-  {
-    nowMs,
-    fences,
-    sick,
-  }: { readonly nowMs: number; readonly fences: readonly Fence[]; readonly sick: readonly SickNode[] },
-): ClusterVerdict {
+export function judgeCluster(labelled: LabelledCluster, { nowMs, budget, fences, sick }: ClusterFacts): ClusterVerdict {
   const { cluster } = labelled
   const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
     maySpare: false,
@@ -39,6 +41,13 @@ export function judgeCluster(
   const { isClean } = evidence.value
   if (!isClean.known) {
     return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
+  }
+  if (budget?.isRecordReadable === false) {
+    return no(
+      'FenceUnknown',
+      'What is written on the budget about fences cannot be read.',
+      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${budget.namespace}/${budget.name}.`,
+    )
   }
   const under = fences.find(({ isOver }) => !isOver)
   if (under !== undefined) {

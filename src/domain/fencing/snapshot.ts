@@ -107,6 +107,8 @@ export interface MachineBudgetView {
   readonly disrupted: ReadonlyMap<string, number>
   /** Fences that we saw begin, by machine, as we wrote them on the budget. */
   readonly fences: ReadonlyMap<string, RecordedFence>
+  /** Whether that could be read; if not, a fence may be under way that nobody remembers. */
+  readonly isRecordReadable: boolean
   readonly status: {
     readonly observedGeneration: number
     readonly disruptionsAllowed: number

@@ -1,0 +1,77 @@
+import type { Lease, Node } from '../../api/core.ts'
+import { conditionOf } from '../../api/kube-object.ts'
+import type { Machine, MachineDisruptionBudget, MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
+import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
+import { leaseHolder } from './marks.ts'
+import { parseMachineBudget } from './parse-budget.ts'
+import { parseMachine } from './parse-machine.ts'
+import { parseMachineHealthCheck, parseNodeHealthCheck } from './parse-remediators.ts'
+import type { FencedCluster, FencedNodeView, FencingSnapshot, NodeLeaseView } from './snapshot.ts'
+
+/** Everything as Kubernetes has it; of Ceph, what ceph-drain saw. */
+export interface FencingObjects {
+  readonly nowMs: number
+  readonly clusters: readonly FencedCluster[]
+  /** Undefined: the API server knows no such kind. */
+  readonly openshiftMachines: readonly Machine[] | undefined
+  readonly clusterApiMachines: readonly Machine[] | undefined
+  readonly nodes: readonly Node[]
+  readonly budgets: readonly MachineDisruptionBudget[]
+  readonly openshiftHealthChecks: readonly MachineHealthCheck[]
+  readonly clusterApiHealthChecks: readonly MachineHealthCheck[]
+  readonly nodeHealthChecks: readonly NodeHealthCheck[]
+  /** Of medik8s; undefined: its namespace for them is not there. */
+  readonly leases: readonly Lease[] | undefined
+}
+
+/** One bad object is its own misfortune: it is told, and all others are read as ever. */
+export function parseFencing(objects: FencingObjects): FencingSnapshot {
+  const { nowMs, clusters } = objects
+  const machines = [
+    ...(objects.openshiftMachines ?? []).map((machine) => parseMachine(machine, 'openshift')),
+    ...(objects.clusterApiMachines ?? []).map((machine) => parseMachine(machine, 'cluster-api')),
+  ]
+  const budgets = objects.budgets.map(parseMachineBudget)
+  const labelledNodes = objects.nodes.map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} }))
+  return {
+    nowMs,
+    clusters,
+    areMachinesServed: objects.openshiftMachines !== undefined || objects.clusterApiMachines !== undefined,
+    machines,
+    nodes: objects.nodes.map(parseFencedNode),
+    budgets: budgets.map(({ view }) => view),
+    remediators: [
+      ...objects.openshiftHealthChecks.map((check) => parseMachineHealthCheck(check, 'openshift-mhc', machines)),
+      ...objects.clusterApiHealthChecks.map((check) => parseMachineHealthCheck(check, 'cluster-api-mhc', machines)),
+      ...objects.nodeHealthChecks.map((check) => parseNodeHealthCheck(check, labelledNodes)),
+    ],
+    areLeasesUsed: objects.leases !== undefined,
+    leases: new Map((objects.leases ?? []).flatMap(parseNodeLease)),
+    unreadable: budgets.flatMap(({ view, problem }) =>
+      problem === undefined ? [] : [{ object: `machinedisruptionbudget/${view.namespace}/${view.name}`, why: problem }],
+    ),
+  }
+}
+
+function parseFencedNode(node: Node): FencedNodeView {
+  const ready = conditionOf(node, 'Ready')
+  const isReady = ready?.status === 'True'
+  return {
+    name: node.metadata.name,
+    isReady,
+    notReadySinceMs: isReady ? undefined : parseRfc3339(ready?.lastTransitionTime ?? ''),
+    bootID: node.status?.nodeInfo?.bootID ?? '',
+  }
+}
+
+/** `node-<name>`; others in the namespace are not about nodes. */
+function parseNodeLease({ metadata, spec }: Lease): (readonly [string, NodeLeaseView])[] {
+  if (!metadata.name.startsWith('node-') || spec?.holderIdentity === undefined || spec.holderIdentity === '') return []
+  const renewedMs = parseRfc3339(spec.renewTime ?? '') ?? 0
+  const view = {
+    holder: spec.holderIdentity,
+    validUntilMs: renewedMs + (spec.leaseDurationSeconds ?? 0) * 1_000,
+    isOurs: spec.holderIdentity === leaseHolder,
+  }
+  return [[metadata.name.slice('node-'.length), view]]
+}

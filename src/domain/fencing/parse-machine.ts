@@ -1,0 +1,31 @@
+import type { Machine } from '../../api/machines.ts'
+import { hookName, marks, skipAnnotation } from './marks.ts'
+import type { MachineView } from './snapshot.ts'
+
+/** A view comes out of anything: a Machine without a node, or with fields that make no sense, is one without a node. */
+export function parseMachine(machine: Machine, api: MachineView['api']): MachineView {
+  const { namespace = '', name, deletionTimestamp, labels = {}, annotations = {} } = machine.metadata
+  const nodeName: unknown = machine.status?.nodeRef?.name
+  const hooks: unknown = machine.spec?.lifecycleHooks?.preTerminate
+  const isSkipped = annotations[skipAnnotation] !== undefined
+  const isOurSkip = marksOf(annotations[marks.setByUs]).includes('skip-remediation')
+  return {
+    api,
+    namespace,
+    name,
+    nodeName: typeof nodeName === 'string' && nodeName !== '' ? nodeName : undefined,
+    isBeingDeleted: deletionTimestamp !== undefined,
+    labels,
+    labelsOfOurs: marksOf(annotations[marks.labels]),
+    isHookedByUs: Array.isArray(hooks) && hooks.some((hook: unknown) => isNamed(hook, hookName)),
+    skip: isSkipped ? (isOurSkip ? 'ours' : 'others') : undefined,
+  }
+}
+
+export function marksOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(',').filter((mark) => mark !== '')
+}
+
+function isNamed(hook: unknown, name: string): boolean {
+  return typeof hook === 'object' && hook !== null && 'name' in hook && hook.name === name
+}
