@@ -39,6 +39,7 @@ export const reasons = {
   FellBack: 'Not all locks could be had in time; every pod is evicted in the ordinary way.',
   FenceAllowed: 'All data is clean and nobody holds the storage: one machine may be fenced.',
   FenceInTurn: 'Another sick machine comes first; this one may go when all data is clean again.',
+  FenceLabelsPending: 'Machines with running OSDs do not carry their label yet, so none may be fenced.',
   FenceUnderWay: 'A machine is being fenced; the next waits until it is back or replaced and all data is clean.',
   FenceUnknown: 'It is not known whether Ceph can spare a machine, so none with OSDs may be fenced.',
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
