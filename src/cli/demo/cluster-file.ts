@@ -3,6 +3,7 @@ import { load, YAMLException } from 'js-yaml'
 import { CofferdamError } from '../../errors.ts'
 import { type App, type BatchJob, clusterSchema, type Pace, type WrittenCluster } from './cluster-schema.ts'
 import { type CephClusterDescription, describeCeph } from './describe-ceph.ts'
+import { describeMachines, type MachinesDescription } from './describe-machines.ts'
 import { expandNodes, type NodeDescription, type Problem } from './expand-nodes.ts'
 import { explainIssues } from './schema-problems.ts'
 
@@ -14,6 +15,7 @@ export interface ClusterDescription {
   readonly apps: readonly App[]
   readonly jobs: readonly BatchJob[]
   readonly ceph?: CephClusterDescription
+  readonly machines?: MachinesDescription
 }
 
 export async function readClusterFile(path: string): Promise<ClusterDescription> {
@@ -50,8 +52,17 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
   // Its places are those of the nodes, so it is described only when they are right.
   const written = problems.length > 0 ? undefined : parsed.data.ceph
   const ceph = written && describeCeph(written, nodes, problems)
+  const machines = parsed.data.machines && describeMachines(parsed.data.machines, nodes, problems)
   if (problems.length > 0) throw invalid(path, problems)
-  return { name, pace, nodes, apps, jobs, ...(ceph === undefined ? {} : { ceph }) }
+  return {
+    name,
+    pace,
+    nodes,
+    apps,
+    jobs,
+    ...(ceph === undefined ? {} : { ceph }),
+    ...(machines === undefined ? {} : { machines }),
+  }
 }
 
 function parseYaml(text: string, path: string): unknown {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { percentOf } from '../../api/int-or-string.ts'
 import { parseQuantity } from '../../api/quantity.ts'
 import { cephSchema } from './ceph-schema.ts'
+import { machinesSchema } from './machines-schema.ts'
 
 const labelName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const dottedName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -111,6 +112,7 @@ export const clusterSchema = z.strictObject({
   apps: z.array(app).default([]),
   jobs: z.array(job).default([]),
   ceph: cephSchema.optional(),
+  machines: machinesSchema.optional(),
 })
 
 export type WrittenCluster = z.infer<typeof clusterSchema>

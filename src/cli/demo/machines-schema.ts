@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+const seconds = z.number().min(0).max(3600)
+
+const healthCheck = z.strictObject({
+  style: z.enum(['budget', 'machine', 'node']).default('machine'),
+  after: seconds.default(300),
+  remediation: z.enum(['delete', 'reboot']).default('delete'),
+})
+
+/** The `machines` section of the cluster file. What fields mean is said in docs/reference/cluster-file.md. */
+export const machinesSchema = z.strictObject({
+  api: z.enum(['openshift', 'cluster-api']).default('openshift'),
+  nodes: z.array(z.string()).min(1).optional(),
+  healthCheck: healthCheck.optional(),
+  volumes: z.enum(['follow', 'lost']).default('follow'),
+})
+
+export type WrittenMachines = z.infer<typeof machinesSchema>
+export type WrittenHealthCheck = z.infer<typeof healthCheck>
