@@ -1,10 +1,10 @@
 import type { SickNode } from './choose-target.ts'
 import type { GateChange } from './decision.ts'
 import type { FencingIndex } from './fences.ts'
+import { leaseSeconds } from './node-lease.ts'
 import type { RemediatorView } from './snapshot.ts'
 
-/** Renewed at half of it. */
-export const leaseMs = 3_600_000
+const leaseMs = leaseSeconds * 1_000
 
 /**
  * What remediators are to be told about sick storage nodes that must stay for now. Nodes that are well, and those without OSDs,

@@ -10,6 +10,11 @@ export const marks = {
   fences: 'cofferdam.io/fences',
 } as const
 
+/** What is written in `marks.setByUs`. */
+export const gateMarks = { skip: 'skip-remediation', pause: 'paused' } as const
+/** Remediators look whether their annotation is there; its value tells who set it. */
+export const gateValue = 'cofferdam'
+
 /** The name of our lifecycle hook on a Machine. */
 export const hookName = 'cofferdam-fencing'
 export const hookOwner = 'cofferdam.io/fencing'

@@ -1,5 +1,5 @@
 import type { Machine } from '../../api/machines.ts'
-import { hookName, marks, skipAnnotation } from './marks.ts'
+import { gateMarks, gateValue, hookName, marks, skipAnnotation } from './marks.ts'
 import type { MachineView } from './snapshot.ts'
 
 /** A view comes out of anything: a Machine without a node, or with fields that make no sense, is one without a node. */
@@ -7,8 +7,6 @@ export function parseMachine(machine: Machine, api: MachineView['api']): Machine
   const { namespace = '', name, deletionTimestamp, labels = {}, annotations = {} } = machine.metadata
   const nodeName: unknown = machine.status?.nodeRef?.name
   const hooks: unknown = machine.spec?.lifecycleHooks?.preTerminate
-  const isSkipped = annotations[skipAnnotation] !== undefined
-  const isOurSkip = marksOf(annotations[marks.setByUs]).includes('skip-remediation')
   return {
     api,
     namespace,
@@ -18,8 +16,19 @@ export function parseMachine(machine: Machine, api: MachineView['api']): Machine
     labels,
     labelsOfOurs: marksOf(annotations[marks.labels]),
     isHookedByUs: Array.isArray(hooks) && hooks.some((hook: unknown) => isNamed(hook, hookName)),
-    skip: isSkipped ? (isOurSkip ? 'ours' : 'others') : undefined,
+    skip: setBy(annotations, skipAnnotation, gateMarks.skip),
   }
+}
+
+/** Who set an annotation that keeps a remediator off. It is ours by its value and our mark. */
+export function setBy(
+  annotations: Readonly<Record<string, string>>,
+  annotation: string,
+  mark: string,
+): 'ours' | 'others' | undefined {
+  const value = annotations[annotation]
+  if (value === undefined) return undefined
+  return value === gateValue && marksOf(annotations[marks.setByUs]).includes(mark) ? 'ours' : 'others'
 }
 
 export function marksOf(text: string | undefined): readonly string[] {

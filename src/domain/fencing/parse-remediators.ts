@@ -2,8 +2,8 @@ import type { Labels } from '../../api/label-selector.ts'
 import { isSelected, type LabelSelector } from '../../api/label-selector.ts'
 import type { MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
 import { known, type Observed, unknown } from '../observed.ts'
-import { marks, pausedAnnotation, pauseRequest } from './marks.ts'
-import { marksOf } from './parse-machine.ts'
+import { gateMarks, pausedAnnotation, pauseRequest } from './marks.ts'
+import { setBy } from './parse-machine.ts'
 import type { MachineView, RemediatorView } from './snapshot.ts'
 
 /** A health check of machines, of OpenShift or Cluster API. */
@@ -13,8 +13,7 @@ export function parseMachineHealthCheck(
   machines: readonly MachineView[],
 ): RemediatorView {
   const { namespace = '', name, annotations = {} } = check.metadata
-  const isPaused = annotations[pausedAnnotation] !== undefined
-  const isOurPause = marksOf(annotations[marks.setByUs]).includes('paused')
+  const pause = setBy(annotations, pausedAnnotation, gateMarks.pause)
   const api = kind === 'openshift-mhc' ? 'openshift' : 'cluster-api'
   const selector: LabelSelector | undefined = check.spec?.selector
   return {
@@ -30,8 +29,8 @@ export function parseMachineHealthCheck(
             )
             .flatMap(({ nodeName }) => nodeName ?? []),
     isAlive: aliveness(check.status?.expectedMachines, 'status.expectedMachines'),
-    isPausedByUs: isPaused && isOurPause,
-    isPausedByOthers: isPaused && !isOurPause,
+    isPausedByUs: pause === 'ours',
+    isPausedByOthers: pause === 'others',
     remediating: [],
   }
 }
