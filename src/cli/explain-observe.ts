@@ -18,6 +18,7 @@ import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
+import { observeFencing } from './observe-fencing.ts'
 import { observeHolds } from './observe-holds.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeRehearsal } from './observe-rehearsal.ts'
@@ -71,9 +72,12 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
     observeHolds(question, budgets.items, unheld),
   ])
   const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items }, question, unheld)
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  const fencing = await observeFencing({ ...question, operator, storage, ledger: holds.ledger }, unheld)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...rehearsal }
-  return { kind: 'node', ...explainNode({ node, ...guards, now }), observedAt: now, notSeen: [...notSeen, ...unheld] }
+  const explanation = explainNode({ node, ...guards, now, ...(fencing && { fencing }) })
+  return { kind: 'node', ...explanation, observedAt: now, notSeen: [...new Set([...notSeen, ...unheld])] }
 }
 
 async function explainNamedPod(key: Required<ObjectKey>, question: Question): Promise<Explained> {

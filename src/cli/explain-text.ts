@@ -11,6 +11,7 @@ import type {
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
+import { fencingLines } from './fencing-text.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
 
@@ -51,11 +52,14 @@ function renderFacts(facts: readonly Fact[]): string {
   return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
 }
 
-function nodeFacts({ node, storage, disruptions }: NodeExplanation, style: Style): Fact[] {
+function nodeFacts({ node, storage, disruptions, fencing }: NodeExplanation, style: Style): Fact[] {
   return [
     ['state', nodeStateText(node, style)],
     ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
     ...storage.map((each): Fact => ['storage', storageText(each, style)]),
+    ...(fencing === undefined ? [] : fencingLines(fencing, style.now)).map(
+      (line, at): Fact => [at === 0 ? 'fencing' : '', line],
+    ),
   ]
 }
 

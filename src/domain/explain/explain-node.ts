@@ -4,6 +4,7 @@ import { nodeKey } from '../drain-lock/claims.ts'
 import type { Reason } from '../reasons.ts'
 import { stayAnswers } from './explain-stay.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
+import { answerFencing } from './fencing-answer.ts'
 import { explainHolds } from './hold-view.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
@@ -33,6 +34,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   const fromStorage = storage
     .map((view) => storageBlocker(view, { nodeName: name, podsOnNode }))
     .filter((blocker) => blocker !== undefined && !fromBudgets.has(blocker.holder))
+  const fencing = snapshot.fencing && answerFencing(snapshot.fencing, name)
   const blockers = mergeBlockers([...fromPods, ...fromStorage, notReady(name, state, leavers)])
   return {
     object: `node/${name}`,
@@ -44,6 +46,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     node: state,
     pods,
     storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
+    ...(fencing && { fencing }),
     command: commandFor(name, pods),
   }
 }
