@@ -5,7 +5,7 @@ import { fenceLabelValue } from './fence-labels.ts'
 import { marks } from './marks.ts'
 
 /** On budgets that we made. */
-export const managedByUs: Readonly<Record<string, string>> = { 'app.kubernetes.io/managed-by': 'cofferdam' }
+const managedByUs: Readonly<Record<string, string>> = { 'app.kubernetes.io/managed-by': 'cofferdam' }
 
 /**
  * The budget of a cluster, as Rook named and labelled it. Owners do not reach across namespaces, so the cluster's uid stands

@@ -1,29 +1,41 @@
-import { isStorageMachine, type LabelledCluster } from './decide-labels.ts'
 import type { Fence } from './decision.ts'
 import type { FencingIndex } from './fences.ts'
-import type { FencedNodeView, StorageHolder } from './snapshot.ts'
+import { isStorageMachine, type LabelledCluster } from './labelled-cluster.ts'
+import type { FencedNodeView, MachineView, StorageHolder } from './snapshot.ts'
 
-/** A node that does not answer and whose machine holds OSDs of these clusters. */
+/** A node whose machine somebody wants to take away, with OSDs of these clusters on it. */
 export interface SickNode {
   readonly node: FencedNodeView
-  readonly machine: string
+  /** A node may have none: somebody may look after nodes alone. */
+  readonly machine: MachineView | undefined
   readonly clusters: readonly LabelledCluster[]
 }
 
 /** The longest sick first. */
 export function sickNodes(index: FencingIndex, clusters: readonly LabelledCluster[]): SickNode[] {
-  return index.snapshot.nodes
-    .flatMap((node): SickNode[] => {
-      const machine = index.machinesByNode.get(node.name)
-      if (node.isReady || machine === undefined) return []
-      const concerned = clusters.filter((labelled) => isStorageMachine(machine, labelled))
-      return concerned.length === 0 ? [] : [{ node, machine: machine.name, clusters: concerned }]
-    })
-    .sort(
-      (a, b) =>
-        (a.node.notReadySinceMs ?? Number.MAX_SAFE_INTEGER) - (b.node.notReadySinceMs ?? Number.MAX_SAFE_INTEGER) ||
-        (a.node.name < b.node.name ? -1 : 1),
+  const found: SickNode[] = []
+  for (const node of index.snapshot.nodes) {
+    const machine = index.machinesByNode.get(node.name)
+    if (node.isReady && !isWaiting(machine)) continue
+    const concerned = clusters.filter((labelled) =>
+      machine === undefined ? isUnclaimed(node, labelled) : isStorageMachine(machine, labelled),
     )
+    if (concerned.length > 0) found.push({ node, machine, clusters: concerned })
+  }
+  return found.sort(
+    (a, b) =>
+      (a.node.notReadySinceMs ?? Number.MAX_SAFE_INTEGER) - (b.node.notReadySinceMs ?? Number.MAX_SAFE_INTEGER) ||
+      (a.node.name < b.node.name ? -1 : 1),
+  )
+}
+
+/** Its deletion cannot be taken back, so it goes when its turn comes, even if its node is well by then. */
+function isWaiting(machine: MachineView | undefined): boolean {
+  return machine?.isBeingDeleted === true && machine.isHookedByUs
+}
+
+function isUnclaimed({ name }: FencedNodeView, { osds }: LabelledCluster): boolean {
+  return osds.running.has(name) || osds.uncertain.has(name)
 }
 
 /** Whoever holds a single failure domain does not mind a fence in it. */
@@ -41,7 +53,7 @@ export function chooseTargets(
   maySpare: ReadonlySet<LabelledCluster>,
   fences: readonly Fence[],
 ): ReadonlySet<string> {
-  const targets = new Set(fences.filter(({ isOver }) => !isOver).map(({ node }) => node))
+  const targets = new Set(fences.flatMap(({ isOver, node }) => (isOver || node === '' ? [] : [node])))
   const taken = new Set<LabelledCluster>()
   for (const { node, clusters } of sick) {
     if (targets.has(node.name) || !clusters.every((cluster) => maySpare.has(cluster) && !taken.has(cluster))) continue

@@ -2,33 +2,57 @@ import type { SickNode } from './choose-target.ts'
 import type { GateChange } from './decision.ts'
 import type { FencingIndex } from './fences.ts'
 import { leaseSeconds } from './node-lease.ts'
-import type { RemediatorView } from './snapshot.ts'
+import type { MachineView, RemediatorView } from './snapshot.ts'
 
 const leaseMs = leaseSeconds * 1_000
 
+interface GateFacts {
+  readonly index: FencingIndex
+  /** Sick storage nodes that must stay for now. */
+  readonly held: ReadonlySet<string>
+  readonly targets: ReadonlySet<string>
+  /** Nodes that each remediator looks after, for quick looks. */
+  readonly watched: ReadonlyMap<RemediatorView, ReadonlySet<string> | undefined>
+}
+
 /**
  * What remediators are to be told about sick storage nodes that must stay for now. Nodes that are well, and those without OSDs,
- * are never touched; what we set is taken back when it is not needed any more, and nothing else is.
+ * are never touched; what we set is taken back when it is not needed any more, and nothing else is. What keeps a machine comes
+ * before what lets one go.
  */
 export function decideGates(
   index: FencingIndex,
   sick: readonly SickNode[],
   targets: ReadonlySet<string>,
 ): GateChange[] {
-  const held = sick.filter(({ node }) => !targets.has(node.name)).map(({ node }) => node.name)
-  return [...leaseGates(index, held), ...machineGates(index, held, targets), ...pauseGates(index, held, targets)]
+  const held = new Set(sick.flatMap(({ node }) => (targets.has(node.name) ? [] : [node.name])))
+  const { remediators } = index.snapshot
+  const watched = new Map(remediators.map((each) => [each, each.nodes && new Set(each.nodes)]))
+  const facts: GateFacts = { index, held, targets, watched }
+  const changes = [...leaseGates(facts), ...machineGates(facts), ...pauseGates(facts)]
+  return [...changes.filter(isHold), ...changes.filter((change) => !isHold(change))]
 }
 
-function watches({ nodes }: RemediatorView, node: string): boolean {
-  return nodes === undefined || nodes.includes(node)
+function isHold({ kind }: GateChange): boolean {
+  return kind === 'hold-lease' || kind === 'skip-machine' || kind === 'hook-machine' || kind === 'pause'
 }
 
-function leaseGates({ snapshot }: FencingIndex, held: readonly string[]): GateChange[] {
-  const { leases, areLeasesUsed, remediators, nowMs } = snapshot
+function watches({ watched }: GateFacts, remediator: RemediatorView, node: string): boolean {
+  return watched.get(remediator)?.has(node) ?? true
+}
+
+function watchesAny(facts: GateFacts, remediator: RemediatorView, nodes: ReadonlySet<string>): boolean {
+  for (const node of nodes) if (watches(facts, remediator, node)) return true
+  return false
+}
+
+function leaseGates(facts: GateFacts): GateChange[] {
+  const { held } = facts
+  const { leases, areLeasesUsed, remediators, nowMs } = facts.index.snapshot
   const checks = remediators.filter(({ kind }) => kind === 'medik8s-nhc')
   const changes: GateChange[] = []
   for (const node of held) {
-    if (!areLeasesUsed || !checks.some((check) => watches(check, node))) continue
+    if (!areLeasesUsed || !checks.some((check) => watches(facts, check, node))) continue
     const lease = leases.get(node)
     const isTaken = lease !== undefined && !lease.isOurs && lease.validUntilMs > nowMs
     const isGood = lease?.isOurs === true && lease.validUntilMs - nowMs > leaseMs / 2
@@ -36,58 +60,72 @@ function leaseGates({ snapshot }: FencingIndex, held: readonly string[]): GateCh
     changes.push({ kind: 'hold-lease', node, explanation: `Storage cannot spare node ${node} now.` })
   }
   for (const [node, { isOurs }] of leases) {
-    if (!isOurs || held.includes(node)) continue
+    if (!isOurs || held.has(node)) continue
     changes.push({ kind: 'free-lease', node, explanation: `Storage has no need to keep node ${node} any more.` })
   }
   return changes
 }
 
-function machineGates(
-  { snapshot, nodes }: FencingIndex,
-  held: readonly string[],
-  targets: ReadonlySet<string>,
-): GateChange[] {
-  const isHeld = new Set(held)
-  const letsOneGo = targetsOf(snapshot.remediators, 'openshift-mhc', targets)
+function machineGates(facts: GateFacts): GateChange[] {
+  const { index, held, targets } = facts
+  const { machines, remediators } = index.snapshot
+  const running = remediators.filter((check) => check.kind === 'openshift-mhc' && watchesAny(facts, check, targets))
   const changes: GateChange[] = []
-  for (const { api, namespace, name, nodeName, isHookedByUs, skip, isBeingDeleted } of snapshot.machines) {
-    const isKept = nodeName !== undefined && isHeld.has(nodeName)
+  for (const machine of machines) {
+    const { api, namespace, name, nodeName, isHookedByUs, skip, isBeingDeleted } = machine
+    const isKept = nodeName !== undefined && held.has(nodeName)
+    if (!isKept && !isHookedByUs && skip !== 'ours') continue
     const about = { namespace, machine: name }
-    const kept = `Storage cannot spare machine ${name} now.`
-    const freed =
-      nodeName !== undefined && nodes.get(nodeName)?.isReady === true ? 'Its node is well.' : 'It may be fenced.'
+    const explanation = isKept ? `Storage cannot spare machine ${name} now.` : explainFreed(index, machine)
     if (api === 'cluster-api') {
-      if (isKept && skip === undefined && !isBeingDeleted)
-        changes.push({ kind: 'skip-machine', ...about, explanation: kept })
-      if (!isKept && skip === 'ours') changes.push({ kind: 'unskip-machine', ...about, explanation: freed })
+      if (isKept && skip === undefined && !isBeingDeleted) changes.push({ kind: 'skip-machine', ...about, explanation })
+      if (!isKept && skip === 'ours') changes.push({ kind: 'unskip-machine', ...about, explanation })
       continue
     }
-    const isHooked = isKept && letsOneGo
-    if (isHooked && !isHookedByUs && !isBeingDeleted)
-      changes.push({ kind: 'hook-machine', ...about, explanation: kept })
-    if (!isKept && isHookedByUs) changes.push({ kind: 'unhook-machine', ...about, explanation: freed })
+    const isHookWanted = isKept && running.some((check) => watches(facts, check, nodeName))
+    if (isHookWanted && !isHookedByUs && !isBeingDeleted) changes.push({ kind: 'hook-machine', ...about, explanation })
+    if (!isKept && isHookedByUs) changes.push({ kind: 'unhook-machine', ...about, explanation })
   }
   return changes
 }
 
-function targetsOf(remediators: readonly RemediatorView[], kind: RemediatorView['kind'], targets: ReadonlySet<string>) {
-  return remediators.some((check) => check.kind === kind && [...targets].some((node) => watches(check, node)))
+function explainFreed({ nodes }: FencingIndex, { nodeName }: MachineView): string {
+  return nodeName !== undefined && nodes.get(nodeName)?.isReady === true ? 'Its node is well.' : 'It may be fenced.'
 }
 
 /**
  * A health check of OpenShift knows no single machines, so as a whole it waits while none of its sick storage machines may go.
- * When one may, it runs again, and hooks keep the others. A NodeHealthCheck is paused only where there are no Leases.
+ * When one may, it runs again as soon as hooks are seen to keep the others. A NodeHealthCheck is paused only where there are no
+ * Leases, and then for all.
  */
-function pauseGates({ snapshot }: FencingIndex, held: readonly string[], targets: ReadonlySet<string>): GateChange[] {
-  return snapshot.remediators.flatMap((check): GateChange[] => {
-    const isPausable = check.kind === 'openshift-mhc' || (check.kind === 'medik8s-nhc' && !snapshot.areLeasesUsed)
-    const keeps = held.filter((node) => watches(check, node))
-    const lets = [...targets].some((node) => watches(check, node))
-    const isWanted = isPausable && keeps.length > 0 && (check.kind === 'medik8s-nhc' || !lets)
-    if (isWanted === check.isPausedByUs) return []
+function pauseGates(facts: GateFacts): GateChange[] {
+  const { index, held, targets } = facts
+  const { remediators, areLeasesUsed } = index.snapshot
+  return remediators.flatMap((check): GateChange[] => {
+    const { kind, key, isPausedByUs, isPausedByOthers } = check
+    const keeps = [...held].filter((node) => watches(facts, check, node))
+    const isWanted =
+      (kind === 'medik8s-nhc' && !areLeasesUsed && keeps.length > 0) ||
+      (kind === 'openshift-mhc' &&
+        keeps.length > 0 &&
+        (!watchesAny(facts, check, targets) || (isPausedByUs && keeps.some((node) => !isHooked(index, node)))))
+    if (isWanted === isPausedByUs) return []
+    // There is one annotation only, and while it is somebody else's it does what we want.
+    if (isWanted && isPausedByOthers && kind === 'openshift-mhc') return []
     const explanation = isWanted
-      ? `Storage cannot spare ${keeps.join(', ')} now. The other nodes it looks after wait too.`
+      ? `Storage cannot spare ${namesOf(keeps)} now. The other nodes it looks after wait too.`
       : 'None of the nodes it looks after has to be kept by a pause.'
-    return [{ kind: isWanted ? 'pause' : 'resume', remediator: check.key, remediatorKind: check.kind, explanation }]
+    return [{ kind: isWanted ? 'pause' : 'resume', remediator: key, remediatorKind: kind, explanation }]
   })
+}
+
+function isHooked({ machinesByNode }: FencingIndex, node: string): boolean {
+  return machinesByNode.get(node)?.isHookedByUs === true
+}
+
+const mostNamed = 10
+
+function namesOf(nodes: readonly string[]): string {
+  const named = nodes.slice(0, mostNamed).join(', ')
+  return nodes.length > mostNamed ? `${named} and ${nodes.length - mostNamed} more` : named
 }

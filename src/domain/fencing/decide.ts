@@ -1,173 +1,147 @@
+import { machineBudgetNames } from './budget-name.ts'
+
+export { machineBudgetName } from './budget-name.ts'
+
 import { machineBudgetStatus } from './budget-status.ts'
-import { chooseTargets, type SickNode, sickNodes } from './choose-target.ts'
+import { chooseTargets, sickNodes } from './choose-target.ts'
 import { decideGates } from './decide-gates.ts'
-import { decideLabels, isStorageMachine, type LabelledCluster } from './decide-labels.ts'
-import type { ClusterAnswer, Fence, FenceAnswer, FencingDecision } from './decision.ts'
-import { clusterId, fenceLabelKeys, fenceLabelValue } from './fence-labels.ts'
+import { decideLabels } from './decide-labels.ts'
+import type { ClusterAnswer, Fence, FencingDecision } from './decision.ts'
+import { clusterId, fenceLabelKeys, fenceLabelValue, isFormerKey } from './fence-labels.ts'
 import { type FencingIndex, fencesOf, indexFencing } from './fences.ts'
 import { type ClusterVerdict, judgeCluster } from './judge-cluster.ts'
+import { isStorageMachine, type LabelledCluster } from './labelled-cluster.ts'
+import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
 import { runningOsds } from './running-osds.ts'
-import type { FencedCluster, FencingSnapshot, MachineBudgetView } from './snapshot.ts'
+import type { FencedCluster, FencingSnapshot, MachineBudgetView, MachineView } from './snapshot.ts'
 
 /** How often everything is looked at although nothing changed. */
 const recheckSeconds = 60
 
-interface JudgedCluster {
+export interface JudgedCluster {
   readonly labelled: LabelledCluster
-  readonly budget: MachineBudgetView | undefined
   readonly fences: readonly Fence[]
   readonly verdict: ClusterVerdict
+  /** Machines with OSDs of it. */
+  readonly machines: readonly MachineView[]
+  readonly unlabelled: MachineView | undefined
 }
 
 /** Which machines may be fenced, by whom, and why. */
 export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
   const index = indexFencing(snapshot)
-  const keys = fenceLabelKeys(snapshot.clusters)
-  const labelled = snapshot.clusters.filter(isManaged).map(
-    (cluster): LabelledCluster => ({
-      cluster,
-      key: keys.get(clusterId(cluster)) as string,
-      osds: runningOsds(cluster, snapshot.nowMs),
-    }),
-  )
+  const labelled = labelledClusters(index)
   const sick = sickNodes(index, labelled)
   const judged = labelled.map((one): JudgedCluster => {
-    const budget = snapshot.budgets.find((seen) => isBudgetOf(seen, one.cluster))
-    const fences = fencesOf(index, one, budget)
-    return {
-      labelled: one,
-      budget,
-      fences,
-      verdict: judgeCluster(one, { nowMs: snapshot.nowMs, budget, fences, sick }),
-    }
+    const fences = fencesOf(index, one)
+    const machines = snapshot.machines.filter((machine) => isStorageMachine(machine, one))
+    const unlabelled = machines.find((machine) => machine.labels[one.key] !== fenceLabelValue)
+    const verdict = judgeCluster(one, { nowMs: snapshot.nowMs, fences, sick, unlabelled })
+    return { labelled: one, fences, verdict, machines, unlabelled }
   })
   const fences = judged.flatMap((one) => one.fences)
   const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
   const targets = chooseTargets(sick, maySpare, fences)
   const isServed = snapshot.areMachinesServed
+  const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(index, one)]))
   return {
     clusters: snapshot.clusters.map((cluster) => {
-      const one = judged.find((each) => each.labelled.cluster === cluster)
-      if (one === undefined) return handedBack(cluster)
-      return isServed ? answerOf(index, one) : machinesAbsent(cluster)
+      const answer = answers.get(cluster)
+      if (answer === undefined) return handedBack(cluster)
+      return isServed ? answer : machinesAbsent(cluster)
     }),
-    labels: isServed ? decideLabels(snapshot.machines, labelled) : [],
-    gates: isServed ? decideGates(index, sick, targets) : [],
+    labels: decideLabels(snapshot.machines, labelled),
+    gates: decideGates(index, isServed ? sick : [], targets),
     nodes: nodeAnswers(index, { judged, sick, targets }),
-    orphanBudgets: snapshot.budgets
-      .filter((budget) => budget.isOurs && !labelled.some(({ cluster }) => isBudgetOf(budget, cluster)))
-      .map(({ namespace, name }) => ({ namespace, name })),
+    orphanBudgets: orphanBudgets(snapshot, labelled),
     fences,
     problems: fencingProblems(snapshot, labelled),
     recheckAfterSeconds: recheckSeconds,
   }
 }
 
-/** As Rook named it. */
-export function machineBudgetName({ namespace, name }: Pick<FencedCluster, 'namespace' | 'name'>): string {
-  return `${name}-${namespace}`
+/** In the order of their names, so that whoever comes first does so every time. */
+function labelledClusters({ snapshot, machinesByNode }: FencingIndex): LabelledCluster[] {
+  const { clusters, budgets, nowMs } = snapshot
+  const keys = fenceLabelKeys(clusters)
+  const names = machineBudgetNames(clusters)
+  return clusters
+    .filter(({ settings }) => settings.isManaged)
+    .map((cluster): LabelledCluster => {
+      const id = clusterId(cluster)
+      const budgetName = names.get(id) as string
+      const isWanted = ({ namespace, name }: MachineBudgetView) =>
+        namespace === cluster.settings.budgetNamespace && name === budgetName
+      const osds = runningOsds(cluster, nowMs)
+      return {
+        cluster,
+        key: keys.get(id) as string,
+        osds,
+        unclaimed: [...osds.running, ...osds.uncertain].filter((node) => !machinesByNode.has(node)).sort(),
+        budgetName,
+        budget: budgets.find(isWanted),
+        formerBudgets: budgets.filter(
+          (budget) => budget.isOurs && budget.clusterUid === cluster.uid && !isWanted(budget),
+        ),
+      }
+    })
+    .sort((a, b) => (clusterId(a.cluster) < clusterId(b.cluster) ? -1 : 1))
 }
 
-function isManaged({ settings }: FencedCluster): boolean {
-  return settings.isManaged
+/** A former budget stays until there is another, so that no fence is forgotten and no machine is without one. */
+function orphanBudgets({ budgets }: FencingSnapshot, labelled: readonly LabelledCluster[]) {
+  const needed = new Set(
+    labelled.flatMap(({ budget, formerBudgets }) => (budget === undefined ? formerBudgets : [budget])),
+  )
+  return budgets
+    .filter((budget) => budget.isOurs && !needed.has(budget))
+    .map(({ namespace, name }) => ({ namespace, name }))
 }
 
-function isBudgetOf({ namespace, name }: MachineBudgetView, cluster: FencedCluster): boolean {
-  return namespace === cluster.settings.budgetNamespace && name === machineBudgetName(cluster)
-}
-
-function answerOf({ snapshot, nodes }: FencingIndex, { labelled, fences, verdict }: JudgedCluster): ClusterAnswer {
-  const { cluster, key } = labelled
+function answerOf({ nodes }: FencingIndex, one: JudgedCluster): ClusterAnswer {
+  const { labelled, fences, verdict } = one
+  const { cluster, budgetName } = labelled
   const { namespace, name, uid, settings } = cluster
   const maxUnavailable = verdict.maySpare ? 1 : 0
-  const machines = snapshot.machines
-    .filter(
-      (machine) => machine.namespace === settings.budgetNamespace && isSelected(machine.labels, key, labelled, machine),
-    )
+  const machines = one.machines
+    .filter((machine) => machine.namespace === settings.budgetNamespace)
     .map((machine) => ({
       name: machine.name,
       isReady: machine.nodeName !== undefined && nodes.get(machine.nodeName)?.isReady === true,
     }))
   const disrupted = fences.filter(({ isOver }) => !isOver).map(({ machine }) => machine)
-  const status = machineBudgetStatus({ maxUnavailable, machines, disrupted })
   return {
     namespace,
     name,
     uid,
     budget: {
       namespace: settings.budgetNamespace,
-      name: machineBudgetName(cluster),
-      labelKey: key,
+      name: budgetName,
+      labelKey: selectedKey(one),
       maxUnavailable,
-      status,
+      status: machineBudgetStatus({ maxUnavailable, machines, disrupted }),
     },
     reason: verdict.reason,
     explanation: verdict.explanation,
   }
 }
 
-/** As it will be when the labels are as decided. */
-function isSelected(
-  labels: Readonly<Record<string, string>>,
-  key: string,
-  labelled: LabelledCluster,
-  machine: FencingSnapshot['machines'][number],
-): boolean {
-  return isStorageMachine(machine, labelled) || (labels[key] === fenceLabelValue && machine.isBeingDeleted)
+/** The key that the machines carry already: a new one only when all of them do. */
+function selectedKey({ labelled: { cluster, key, budget }, unlabelled }: JudgedCluster): string {
+  const seen = budget?.labelKey
+  return unlabelled !== undefined && seen !== undefined && isFormerKey(seen, cluster) ? seen : key
 }
 
-function handedBack({ namespace, name, uid }: FencedCluster): ClusterAnswer {
+function handedBack({ namespace, name, uid, settings }: FencedCluster): ClusterAnswer {
   const explanation =
-    'spec.disruptionManagement.manageMachineDisruptionBudgets is false: fencing is not looked after here'
+    settings.isExternal === true
+      ? 'The cluster is external: its OSDs run on no machine here.'
+      : 'spec.disruptionManagement.manageMachineDisruptionBudgets is false: fencing is not looked after here.'
   return { namespace, name, uid, budget: undefined, reason: 'HandedBack', explanation }
 }
 
 function machinesAbsent({ namespace, name, uid }: FencedCluster): ClusterAnswer {
   const explanation = 'The API server knows no kind of Machine, so there is nothing to fence.'
   return { namespace, name, uid, budget: undefined, reason: 'MachinesAbsent', explanation }
-}
-
-interface Judged {
-  readonly judged: readonly JudgedCluster[]
-  readonly sick: readonly SickNode[]
-  readonly targets: ReadonlySet<string>
-}
-
-function nodeAnswers(index: FencingIndex, { judged, sick, targets }: Judged): FenceAnswer[] {
-  const isSick = new Set(sick.map(({ node }) => node.name))
-  const answers: FenceAnswer[] = []
-  for (const node of index.snapshot.nodes) {
-    const concerned = judged.filter(({ labelled: { osds } }) =>
-      [osds.running, osds.uncertain, osds.down].some((on) => on.has(node.name)),
-    )
-    if (concerned.length === 0) continue
-    const machine = index.machinesByNode.get(node.name)
-    const base = { node: node.name, machine: machine?.name }
-    const holding = concerned.filter(({ labelled: { osds } }) => !osds.down.has(node.name))
-    const refusing = holding.find(({ verdict }) => !verdict.maySpare)
-    if (targets.has(node.name) && !isSick.has(node.name)) {
-      answers.push({ ...base, mayFence: true, reason: 'FenceUnderWay', explanation: 'It is being fenced.', wayOut: '' })
-    } else if (holding.length === 0) {
-      const explanation = 'No OSD runs on it any more, so storage does not hold it back.'
-      answers.push({ ...base, mayFence: true, reason: 'MachineHasNoOsds', explanation, wayOut: '' })
-    } else if (refusing !== undefined && !targets.has(node.name)) {
-      const { reason, explanation, wayOut } = refusing.verdict
-      answers.push({ ...base, mayFence: false, reason, explanation, wayOut })
-    } else if (isSick.has(node.name) && !targets.has(node.name)) {
-      const first = [...targets].filter((name) => isSick.has(name)).join(', ')
-      const explanation = `${first === '' ? 'Another node' : first} comes first.`
-      answers.push({
-        ...base,
-        mayFence: false,
-        reason: 'FenceInTurn',
-        explanation,
-        wayOut: 'Its turn comes when Ceph is clean again.',
-      })
-    } else {
-      const explanation = 'All placement groups are clean: one machine may be fenced.'
-      answers.push({ ...base, mayFence: true, reason: 'FenceAllowed', explanation, wayOut: '' })
-    }
-  }
-  return answers.sort((a, b) => (a.node < b.node ? -1 : 1))
 }

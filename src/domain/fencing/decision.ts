@@ -91,6 +91,8 @@ export interface Fence {
   readonly scope: string
   readonly bootID: string
   readonly sinceMs: number
+  /** When its machine was first seen to be gone. */
+  readonly goneMs?: number
   /** Ended: the record and the entry in the budget may go, and the key is given back. */
   readonly isOver: boolean
 }

@@ -1,90 +1,130 @@
-import { isStorageMachine, type LabelledCluster } from './decide-labels.ts'
 import type { Fence } from './decision.ts'
+import { isStorageMachine, type LabelledCluster, placeOf } from './labelled-cluster.ts'
 import { freshEvidence } from './running-osds.ts'
-import type { FencedNodeView, FencingSnapshot, MachineBudgetView, MachineView, RecordedFence } from './snapshot.ts'
+import type { FencedNodeView, FencingSnapshot, MachineView, RecordedFence } from './snapshot.ts'
 
 /** How long Ceph may take to notice that OSDs are gone: evidence from before that proves nothing. */
 const noticeMs = 60_000
 /** A machine that is well on the same boot for so long was spared after all. */
 const sparedAfterMs = 10 * 60_000
+/** Of medik8s: as whom a health check takes the Lease of a node that it remediates. */
+const remediatingHolder = /^(Node|Machine)HealthCheck-/
 
 export interface FencingIndex {
   readonly snapshot: FencingSnapshot
   readonly nodes: ReadonlyMap<string, FencedNodeView>
   readonly machinesByNode: ReadonlyMap<string, MachineView>
-  readonly machinesByName: ReadonlyMap<string, MachineView>
   /** Nodes that a remediator says it takes away now. */
   readonly remediating: ReadonlySet<string>
+  /** Machines that are being taken away, or that a remediator was let through for. */
+  readonly taken: readonly MachineView[]
 }
 
 export function indexFencing(snapshot: FencingSnapshot): FencingIndex {
+  const { machines, remediators, leases, budgets, nowMs } = snapshot
+  const remediating = new Set(remediators.flatMap((remediator) => remediator.remediating))
+  for (const [node, { holder, validUntilMs }] of leases) {
+    if (validUntilMs > nowMs && remediatingHolder.test(holder)) remediating.add(node)
+  }
+  const disrupted = new Set(
+    budgets.flatMap((budget) => [...budget.disrupted.keys()].map((name) => `${budget.namespace}/${name}`)),
+  )
   const machinesByNode = new Map<string, MachineView>()
-  const machinesByName = new Map<string, MachineView>()
-  for (const machine of snapshot.machines) {
-    machinesByName.set(machine.name, machine)
-    if (machine.nodeName !== undefined) machinesByNode.set(machine.nodeName, machine)
+  const taken: MachineView[] = []
+  for (const machine of machines) {
+    const { namespace, name, nodeName, isBeingDeleted, isHookedByUs, isRemediated } = machine
+    if (nodeName !== undefined) machinesByNode.set(nodeName, machine)
+    const isTaken =
+      // While our hook is on it, it only waits for its turn.
+      (isBeingDeleted && !isHookedByUs) ||
+      isRemediated === true ||
+      (nodeName !== undefined && remediating.has(nodeName)) ||
+      (disrupted.size > 0 && disrupted.has(`${namespace}/${name}`))
+    if (isTaken) taken.push(machine)
   }
   return {
     snapshot,
     nodes: new Map(snapshot.nodes.map((node) => [node.name, node])),
     machinesByNode,
-    machinesByName,
-    remediating: new Set(snapshot.remediators.flatMap(({ remediating }) => remediating)),
+    remediating,
+    taken,
   }
 }
 
 /**
  * The fences of one cluster: those on record, and those that begin now. One that was seen is remembered until it is over, also
- * when its machine is gone.
+ * when its machine is gone. Whoever takes a machine takes it from every cluster with OSDs on it.
  *
- * Guarantees: none is over before its machine is gone or back, and Ceph, asked after it must have noticed, is clean.
+ * Guarantees: none is over before Ceph, asked after it must have noticed, is clean, and the machine is gone, or back, or has no
+ * OSD any more. Times that others wrote are not relied on: a fence counts from when it was first seen.
  */
-export function fencesOf(
-  index: FencingIndex,
-  labelled: LabelledCluster,
-  budget: MachineBudgetView | undefined,
-): Fence[] {
-  const { namespace, name, uid } = labelled.cluster
-  const found = new Map<string, RecordedFence>(budget?.fences)
-  for (const [machine, sinceMs] of budget?.disrupted ?? []) {
-    if (!found.has(machine)) found.set(machine, begun(index, labelled, machine, sinceMs))
+export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[] {
+  const { cluster, budget, formerBudgets } = labelled
+  const { namespace, name, uid } = cluster
+  const seen = budget === undefined ? formerBudgets : [...formerBudgets, budget]
+  const found = new Map<string, RecordedFence>(seen.flatMap(({ fences }) => [...fences]))
+  for (const machine of seen.flatMap(({ disrupted }) => [...disrupted.keys()])) {
+    if (!found.has(machine)) found.set(machine, begun(index, labelled, machine))
   }
-  for (const machine of index.snapshot.machines) {
-    const isTaken =
-      machine.isBeingDeleted || (machine.nodeName !== undefined && index.remediating.has(machine.nodeName))
-    if (!isTaken || found.has(machine.name) || !isStorageMachine(machine, labelled)) continue
-    found.set(machine.name, begun(index, labelled, machine.name, index.snapshot.nowMs))
+  for (const machine of index.taken) {
+    const called = nameIn(labelled, machine)
+    if (!found.has(called) && isStorageMachine(machine, labelled)) found.set(called, begun(index, labelled, called))
   }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([machine, record]) => ({
-      cluster: { namespace, name, uid },
-      machine,
-      ...record,
-      isOver: isOver(index, labelled, machine, record),
-    }))
+    .map(([called, record]) => {
+      const machine = machineOf(index, labelled, called)
+      const goneMs = record.goneMs ?? (machine === undefined ? index.snapshot.nowMs : undefined)
+      const fence = { ...record, ...(goneMs === undefined ? {} : { goneMs }) }
+      return {
+        cluster: { namespace, name, uid },
+        machine: called,
+        ...fence,
+        isOver: isOver(index, labelled, machine, fence),
+      }
+    })
 }
 
-function begun(index: FencingIndex, { osds }: LabelledCluster, machine: string, sinceMs: number): RecordedFence {
-  const node = index.machinesByName.get(machine)?.nodeName ?? ''
-  const domains = osds.domains.get(node) ?? []
+/** A budget names the machines of its own namespace; others are told with theirs. */
+function nameIn({ cluster }: LabelledCluster, { namespace, name }: MachineView): string {
+  return namespace === cluster.settings.budgetNamespace ? name : `${namespace}/${name}`
+}
+
+function machineOf({ snapshot }: FencingIndex, labelled: LabelledCluster, called: string): MachineView | undefined {
+  const at = called.indexOf('/')
+  const namespace = at < 0 ? labelled.cluster.settings.budgetNamespace : called.slice(0, at)
+  const name = called.slice(at + 1)
+  return snapshot.machines.find((machine) => machine.name === name && machine.namespace === namespace)
+}
+
+function begun(index: FencingIndex, labelled: LabelledCluster, called: string): RecordedFence {
+  const node = machineOf(index, labelled, called)?.nodeName ?? ''
+  const domains = labelled.osds.domains.get(node) ?? []
   return {
     node,
     bootID: index.nodes.get(node)?.bootID ?? '',
     scope: domains.length === 1 ? (domains[0] ?? '') : '',
-    sinceMs,
+    sinceMs: index.snapshot.nowMs,
   }
 }
 
-function isOver(index: FencingIndex, { cluster }: LabelledCluster, name: string, record: RecordedFence): boolean {
+function isOver(
+  index: FencingIndex,
+  labelled: LabelledCluster,
+  machine: MachineView | undefined,
+  { sinceMs, goneMs, node: nodeName, bootID }: RecordedFence,
+): boolean {
   const { nowMs } = index.snapshot
-  const evidence = freshEvidence(cluster, nowMs)
+  const evidence = freshEvidence(labelled.cluster, nowMs)
   if (!evidence.known || !evidence.value.isClean.known || !evidence.value.isClean.value) return false
-  if (evidence.value.lookedAtMs < record.sinceMs + noticeMs) return false
-  const machine = index.machinesByName.get(name)
-  if (machine === undefined) return true
-  const node = index.nodes.get(record.node)
-  if (machine.isBeingDeleted || node?.isReady !== true || index.remediating.has(record.node)) return false
-  const isRebooted = record.bootID !== '' && node.bootID !== record.bootID
-  return isRebooted || nowMs - record.sinceMs >= sparedAfterMs
+  const { lookedAtMs } = evidence.value
+  const isNoticed = (ms: number) => lookedAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
+  if (machine === undefined) return isNoticed(goneMs ?? nowMs)
+  if (placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
+  const node = index.nodes.get(nodeName)
+  const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
+  if (isWanted || node?.isReady !== true) return false
+  const readyMs = node.readySinceMs ?? sinceMs
+  const isRebooted = bootID !== '' && node.bootID !== bootID
+  return isRebooted ? isNoticed(readyMs) : nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
 }

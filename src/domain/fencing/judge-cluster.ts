@@ -1,10 +1,10 @@
 import type { Reason } from '../reasons.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
-import type { LabelledCluster } from './decide-labels.ts'
 import type { Fence } from './decision.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
 import { marks } from './marks.ts'
 import { freshEvidence } from './running-osds.ts'
-import type { MachineBudgetView } from './snapshot.ts'
+import type { MachineView } from './snapshot.ts'
 
 export interface ClusterVerdict {
   readonly maySpare: boolean
@@ -15,19 +15,24 @@ export interface ClusterVerdict {
 
 interface ClusterFacts {
   readonly nowMs: number
-  readonly budget: MachineBudgetView | undefined
   readonly fences: readonly Fence[]
   readonly sick: readonly SickNode[]
+  /** A machine with OSDs that run, without the label as yet. */
+  readonly unlabelled: MachineView | undefined
 }
 
 /**
  * Can the cluster spare a machine now?
  *
  * Guarantees: yes only when Ceph, asked just now, has every placement group clean, no fence is under way, and whoever holds
- * its storage holds nothing but the failure domain in which every sick machine is.
+ * its storage holds nothing but the failure domain in which every sick machine is; and every machine with OSDs that run carries
+ * the label already, so that the budget counts all of them.
  */
-export function judgeCluster(labelled: LabelledCluster, { nowMs, budget, fences, sick }: ClusterFacts): ClusterVerdict {
-  const { cluster } = labelled
+export function judgeCluster(
+  labelled: LabelledCluster,
+  { nowMs, fences, sick, unlabelled }: ClusterFacts,
+): ClusterVerdict {
+  const { cluster, budget, formerBudgets } = labelled
   const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
     maySpare: false,
     reason,
@@ -42,11 +47,12 @@ export function judgeCluster(labelled: LabelledCluster, { nowMs, budget, fences,
   if (!isClean.known) {
     return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
   }
-  if (budget?.isRecordReadable === false) {
+  const unreadable = [budget, ...formerBudgets].find((seen) => seen?.isRecordReadable === false)
+  if (unreadable !== undefined) {
     return no(
       'FenceUnknown',
       'What is written on the budget about fences cannot be read.',
-      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${budget.namespace}/${budget.name}.`,
+      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}.`,
     )
   }
   const under = fences.find(({ isOver }) => !isOver)
@@ -74,6 +80,13 @@ export function judgeCluster(labelled: LabelledCluster, { nowMs, budget, fences,
   if (holder !== undefined) {
     const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
     return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is given back.')
+  }
+  if (unlabelled !== undefined) {
+    return no(
+      'FenceLabelsPending',
+      `Machine ${unlabelled.name} has running OSDs and does not carry its label yet.`,
+      'It opens when every machine with running OSDs carries the label.',
+    )
   }
   return {
     maySpare: true,

@@ -1,11 +1,9 @@
 import type { MachineDisruptionBudget } from '../../api/machines.ts'
 import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
-import { managedByUs } from './budget-object.ts'
+import { fenceLabelPrefix, fenceLabelValue } from './fence-labels.ts'
 import { marks } from './marks.ts'
 import { parseFences } from './recorded-fences.ts'
 import type { MachineBudgetView } from './snapshot.ts'
-
-const prefix = 'fencegroup.rook.io/'
 
 export interface ParsedBudget {
   readonly view: MachineBudgetView
@@ -14,9 +12,9 @@ export interface ParsedBudget {
 
 /** A view comes out of anything; what is wrong with the object comes with it. */
 export function parseMachineBudget(budget: MachineDisruptionBudget): ParsedBudget {
-  const { namespace = '', name, uid = '', generation = 0, annotations = {}, labels = {} } = budget.metadata
+  const { namespace = '', name, uid = '', generation = 0, annotations = {} } = budget.metadata
+  const clusterUid = annotations[marks.clusterUid]
   const fences = parseFences(annotations[marks.fences])
-  const selected = Object.keys(fieldsOf(budget.spec?.selector?.matchLabels))
   const status = fieldsOf(budget.status)
   const disrupted = new Map<string, number>()
   for (const [machine, at] of Object.entries(fieldsOf(status['disruptedMachines']))) {
@@ -29,10 +27,11 @@ export function parseMachineBudget(budget: MachineDisruptionBudget): ParsedBudge
       name,
       uid,
       generation,
-      isOurs: Object.entries(managedByUs).every(([key, value]) => labels[key] === value),
+      isOurs: clusterUid !== undefined,
+      clusterUid,
       maxUnavailable:
         typeof maxUnavailable === 'number' && Number.isInteger(maxUnavailable) ? maxUnavailable : undefined,
-      labelKey: selected.length === 1 && selected[0]?.startsWith(prefix) === true ? selected[0] : undefined,
+      labelKey: labelKeyOf(budget.spec?.selector),
       disrupted,
       fences: fences.known ? fences.value : new Map(),
       isRecordReadable: fences.known,
@@ -48,6 +47,15 @@ export function parseMachineBudget(budget: MachineDisruptionBudget): ParsedBudge
       ? undefined
       : `annotation ${marks.fences}: ${fences.why}; until it is corrected or deleted no machine may be fenced`,
   }
+}
+
+/** Of a selector that is exactly as we write it. */
+function labelKeyOf(selector: unknown): string | undefined {
+  const { matchLabels, ...more } = fieldsOf(selector)
+  const [first, ...rest] = Object.entries(fieldsOf(matchLabels))
+  if (first === undefined || rest.length > 0 || Object.keys(more).length > 0) return undefined
+  const [key, value] = first
+  return key.startsWith(fenceLabelPrefix) && value === fenceLabelValue ? key : undefined
 }
 
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -56,10 +56,12 @@ export function parseFencing(objects: FencingObjects): FencingSnapshot {
 function parseFencedNode(node: Node): FencedNodeView {
   const ready = conditionOf(node, 'Ready')
   const isReady = ready?.status === 'True'
+  const sinceMs = parseRfc3339(ready?.lastTransitionTime ?? '')
   return {
     name: node.metadata.name,
     isReady,
-    notReadySinceMs: isReady ? undefined : parseRfc3339(ready?.lastTransitionTime ?? ''),
+    notReadySinceMs: isReady ? undefined : sinceMs,
+    readySinceMs: isReady ? sinceMs : undefined,
     bootID: node.status?.nodeInfo?.bootID ?? '',
   }
 }

@@ -1,6 +1,10 @@
+import { conditionOf } from '../../api/kube-object.ts'
 import type { Machine } from '../../api/machines.ts'
 import { gateMarks, gateValue, hookName, marks, skipAnnotation } from './marks.ts'
 import type { MachineView } from './snapshot.ts'
+
+/** Of OpenShift: a health check asks for the host to be rebooted in place of a new machine. */
+const bareMetalRemediation = 'host.metal3.io/external-remediation'
 
 /** A view comes out of anything: a Machine without a node, or with fields that make no sense, is one without a node. */
 export function parseMachine(machine: Machine, api: MachineView['api']): MachineView {
@@ -17,6 +21,8 @@ export function parseMachine(machine: Machine, api: MachineView['api']): Machine
     labelsOfOurs: marksOf(annotations[marks.labels]),
     isHookedByUs: Array.isArray(hooks) && hooks.some((hook: unknown) => isNamed(hook, hookName)),
     skip: setBy(annotations, skipAnnotation, gateMarks.skip),
+    isRemediated:
+      annotations[bareMetalRemediation] !== undefined || conditionOf(machine, 'OwnerRemediated')?.status === 'False',
   }
 }
 

@@ -1,26 +1,33 @@
-import type { LabelledCluster } from './decide-labels.ts'
 import type { FencingDecision } from './decision.ts'
 import { clusterId } from './fence-labels.ts'
-import type { FencingSnapshot } from './snapshot.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
+import type { FencingSnapshot, MachineBudgetView } from './snapshot.ts'
 
 type Problem = FencingDecision['problems'][number]
+
+const mostNamed = 10
 
 /** What is wrong with single objects, in the order of their names. None of it changes what happens to the others. */
 export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly LabelledCluster[]): Problem[] {
   const problems: Problem[] = snapshot.unreadable.map(({ object, why }) => ({ object, problem: why }))
-  const onNodes = new Set(snapshot.machines.map(({ nodeName }) => nodeName))
-  for (const { cluster, osds } of clusters) {
+  for (const { cluster, osds, unclaimed, budget } of clusters) {
     const object = `cephcluster/${clusterId(cluster)}`
     for (const problem of cluster.settings.problems) problems.push({ object, problem })
     if (osds.unplaced !== undefined) {
       problems.push({ object, problem: `${osds.unplaced}; until then no machine loses its label` })
     }
-    const lost = [...osds.running].filter((node) => snapshot.areMachinesServed && !onNodes.has(node)).sort()
-    if (lost.length > 0 && snapshot.machines.length > 0) {
+    if (unclaimed.length > 0 && snapshot.machines.length > 0) {
+      const named = unclaimed.slice(0, mostNamed).join(', ')
+      const more = unclaimed.length > mostNamed ? ` and ${unclaimed.length - mostNamed} more` : ''
       problems.push({
         object,
-        problem: `no Machine has the node${lost.length === 1 ? '' : 's'} ${lost.join(', ')} with its OSDs`,
+        problem: `no Machine has the node${unclaimed.length === 1 ? '' : 's'} ${named}${more} with its OSDs, so its budget does not count them`,
       })
+    }
+    const edit = budget === undefined ? undefined : handEdit(budget)
+    if (budget !== undefined && edit !== undefined) {
+      const problem = `${edit}; it is put right`
+      problems.push({ object: `machinedisruptionbudget/${budget.namespace}/${budget.name}`, problem })
     }
   }
   for (const { kind, key, isAlive } of snapshot.remediators) {
@@ -28,12 +35,21 @@ export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly La
     const why = isAlive.known ? 'nobody seems to look after it' : isAlive.why
     problems.push({ object: `${kind}/${key}`, problem: `${why}; machines are kept from nobody who does not listen` })
   }
-  for (const { namespace, name, isOurs, labelKey } of snapshot.budgets) {
-    if (isOurs || labelKey === undefined) continue
+  const wanted = new Set(clusters.map(({ budget }) => budget))
+  for (const budget of snapshot.budgets) {
+    const { namespace, name, isOurs, labelKey } = budget
+    if (isOurs || labelKey === undefined || wanted.has(budget)) continue
     problems.push({
       object: `machinedisruptionbudget/${namespace}/${name}`,
       problem: "it selects the same machines and is somebody else's; a remediator may refuse machines with two budgets",
     })
   }
   return problems.sort((a, b) => (`${a.object} ${a.problem}` < `${b.object} ${b.problem}` ? -1 : 1))
+}
+
+/** What nobody but a human would have written on the budget of a cluster. */
+function handEdit({ isOurs, labelKey, maxUnavailable }: MachineBudgetView): string | undefined {
+  if (!isOurs) return 'it does not say for which CephCluster it is'
+  if (labelKey === undefined) return 'its selector was changed'
+  return maxUnavailable === 0 || maxUnavailable === 1 ? undefined : 'its maxUnavailable was changed'
 }

@@ -8,7 +8,10 @@ export function fencesText(fences: ReadonlyMap<string, RecordedFence>): string |
   if (fences.size === 0) return undefined
   const entries = [...fences]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([machine, { node, bootID, scope, sinceMs }]) => [machine, { node, bootID, scope, since: rfc3339(sinceMs) }])
+    .map(([machine, { node, bootID, scope, sinceMs, goneMs }]) => [
+      machine,
+      { node, bootID, scope, since: rfc3339(sinceMs), ...(goneMs === undefined ? {} : { gone: rfc3339(goneMs) }) },
+    ])
   return JSON.stringify(Object.fromEntries(entries))
 }
 
@@ -33,8 +36,10 @@ export function parseFences(text: string | undefined): Observed<ReadonlyMap<stri
 
 function parseFence(entry: Json | undefined): RecordedFence | undefined {
   if (!isJsonObject(entry)) return undefined
-  const { node, bootID, scope, since } = entry
+  const { node, bootID, scope, since, gone } = entry
   if (typeof node !== 'string' || typeof bootID !== 'string' || typeof scope !== 'string') return undefined
   const sinceMs = typeof since === 'string' ? parseRfc3339(since) : undefined
-  return sinceMs === undefined ? undefined : { node, bootID, scope, sinceMs }
+  const goneMs = typeof gone === 'string' ? parseRfc3339(gone) : undefined
+  if (sinceMs === undefined || (gone !== undefined && goneMs === undefined)) return undefined
+  return { node, bootID, scope, sinceMs, ...(goneMs === undefined ? {} : { goneMs }) }
 }

@@ -22,7 +22,8 @@ export function freshEvidence(
 ): Observed<CephEvidence> {
   if (!evidence.known) return evidence
   const ageMs = nowMs - evidence.value.lookedAtMs
-  if (ageMs <= settings.maxEvidenceAgeMs) return known(evidence.value)
+  // A look from the future means that a clock was turned back, and then nobody knows how old it is.
+  if (Math.abs(ageMs) <= settings.maxEvidenceAgeMs) return known(evidence.value)
   return unknown(`Ceph was last looked at ${Math.round(ageMs / 1_000)} s ago`)
 }
 
@@ -34,12 +35,15 @@ export function runningOsds(cluster: FencedCluster, nowMs: number): RunningOsds 
   const domains = new Map<string, readonly string[]>()
   let unplaced: string | undefined
   for (const { id, isReady, nodeName, domain } of cluster.osds) {
+    const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
     if (!nodeName.known) {
+      // What runs nowhere, as both say, cannot run on a machine that we do not think of.
+      if (evidence.known && !isUp) continue
       unplaced ??= `where OSD ${id} is cannot be told: ${nodeName.why}`
       continue
     }
     const node = nodeName.value
-    if (isReady || (evidence.known && evidence.value.upOsds.has(id))) running.add(node)
+    if (isUp) running.add(node)
     else if (evidence.known) down.add(node)
     else uncertain.add(node)
     const of = domains.get(node) ?? []

@@ -23,12 +23,14 @@ export function parseFencingSettings({ metadata, spec }: CephCluster): FencingSe
       `${at}.machineDisruptionBudgetNamespace is no name of a namespace; ${openshiftMachineNamespace} counts`,
     )
   }
+  const isExternal = spec?.external?.enable === true
   const rookLabels = metadata.annotations?.[rookLabelsAnnotation]
   if (rookLabels !== undefined && rookLabels !== 'true' && rookLabels !== 'false') {
     problems.push(`annotation ${rookLabelsAnnotation} is neither "true" nor "false"; "false" counts`)
   }
   return {
-    isManaged: managed !== false && spec?.external?.enable !== true,
+    isManaged: managed !== false && !isExternal,
+    ...(isExternal ? { isExternal } : {}),
     budgetNamespace: isNamespace ? namespace : openshiftMachineNamespace,
     writesRookLabels: rookLabels === 'true',
     maxEvidenceAgeMs,

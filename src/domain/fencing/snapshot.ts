@@ -35,6 +35,8 @@ export interface FencedCluster {
 export interface FencingSettings {
   /** Unless `disruptionManagement.manageMachineDisruptionBudgets` is false. Then nothing is written for the cluster, and what is ours goes. */
   readonly isManaged: boolean
+  /** The storage is elsewhere, so no machine here has OSDs of it. */
+  readonly isExternal?: boolean
   /** `disruptionManagement.machineDisruptionBudgetNamespace`, else where OpenShift keeps machines. */
   readonly budgetNamespace: string
   /** Annotation `cofferdam.io/rook-fence-labels: "true"` on the CephCluster: Rook's two older label keys are written as well. */
@@ -83,12 +85,15 @@ export interface MachineView {
   readonly isHookedByUs: boolean
   /** Whether we told Cluster API to leave it alone; `others`: somebody else did. */
   readonly skip: 'ours' | 'others' | undefined
+  /** Its remediator said on it that it takes it away: by Cluster API's condition, or OpenShift's annotation for bare metal. */
+  readonly isRemediated?: boolean
 }
 
 export interface FencedNodeView {
   readonly name: string
   readonly isReady: boolean
   readonly notReadySinceMs: number | undefined
+  readonly readySinceMs?: number | undefined
   /** Of this boot: another one proves that a reboot is over. */
   readonly bootID: string
 }
@@ -99,6 +104,8 @@ export interface MachineBudgetView {
   readonly uid: string
   readonly generation: number
   readonly isOurs: boolean
+  /** The CephCluster it was made for, as it says itself. */
+  readonly clusterUid?: string | undefined
   /** Undefined: not a number, or not set. */
   readonly maxUnavailable: number | undefined
   /** The label key it selects by; undefined: another selector than ours. */
@@ -124,6 +131,8 @@ export interface RecordedFence {
   readonly bootID: string
   readonly scope: string
   readonly sinceMs: number
+  /** When its machine was first seen to be gone. */
+  readonly goneMs?: number
 }
 
 /** Something that takes sick machines away by itself. */
