@@ -5,7 +5,8 @@ import { parseOsd } from '../ceph-drain/cluster-objects.ts'
 import type { OsdView } from '../ceph-drain/snapshot.ts'
 import { storageKey } from '../ceph-drain/storage-arbiter.ts'
 import type { Ledger } from '../drain-lock/ledger.ts'
-import { decideFencing, machineBudgetName } from '../fencing/decide.ts'
+import { machineBudgetNames } from '../fencing/budget-name.ts'
+import { decideFencing } from '../fencing/decide.ts'
 import type { FencingDecision } from '../fencing/decision.ts'
 import { clusterId, fenceLabelKeys } from '../fencing/fence-labels.ts'
 import { type FencingObjects, parseFencing } from '../fencing/parse-fencing.ts'
@@ -36,16 +37,18 @@ export function viewFencing(seen: FencingSeen): FencingView {
   const places = parseFencing({ ...seen, clusters: [] })
   const names = seen.cephClusters.map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }))
   const keys = fenceLabelKeys(names)
+  const budgetNames = machineBudgetNames(names)
   const clusters = seen.cephClusters.map((cluster): FencedCluster => {
     const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
     const settings = parseFencingSettings(cluster)
     const osds = osdsIn(namespace, seen)
     const storage = seen.storage.find((view) => view.namespace === namespace && view.name === name)
+    const id = clusterId({ namespace, name })
+    const budgetName = budgetNames.get(id)
     const budget = seen.budgets.find(
-      ({ metadata }) =>
-        metadata.namespace === settings.budgetNamespace && metadata.name === machineBudgetName({ namespace, name }),
+      ({ metadata }) => metadata.namespace === settings.budgetNamespace && metadata.name === budgetName,
     )
-    const labelKey = keys.get(clusterId({ namespace, name })) as string
+    const labelKey = keys.get(id) as string
     return {
       namespace,
       name,

@@ -22,7 +22,7 @@ export interface FencingRecord {
 }
 
 const notClean: readonly Reason[] = ['FenceWaitsForData', 'DataWaits']
-const clean: readonly Reason[] = ['FenceAllowed', 'StorageKeyHeld', 'LedgerUnknown']
+const clean: readonly Reason[] = ['FenceAllowed', 'FenceLabelsPending', 'StorageKeyHeld', 'LedgerUnknown']
 
 /**
  * What the operator must have seen of Ceph, by what it wrote: whoever explains does not ask Ceph itself. The budget admits a
