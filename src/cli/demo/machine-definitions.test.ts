@@ -54,12 +54,11 @@ describe('the kinds of machines', () => {
       expect(await api.create(openshiftMachines, machine({ spec }), { fieldValidation: 'Strict' })).toMatchObject({
         spec,
       })
-      const hookless = { lifecycleHooks: { preTerminate: [{ name: 'no-owner' }] } } as unknown as Machine['spec']
+      const hookless = { lifecycleHooks: { preTerminate: [{ name: 'no-owner' }] } } as unknown as NonNullable<
+        Machine['spec']
+      >
       await expect(
-        api.create(
-          openshiftMachines,
-          machine({ metadata: { name: 'b', namespace: 'default' }, ...{ spec: hookless } }),
-        ),
+        api.create(openshiftMachines, machine({ metadata: { name: 'b', namespace: 'default' }, spec: hookless })),
       ).rejects.toMatchObject({ reason: 'Invalid' })
     }))
 
