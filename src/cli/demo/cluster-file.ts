@@ -52,7 +52,7 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
   // Its places are those of the nodes, so it is described only when they are right.
   const written = problems.length > 0 ? undefined : parsed.data.ceph
   const ceph = written && describeCeph(written, nodes, problems)
-  const machines = parsed.data.machines && describeMachines(parsed.data.machines, nodes, problems)
+  const machines = parsed.data.machines && describeMachines(parsed.data.machines, { name, nodes }, problems)
   if (problems.length > 0) throw invalid(path, problems)
   return {
     name,

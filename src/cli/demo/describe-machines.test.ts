@@ -4,26 +4,36 @@ import { parseClusterFile } from './cluster-file.ts'
 const head = 'zones: [{ name: a }]\nnodes: [{ name: "node-{n}", count: 2 }]\n'
 const machinesOf = (section: string) => parseClusterFile(`${head}machines: ${section}\n`, 'mine.yaml').machines
 
+const pace = { provisionSeconds: 180, terminateSeconds: 30, rebootSeconds: 120 }
+
 describe('the machines section', () => {
   it('that is empty gives every node a machine of OpenShift, and nobody who takes sick ones away', () => {
     expect(machinesOf('{}')).toEqual({
       api: 'openshift',
-      namespace: 'openshift-machine-api',
-      nodes: ['node-1', 'node-2'],
+      clusterName: 'demo',
+      sets: [{ name: 'demo-node-a', nodes: ['node-1', 'node-2'] }],
       volumes: 'follow',
+      pace,
     })
   })
 
   it('takes a health check with what it does and when', () => {
-    expect(
-      machinesOf('{ api: cluster-api, nodes: [node-2], healthCheck: { style: node, after: 30, remediation: reboot } }'),
-    ).toEqual({
+    expect(machinesOf('{ api: cluster-api, nodes: [node-2], healthCheck: { style: node, after: 30 } }')).toEqual({
       api: 'cluster-api',
-      namespace: 'default',
-      nodes: ['node-2'],
+      clusterName: 'demo',
+      sets: [{ name: 'demo-node-a', nodes: ['node-2'] }],
       healthCheck: { style: 'node', after: 30, remediation: 'reboot' },
       volumes: 'follow',
+      pace,
     })
+  })
+
+  it('has a set of machines for each role in each zone, with names that Kubernetes takes', () => {
+    const text = 'name: lab\nzones: [{ name: A_1 }]\nnodes: [{ name: m, roles: [infra] }, { name: w }]\nmachines: {}\n'
+    expect(parseClusterFile(text, 'mine.yaml').machines?.sets).toEqual([
+      { name: 'lab-infra-a-1', nodes: ['m'] },
+      { name: 'lab-node-a-1', nodes: ['w'] },
+    ])
   })
 
   it.each<[string, string, string]>([
@@ -41,6 +51,11 @@ describe('the machines section', () => {
       'a reboot does not lose volumes',
       '{ volumes: lost, healthCheck: { remediation: reboot } }',
       'machines.volumes: a reboot loses no volumes; use remediation delete, or volumes follow',
+    ],
+    [
+      'a health check of nodes only reboots',
+      '{ healthCheck: { style: node, remediation: delete } }',
+      'machines.healthCheck.remediation: a health check of style node reboots; use reboot, or another style',
     ],
     [
       'a word that is none of the known ones brings the closest',

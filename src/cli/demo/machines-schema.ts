@@ -5,7 +5,13 @@ const seconds = z.number().min(0).max(3600)
 const healthCheck = z.strictObject({
   style: z.enum(['budget', 'machine', 'node']).default('machine'),
   after: seconds.default(300),
-  remediation: z.enum(['delete', 'reboot']).default('delete'),
+  remediation: z.enum(['delete', 'reboot']).optional(),
+})
+
+const pace = z.strictObject({
+  provisionSeconds: seconds.default(180),
+  terminateSeconds: seconds.default(30),
+  rebootSeconds: seconds.default(120),
 })
 
 /** The `machines` section of the cluster file. What fields mean is said in docs/reference/cluster-file.md. */
@@ -14,6 +20,7 @@ export const machinesSchema = z.strictObject({
   nodes: z.array(z.string()).min(1).optional(),
   healthCheck: healthCheck.optional(),
   volumes: z.enum(['follow', 'lost']).default('follow'),
+  pace: pace.default({ provisionSeconds: 180, terminateSeconds: 30, rebootSeconds: 120 }),
 })
 
 export type WrittenMachines = z.infer<typeof machinesSchema>

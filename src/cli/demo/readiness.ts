@@ -58,10 +58,10 @@ export function judgeReadiness(state: ClusterState): Readiness {
   }
 }
 
-/** Ceph is asked when everything else is up: before, what is missing is told by its pods. */
+/** Storage is asked when everything else is up: before, what is missing is told by its pods. */
 export async function observeReadiness(
   api: KubeApi,
-  ceph?: { observeMissing(): Promise<string[]> },
+  storage: readonly { observeMissing(): Promise<string[]> }[] = [],
 ): Promise<Readiness> {
   const [nodeList, deploymentList, statefulList, daemonList, budgetList] = await Promise.all([
     api.list(nodes),
@@ -77,8 +77,9 @@ export async function observeReadiness(
     daemonSets: daemonList.items,
     budgets: budgetList.items,
   })
-  if (readiness.waitingFor.length > 0 || ceph === undefined) return readiness
-  return { ...readiness, waitingFor: await ceph.observeMissing() }
+  if (readiness.waitingFor.length > 0) return readiness
+  const missing = await Promise.all(storage.map((each) => each.observeMissing()))
+  return { ...readiness, waitingFor: missing.flat() }
 }
 
 function isReadyNode(node: Node): boolean {

@@ -20,9 +20,9 @@ it('the Ceph of the default cluster is up and clean in less than half a minute, 
   try {
     await seedCluster(api, description)
     await story.seconds(5)
-    expect((await observeReadiness(api, ceph)).waitingFor).not.toEqual([])
+    expect((await observeReadiness(api, [ceph])).waitingFor).not.toEqual([])
     await story.seconds(20)
-    expect((await observeReadiness(api, ceph)).waitingFor).toEqual(['budget rook-ceph/rook-ceph-osd'])
+    expect((await observeReadiness(api, [ceph])).waitingFor).toEqual(['budget rook-ceph/rook-ceph-osd'])
     const cluster = (await api.get(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' })) as CephCluster & {
       readonly status: unknown
     }

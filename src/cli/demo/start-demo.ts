@@ -16,6 +16,7 @@ import { writeKubeconfig } from './kubeconfig-file.ts'
 import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
 import { startCeph } from './start-ceph.ts'
+import { startMachines } from './start-machines.ts'
 
 export interface DemoOptions {
   readonly description: ClusterDescription
@@ -91,8 +92,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     if (ceph !== undefined) endings.push(() => ceph.stop())
     await seedCluster(api, description)
 
+    const operatorApi = await installOperator(server)
+    const machines =
+      description.machines &&
+      (await startMachines(description.machines, description.ceph, { api, clock, random, world }))
+    if (machines !== undefined) endings.push(() => machines.stop())
     const operator = startOperator({
-      api: await installOperator(server),
+      api: operatorApi,
       clock,
       random,
       log,
@@ -110,9 +116,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     })
     endings.push(() => operator.stop())
 
+    const storage = [ceph, machines].filter((each) => each !== undefined)
     const becomingReady = (async () => {
       while (!stopping.signal.aborted) {
-        latest = await observeReadiness(api, ceph)
+        latest = await observeReadiness(api, storage)
         // Once up it stays up: what people then do to their cluster is not the demo's affair.
         if (isReady()) return
         await sleep(clock, lookEveryMs, stopping.signal)
