@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
+import { buildMachineBudgetDefinition } from './machine-budget-definition.ts'
 
 interface DefinitionOptions {
   readonly type: ResourceType
@@ -55,6 +56,7 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
         },
       ],
     }),
+    buildMachineBudgetDefinition(),
   ]
 }
 

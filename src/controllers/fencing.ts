@@ -1,0 +1,253 @@
+import { hasReason } from '../api/api-error.ts'
+import { isSameJson } from '../api/json.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import { medik8sLeaseNamespace } from '../api/machines.ts'
+import { decideFencing } from '../domain/fencing/decide.ts'
+import type { FencingDecision } from '../domain/fencing/decision.ts'
+import { parseMachineBudget } from '../domain/fencing/parse-budget.ts'
+import { parseFencingSettings } from '../domain/fencing/settings.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { ViewChange, WatchView } from '../kube/watch-view.ts'
+import { sleep } from '../runtime/clock.ts'
+import type { Controller } from '../runtime/controller.ts'
+import type { CephDecisions } from './ceph-decisions.ts'
+import { announce, openUp, protect, releaseOf, WrittenBudgets } from './fencing-apply.ts'
+import { EvidenceNews } from './fencing-evidence.ts'
+import { FenceKeys, isLedgerAbsent } from './fencing-ledger.ts'
+import { RemediatorListeners } from './fencing-listeners.ts'
+import {
+  areLeasesExpected,
+  type FencingLook,
+  type FencingObservePorts,
+  observeFencing,
+  unreadViews,
+} from './fencing-observe.ts'
+import { FencingReporter, type FencingReports } from './fencing-report.ts'
+import { FencingWrites } from './fencing-writes.ts'
+import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
+import type { Permission } from './permission.ts'
+import { isStorageNews, type StorageLedger } from './storage-key.ts'
+
+export const fencingPermissions: readonly Permission[] = [
+  { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
+  { group: '', resource: 'namespaces', verbs: ['list', 'watch'] },
+  { group: 'machine.openshift.io', resource: 'machines', verbs: ['list', 'watch', 'patch'] },
+  { group: 'machine.openshift.io', resource: 'machinehealthchecks', verbs: ['list', 'watch', 'patch'] },
+  { group: 'cluster.x-k8s.io', resource: 'machines', verbs: ['list', 'watch', 'patch'] },
+  { group: 'cluster.x-k8s.io', resource: 'machinehealthchecks', verbs: ['list', 'watch'] },
+  { group: 'remediation.medik8s.io', resource: 'nodehealthchecks', verbs: ['list', 'watch', 'patch'] },
+  {
+    group: 'healthchecking.openshift.io',
+    resource: 'machinedisruptionbudgets',
+    verbs: ['get', 'list', 'watch', 'create', 'update', 'delete'],
+  },
+  { group: 'healthchecking.openshift.io', resource: 'machinedisruptionbudgets/status', verbs: ['update'] },
+  {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    namespace: medik8sLeaseNamespace,
+    verbs: ['list', 'watch', 'create', 'update', 'delete'],
+  },
+  ...ledgerPermissions,
+  { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
+  { group: '', resource: 'events', verbs: ['create'] },
+]
+
+export interface FencingLedger extends StorageLedger {
+  readonly store: Pick<LedgerStore, 'change' | 'read'>
+}
+
+export interface FencingPorts extends FencingObservePorts {
+  readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
+  readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request'> | undefined
+  /** Where disruptions are agreed upon; without it nobody else has a say. */
+  readonly ledger: FencingLedger | undefined
+  readonly reports: FencingReports
+}
+
+/** Machines are shared by clusters, so all of it is one key, and is decided about by one at a time. */
+const everything = 'machines'
+
+/** What cannot be read by then is not waited for: budgets are closed, and it is told why. */
+const syncMs = 10_000
+
+/** Keeps the labels and budgets of machines, and what remediators are told, as the data allows. */
+export function createFencing(ports: FencingPorts): Controller {
+  const { clock, views, decisions, ledger } = ports
+  const keys = new FenceKeys(clock, ledger)
+  const listeners = new RemediatorListeners(clock)
+  const reporter = new FencingReporter(ports.reports, views)
+  const written = new WrittenBudgets()
+  const news = new EvidenceNews(clock)
+
+  return {
+    name: 'fencing',
+
+    async start(enqueue, signal) {
+      const tell = () => enqueue(everything)
+      const until = (end: () => void) => signal.addEventListener('abort', end, { once: true })
+      for (const view of Object.values(views) as WatchView<unknown>[]) {
+        until(
+          view.subscribe((change) => {
+            if (isNews(change)) tell()
+          }),
+        )
+      }
+      if (ledger !== undefined) {
+        until(
+          ledger.view.subscribe((change) => {
+            if (clusterIds().some((cluster) => isStorageNews(change, cluster))) tell()
+          }),
+        )
+      }
+      if (decisions !== undefined) {
+        until(
+          decisions.follow((key) => {
+            if (news.isNews(key, decisions.latest(key))) tell()
+          }),
+        )
+      }
+      const all = [...(Object.values(views) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
+      const ended = new AbortController()
+      const limit = AbortSignal.any([signal, ended.signal])
+      await Promise.race([
+        Promise.all(all.map((view) => view.whenSynced(limit))).catch(() => {}),
+        sleep(clock, syncMs, limit).catch(() => {}),
+      ])
+      ended.abort()
+      tell()
+    },
+
+    async reconcile(_, signal) {
+      const unread = unreadViews(views)
+      if (unread.length > 0) return closeBlindly(unread, signal)
+      const first = observeFencing(ports)
+      const writes = new FencingWrites(ports, signal)
+      const looked = await write(writes, first, signal)
+      await writes.settle()
+      await reporter.report({ ...looked, refused: writes.refused })
+      const failure = writes.refused.find(({ error }) => !hasReason(error, 'Conflict', 'AlreadyExists'))
+      if (failure !== undefined) throw failure.error
+      return { recheckAfterSeconds: recheckAfter(looked, writes.refused.length > 0) }
+    },
+  }
+
+  interface Written {
+    readonly decision: FencingDecision
+    readonly snapshot: FencingLook['snapshot']
+    readonly problems: FencingDecision['problems']
+    readonly listenSeconds: number | undefined
+  }
+
+  /**
+   * What protects comes before what is held in the ledger, and that before what releases. What releases is announced, and
+   * decided again on the ledger as it is after that: whoever took the storage meanwhile has seen the announcement or is seen.
+   */
+  async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
+    const decision = decideFencing(look.snapshot)
+    const { unlabelled, putRight } = await protect(writes, { decision, written })
+    const unheld = await holdKeys(writes, decision, signal)
+    const heard = listeners.check(look.snapshot, look.objects)
+    const problems = [...putRight, ...unheld, ...heard.problems, ...leaseProblems()]
+    const listenSeconds = heard.recheckAfterSeconds
+    const release = releaseOf(decision, writes)
+    if (!release.isNeeded) {
+      await giveBack(writes, decision, signal)
+      return { decision, snapshot: look.snapshot, problems, listenSeconds }
+    }
+    await announce(writes, { decision, answers: release.answers, written })
+    const again = observeFencing(ports, ledger === undefined ? undefined : await ledger.store.read(signal))
+    const latest = decideFencing(again.snapshot)
+    await openUp(writes, { decision: latest, announced: release.answers, unlabelled, written })
+    await giveBack(writes, latest, signal)
+    return { decision: latest, snapshot: again.snapshot, problems, listenSeconds }
+  }
+
+  async function holdKeys(
+    writes: FencingWrites,
+    { fences }: FencingDecision,
+    signal: AbortSignal,
+  ): Promise<FencingDecision['problems']> {
+    try {
+      return await keys.hold(fences, signal)
+    } catch (error) {
+      return noteLedger(writes, error, signal)
+    }
+  }
+
+  async function giveBack(writes: FencingWrites, { fences }: FencingDecision, signal: AbortSignal): Promise<void> {
+    try {
+      await keys.giveBack(fences, signal)
+    } catch (error) {
+      noteLedger(writes, error, signal)
+    }
+  }
+
+  function noteLedger(writes: FencingWrites, error: unknown, signal: AbortSignal): [] {
+    signal.throwIfAborted()
+    if (!isLedgerAbsent(error)) writes.refused.push({ object: 'disruptionledger', error })
+    return []
+  }
+
+  function leaseProblems(): FencingDecision['problems'] {
+    if (!areLeasesExpected(views) || views.leases.synced) return []
+    const problem = 'its Leases cannot be read, so NodeHealthChecks are paused instead: apply deploy/medik8s.yaml'
+    return [{ object: `namespace/${medik8sLeaseNamespace}`, problem }]
+  }
+
+  function recheckAfter({ decision, listenSeconds }: Written, wasOvertaken: boolean): number {
+    for (const { namespace, name } of clusterIds()) {
+      if (news.isOld(decisions?.latest(`${namespace}/${name}`))) decisions?.request(`${namespace}/${name}`)
+    }
+    const seconds = [
+      decision.recheckAfterSeconds,
+      keys.recheckAfterSeconds(),
+      listenSeconds,
+      ...clusterIds().map(({ namespace, name }) => news.staleInSeconds(decisions?.latest(`${namespace}/${name}`))),
+      wasOvertaken ? 1 : undefined,
+    ]
+    return Math.min(...seconds.filter((each) => each !== undefined))
+  }
+
+  function clusterIds() {
+    return [...views.clusters.list()]
+      .filter((cluster) => parseFencingSettings(cluster).isManaged)
+      .map(({ metadata: { namespace = '', name, uid = '' } }) => ({ namespace, name, uid }))
+  }
+
+  /** While something cannot be read, whatever is open is closed, and everything else is left as it is. */
+  async function closeBlindly(unread: readonly string[], signal: AbortSignal) {
+    const writes = new FencingWrites(ports, signal)
+    for (const budget of views.budgets.list()) {
+      const { view } = parseMachineBudget(budget)
+      if (!view.isOurs || (view.maxUnavailable === 0 && view.status.disruptionsAllowed <= 0)) continue
+      await writes.updateBudget({ ...budget, spec: { ...budget.spec, maxUnavailable: 0 } })
+      const seen = writes.budget(view)
+      if (seen?.status !== undefined) await writes.updateBudgetStatus(seen, { ...seen.status, disruptionsAllowed: 0 })
+    }
+    await writes.settle()
+    const [about] = views.clusters.list()
+    if (about !== undefined && !news.isToldBlind(unread)) {
+      const note = `No machine with OSDs may be fenced while these cannot be read: ${unread.join(', ')}.`
+      await ports.reports.event(about, { type: 'Warning', reason: 'FenceUnknown', note })
+    }
+    return { recheckAfterSeconds: 5 }
+  }
+}
+
+/** Versions and the bookkeeping of the server change with every write; what is said does not. */
+function isNews(change: ViewChange<unknown>): boolean {
+  if (change.type !== 'changed') return true
+  const { previous, value } = change as { readonly previous: unknown; readonly value: unknown }
+  return !isSameJson(withoutVersion(previous), withoutVersion(value))
+}
+
+function withoutVersion(value: unknown): unknown {
+  const object = value as Partial<KubeObject>
+  if (object.metadata === undefined) return value
+  const { resourceVersion: _, managedFields: __, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
