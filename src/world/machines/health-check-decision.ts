@@ -1,6 +1,6 @@
 import type { Node } from '../../api/core.ts'
-import { scaledValue } from '../../api/int-or-string.ts'
-import { isJsonObject, type JsonObject } from '../../api/json.ts'
+import { percentOf, scaledValue } from '../../api/int-or-string.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
 import type { Machine, MachineHealthCheck } from '../../api/machines.ts'
 import { parseRfc3339 } from '../../domain/ceph-drain/timestamp.ts'
 import { parseDuration } from '../../domain/drain-lock/app-lock.ts'
@@ -81,16 +81,25 @@ function settingsOf({ spec }: MachineHealthCheck): Settings {
   const startupSeconds = checks['nodeStartupTimeoutSeconds']
   const newer = Array.isArray(checks['unhealthyNodeConditions']) ? checks['unhealthyNodeConditions'] : []
   const sicknesses = newer.filter(isJsonObject).map(({ type, status, timeoutSeconds }) => ({
-    type: String(type),
-    status: String(status),
-    lastsMs: Number(timeoutSeconds ?? 300) * 1_000,
+    type: textOf(type),
+    status: textOf(status),
+    lastsMs: (typeof timeoutSeconds === 'number' ? timeoutSeconds : 300) * 1_000,
   }))
   return {
     sicknesses: sicknesses.length > 0 ? sicknesses : parseSicknesses(spec?.unhealthyConditions),
-    maxUnhealthy: typeof limit === 'number' || typeof limit === 'string' ? limit : '100%',
+    maxUnhealthy: limit === undefined ? '100%' : isLimit(limit) ? limit : 0,
     nodeStartupMs:
       typeof startupSeconds === 'number'
         ? startupSeconds * 1_000
         : (parseDuration(spec?.nodeStartupTimeout ?? '') ?? startupMs),
   }
+}
+
+/** A limit that makes no sense is none that allows anything. */
+function isLimit(value: Json): value is number | string {
+  return typeof value === 'number' || (typeof value === 'string' && percentOf(value) !== undefined)
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
 }

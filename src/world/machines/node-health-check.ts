@@ -133,8 +133,14 @@ function holderOf({ metadata }: NodeHealthCheck): string {
   return `NodeHealthCheck-${metadata.name}`
 }
 
-/** `minHealthy`, or what `maxUnhealthy` leaves. */
+/** `minHealthy`, or what `maxUnhealthy` leaves. A limit that makes no sense allows nothing. */
 function leastHealthy({ spec }: NodeHealthCheck, observed: number): number {
-  if (spec?.maxUnhealthy !== undefined) return observed - scaledValue(spec.maxUnhealthy, observed, 'down')
-  return scaledValue(spec?.minHealthy ?? '51%', observed, 'up')
+  const { minHealthy = '51%', maxUnhealthy } = spec ?? {}
+  try {
+    if (maxUnhealthy !== undefined) return observed - scaledValue(maxUnhealthy, observed, 'down')
+    return scaledValue(minHealthy, observed, 'up')
+  } catch (error) {
+    if (error instanceof RangeError) return Number.POSITIVE_INFINITY
+    throw error
+  }
 }
