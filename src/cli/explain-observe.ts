@@ -7,10 +7,12 @@ import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { skipDrainAnnotation } from '../controllers/node-disruption-objects.ts'
 import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
+import { explainMachine, type MachineExplanation } from '../domain/explain/explain-machine.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
+import type { FencingView } from '../domain/explain/fencing-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -18,7 +20,7 @@ import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
-import { observeFencing } from './observe-fencing.ts'
+import { type FencingQuestion, findMachine, observeFencing } from './observe-fencing.ts'
 import { observeHolds } from './observe-holds.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeRehearsal } from './observe-rehearsal.ts'
@@ -29,6 +31,7 @@ export type Explained = (
   | ({ readonly kind: 'pod' } & PodExplanation)
   | ({ readonly kind: 'pdb' } & BudgetExplanation)
   | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
+  | ({ readonly kind: 'machine' } & MachineExplanation)
 ) & {
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
@@ -52,6 +55,8 @@ export function explainSubject(subject: Subject, question: Question): Promise<Ex
       return explainNamedRequest(subject.name, question)
     case 'pod':
       return explainNamedPod(subject, question)
+    case 'machine':
+      return explainNamedMachine(subject, question)
     default:
       return explainNamedBudget(subject, question)
   }
@@ -72,8 +77,7 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
     observeHolds(question, budgets.items, unheld),
   ])
   const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items }, question, unheld)
-  const operator = (unseen: string[]) => observeOperator(question, unseen)
-  const fencing = await observeFencing({ ...question, operator, storage, ledger: holds.ledger }, unheld)
+  const fencing = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...rehearsal }
   const explanation = explainNode({ node, ...guards, now, ...(fencing && { fencing }) })
@@ -126,6 +130,18 @@ async function explainNamedRequest(name: string, question: Question): Promise<Ex
   return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: question.now, notSeen }
 }
 
+async function explainNamedMachine(key: Required<ObjectKey>, question: Question): Promise<Explained> {
+  const unheld: string[] = []
+  const [{ storage, notSeen }, holds] = await Promise.all([
+    storageBehind([], question),
+    observeHolds(question, [], unheld),
+  ])
+  const view = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
+  const machine = findMachine(view, key, unheld)
+  const seen = { observedAt: question.now, notSeen: [...new Set([...notSeen, ...unheld])] }
+  return { kind: 'machine', ...explainMachine(machine.view, machine.machine), ...seen }
+}
+
 /** What a drain for a reboot would see; asked only where a pod wants to stay. */
 async function rehearsalFor(
   asked: readonly Pod[],
@@ -158,6 +174,15 @@ async function rehearsalFor(
 function storageBehind(budgets: readonly PodDisruptionBudget[], question: Question): Promise<SeenStorage> {
   const { api, signal } = question
   return observeStorage({ api, budgets, operator: (notSeen) => observeOperator(question, notSeen), signal })
+}
+
+function fencingBehind(
+  known: Pick<FencingQuestion, 'storage' | 'ledger'>,
+  question: Question,
+  notSeen: string[],
+): Promise<FencingView | undefined> {
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  return observeFencing({ ...question, ...known, operator }, notSeen)
 }
 
 /** Every pod in the namespaces of these budgets. */

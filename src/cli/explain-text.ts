@@ -1,4 +1,5 @@
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
+import type { MachineExplanation } from '../domain/explain/explain-machine.ts'
 import type {
   Blocker,
   BudgetExplanation,
@@ -8,6 +9,7 @@ import type {
   PodAnswer,
   StorageAnswer,
 } from '../domain/explain/explanation.ts'
+import type { FencingAnswer } from '../domain/explain/fencing-answer.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
@@ -39,6 +41,7 @@ function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
   if (explained.kind === 'pdb') return [renderFacts(budgetFacts(explained))]
   if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
+  if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
   const { reason, explanation, node } = explained.pod
   if (explained.blockers.length > 0) return node === undefined ? [] : [renderFacts([['node', node]])]
   return [renderFacts([['why', `${explanation} (${reason})`], ...(node === undefined ? [] : [['node', node] as Fact])])]
@@ -57,10 +60,16 @@ function nodeFacts({ node, storage, disruptions, fencing }: NodeExplanation, sty
     ['state', nodeStateText(node, style)],
     ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
     ...storage.map((each): Fact => ['storage', storageText(each, style)]),
-    ...(fencing === undefined ? [] : fencingLines(fencing, style.now)).map(
-      (line, at): Fact => [at === 0 ? 'fencing' : '', line],
-    ),
+    ...(fencing === undefined ? [] : fencingFacts(fencing, style)),
   ]
+}
+
+function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): Fact[] {
+  return [['node', nodeName ?? 'none'], ...fencingFacts(fencing, style)]
+}
+
+function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
+  return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
@@ -152,7 +161,7 @@ export function listText(names: readonly string[]): string {
 }
 
 function tablesOf(explained: Explained, style: Style): string[] {
-  if (explained.kind === 'pod' || explained.kind === 'nodedisruption') return []
+  if (explained.kind === 'pod' || explained.kind === 'nodedisruption' || explained.kind === 'machine') return []
   if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
   const { pods, mayGo, command } = explained
   const leavers = pods.some(({ verdict }) => verdict !== 'stays')

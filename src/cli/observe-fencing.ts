@@ -15,9 +15,12 @@ import { cephClusters } from '../api/rook.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { type FencingView, viewFencing } from '../domain/explain/fencing-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import type { MachineView } from '../domain/fencing/snapshot.ts'
 import type { Observed } from '../domain/observed.ts'
+import { CofferdamError } from '../errors.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
+import { closestName } from './demo/closest-name.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
 
@@ -98,5 +101,32 @@ export async function observeFencing(
       ...(isRunning === undefined ? {} : { isAttended: isRunning }),
       ...(isRunning === false && renewedAt !== undefined ? { unattendedSince: renewedAt } : {}),
     },
+  })
+}
+
+/**
+ * A machine by its name, of whichever API.
+ *
+ * @throws CofferdamError OBJECT_NOT_FOUND whose hint is the closest name there is, or why none can be seen
+ */
+export function findMachine(
+  view: FencingView | undefined,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  notSeen: readonly string[],
+): { readonly view: FencingView; readonly machine: MachineView } {
+  const here = (view?.snapshot.machines ?? []).filter((each) => each.namespace === namespace)
+  const machine = here.find((each) => each.name === name)
+  if (view !== undefined && machine !== undefined) return { view, machine }
+  const closest = closestName(
+    name,
+    here.map((each) => each.name),
+  )
+  const object = `${namespace}/${name}`
+  const refused = notSeen.length === 0 ? 'the API server knows no kind of Machine' : `not seen: ${notSeen.join('; ')}`
+  const known =
+    closest === undefined ? `kubectl -n ${namespace} get machines shows those there are` : `did you mean ${closest}?`
+  throw new CofferdamError('OBJECT_NOT_FOUND', `there is no Machine ${object}`, {
+    facts: { kind: 'Machine', object },
+    hint: view === undefined ? refused : known,
   })
 }

@@ -22,6 +22,7 @@ const nodes = (...sick: string[]) => ['n1', 'n2', 'n3', 'app'].map((name) => fen
 const fences = {
   'cofferdam.io/fences': JSON.stringify({ 'm-n2': { node: 'n2', bootID: '', scope: 'n2', since: earlier } }),
 }
+const domain = { domain: 'n3', osds: [2], nodes: ['n3'], mayDrain: true, reason: 'SafeToDrain', explanation: '' }
 const counts = { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedMachines: 3 }
 const held = (requestId: string): LedgerEntry => ({
   key: 'storage/rook-ceph/rook-ceph',
@@ -130,6 +131,21 @@ describe('explaining whether the machine of a node may be fenced', () => {
     'fencing does not hold itself back': {
       seen: { ledger: known({ ...emptyLedger, entries: [held('fencing/uid-rook-ceph/n3')] }) },
       then: { mayFence: true, reason: 'FenceAllowed' },
+    },
+    "a failure domain that ceph-drain holds because it failed is nobody's disruption": {
+      seen: {
+        ledger: known({ ...emptyLedger, entries: [held('ceph-drain/uid-rook-ceph/n3')] }),
+        storage: [storageView({ domains: [domain] })],
+      },
+      then: { mayFence: true, reason: 'FenceAllowed' },
+    },
+    'a failure domain that ceph-drain holds for a drain holds the machines': {
+      seen: {
+        ledger: known({ ...emptyLedger, entries: [held('ceph-drain/uid-rook-ceph/n3')] }),
+        storage: [storageView({ domains: [domain] })],
+        nodes: nodes().map((node) => (node.metadata.name === 'n3' ? { ...node, spec: { unschedulable: true } } : node)),
+      },
+      then: { mayFence: false, reason: 'StorageKeyHeld' },
     },
     'a ledger that cannot be read lets nobody go': {
       seen: { ledger: unknown('it is gone') },

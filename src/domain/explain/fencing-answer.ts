@@ -56,7 +56,7 @@ export function answerFencing(view: FencingView, nodeName: string): FencingAnswe
   if (!snapshot.areMachinesServed) return undefined
   const machine = snapshot.machines.find((each) => each.nodeName === nodeName)
   const fence = decision.fences.find(({ node, isOver }) => node === nodeName && !isOver)
-  const { wayOut, ...verdict } = fence === undefined ? verdictOf(view, nodeName, machine) : beingFenced
+  const { wayOut, ...verdict } = verdictOf(view, nodeName, machine)
   return {
     ...(machine === undefined ? {} : { machine: `${machine.namespace}/${machine.name}` }),
     ...verdict,
@@ -71,13 +71,6 @@ export function answerFencing(view: FencingView, nodeName: string): FencingAnswe
 }
 
 type Verdict = Pick<FencingAnswer, 'mayFence' | 'explanation'> & { readonly reason: Reason; readonly wayOut: string }
-
-const beingFenced: Verdict = {
-  mayFence: true,
-  reason: 'FenceUnderWay',
-  explanation: 'It was let through and is being fenced.',
-  wayOut: '',
-}
 
 function verdictOf(view: FencingView, nodeName: string, machine: MachineView | undefined): Verdict {
   const decided = view.decision.nodes.find(({ node }) => node === nodeName)

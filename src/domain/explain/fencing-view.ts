@@ -3,8 +3,8 @@ import type { Pod } from '../../api/core.ts'
 import type { CephCluster } from '../../api/rook.ts'
 import { parseOsd } from '../ceph-drain/cluster-objects.ts'
 import type { OsdView } from '../ceph-drain/snapshot.ts'
-import { storageKey } from '../ceph-drain/storage-arbiter.ts'
-import type { Ledger } from '../drain-lock/ledger.ts'
+import { arbiterOf } from '../ceph-drain/storage-arbiter.ts'
+import type { Ledger, LedgerEntry } from '../drain-lock/ledger.ts'
 import { machineBudgetNames } from '../fencing/budget-name.ts'
 import { decideFencing } from '../fencing/decide.ts'
 import type { FencingDecision } from '../fencing/decision.ts'
@@ -38,6 +38,9 @@ export function viewFencing(seen: FencingSeen): FencingView {
   const names = seen.cephClusters.map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }))
   const keys = fenceLabelKeys(names)
   const budgetNames = machineBudgetNames(names)
+  const cordoned = new Set(
+    seen.nodes.flatMap(({ metadata, spec }) => (spec?.unschedulable === true ? metadata.name : [])),
+  )
   const clusters = seen.cephClusters.map((cluster): FencedCluster => {
     const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
     const settings = parseFencingSettings(cluster)
@@ -57,7 +60,7 @@ export function viewFencing(seen: FencingSeen): FencingView {
       settings,
       evidence: recordedEvidence({ nowMs, budget, labelKey, machines: places.machines, osds, storage, attendance }),
       osds: osds.map((osd) => fencedOsd(osd, storage?.failureDomainType)),
-      heldBy: ledger.known ? known(holdersOf(ledger.value, { namespace, name })) : ledger,
+      heldBy: holdersOf(ledger, { namespace, name, uid }, { storage, cordoned }),
     }
   })
   const snapshot = { ...places, clusters }
@@ -78,12 +81,28 @@ function fencedOsd({ id, isReady, nodeName, topology }: OsdView, domainType: str
   return { id, isReady, nodeName, domain: domainType === undefined ? undefined : topology[domainType] }
 }
 
-/** Fencing does not stand in its own way. */
+/**
+ * As fencing counts them: it does not stand in its own way, whoever was granted a failure domain and has not begun shares it
+ * with nobody, and what ceph-drain holds counts only while a node there is cordoned.
+ */
 function holdersOf(
-  { entries }: Ledger,
-  cluster: { readonly namespace: string; readonly name: string },
-): StorageHolder[] {
-  return entries
-    .filter(({ key, requestId }) => key === storageKey(cluster) && !requestId.startsWith('fencing/'))
-    .map(({ holder, requestId, scope }) => ({ holder, requestId, scope }))
+  ledger: Observed<Ledger>,
+  cluster: Pick<FencedCluster, 'namespace' | 'name' | 'uid'>,
+  { storage, cordoned }: { readonly storage: StorageView | undefined; readonly cordoned: ReadonlySet<string> },
+): Observed<readonly StorageHolder[]> {
+  if (!ledger.known) return ledger
+  const { own, others } = arbiterOf(ledger.value, cluster)
+  const isDrained = ({ scope }: LedgerEntry) => {
+    if (storage === undefined || storage.domains.length === 0) return true
+    const held = storage.domains.filter(({ domain }) => scope.split('+').includes(domain))
+    return (held.length === 0 ? storage.domains : held).some(({ nodes }) => nodes.some((node) => cordoned.has(node)))
+  }
+  const strangers = others.filter(({ requestId }) => !requestId.startsWith(`fencing/${cluster.uid}/`))
+  return known(
+    [...strangers, ...own.filter(isDrained)].map(({ holder, requestId, scope, state }) => ({
+      holder: holder === '' ? `request ${requestId}` : holder,
+      requestId,
+      scope: state === 'Granted' ? '' : scope,
+    })),
+  )
 }
