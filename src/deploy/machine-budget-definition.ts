@@ -1,7 +1,7 @@
 import type { JsonObject } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { machineDisruptionBudgets } from '../api/machines.ts'
-import { buildResourceDefinition } from './resource-definition.ts'
+import { buildResourceDefinition, partOfUs } from './resource-definition.ts'
 
 const text: JsonObject = { type: 'string' }
 const count: JsonObject = { type: 'integer', format: 'int32' }
@@ -31,7 +31,7 @@ export function buildMachineBudgetDefinition(): KubeObject {
     plural,
     namespaced,
     shortNames: ['mdb'],
-    labels: { 'app.kubernetes.io/part-of': 'cofferdam' },
+    labels: partOfUs,
     versions: [
       {
         name: version,

@@ -18,9 +18,14 @@ export interface ResourceVersion {
   /** Beside `apiVersion`, `kind` and `metadata`. */
   readonly properties: JsonObject
   readonly required?: readonly string[]
+  /** `x-kubernetes-validations` of the whole object. */
+  readonly rules?: readonly JsonObject[]
   readonly columns: readonly JsonObject[]
   readonly scale?: JsonObject
 }
+
+/** On what we install. */
+export const partOfUs: Readonly<Record<string, string>> = { 'app.kubernetes.io/part-of': 'cofferdam' }
 
 /** A CustomResourceDefinition, every version with a status of its own. */
 export function buildResourceDefinition(definition: ResourceDefinition): KubeObject {
@@ -45,7 +50,10 @@ export function buildResourceDefinition(definition: ResourceDefinition): KubeObj
   return built
 }
 
-function buildVersion({ name, description, properties, required, columns, scale }: ResourceVersion, storage: boolean) {
+function buildVersion(
+  { name, description, properties, required, rules, columns, scale }: ResourceVersion,
+  storage: boolean,
+) {
   const text = { type: 'string' }
   return {
     name,
@@ -58,6 +66,7 @@ function buildVersion({ name, description, properties, required, columns, scale 
         type: 'object',
         description,
         ...(required === undefined ? {} : { required }),
+        ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
         properties: { apiVersion: text, kind: text, metadata: { type: 'object' }, ...properties },
       },
     },
