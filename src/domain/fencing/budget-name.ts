@@ -12,16 +12,16 @@ export function machineBudgetName({ namespace, name }: ClusterName): string {
   return full.length <= longestName ? full : `${full.slice(0, longestName - 9)}-${hashOf({ namespace, name })}`
 }
 
-/** The names of all, by `namespace/name`. `a-b` in `c` and `a` in `b-c` would have the same, so such get a hash each. */
+/** The names of all, by `namespace/name`. `a-b` in `c` and `a` in `b-c` would have the same: the first has it, others get a hash. */
 export function machineBudgetNames(clusters: readonly ClusterName[]): ReadonlyMap<string, string> {
-  const counts = new Map<string, number>()
-  const names = clusters.map(machineBudgetName)
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const taken = new Set<string>()
+  const inOrder = [...clusters].sort((a, b) => (clusterId(a) < clusterId(b) ? -1 : 1))
   return new Map(
-    clusters.map((cluster, at) => {
-      const name = names[at] as string
-      const isAlone = counts.get(name) === 1
-      return [clusterId(cluster), isAlone ? name : `${name.slice(0, longestName - 9)}-${hashOf(cluster)}`]
+    inOrder.map((cluster) => {
+      const name = machineBudgetName(cluster)
+      const isFree = !taken.has(name)
+      taken.add(name)
+      return [clusterId(cluster), isFree ? name : `${name.slice(0, longestName - 9)}-${hashOf(cluster)}`]
     }),
   )
 }

@@ -9,18 +9,19 @@ import type { WantedMachineBudget } from './decision.ts'
  */
 export function machineBudgetStatus(seen: {
   readonly maxUnavailable: 0 | 1
-  /** Selected machines: whether their nodes are Ready. */
-  readonly machines: readonly { readonly name: string; readonly isReady: boolean }[]
+  /** Selected machines. */
+  readonly expected: number
+  /** Those of them whose nodes are Ready. */
+  readonly ready: number
   /** Machines that a remediator was let through for and that are not back. */
   readonly disrupted: readonly string[]
 }): WantedMachineBudget['status'] {
-  const { maxUnavailable, machines, disrupted } = seen
-  const expectedMachines = machines.length
+  const { maxUnavailable, expected, ready, disrupted } = seen
   return {
     disruptionsAllowed: Math.max(0, maxUnavailable - disrupted.length),
-    currentHealthy: machines.filter(({ isReady }) => isReady).length,
-    desiredHealthy: Math.max(0, expectedMachines - maxUnavailable),
-    expectedMachines,
+    currentHealthy: ready,
+    desiredHealthy: Math.max(0, expected - maxUnavailable),
+    expectedMachines: expected,
     disrupted: [...disrupted].sort(),
   }
 }

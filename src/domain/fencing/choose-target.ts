@@ -1,6 +1,6 @@
 import type { Fence } from './decision.ts'
-import type { FencingIndex } from './fences.ts'
-import { isStorageMachine, type LabelledCluster } from './labelled-cluster.ts'
+import type { FencingIndex } from './fencing-index.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
 import type { FencedNodeView, MachineView, StorageHolder } from './snapshot.ts'
 
 /** A node whose machine somebody wants to take away, with OSDs of these clusters on it. */
@@ -12,13 +12,17 @@ export interface SickNode {
 }
 
 /** The longest sick first. */
-export function sickNodes(index: FencingIndex, clusters: readonly LabelledCluster[]): SickNode[] {
+export function sickNodes(index: FencingIndex): SickNode[] {
   const found: SickNode[] = []
+  const waiting = waitingNodes(index)
   for (const node of index.snapshot.nodes) {
+    if (node.isReady && !waiting.has(node.name)) continue
     const machine = index.machinesByNode.get(node.name)
-    if (node.isReady && !isWaiting(machine)) continue
-    const concerned = clusters.filter((labelled) =>
-      machine === undefined ? isUnclaimed(node, labelled) : isStorageMachine(machine, labelled),
+    const { runs, unknown } = index.occupancyOf(node.name)
+    const concerned = index.clusters.filter((labelled) =>
+      machine === undefined
+        ? runs.includes(labelled.at) || unknown.includes(labelled.at)
+        : index.isStorageMachine(machine, labelled),
     )
     if (concerned.length > 0) found.push({ node, machine, clusters: concerned })
   }
@@ -29,13 +33,13 @@ export function sickNodes(index: FencingIndex, clusters: readonly LabelledCluste
   )
 }
 
-/** Its deletion cannot be taken back, so it goes when its turn comes, even if its node is well by then. */
-function isWaiting(machine: MachineView | undefined): boolean {
-  return machine?.isBeingDeleted === true && machine.isHookedByUs
-}
-
-function isUnclaimed({ name }: FencedNodeView, { osds }: LabelledCluster): boolean {
-  return osds.running.has(name) || osds.uncertain.has(name)
+/** A deletion cannot be taken back, so the machine goes when its turn comes, even if its node is well by then. */
+function waitingNodes({ snapshot }: FencingIndex): ReadonlySet<string> {
+  const waiting = new Set<string>()
+  for (const { isBeingDeleted, isHookedByUs, nodeName } of snapshot.machines) {
+    if (isBeingDeleted && isHookedByUs && nodeName !== undefined) waiting.add(nodeName)
+  }
+  return waiting
 }
 
 /** Whoever holds a single failure domain does not mind a fence in it. */

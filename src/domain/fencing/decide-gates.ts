@@ -1,6 +1,6 @@
 import type { SickNode } from './choose-target.ts'
 import type { GateChange } from './decision.ts'
-import type { FencingIndex } from './fences.ts'
+import type { FencingIndex } from './fencing-index.ts'
 import { leaseSeconds } from './node-lease.ts'
 import type { MachineView, RemediatorView } from './snapshot.ts'
 
@@ -11,8 +11,8 @@ interface GateFacts {
   /** Sick storage nodes that must stay for now. */
   readonly held: ReadonlySet<string>
   readonly targets: ReadonlySet<string>
-  /** Nodes that each remediator looks after, for quick looks. */
-  readonly watched: ReadonlyMap<RemediatorView, ReadonlySet<string> | undefined>
+  /** Nodes that each remediator looks after, as far as anybody asked. */
+  readonly watched: Map<RemediatorView, ReadonlySet<string>>
 }
 
 /**
@@ -26,9 +26,7 @@ export function decideGates(
   targets: ReadonlySet<string>,
 ): GateChange[] {
   const held = new Set(sick.flatMap(({ node }) => (targets.has(node.name) ? [] : [node.name])))
-  const { remediators } = index.snapshot
-  const watched = new Map(remediators.map((each) => [each, each.nodes && new Set(each.nodes)]))
-  const facts: GateFacts = { index, held, targets, watched }
+  const facts: GateFacts = { index, held, targets, watched: new Map() }
   const changes = [...leaseGates(facts), ...machineGates(facts), ...pauseGates(facts)]
   return [...changes.filter(isHold), ...changes.filter((change) => !isHold(change))]
 }
@@ -38,7 +36,10 @@ function isHold({ kind }: GateChange): boolean {
 }
 
 function watches({ watched }: GateFacts, remediator: RemediatorView, node: string): boolean {
-  return watched.get(remediator)?.has(node) ?? true
+  if (remediator.nodes === undefined) return true
+  const nodes = watched.get(remediator) ?? new Set(remediator.nodes)
+  watched.set(remediator, nodes)
+  return nodes.has(node)
 }
 
 function watchesAny(facts: GateFacts, remediator: RemediatorView, nodes: ReadonlySet<string>): boolean {

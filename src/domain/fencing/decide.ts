@@ -1,20 +1,17 @@
-import { machineBudgetNames } from './budget-name.ts'
-
-export { machineBudgetName } from './budget-name.ts'
-
 import { machineBudgetStatus } from './budget-status.ts'
-import { chooseTargets, sickNodes } from './choose-target.ts'
+import { chooseTargets, type SickNode, sickNodes } from './choose-target.ts'
 import { decideGates } from './decide-gates.ts'
-import { decideLabels } from './decide-labels.ts'
-import type { ClusterAnswer, Fence, FencingDecision } from './decision.ts'
-import { clusterId, fenceLabelKeys, fenceLabelValue, isFormerKey } from './fence-labels.ts'
-import { type FencingIndex, fencesOf, indexFencing } from './fences.ts'
+import type { ClusterAnswer, Fence, FencingDecision, LabelChange } from './decision.ts'
+import { fenceLabelValue, isFormerKey } from './fence-labels.ts'
+import { fencesOf } from './fences.ts'
+import { createFencingIndex, type FencingIndex } from './fencing-index.ts'
 import { type ClusterVerdict, judgeCluster } from './judge-cluster.ts'
-import { isStorageMachine, type LabelledCluster } from './labelled-cluster.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
 import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
-import { runningOsds } from './running-osds.ts'
-import type { FencedCluster, FencingSnapshot, MachineBudgetView, MachineView } from './snapshot.ts'
+import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
+
+export { machineBudgetName } from './budget-name.ts'
 
 /** How often everything is looked at although nothing changed. */
 const recheckSeconds = 60
@@ -23,70 +20,107 @@ export interface JudgedCluster {
   readonly labelled: LabelledCluster
   readonly fences: readonly Fence[]
   readonly verdict: ClusterVerdict
-  /** Machines with OSDs of it. */
-  readonly machines: readonly MachineView[]
+  readonly machines: StorageMachines
+}
+
+/** The machines with OSDs of a cluster. */
+interface StorageMachines {
+  /** In the namespace of the budget. */
+  readonly expected: number
+  readonly ready: number
   readonly unlabelled: MachineView | undefined
+}
+
+export interface FencingJudge {
+  /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */
+  decide(snapshot: FencingSnapshot): FencingDecision
 }
 
 /** Which machines may be fenced, by whom, and why. */
 export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
-  const index = indexFencing(snapshot)
-  const labelled = labelledClusters(index)
-  const sick = sickNodes(index, labelled)
-  const judged = labelled.map((one): JudgedCluster => {
-    const fences = fencesOf(index, one)
-    const machines = snapshot.machines.filter((machine) => isStorageMachine(machine, one))
-    const unlabelled = machines.find((machine) => machine.labels[one.key] !== fenceLabelValue)
-    const verdict = judgeCluster(one, { nowMs: snapshot.nowMs, fences, sick, unlabelled })
-    return { labelled: one, fences, verdict, machines, unlabelled }
-  })
+  return createFencingJudge().decide(snapshot)
+}
+
+export function createFencingJudge(): FencingJudge {
+  const lookAt = createFencingIndex()
+  return { decide: (snapshot) => decideAll(lookAt(snapshot)) }
+}
+
+function decideAll(index: FencingIndex): FencingDecision {
+  const { snapshot, clusters } = index
+  const { labels, storage } = lookAtMachines(index)
+  const sick = sickNodes(index)
+  const judged = clusters.map((labelled) => judge(index, labelled, { sick, storage }))
   const fences = judged.flatMap((one) => one.fences)
   const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
   const targets = chooseTargets(sick, maySpare, fences)
   const isServed = snapshot.areMachinesServed
-  const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(index, one)]))
+  const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
   return {
     clusters: snapshot.clusters.map((cluster) => {
       const answer = answers.get(cluster)
       if (answer === undefined) return handedBack(cluster)
       return isServed ? answer : machinesAbsent(cluster)
     }),
-    labels: decideLabels(snapshot.machines, labelled),
+    labels,
     gates: decideGates(index, isServed ? sick : [], targets),
     nodes: nodeAnswers(index, { judged, sick, targets }),
-    orphanBudgets: orphanBudgets(snapshot, labelled),
+    orphanBudgets: orphanBudgets(snapshot, clusters),
     fences,
-    problems: fencingProblems(snapshot, labelled),
+    problems: fencingProblems(snapshot, clusters),
     recheckAfterSeconds: recheckSeconds,
   }
 }
 
-/** In the order of their names, so that whoever comes first does so every time. */
-function labelledClusters({ snapshot, machinesByNode }: FencingIndex): LabelledCluster[] {
-  const { clusters, budgets, nowMs } = snapshot
-  const keys = fenceLabelKeys(clusters)
-  const names = machineBudgetNames(clusters)
-  return clusters
-    .filter(({ settings }) => settings.isManaged)
-    .map((cluster): LabelledCluster => {
-      const id = clusterId(cluster)
-      const budgetName = names.get(id) as string
-      const isWanted = ({ namespace, name }: MachineBudgetView) =>
-        namespace === cluster.settings.budgetNamespace && name === budgetName
-      const osds = runningOsds(cluster, nowMs)
-      return {
-        cluster,
-        key: keys.get(id) as string,
-        osds,
-        unclaimed: [...osds.running, ...osds.uncertain].filter((node) => !machinesByNode.has(node)).sort(),
-        budgetName,
-        budget: budgets.find(isWanted),
-        formerBudgets: budgets.filter(
-          (budget) => budget.isOurs && budget.clusterUid === cluster.uid && !isWanted(budget),
-        ),
-      }
-    })
-    .sort((a, b) => (clusterId(a.cluster) < clusterId(b.cluster) ? -1 : 1))
+function judge(
+  index: FencingIndex,
+  labelled: LabelledCluster,
+  { sick, storage }: { readonly sick: readonly SickNode[]; readonly storage: readonly StorageMachines[] },
+): JudgedCluster {
+  const fences = fencesOf(index, labelled)
+  const machines = storage[labelled.at] as StorageMachines
+  const verdict = judgeCluster(labelled, {
+    nowMs: index.snapshot.nowMs,
+    fences,
+    sick,
+    unlabelled: machines.unlabelled,
+  })
+  return { labelled, fences, verdict, machines }
+}
+
+/** One look at all machines: which labels change, and what each cluster has of them. */
+function lookAtMachines({ snapshot, clusters, nodes, occupancyOfMachine, labelChangeOf }: FencingIndex): {
+  readonly labels: readonly LabelChange[]
+  readonly storage: readonly StorageMachines[]
+} {
+  const labels: LabelChange[] = []
+  const storage = clusters.map(() => ({ expected: 0, ready: 0, unlabelled: undefined as MachineView | undefined }))
+  for (const machine of snapshot.machines) {
+    const occupancy = occupancyOfMachine(machine)
+    const change = labelChangeOf(machine, occupancy)
+    if (change !== undefined) labels.push(change)
+    const { runs, unknown } = occupancy
+    if (runs.length + unknown.length === 0) continue
+    const isReady = machine.nodeName !== undefined && nodes.get(machine.nodeName)?.isReady === true
+    for (const at of unknown) {
+      const labelled = clusters[at] as LabelledCluster
+      if (machine.labels[labelled.key] === fenceLabelValue) count(machine, labelled, isReady)
+    }
+    for (const at of runs) {
+      const labelled = clusters[at] as LabelledCluster
+      count(machine, labelled, isReady)
+      const own = storage[at] as (typeof storage)[number]
+      if (own.unlabelled === undefined && machine.labels[labelled.key] !== fenceLabelValue) own.unlabelled = machine
+    }
+  }
+  return { labels, storage }
+
+  function count({ namespace }: MachineView, { at, cluster }: LabelledCluster, isReady: boolean): void {
+    const own = storage[at]
+    if (own === undefined || namespace !== cluster.settings.budgetNamespace) return
+    own.expected += 1
+    if (isReady) own.ready += 1
+  }
 }
 
 /** A former budget stays until there is another, so that no fence is forgotten and no machine is without one. */
@@ -99,17 +133,11 @@ function orphanBudgets({ budgets }: FencingSnapshot, labelled: readonly Labelled
     .map(({ namespace, name }) => ({ namespace, name }))
 }
 
-function answerOf({ nodes }: FencingIndex, one: JudgedCluster): ClusterAnswer {
-  const { labelled, fences, verdict } = one
+function answerOf(one: JudgedCluster): ClusterAnswer {
+  const { labelled, fences, verdict, machines } = one
   const { cluster, budgetName } = labelled
   const { namespace, name, uid, settings } = cluster
   const maxUnavailable = verdict.maySpare ? 1 : 0
-  const machines = one.machines
-    .filter((machine) => machine.namespace === settings.budgetNamespace)
-    .map((machine) => ({
-      name: machine.name,
-      isReady: machine.nodeName !== undefined && nodes.get(machine.nodeName)?.isReady === true,
-    }))
   const disrupted = fences.filter(({ isOver }) => !isOver).map(({ machine }) => machine)
   return {
     namespace,
@@ -120,7 +148,7 @@ function answerOf({ nodes }: FencingIndex, one: JudgedCluster): ClusterAnswer {
       name: budgetName,
       labelKey: selectedKey(one),
       maxUnavailable,
-      status: machineBudgetStatus({ maxUnavailable, machines, disrupted }),
+      status: machineBudgetStatus({ maxUnavailable, ...machines, disrupted }),
     },
     reason: verdict.reason,
     explanation: verdict.explanation,
@@ -128,7 +156,7 @@ function answerOf({ nodes }: FencingIndex, one: JudgedCluster): ClusterAnswer {
 }
 
 /** The key that the machines carry already: a new one only when all of them do. */
-function selectedKey({ labelled: { cluster, key, budget }, unlabelled }: JudgedCluster): string {
+function selectedKey({ labelled: { cluster, key, budget }, machines: { unlabelled } }: JudgedCluster): string {
   const seen = budget?.labelKey
   return unlabelled !== undefined && seen !== undefined && isFormerKey(seen, cluster) ? seen : key
 }

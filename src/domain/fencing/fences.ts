@@ -1,55 +1,13 @@
 import type { Fence } from './decision.ts'
-import { isStorageMachine, type LabelledCluster, placeOf } from './labelled-cluster.ts'
+import type { FencingIndex } from './fencing-index.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
 import { freshEvidence } from './running-osds.ts'
-import type { FencedNodeView, FencingSnapshot, MachineView, RecordedFence } from './snapshot.ts'
+import type { MachineView, RecordedFence } from './snapshot.ts'
 
 /** How long Ceph may take to notice that OSDs are gone: evidence from before that proves nothing. */
 const noticeMs = 60_000
 /** A machine that is well on the same boot for so long was spared after all. */
 const sparedAfterMs = 10 * 60_000
-/** Of medik8s: as whom a health check takes the Lease of a node that it remediates. */
-const remediatingHolder = /^(Node|Machine)HealthCheck-/
-
-export interface FencingIndex {
-  readonly snapshot: FencingSnapshot
-  readonly nodes: ReadonlyMap<string, FencedNodeView>
-  readonly machinesByNode: ReadonlyMap<string, MachineView>
-  /** Nodes that a remediator says it takes away now. */
-  readonly remediating: ReadonlySet<string>
-  /** Machines that are being taken away, or that a remediator was let through for. */
-  readonly taken: readonly MachineView[]
-}
-
-export function indexFencing(snapshot: FencingSnapshot): FencingIndex {
-  const { machines, remediators, leases, budgets, nowMs } = snapshot
-  const remediating = new Set(remediators.flatMap((remediator) => remediator.remediating))
-  for (const [node, { holder, validUntilMs }] of leases) {
-    if (validUntilMs > nowMs && remediatingHolder.test(holder)) remediating.add(node)
-  }
-  const disrupted = new Set(
-    budgets.flatMap((budget) => [...budget.disrupted.keys()].map((name) => `${budget.namespace}/${name}`)),
-  )
-  const machinesByNode = new Map<string, MachineView>()
-  const taken: MachineView[] = []
-  for (const machine of machines) {
-    const { namespace, name, nodeName, isBeingDeleted, isHookedByUs, isRemediated } = machine
-    if (nodeName !== undefined) machinesByNode.set(nodeName, machine)
-    const isTaken =
-      // While our hook is on it, it only waits for its turn.
-      (isBeingDeleted && !isHookedByUs) ||
-      isRemediated === true ||
-      (nodeName !== undefined && remediating.has(nodeName)) ||
-      (disrupted.size > 0 && disrupted.has(`${namespace}/${name}`))
-    if (isTaken) taken.push(machine)
-  }
-  return {
-    snapshot,
-    nodes: new Map(snapshot.nodes.map((node) => [node.name, node])),
-    machinesByNode,
-    remediating,
-    taken,
-  }
-}
 
 /**
  * The fences of one cluster: those on record, and those that begin now. One that was seen is remembered until it is over, also
@@ -68,7 +26,9 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
   }
   for (const machine of index.taken) {
     const called = nameIn(labelled, machine)
-    if (!found.has(called) && isStorageMachine(machine, labelled)) found.set(called, begun(index, labelled, called))
+    if (!found.has(called) && index.isStorageMachine(machine, labelled)) {
+      found.set(called, begun(index, labelled, called))
+    }
   }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -120,7 +80,7 @@ function isOver(
   const { lookedAtMs } = evidence.value
   const isNoticed = (ms: number) => lookedAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
   if (machine === undefined) return isNoticed(goneMs ?? nowMs)
-  if (placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
+  if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)
   const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
   if (isWanted || node?.isReady !== true) return false

@@ -1,4 +1,5 @@
 import type { Reason } from '../reasons.ts'
+import { machineBudgetName } from './budget-name.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
 import type { Fence } from './decision.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
@@ -39,6 +40,13 @@ export function judgeCluster(
     explanation,
     wayOut,
   })
+  if (labelled.budgetName !== machineBudgetName(cluster)) {
+    return no(
+      'FenceUnknown',
+      `Another cluster has the budget name ${machineBudgetName(cluster)}, by which others look for this one.`,
+      'One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace.',
+    )
+  }
   const evidence = freshEvidence(cluster, nowMs)
   if (!evidence.known) {
     return no('FenceUnknown', `Ceph cannot be judged: ${evidence.why}.`, 'It opens when Ceph answers and is clean.')

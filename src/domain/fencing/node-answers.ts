@@ -1,49 +1,73 @@
 import type { SickNode } from './choose-target.ts'
 import type { JudgedCluster } from './decide.ts'
 import type { FenceAnswer } from './decision.ts'
-import type { FencingIndex } from './fences.ts'
+import type { FencingIndex } from './fencing-index.ts'
+import type { Occupancy } from './occupancy.ts'
+
+type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>
 
 interface Judged {
+  /** In the order of the clusters. */
   readonly judged: readonly JudgedCluster[]
   readonly sick: readonly SickNode[]
   readonly targets: ReadonlySet<string>
 }
 
+const underWay: Words = { mayFence: true, reason: 'FenceUnderWay', explanation: 'It is being fenced.', wayOut: '' }
+const empty: Words = {
+  mayFence: true,
+  reason: 'MachineHasNoOsds',
+  explanation: 'No OSD runs on it any more, so storage does not hold it back.',
+  wayOut: '',
+}
+const allowed: Words = {
+  mayFence: true,
+  reason: 'FenceAllowed',
+  explanation: 'All placement groups are clean: one machine may be fenced.',
+  wayOut: '',
+}
+
 /** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
 export function nodeAnswers(index: FencingIndex, { judged, sick, targets }: Judged): FenceAnswer[] {
   const isSick = new Set(sick.map(({ node }) => node.name))
+  const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
+  const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
+  const refusals = new Map<Occupancy, Words | undefined>()
   const answers: FenceAnswer[] = []
-  for (const node of index.snapshot.nodes) {
-    const concerned = judged.filter(({ labelled: { osds } }) =>
-      [osds.running, osds.uncertain, osds.down].some((on) => on.has(node.name)),
-    )
-    if (concerned.length === 0) continue
-    const machine = index.machinesByNode.get(node.name)
-    const base = { node: node.name, machine: machine?.name }
-    const holding = concerned.filter(({ labelled: { osds } }) => !osds.down.has(node.name))
-    const refusing = holding.find(({ verdict }) => !verdict.maySpare)
-    if (targets.has(node.name) && !isSick.has(node.name)) {
-      answers.push({ ...base, mayFence: true, reason: 'FenceUnderWay', explanation: 'It is being fenced.', wayOut: '' })
-    } else if (holding.length === 0) {
-      const explanation = 'No OSD runs on it any more, so storage does not hold it back.'
-      answers.push({ ...base, mayFence: true, reason: 'MachineHasNoOsds', explanation, wayOut: '' })
-    } else if (refusing !== undefined && !targets.has(node.name)) {
-      const { reason, explanation, wayOut } = refusing.verdict
-      answers.push({ ...base, mayFence: false, reason, explanation, wayOut })
-    } else if (isSick.has(node.name) && !targets.has(node.name)) {
-      const first = [...targets].filter((name) => isSick.has(name)).join(', ')
-      const explanation = `${first === '' ? 'Another node' : first} comes first.`
-      answers.push({
-        ...base,
-        mayFence: false,
-        reason: 'FenceInTurn',
-        explanation,
-        wayOut: 'Its turn comes when Ceph is clean again.',
-      })
-    } else {
-      const explanation = 'All placement groups are clean: one machine may be fenced.'
-      answers.push({ ...base, mayFence: true, reason: 'FenceAllowed', explanation, wayOut: '' })
-    }
+  for (const { name } of index.nodesInOrder) {
+    const occupancy = index.occupancyOf(name)
+    if (occupancy.concerned.length === 0) continue
+    const machine = index.machinesByNode.get(name)?.name
+    const { mayFence, reason, explanation, wayOut } = wordsFor(name, occupancy)
+    answers.push({ node: name, machine, mayFence, reason, explanation, wayOut })
   }
-  return answers.sort((a, b) => (a.node < b.node ? -1 : 1))
+  return answers
+
+  function wordsFor(name: string, occupancy: Occupancy): Words {
+    if (fenced.has(name)) return underWay
+    if (!occupancy.concerned.some((at) => occupancy.runs.includes(at) || occupancy.unknown.includes(at))) return empty
+    if (targets.has(name)) return allowed
+    const refusal = refusalOf(occupancy)
+    if (refusal !== undefined) return refusal
+    return isSick.has(name) ? inTurn : allowed
+  }
+
+  function refusalOf(occupancy: Occupancy): Words | undefined {
+    if (refusals.has(occupancy)) return refusals.get(occupancy)
+    const refusing = judged.find(
+      ({ verdict }, at) => !verdict.maySpare && (occupancy.runs.includes(at) || occupancy.unknown.includes(at)),
+    )
+    const words = refusing === undefined ? undefined : { ...refusing.verdict, mayFence: false }
+    refusals.set(occupancy, words)
+    return words
+  }
+}
+
+function wordsInTurn(first: readonly string[]): Words {
+  return {
+    mayFence: false,
+    reason: 'FenceInTurn',
+    explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} comes first.`,
+    wayOut: 'Its turn comes when Ceph is clean again.',
+  }
 }

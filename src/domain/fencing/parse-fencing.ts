@@ -2,11 +2,13 @@ import type { Lease, Node } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import type { Machine, MachineDisruptionBudget, MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
 import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
+import { ListIndex, ListReader } from '../longhorn-drain/read-lists.ts'
+import { Remembered } from '../longhorn-drain/remembered.ts'
 import { leaseHolder } from './marks.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import { parseMachine } from './parse-machine.ts'
 import { parseMachineHealthCheck, parseNodeHealthCheck } from './parse-remediators.ts'
-import type { FencedCluster, FencedNodeView, FencingSnapshot, NodeLeaseView } from './snapshot.ts'
+import type { FencedCluster, FencedNodeView, FencingSnapshot, MachineView, NodeLeaseView } from './snapshot.ts'
 
 /** Everything as Kubernetes has it; of Ceph, what ceph-drain saw. */
 export interface FencingObjects {
@@ -24,32 +26,60 @@ export interface FencingObjects {
   readonly leases: readonly Lease[] | undefined
 }
 
-/** One bad object is its own misfortune: it is told, and all others are read as ever. */
+export type ParseFencing = (objects: FencingObjects) => FencingSnapshot
+
 export function parseFencing(objects: FencingObjects): FencingSnapshot {
-  const { nowMs, clusters } = objects
-  const machines = [
-    ...(objects.openshiftMachines ?? []).map((machine) => parseMachine(machine, 'openshift')),
-    ...(objects.clusterApiMachines ?? []).map((machine) => parseMachine(machine, 'cluster-api')),
-  ]
-  const budgets = objects.budgets.map(parseMachineBudget)
-  const labelledNodes = objects.nodes.map(({ metadata }) => ({ name: metadata.name, labels: metadata.labels ?? {} }))
-  return {
-    nowMs,
-    clusters,
-    areMachinesServed: objects.openshiftMachines !== undefined || objects.clusterApiMachines !== undefined,
-    machines,
-    nodes: objects.nodes.map(parseFencedNode),
-    budgets: budgets.map(({ view }) => view),
-    remediators: [
-      ...objects.openshiftHealthChecks.map((check) => parseMachineHealthCheck(check, 'openshift-mhc', machines)),
-      ...objects.clusterApiHealthChecks.map((check) => parseMachineHealthCheck(check, 'cluster-api-mhc', machines)),
-      ...objects.nodeHealthChecks.map((check) => parseNodeHealthCheck(check, labelledNodes)),
-    ],
-    areLeasesUsed: objects.leases !== undefined,
-    leases: new Map((objects.leases ?? []).flatMap(parseNodeLease)),
-    unreadable: budgets.flatMap(({ view, problem }) =>
-      problem === undefined ? [] : [{ object: `machinedisruptionbudget/${view.namespace}/${view.name}`, why: problem }],
-    ),
+  return createFencingParser()(objects)
+}
+
+/**
+ * Reads the same lists again and again: what stands where it stood is not read twice, and keeps its identity. One bad object is
+ * its own misfortune: it is told, and all others are read as ever.
+ */
+export function createFencingParser(): ParseFencing {
+  const openshiftReader = new ListReader<Machine, MachineView>()
+  const clusterApiReader = new ListReader<Machine, MachineView>()
+  const nodeReader = new ListReader<Node, FencedNodeView>()
+  const remembered = new Remembered()
+  const joined = new ListIndex((machines: readonly MachineView[]) => machines)
+
+  return (objects) => {
+    const { nowMs, clusters } = objects
+    const openshift = openshiftReader.read(objects.openshiftMachines ?? [], [], (machine) => ({
+      view: parseMachine(machine, 'openshift'),
+    })).views
+    const clusterApi = clusterApiReader.read(objects.clusterApiMachines ?? [], [], (machine) => ({
+      view: parseMachine(machine, 'cluster-api'),
+    })).views
+    const machines = clusterApi.length === 0 ? openshift : joined.of([...openshift, ...clusterApi])
+    const nodes = nodeReader.read(objects.nodes, [], (node) => ({ view: parseFencedNode(node) })).views
+    const budgets = objects.budgets.map((budget) => remembered.make(budget, [], () => parseMachineBudget(budget)))
+    return {
+      nowMs,
+      clusters,
+      areMachinesServed: objects.openshiftMachines !== undefined || objects.clusterApiMachines !== undefined,
+      machines,
+      nodes,
+      budgets: budgets.map(({ view }) => view),
+      remediators: [
+        ...objects.openshiftHealthChecks.map((check) =>
+          remembered.make(check, [openshift], () => parseMachineHealthCheck(check, 'openshift-mhc', openshift)),
+        ),
+        ...objects.clusterApiHealthChecks.map((check) =>
+          remembered.make(check, [clusterApi], () => parseMachineHealthCheck(check, 'cluster-api-mhc', clusterApi)),
+        ),
+        ...objects.nodeHealthChecks.map((check) =>
+          remembered.make(check, [nodes], () => parseNodeHealthCheck(check, objects.nodes)),
+        ),
+      ],
+      areLeasesUsed: objects.leases !== undefined,
+      leases: new Map((objects.leases ?? []).flatMap(parseNodeLease)),
+      unreadable: budgets.flatMap(({ view, problem }) =>
+        problem === undefined
+          ? []
+          : [{ object: `machinedisruptionbudget/${view.namespace}/${view.name}`, why: problem }],
+      ),
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Labels } from '../../api/label-selector.ts'
+import type { Node } from '../../api/core.ts'
 import { isSelected, type LabelSelector } from '../../api/label-selector.ts'
 import type { MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
 import { known, type Observed, unknown } from '../observed.ts'
@@ -36,10 +36,7 @@ export function parseMachineHealthCheck(
 }
 
 /** A health check of nodes, of medik8s. */
-export function parseNodeHealthCheck(
-  check: NodeHealthCheck,
-  nodes: readonly { readonly name: string; readonly labels: Labels }[],
-): RemediatorView {
+export function parseNodeHealthCheck(check: NodeHealthCheck, nodes: readonly Node[]): RemediatorView {
   const requests: unknown = check.spec?.pauseRequests
   const pauses = Array.isArray(requests) ? (requests as readonly unknown[]) : []
   const unhealthy: unknown = check.status?.unhealthyNodes
@@ -50,7 +47,9 @@ export function parseNodeHealthCheck(
     nodes:
       selector === undefined
         ? undefined
-        : nodes.filter(({ labels }) => isSelected(selector, labels)).map(({ name }) => name),
+        : nodes
+            .filter(({ metadata }) => isSelected(selector, metadata.labels ?? {}))
+            .map(({ metadata }) => metadata.name),
     isAlive: aliveness(check.status?.observedNodes ?? check.status?.phase, 'status.phase'),
     isPausedByUs: pauses.includes(pauseRequest),
     isPausedByOthers: pauses.some((request) => request !== pauseRequest),
