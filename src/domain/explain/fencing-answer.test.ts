@@ -82,6 +82,25 @@ describe('explaining whether the machine of a node may be fenced', () => {
       osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
       then: { mayFence: false, reason: 'FenceWaitsForData', wayOut: 'It opens when Ceph has recovered.' },
     },
+    'a failure domain that is open though nobody cordoned a node of it has lost data': {
+      seen: {
+        budgets: [machineBudget(0)],
+        storage: [storageView({ reason: 'DomainReleased', domains: [domain], openDomains: ['n3'] })],
+      },
+      then: { mayFence: false, reason: 'FenceWaitsForData' },
+    },
+    'a failure domain that is open for a drain says nothing of the data, and what the operator said is told': {
+      seen: {
+        budgets: [machineBudget(0)],
+        storage: [storageView({ explanation: 'n3 may go.', domains: [domain], openDomains: ['n3'] })],
+        nodes: nodes().map((node) => (node.metadata.name === 'n3' ? { ...node, spec: { unschedulable: true } } : node)),
+      },
+      then: {
+        mayFence: false,
+        reason: 'FenceUnknown',
+        explanation: 'Whether all data is clean is not known: only the operator asks Ceph; it said: n3 may go.',
+      },
+    },
     'what the budget says about the data is taken from it': {
       seen: { budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })] },
       then: { mayFence: false, reason: 'FenceWaitsForData' },

@@ -58,7 +58,16 @@ export function viewFencing(seen: FencingSeen): FencingView {
       uid,
       isBeingDeleted: deletionTimestamp !== undefined,
       settings,
-      evidence: recordedEvidence({ nowMs, budget, labelKey, machines: places.machines, osds, storage, attendance }),
+      evidence: recordedEvidence({
+        nowMs,
+        budget,
+        labelKey,
+        machines: places.machines,
+        osds,
+        storage,
+        attendance,
+        cordoned,
+      }),
       osds: osds.map((osd) => fencedOsd(osd, storage?.failureDomainType)),
       heldBy: holdersOf(ledger, { namespace, name, uid }, { storage, cordoned }),
     }

@@ -19,6 +19,7 @@ export interface FencingRecord {
   /** What ceph-drain wrote down. */
   readonly storage: StorageView | undefined
   readonly attendance: Attendance
+  readonly cordoned: ReadonlySet<string>
 }
 
 const notClean: readonly Reason[] = ['FenceWaitsForData', 'DataWaits']
@@ -47,7 +48,7 @@ export function recordedEvidence(record: FencingRecord): Observed<CephEvidence> 
   })
 }
 
-function recordedCleanness({ storage }: FencingRecord, budget: MachineDisruptionBudget): Observed<boolean> {
+function recordedCleanness({ storage, cordoned }: FencingRecord, budget: MachineDisruptionBudget): Observed<boolean> {
   const { annotations = {}, generation = 0 } = budget.metadata
   const reason = annotations[recordNotes.reason]
   const isCurrent = (budget.status?.observedGeneration ?? -1) >= generation
@@ -55,12 +56,20 @@ function recordedCleanness({ storage }: FencingRecord, budget: MachineDisruption
   // A fence that is on record has the last word whatever the data is like.
   if ((annotations[marks.fences] ?? '') !== '') return known(false)
   if (Object.keys(budget.status?.disruptedMachines ?? {}).length > 0) return known(false)
-  if (isAmong(notClean, reason) || (reason === undefined && isAmong(notClean, storage?.reason))) return known(false)
+  if (isAmong(notClean, reason)) return known(false)
+  if (reason === undefined && storage !== undefined && isHurt(storage, cordoned)) return known(false)
   if (isAmong(clean, reason)) return known(true)
   const said = annotations[recordNotes.explanation] ?? storage?.explanation
   return unknown(
     `only the operator asks Ceph; ${said === undefined ? 'its budget lets no machine go' : `it said: ${said.replace(/\.$/, '')}`}`,
   )
+}
+
+/** While data is clean, ceph-drain opens a failure domain only for a node that is cordoned. */
+function isHurt({ reason, openDomains, domains }: StorageView, cordoned: ReadonlySet<string>): boolean {
+  if (isAmong(notClean, reason)) return true
+  const open = domains.filter(({ domain }) => openDomains.includes(domain))
+  return open.length > 0 && !open.some(({ nodes }) => nodes.some((node) => cordoned.has(node)))
 }
 
 function isAmong(reasons: readonly string[], reason: string | undefined): boolean {
