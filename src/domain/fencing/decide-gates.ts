@@ -11,8 +11,6 @@ interface GateFacts {
   /** Sick storage nodes that must stay for now. */
   readonly held: ReadonlySet<string>
   readonly targets: ReadonlySet<string>
-  /** Nodes that each remediator looks after, as far as anybody asked. */
-  readonly watched: Map<RemediatorView, ReadonlySet<string>>
 }
 
 /**
@@ -26,7 +24,7 @@ export function decideGates(
   targets: ReadonlySet<string>,
 ): GateChange[] {
   const held = new Set(sick.flatMap(({ node }) => (targets.has(node.name) ? [] : [node.name])))
-  const facts: GateFacts = { index, held, targets, watched: new Map() }
+  const facts: GateFacts = { index, held, targets }
   const changes = [...leaseGates(facts), ...machineGates(facts), ...pauseGates(facts)]
   return [...changes.filter(isHold), ...changes.filter((change) => !isHold(change))]
 }
@@ -35,25 +33,17 @@ function isHold({ kind }: GateChange): boolean {
   return kind === 'hold-lease' || kind === 'skip-machine' || kind === 'hook-machine' || kind === 'pause'
 }
 
-function watches({ watched }: GateFacts, remediator: RemediatorView, node: string): boolean {
-  if (remediator.nodes === undefined) return true
-  const nodes = watched.get(remediator) ?? new Set(remediator.nodes)
-  watched.set(remediator, nodes)
-  return nodes.has(node)
-}
-
-function watchesAny(facts: GateFacts, remediator: RemediatorView, nodes: ReadonlySet<string>): boolean {
-  for (const node of nodes) if (watches(facts, remediator, node)) return true
+function watchesAny({ index }: GateFacts, remediator: RemediatorView, nodes: ReadonlySet<string>): boolean {
+  for (const node of nodes) if (index.watches(remediator, node)) return true
   return false
 }
 
-function leaseGates(facts: GateFacts): GateChange[] {
-  const { held } = facts
-  const { leases, areLeasesUsed, remediators, nowMs } = facts.index.snapshot
+function leaseGates({ held, index }: GateFacts): GateChange[] {
+  const { leases, areLeasesUsed, remediators, nowMs } = index.snapshot
   const checks = remediators.filter(({ kind }) => kind === 'medik8s-nhc')
   const changes: GateChange[] = []
   for (const node of held) {
-    if (!areLeasesUsed || !checks.some((check) => watches(facts, check, node))) continue
+    if (!areLeasesUsed || !checks.some((check) => index.watches(check, node))) continue
     const lease = leases.get(node)
     const isTaken = lease !== undefined && !lease.isOurs && lease.validUntilMs > nowMs
     const isGood = lease?.isOurs === true && lease.validUntilMs - nowMs > leaseMs / 2
@@ -83,7 +73,7 @@ function machineGates(facts: GateFacts): GateChange[] {
       if (!isKept && skip === 'ours') changes.push({ kind: 'unskip-machine', ...about, explanation })
       continue
     }
-    const isHookWanted = isKept && running.some((check) => watches(facts, check, nodeName))
+    const isHookWanted = isKept && running.some((check) => index.watches(check, nodeName))
     if (isHookWanted && !isHookedByUs && !isBeingDeleted) changes.push({ kind: 'hook-machine', ...about, explanation })
     if (!isKept && isHookedByUs) changes.push({ kind: 'unhook-machine', ...about, explanation })
   }
@@ -104,7 +94,7 @@ function pauseGates(facts: GateFacts): GateChange[] {
   const { remediators, areLeasesUsed } = index.snapshot
   return remediators.flatMap((check): GateChange[] => {
     const { kind, key, isPausedByUs, isPausedByOthers } = check
-    const keeps = [...held].filter((node) => watches(facts, check, node))
+    const keeps = [...held].filter((node) => index.watches(check, node))
     const isWanted =
       (kind === 'medik8s-nhc' && !areLeasesUsed && keeps.length > 0) ||
       (kind === 'openshift-mhc' &&

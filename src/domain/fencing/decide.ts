@@ -43,10 +43,17 @@ export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
 
 export function createFencingJudge(): FencingJudge {
   const lookAt = createFencingIndex()
-  return { decide: (snapshot) => decideAll(lookAt(snapshot)) }
+  let before: FencingDecision['nodes'] = []
+  return {
+    decide(snapshot) {
+      const decision = decideAll(lookAt(snapshot), before)
+      before = decision.nodes
+      return decision
+    },
+  }
 }
 
-function decideAll(index: FencingIndex): FencingDecision {
+function decideAll(index: FencingIndex, before: FencingDecision['nodes']): FencingDecision {
   const { snapshot, clusters } = index
   const { labels, storage } = lookAtMachines(index)
   const sick = sickNodes(index)
@@ -64,7 +71,7 @@ function decideAll(index: FencingIndex): FencingDecision {
     }),
     labels,
     gates: decideGates(index, isServed ? sick : [], targets),
-    nodes: nodeAnswers(index, { judged, sick, targets }),
+    nodes: nodeAnswers(index, { judged, sick, targets, before }),
     orphanBudgets: orphanBudgets(snapshot, clusters),
     fences,
     problems: fencingProblems(snapshot, clusters),
@@ -89,19 +96,17 @@ function judge(
 }
 
 /** One look at all machines: which labels change, and what each cluster has of them. */
-function lookAtMachines({ snapshot, clusters, nodes, occupancyOfMachine, labelChangeOf }: FencingIndex): {
+function lookAtMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
   readonly labels: readonly LabelChange[]
   readonly storage: readonly StorageMachines[]
 } {
   const labels: LabelChange[] = []
   const storage = clusters.map(() => ({ expected: 0, ready: 0, unlabelled: undefined as MachineView | undefined }))
-  for (const machine of snapshot.machines) {
-    const occupancy = occupancyOfMachine(machine)
-    const change = labelChangeOf(machine, occupancy)
+  for (const { machine, occupancy, change } of machines) {
     if (change !== undefined) labels.push(change)
     const { runs, unknown } = occupancy
     if (runs.length + unknown.length === 0) continue
-    const isReady = machine.nodeName !== undefined && nodes.get(machine.nodeName)?.isReady === true
+    const isReady = isReadyNow(machine)
     for (const at of unknown) {
       const labelled = clusters[at] as LabelledCluster
       if (machine.labels[labelled.key] === fenceLabelValue) count(machine, labelled, isReady)

@@ -4,10 +4,19 @@ import { machineBudgetNames } from './budget-name.ts'
 import { decideLabels } from './decide-labels.ts'
 import type { LabelChange } from './decision.ts'
 import { clusterId, fenceLabelKeys, fenceLabelValue } from './fence-labels.ts'
+import { KeptList } from './kept-list.ts'
+import { KeptMap } from './kept-map.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { Occupancies, type Occupancy } from './occupancy.ts'
 import { freshEvidence, type RunningOsds, runningOsds } from './running-osds.ts'
-import type { FencedCluster, FencedNodeView, FencingSnapshot, MachineBudgetView, MachineView } from './snapshot.ts'
+import type {
+  FencedCluster,
+  FencedNodeView,
+  FencingSnapshot,
+  MachineBudgetView,
+  MachineView,
+  RemediatorView,
+} from './snapshot.ts'
 
 /** Of medik8s: as whom a health check takes the Lease of a node that it remediates. */
 const remediatingHolder = /^(Node|Machine)HealthCheck-/
@@ -25,44 +34,64 @@ export interface FencingIndex {
   /** Machines that are being taken away, or that a remediator was let through for. */
   readonly taken: readonly MachineView[]
   occupancyOf(node: string): Occupancy
+  isReady(machine: MachineView): boolean
   /** Does an OSD of the cluster run on the machine? */
   placeOf(machine: MachineView, cluster: LabelledCluster): 'runs' | 'unknown' | 'none'
   /** Whether the machine counts as one that holds OSDs of the cluster: exactly when it carries the label once all is as decided. */
   isStorageMachine(machine: MachineView, cluster: LabelledCluster): boolean
-  occupancyOfMachine(machine: MachineView): Occupancy
-  labelChangeOf(machine: MachineView, occupancy: Occupancy): LabelChange | undefined
+  /** As `nodesInOrder`. */
+  readonly occupanciesInOrder: readonly Occupancy[]
+  readonly machines: readonly PlacedMachine[]
+  watches(remediator: RemediatorView, node: string): boolean
+}
+
+/** A machine, where OSDs run on it, and which of its labels change. */
+export interface PlacedMachine {
+  readonly machine: MachineView
+  readonly occupancy: Occupancy
+  readonly change: LabelChange | undefined
 }
 
 /** Looks at one snapshot after the other, and does again only what a change can matter to. */
 export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingIndex {
-  const nodeIndex = new ListIndex((nodes: readonly FencedNodeView[]) => ({
-    byName: new Map(nodes.map((node) => [node.name, node])),
-    inOrder: isInOrder(nodes) ? nodes : [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1)),
-  }))
-  const machineIndex = new ListIndex(indexMachines)
+  const nodeMap = new KeptMap<FencedNodeView>(({ name }) => name)
+  const nodeOrder = new ListIndex(inOrder)
+  const nodeNames = new ListIndex((names: readonly string[]) => names)
+  const machineMap = new KeptMap<MachineView>(({ nodeName }) => nodeName)
+  const machinesOnNodes = new ListIndex((names: readonly (string | undefined)[]) => ({ names: new Set(names) }))
+  const absentMade = new Remembered()
   const occupancies = new Occupancies()
   const osdsMade = new Remembered()
   const unclaimedMade = new Remembered()
-  let labelsMade = new Remembered()
-  let labelStamp = ''
+  const placed = new KeptList<MachineView, PlacedMachine>()
+  const onNodes = new KeptList<string, Occupancy>()
+  const watchedMade = new Remembered()
 
   return (snapshot) => {
-    const { byName, inOrder } = nodeIndex.of(snapshot.nodes)
-    const { machinesByNode, leaving } = machineIndex.of(snapshot.machines)
+    const nodes = nodeMap.of(snapshot.nodes)
+    const nodesInOrder = nodeOrder.of(snapshot.nodes)
+    const names = nodeNames.of(nodesInOrder.map(({ name }) => name))
+    const machinesByNode = machineMap.of(snapshot.machines)
+    const claimed = machinesOnNodes.of(snapshot.machines.map(({ nodeName }) => nodeName))
+    const absent = absentMade.make(
+      claimed,
+      [names],
+      () => new Set([...claimed.names].filter((name) => name !== undefined && !nodes.has(name))),
+    )
+    const unready = new Set(snapshot.nodes.flatMap(({ isReady, name }) => (isReady ? [] : [name])))
     const clusters = labelledClusters(snapshot, (cluster) => {
       const evidence = freshEvidence(cluster, snapshot.nowMs)
       const osds = osdsMade.make(cluster.osds, [evidence.known ? evidence.value.upOsds : undefined], () =>
         runningOsds(cluster, snapshot.nowMs),
       )
-      const unclaimed = unclaimedMade.make(osds, [machinesByNode], () =>
-        [...osds.running, ...osds.uncertain].filter((node) => !machinesByNode.has(node)).sort(),
+      const unclaimed = unclaimedMade.make(osds, [claimed], () =>
+        [...osds.running, ...osds.uncertain].filter((node) => !claimed.names.has(node)).sort(),
       )
       return { osds, unclaimed }
     })
-    occupancies.update(clusters)
-    const stamp = clusters.map(({ cluster, key }) => `${clusterId(cluster)} ${key}`).join(' ')
-    if (stamp !== labelStamp) labelsMade = new Remembered()
-    labelStamp = stamp
+    const moved = occupancies.update(clusters)
+    const isAsBefore = (node: string | undefined) =>
+      moved !== undefined && (moved.size === 0 || node === undefined || !moved.has(node))
     const remediating = remediatedNodes(snapshot)
 
     const placeOf: FencingIndex['placeOf'] = (machine, { at }) => {
@@ -73,26 +102,38 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
     return {
       snapshot,
       clusters,
-      nodes: byName,
-      nodesInOrder: inOrder,
+      nodes,
+      nodesInOrder,
       machinesByNode,
       remediating,
-      taken: takenMachines(snapshot, { machinesByNode, leaving, remediating }),
+      taken: takenMachines(snapshot, machinesByNode, remediating),
+      isReady: ({ nodeName }) => nodeName !== undefined && !unready.has(nodeName) && !absent.has(nodeName),
       placeOf,
       isStorageMachine(machine, cluster) {
         const place = placeOf(machine, cluster)
         return place === 'runs' || (place === 'unknown' && machine.labels[cluster.key] === fenceLabelValue)
       },
       occupancyOf: (node) => occupancies.ofNode(node),
-      occupancyOfMachine: (machine) => occupancies.ofMachine(machine),
-      labelChangeOf: (machine, occupancy) =>
-        labelsMade.make(machine, [occupancy], () => decideLabels(machine, occupancy, clusters)),
+      occupanciesInOrder: onNodes.of(names, (node) => occupancies.ofNode(node), isAsBefore),
+      machines: placed.of(
+        snapshot.machines,
+        (machine) => {
+          const occupancy = occupancies.ofMachine(machine)
+          return { machine, occupancy, change: decideLabels(machine, occupancy, clusters) }
+        },
+        ({ nodeName }) => isAsBefore(nodeName),
+      ),
+      watches(remediator, node) {
+        const { nodes } = remediator
+        return nodes === undefined || watchedMade.make(nodes, [], () => new Set(nodes)).has(node)
+      },
     }
   }
 }
 
-function isInOrder(nodes: readonly FencedNodeView[]): boolean {
-  return nodes.every(({ name }, at) => at === 0 || (nodes[at - 1] as FencedNodeView).name < name)
+function inOrder(nodes: readonly FencedNodeView[]): readonly FencedNodeView[] {
+  const isSorted = nodes.every(({ name }, at) => at === 0 || (nodes[at - 1] as FencedNodeView).name < name)
+  return isSorted ? nodes : [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 type OsdsOf = (cluster: FencedCluster) => { readonly osds: RunningOsds; readonly unclaimed: readonly string[] }
@@ -122,24 +163,6 @@ function labelledClusters({ clusters, budgets }: FencingSnapshot, osdsOf: OsdsOf
   })
 }
 
-interface MachineIndex {
-  readonly machinesByNode: ReadonlyMap<string, MachineView>
-  /** Those that say themselves that they are being taken away. */
-  readonly leaving: readonly MachineView[]
-}
-
-function indexMachines(machines: readonly MachineView[]): MachineIndex {
-  const machinesByNode = new Map<string, MachineView>()
-  const leaving: MachineView[] = []
-  for (const machine of machines) {
-    const { nodeName, isBeingDeleted, isHookedByUs, isRemediated } = machine
-    if (nodeName !== undefined) machinesByNode.set(nodeName, machine)
-    // While our hook is on it, it only waits for its turn.
-    if ((isBeingDeleted && !isHookedByUs) || isRemediated === true) leaving.push(machine)
-  }
-  return { machinesByNode, leaving }
-}
-
 function remediatedNodes({ remediators, leases, nowMs }: FencingSnapshot): Set<string> {
   const nodes = new Set(remediators.flatMap(({ remediating }) => remediating))
   for (const [node, { holder, validUntilMs }] of leases) {
@@ -150,11 +173,17 @@ function remediatedNodes({ remediators, leases, nowMs }: FencingSnapshot): Set<s
 
 function takenMachines(
   { budgets, machines }: FencingSnapshot,
-  seen: MachineIndex & Pick<FencingIndex, 'remediating'>,
+  machinesByNode: ReadonlyMap<string, MachineView>,
+  remediating: ReadonlySet<string>,
 ): MachineView[] {
-  const taken = new Set(seen.leaving)
-  for (const node of seen.remediating) {
-    const machine = seen.machinesByNode.get(node)
+  // While our hook is on a machine, it only waits for its turn.
+  const taken = new Set(
+    machines.filter(
+      ({ isBeingDeleted, isHookedByUs, isRemediated }) => (isBeingDeleted && !isHookedByUs) || isRemediated === true,
+    ),
+  )
+  for (const node of remediating) {
+    const machine = machinesByNode.get(node)
     if (machine !== undefined) taken.add(machine)
   }
   for (const { namespace, disrupted } of budgets) {

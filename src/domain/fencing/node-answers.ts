@@ -11,6 +11,8 @@ interface Judged {
   readonly judged: readonly JudgedCluster[]
   readonly sick: readonly SickNode[]
   readonly targets: ReadonlySet<string>
+  /** Those of the last time; what is the same is taken from there. */
+  readonly before: readonly FenceAnswer[]
 }
 
 const underWay: Words = { mayFence: true, reason: 'FenceUnderWay', explanation: 'It is being fenced.', wayOut: '' }
@@ -28,19 +30,22 @@ const allowed: Words = {
 }
 
 /** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
-export function nodeAnswers(index: FencingIndex, { judged, sick, targets }: Judged): FenceAnswer[] {
+export function nodeAnswers(index: FencingIndex, { judged, sick, targets, before }: Judged): readonly FenceAnswer[] {
   const isSick = new Set(sick.map(({ node }) => node.name))
   const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
   const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
   const refusals = new Map<Occupancy, Words | undefined>()
   const answers: FenceAnswer[] = []
-  for (const { name } of index.nodesInOrder) {
-    const occupancy = index.occupancyOf(name)
-    if (occupancy.concerned.length === 0) continue
+  index.nodesInOrder.forEach(({ name }, place) => {
+    const occupancy = index.occupanciesInOrder[place] as Occupancy
+    if (occupancy.concerned.length === 0) return
     const machine = index.machinesByNode.get(name)?.name
-    const { mayFence, reason, explanation, wayOut } = wordsFor(name, occupancy)
-    answers.push({ node: name, machine, mayFence, reason, explanation, wayOut })
-  }
+    const words = wordsFor(name, occupancy)
+    const known = before[answers.length]
+    answers.push(
+      known?.node === name && known.machine === machine && says(known, words) ? known : built(name, machine, words),
+    )
+  })
   return answers
 
   function wordsFor(name: string, occupancy: Occupancy): Words {
@@ -61,6 +66,23 @@ export function nodeAnswers(index: FencingIndex, { judged, sick, targets }: Judg
     refusals.set(occupancy, words)
     return words
   }
+}
+
+function built(
+  node: string,
+  machine: string | undefined,
+  { mayFence, reason, explanation, wayOut }: Words,
+): FenceAnswer {
+  return { node, machine, mayFence, reason, explanation, wayOut }
+}
+
+function says(known: Words, { mayFence, reason, explanation, wayOut }: Words): boolean {
+  return (
+    known.mayFence === mayFence &&
+    known.reason === reason &&
+    known.explanation === explanation &&
+    known.wayOut === wayOut
+  )
 }
 
 function wordsInTurn(first: readonly string[]): Words {

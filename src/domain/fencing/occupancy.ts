@@ -26,22 +26,36 @@ export class Occupancies {
   #byNode = new Map<string, Occupancy>()
   #clusters: readonly LabelledCluster[] = []
 
-  update(clusters: readonly LabelledCluster[]): void {
+  /** Nodes whose occupancy is another than before; undefined: all may be. */
+  update(clusters: readonly LabelledCluster[]): ReadonlySet<string> | undefined {
     const stamp = JSON.stringify(clusters.map(meaningOf))
     const isSame = stamp === this.#stamp
-    if (isSame && clusters.every(({ osds }, at) => osds === this.#osds[at])) return
+    const before = isSame ? this.#osds : undefined
     if (!isSame) this.#interned = new Map()
     this.#stamp = stamp
     this.#osds = clusters.map(({ osds }) => osds)
     this.#clusters = clusters
+    if (before === undefined) {
+      this.#readAll()
+      return undefined
+    }
+    const changed = new Set<string>()
+    this.#osds.forEach((osds, at) => {
+      const known = before[at] as RunningOsds
+      if (osds !== known) for (const node of differences(known, osds)) changed.add(node)
+    })
+    for (const node of changed) {
+      const sign = this.#osds.map((osds, at) => signOf(osds, at, node)).join('')
+      this.#byNode.set(node, this.#occupancy(sign))
+    }
+    return changed
+  }
+
+  #readAll(): void {
     const signs = new Map<string, string>()
-    clusters.forEach(({ osds }, at) => {
-      for (const [nodes, sign] of [
-        [osds.running, `r${at} `],
-        [osds.uncertain, `u${at} `],
-        [osds.down, `d${at} `],
-      ] as const) {
-        for (const node of nodes) signs.set(node, (signs.get(node) ?? '') + sign)
+    this.#osds.forEach((osds, at) => {
+      for (const nodes of [osds.running, osds.uncertain, osds.down]) {
+        for (const node of nodes) signs.set(node, (signs.get(node) ?? '') + signOf(osds, at, node))
       }
     })
     this.#byNode = new Map()
@@ -63,6 +77,21 @@ export class Occupancies {
     this.#interned.set(sign, built)
     return built
   }
+}
+
+function signOf({ running, uncertain, down }: RunningOsds, at: number, node: string): string {
+  if (running.has(node)) return `r${at} `
+  if (uncertain.has(node)) return `u${at} `
+  return down.has(node) ? `d${at} ` : ''
+}
+
+function differences(before: RunningOsds, now: RunningOsds): Set<string> {
+  const found = new Set<string>()
+  for (const kind of ['running', 'uncertain', 'down'] as const) {
+    for (const node of now[kind]) if (!before[kind].has(node)) found.add(node)
+    for (const node of before[kind]) if (!now[kind].has(node)) found.add(node)
+  }
+  return found
 }
 
 /** Everything but the nodes that an occupancy is made from. */

@@ -9,6 +9,7 @@ import { parseMachineBudget } from './parse-budget.ts'
 import { parseMachine } from './parse-machine.ts'
 import { parseMachineHealthCheck, parseNodeHealthCheck } from './parse-remediators.ts'
 import type { FencedCluster, FencedNodeView, FencingSnapshot, MachineView, NodeLeaseView } from './snapshot.ts'
+import { WatchedNodes } from './watched-nodes.ts'
 
 /** Everything as Kubernetes has it; of Ceph, what ceph-drain saw. */
 export interface FencingObjects {
@@ -41,6 +42,7 @@ export function createFencingParser(): ParseFencing {
   const clusterApiReader = new ListReader<Machine, MachineView>()
   const nodeReader = new ListReader<Node, FencedNodeView>()
   const remembered = new Remembered()
+  const watched = new WatchedNodes()
   const joined = new ListIndex((machines: readonly MachineView[]) => machines)
 
   return (objects) => {
@@ -63,13 +65,15 @@ export function createFencingParser(): ParseFencing {
       budgets: budgets.map(({ view }) => view),
       remediators: [
         ...objects.openshiftHealthChecks.map((check) =>
-          remembered.make(check, [openshift], () => parseMachineHealthCheck(check, 'openshift-mhc', openshift)),
+          parseMachineHealthCheck(check, 'openshift-mhc', (selector) => watched.machines(check, selector, openshift)),
         ),
         ...objects.clusterApiHealthChecks.map((check) =>
-          remembered.make(check, [clusterApi], () => parseMachineHealthCheck(check, 'cluster-api-mhc', clusterApi)),
+          parseMachineHealthCheck(check, 'cluster-api-mhc', (selector) =>
+            watched.machines(check, selector, clusterApi),
+          ),
         ),
         ...objects.nodeHealthChecks.map((check) =>
-          remembered.make(check, [nodes], () => parseNodeHealthCheck(check, objects.nodes)),
+          parseNodeHealthCheck(check, (selector) => watched.nodes(check, selector, objects.nodes)),
         ),
       ],
       areLeasesUsed: objects.leases !== undefined,

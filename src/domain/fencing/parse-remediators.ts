@@ -1,33 +1,23 @@
-import type { Node } from '../../api/core.ts'
-import { isSelected, type LabelSelector } from '../../api/label-selector.ts'
+import type { LabelSelector } from '../../api/label-selector.ts'
 import type { MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
 import { known, type Observed, unknown } from '../observed.ts'
 import { gateMarks, pausedAnnotation, pauseRequest } from './marks.ts'
 import { setBy } from './parse-machine.ts'
-import type { MachineView, RemediatorView } from './snapshot.ts'
+import type { RemediatorView } from './snapshot.ts'
 
 /** A health check of machines, of OpenShift or Cluster API. */
 export function parseMachineHealthCheck(
   check: MachineHealthCheck,
   kind: 'openshift-mhc' | 'cluster-api-mhc',
-  machines: readonly MachineView[],
+  nodesOf: (selector: LabelSelector) => readonly string[],
 ): RemediatorView {
   const { namespace = '', name, annotations = {} } = check.metadata
   const pause = setBy(annotations, pausedAnnotation, gateMarks.pause)
-  const api = kind === 'openshift-mhc' ? 'openshift' : 'cluster-api'
   const selector: LabelSelector | undefined = check.spec?.selector
   return {
     kind,
     key: `${namespace}/${name}`,
-    nodes:
-      selector === undefined
-        ? undefined
-        : machines
-            .filter(
-              (machine) =>
-                machine.api === api && machine.namespace === namespace && isSelected(selector, machine.labels),
-            )
-            .flatMap(({ nodeName }) => nodeName ?? []),
+    nodes: selector === undefined ? undefined : nodesOf(selector),
     isAlive: aliveness(check.status?.expectedMachines, 'status.expectedMachines'),
     isPausedByUs: pause === 'ours',
     isPausedByOthers: pause === 'others',
@@ -36,7 +26,10 @@ export function parseMachineHealthCheck(
 }
 
 /** A health check of nodes, of medik8s. */
-export function parseNodeHealthCheck(check: NodeHealthCheck, nodes: readonly Node[]): RemediatorView {
+export function parseNodeHealthCheck(
+  check: NodeHealthCheck,
+  nodesOf: (selector: LabelSelector) => readonly string[],
+): RemediatorView {
   const requests: unknown = check.spec?.pauseRequests
   const pauses = Array.isArray(requests) ? (requests as readonly unknown[]) : []
   const unhealthy: unknown = check.status?.unhealthyNodes
@@ -44,12 +37,7 @@ export function parseNodeHealthCheck(check: NodeHealthCheck, nodes: readonly Nod
   return {
     kind: 'medik8s-nhc',
     key: check.metadata.name,
-    nodes:
-      selector === undefined
-        ? undefined
-        : nodes
-            .filter(({ metadata }) => isSelected(selector, metadata.labels ?? {}))
-            .map(({ metadata }) => metadata.name),
+    nodes: selector === undefined ? undefined : nodesOf(selector),
     isAlive: aliveness(check.status?.observedNodes ?? check.status?.phase, 'status.phase'),
     isPausedByUs: pauses.includes(pauseRequest),
     isPausedByOthers: pauses.some((request) => request !== pauseRequest),
