@@ -10,6 +10,7 @@ import { type DemoReport, renderDemo } from './demo/demo-text.ts'
 import type { Readiness } from './demo/readiness.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { suggestCommands } from './demo/suggest-commands.ts'
+import { suggestMachines } from './demo/suggest-machines.ts'
 import { parsePort, parseSeed } from './parse-number.ts'
 
 export interface DemoFlags {
@@ -81,7 +82,8 @@ export function createDemoCommand(places: {
         if (!signal.aborted) {
           const { calledAs = 'cofferdam' } = places
           const report = await observeReport(demo, { cluster: description.name, seed, readiness, calledAs })
-          printReport(report, { flags, terminal })
+          const more = await suggestMachines(demo.api, description.machines, calledAs)
+          printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })
         }
         await untilAborted(signal)
         terminal.progress(undefined)
