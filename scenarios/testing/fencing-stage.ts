@@ -136,7 +136,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   )
   await seedCluster(api, first)
   for (const each of described.slice(1)) await seedCeph(api, each, first.pace)
-  await tolerateSickness(api, described)
+  await settleDaemons(api, described)
   if (kinds.api === 'cluster-api') await keepBudgetsIn(api, described, kinds.namespace)
   const operatorApi = await installOperator(server)
   if (options.withoutBudgets === true) await removeBudgetKind(api)
@@ -347,12 +347,15 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   }
 }
 
-/** Daemons of Ceph stay where they are when a kubelet says that it is not ready, as owners of storage set it. */
-async function tolerateSickness(api: Story['api'], clusters: readonly CephClusterDescription[]): Promise<void> {
+/** Daemons stay where they are when a kubelet says that it is not ready, as owners of storage set it; mgrs are with the mons. */
+async function settleDaemons(api: Story['api'], clusters: readonly CephClusterDescription[]): Promise<void> {
   const tolerations = [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }]
   for (const { namespace } of clusters) {
     for (const deployment of (await api.list(deployments, { namespace })).items) {
-      const body = { spec: { template: { spec: { tolerations } } } }
+      const { name } = deployment.metadata
+      const host = name.includes('-mgr-') ? `control-${name.endsWith('a') ? 1 : 2}` : undefined
+      const nodeSelector = host === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': host } }
+      const body = { spec: { template: { spec: { tolerations, ...nodeSelector } } } }
       await api.patch(deployments, keyOf(deployment), { type: 'merge', body })
     }
   }
