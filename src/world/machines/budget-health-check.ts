@@ -5,6 +5,7 @@ import { nodes } from '../../api/resources.ts'
 import { type Actor, type ActorPorts, openStage } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { useBudgets } from './budget-use.ts'
+import { indexByNodeRef } from './index-by-node-ref.ts'
 import { type MachineApi, machineKinds } from './machine-kinds.ts'
 import { type RemediatorControls, Remedy, type RemedyKind } from './remedy.ts'
 import { isOtherHealth, notReadyFor, sickAtMs } from './sick-nodes.ts'
@@ -44,9 +45,7 @@ export function createBudgetHealthCheck(ports: RemediatorPorts, options: BudgetH
   const stage = openStage('machine-health-check', ports)
   const machineView = stage.views.of(kinds.machines)
   const nodeView = stage.views.of(nodes)
-  const machinesOf = machineView.indexBy('node', ({ status }) =>
-    status?.nodeRef?.name === undefined ? [] : [status.nodeRef.name],
-  )
+  const machinesOf = indexByNodeRef(machineView)
   const remedy = new Remedy({ stage, kind, machines: kinds.machines, powerCycle: ports.powerCycle })
   const queue = stage.queue({ needs: [machineView, nodeView], work: reconcile, concurrency: 1 })
   let isListening = options.isListening ?? true

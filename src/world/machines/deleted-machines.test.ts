@@ -90,6 +90,11 @@ describe('a MachineSet', () => {
       expect(await stage.api.get(kinds.machineSets, { namespace: kinds.namespace, name: 'workers' })).toMatchObject({
         status: { replicas: 6, readyReplicas: 6, availableReplicas: 6 },
       })
+      stage.world.kubelet.powerOff('node-1')
+      await stage.minutes(1)
+      expect(await stage.api.get(kinds.machineSets, { namespace: kinds.namespace, name: 'workers' })).toMatchObject({
+        status: { replicas: 6, readyReplicas: 5, availableReplicas: 5 },
+      })
       expect(stage.failures).toEqual([])
     } finally {
       stage.stop()
@@ -169,6 +174,64 @@ describe('the disks of a machine that was replaced', () => {
       expect((await stage.states())['active+clean']).toBeLessThan(64)
       const mons = await stage.api.list(pods, { labelSelector: 'app=rook-ceph-mon,mon=b' })
       expect(mons.items.map(({ spec }) => spec.nodeName)).toEqual(['workers-7'])
+    } finally {
+      stage.stop()
+    }
+  })
+
+  it('follow to the next one when the replacement goes before it ever came', async () => {
+    const stage = await openStorage('follow')
+    try {
+      const before = await stage.osdsOn('node-2')
+      await stage.shoot('workers-2')
+      await stage.seconds(60)
+      await stage.shoot('workers-7')
+      await stage.seconds(300)
+      expect(await stage.osdsOn('workers-8')).toEqual(before)
+    } finally {
+      stage.stop()
+    }
+  })
+
+  it('follow to the heir when the replacement goes while the old machine still holds them', async () => {
+    const stage = await openStorage('follow')
+    const { kinds } = stage.machines
+    const hook = (preTerminate: readonly { name: string; owner: string }[]) =>
+      stage.api.patch(
+        kinds.machines,
+        { namespace: kinds.namespace, name: 'workers-2' },
+        { type: 'merge', body: { spec: { lifecycleHooks: { preTerminate } } } },
+      )
+    try {
+      const before = await stage.osdsOn('node-2')
+      await hook([{ name: 'wait', owner: 'me' }])
+      await stage.shoot('workers-2')
+      await stage.seconds(200)
+      await stage.shoot('workers-7')
+      await stage.seconds(240)
+      expect(await stage.osdsOn('node-2')).toEqual(before)
+      await hook([])
+      await stage.seconds(120)
+      expect(await stage.osdsOn('workers-8')).toEqual(before)
+    } finally {
+      stage.stop()
+    }
+  })
+
+  it('stay with their own machine: one that went because its set shrank is nobody’s predecessor', async () => {
+    const stage = await openStorage('follow')
+    const { kinds } = stage.machines
+    try {
+      const before = await stage.osdsOn('node-1')
+      const key = { namespace: kinds.namespace, name: 'workers' }
+      await stage.api.patch(kinds.machineSets, key, { type: 'merge', body: { spec: { replicas: 5 } } })
+      await stage.seconds(60)
+      await stage.shoot('workers-1')
+      await stage.seconds(300)
+      expect(await stage.osdsOn('workers-7')).toEqual(before)
+      expect(stage.machines.controls.replaced()).toEqual([
+        { machine: 'openshift-machine-api/workers-1', node: 'node-1', by: 'openshift-machine-api/workers-7' },
+      ])
     } finally {
       stage.stop()
     }

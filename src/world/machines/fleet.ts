@@ -23,6 +23,7 @@ export interface Order {
 export class Fleet {
   readonly vacancies: Vacancy[] = []
   readonly #orders = new Map<string, Order>()
+  readonly #unwanted = new Set<string>()
 
   order(machine: string): Order | undefined {
     return this.#orders.get(machine)
@@ -37,10 +38,28 @@ export class Fleet {
     this.#orders.delete(machine)
   }
 
-  /** Guarantees: one vacancy for one machine, however often it is told. */
+  /** Guarantees: one vacancy for one machine, however often it is told; none for one that is not to be replaced. */
   vacate(vacancy: Omit<Vacancy, 'successor'>): void {
+    if (this.#unwanted.has(vacancy.machine)) return
     if (this.vacancies.some(({ machine }) => machine === vacancy.machine)) return
     this.vacancies.push({ ...vacancy, successor: undefined })
+  }
+
+  /** The machine is taken away because its set shrinks. */
+  abandon(machine: string): void {
+    this.#unwanted.add(machine)
+  }
+
+  /** A replacement that never came: somebody else may take its place. */
+  reopen(machine: string): void {
+    const vacancy = this.vacancyFilledBy(machine)
+    if (vacancy !== undefined) vacancy.successor = undefined
+  }
+
+  /** Who stands in a machine's place now: its successor, or that one's. */
+  heirOf(vacancy: Vacancy): string | undefined {
+    const next = this.vacancies.find(({ machine }) => machine === vacancy.successor)
+    return next === undefined ? vacancy.successor : this.heirOf(next)
   }
 
   /** The longest open vacancy of a set, now taken. */

@@ -8,6 +8,7 @@ import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { deletionHooks } from './deletion-hooks.ts'
 import type { Fleet, Order } from './fleet.ts'
+import { indexByNodeRef } from './index-by-node-ref.ts'
 import type { MachineKinds } from './machine-kinds.ts'
 import { buildNode, providerIdOf } from './machine-objects.ts'
 import type { MachineTimings } from './machines-description.ts'
@@ -38,9 +39,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
   const machineView = stage.views.of(kinds.machines)
   const nodeView = stage.views.of(nodes)
   const offSince = new Map<string, number>()
-  const machineOfNode = machineView.indexBy('node', ({ status }) =>
-    status?.nodeRef?.name === undefined ? [] : [status.nodeRef.name],
-  )
+  const machineOfNode = indexByNodeRef(machineView)
   const queue = stage.queue({ needs: [machineView, nodeView], work: reconcile })
 
   async function reconcile(key: string): Promise<void> {
@@ -117,8 +116,12 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
   function observeLoss(key: string, machine: Machine): void {
     const node = machine.status?.nodeRef?.name
     const set = controllerOf(machine)?.name
-    if (set === undefined || node === undefined) return
-    fleet.vacate({ set: `${machine.metadata.namespace}/${set}`, machine: key, node, blueprint: nodeView.get(node) })
+    if (set === undefined) return
+    if (node === undefined) fleet.reopen(key)
+    else {
+      const blueprint = nodeView.get(node)
+      fleet.vacate({ set: `${machine.metadata.namespace}/${set}`, machine: key, node, blueprint })
+    }
   }
 
   stage.onStop(

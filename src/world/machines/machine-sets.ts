@@ -1,13 +1,15 @@
 import { isSameJson } from '../../api/json.ts'
-import { conditionOf, controllerOf } from '../../api/kube-object.ts'
+import { conditionOf, controllerOf, type OwnerReference } from '../../api/kube-object.ts'
 import type { Machine, MachineSet } from '../../api/machines.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import { nodes } from '../../api/resources.ts'
 import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import type { Fleet } from './fleet.ts'
+import { indexByNodeRef } from './index-by-node-ref.ts'
 import type { MachineKinds } from './machine-kinds.ts'
 import { buildMachine } from './machine-objects.ts'
+import { isOtherHealth } from './sick-nodes.ts'
 
 export interface MachineSetsPorts {
   readonly stage: Stage
@@ -22,6 +24,7 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
   const machineView = stage.views.of(kinds.machines)
   const nodeView = stage.views.of(nodes)
   const membersOf = machineView.indexBy('owner', (machine) => [controllerOf(machine)?.uid ?? ''])
+  const machinesOf = indexByNodeRef(machineView)
   const queue = stage.queue({ needs: [setView, machineView, nodeView], work: reconcile, concurrency: 1 })
   /** The highest number that a machine of a set ever had: names of machines that are gone are not used again. */
   const lastNumber = new Map<string, number>()
@@ -32,24 +35,30 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     const members = [...membersOf(set.metadata.uid ?? '')]
     const active = members.filter((machine) => !isTerminating(machine))
     const wanted = set.spec?.replicas ?? 1
-    for (let count = active.length; count < wanted; count += 1) await add(key, set, members)
+    for (let count = active.length; count < wanted; count += 1) await add(key, set)
     for (const machine of [...active].sort(firstToGo).slice(0, Math.max(0, active.length - wanted))) {
+      fleet.abandon(keyText(keyOf(machine)))
       await deleteExactly(stage, kinds.machines, machine)
     }
     await reportStatus(set, members)
   }
 
-  async function add(key: string, set: MachineSet, members: readonly Machine[]): Promise<void> {
-    const known = lastNumber.get(key) ?? 0
-    const number = Math.max(known, ...members.map(({ metadata }) => numberOf(metadata.name, set.metadata.name))) + 1
+  async function add(key: string, set: MachineSet): Promise<void> {
+    const number = (lastNumber.get(key) ?? 0) + 1
     lastNumber.set(key, number)
     const machine = buildMachine(
       { kinds, clusterName, namespace: set.metadata.namespace ?? '' },
       set,
       `${set.metadata.name}-${number}`,
     )
-    fleet.fill(key, keyText(keyOf(machine)))
-    machineView.record(await stage.api.create(kinds.machines, machine))
+    const machineKey = keyText(keyOf(machine))
+    fleet.fill(key, machineKey)
+    try {
+      machineView.record(await stage.api.create(kinds.machines, machine))
+    } catch (error) {
+      fleet.reopen(machineKey)
+      throw error
+    }
   }
 
   function firstToGo(a: Machine, b: Machine): number {
@@ -70,13 +79,26 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     return node !== undefined && conditionOf(node, 'Ready')?.status === 'True'
   }
 
-  function lookAt(machine: Machine | undefined): void {
-    const owner = machine === undefined ? undefined : controllerOf(machine)
-    if (machine !== undefined && owner !== undefined) queue.add(`${machine.metadata.namespace}/${owner.name}`)
+  function lookAt({ metadata }: Machine, owner: OwnerReference | undefined): void {
+    if (owner === undefined) return
+    const key = `${metadata.namespace}/${owner.name}`
+    lastNumber.set(key, Math.max(lastNumber.get(key) ?? 0, numberOf(metadata.name, owner.name)))
+    queue.add(key)
   }
 
   stage.onStop(setView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  stage.onStop(machineView.subscribe(({ before, after }) => lookAt(after ?? before)))
+  stage.onStop(
+    machineView.subscribe(({ before, after }) => {
+      const machine = (after ?? before) as Machine
+      lookAt(machine, controllerOf(machine))
+    }),
+  )
+  stage.onStop(
+    nodeView.subscribe(({ key, before, after }) => {
+      if (!isOtherHealth(before, after)) return
+      for (const machine of machinesOf(key)) lookAt(machine, controllerOf(machine))
+    }),
+  )
 }
 
 function numberOf(name: string, set: string): number {

@@ -49,3 +49,18 @@ it('the power of a node that is not there is nobody’s to cycle', async () => {
     stage.stop()
   }
 })
+
+it('a machine that is deleted while it is down stays down', async () => {
+  const stage = await openMachines({ timings: { terminateSeconds: 600 } })
+  const { kinds, controls } = stage.machines
+  try {
+    controls.powerCycle('node-1')
+    await stage.seconds(10)
+    await stage.api.delete(kinds.machines, { namespace: kinds.namespace, name: 'workers-1' })
+    await stage.minutes(5)
+    expect(stage.world.kubelet.isOn('node-1')).toBe(false)
+    expect(stage.failures).toEqual([])
+  } finally {
+    stage.stop()
+  }
+})

@@ -9,11 +9,19 @@ export type PowerSwitch = Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
 const powerWish = 'cofferdam.io/power'
 
 /** Cuts the power now and gives it back after a while: whatever ailed the machine is over, and it has booted anew. */
-export function powerCycle(stage: Stage, kubelet: PowerSwitch, node: string, downSeconds: number): void {
+export function powerCycle(
+  stage: Stage,
+  kubelet: PowerSwitch,
+  {
+    node,
+    downSeconds,
+    isKept,
+  }: { readonly node: string; readonly downSeconds: number; readonly isKept: () => boolean },
+): void {
   if (!cutPower(kubelet, node)) return
   stage.onStop(
     stage.clock.after(downSeconds * 1_000, () => {
-      boot(stage, kubelet, node).catch((error: unknown) => stage.fail(node, error))
+      if (isKept()) boot(stage, kubelet, node).catch((error: unknown) => stage.fail(node, error))
     }),
   )
 }

@@ -1,10 +1,12 @@
 import { hasReason } from '../../api/api-error.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
-import type { MachineSet } from '../../api/machines.ts'
+import type { Machine, MachineSet } from '../../api/machines.ts'
 import { keyOf, keyText, type ResourceType } from '../../api/resource-type.ts'
 import { namespaces, nodes } from '../../api/resources.ts'
 import { type Actor, type ActorPorts, openStage, type Stage } from '../actor.ts'
+import { isTerminating } from '../pod-facts.ts'
 import { Fleet, type Vacancy } from './fleet.ts'
+import { indexByNodeRef } from './index-by-node-ref.ts'
 import { type MachineKinds, machineKinds } from './machine-kinds.ts'
 import { startMachineLife } from './machine-life.ts'
 import { buildMachine, buildMachineSet } from './machine-objects.ts'
@@ -52,16 +54,28 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
   const fleet = new Fleet()
   const machineView = stage.views.of(kinds.machines)
   const nodeView = stage.views.of(nodes)
+  const machinesOf = indexByNodeRef(machineView)
   const volumesOf = new Map(description.sets.map(({ name, volumes }) => [`${namespace}/${name}`, volumes]))
   const moved = new Set<Vacancy>()
   let isSoldOut = false
   let isStopped = false
   const moves = stage.queue({ needs: [machineView, nodeView], work: moveAll, concurrency: 1 })
 
+  function behind(node: string): Machine | undefined {
+    const [machine] = machinesOf(node)
+    return machine
+  }
+
+  /** A machine that is on its way out stays off. */
+  function isKept(node: string): boolean {
+    const machine = behind(node)
+    return machine === undefined || !isTerminating(machine)
+  }
+
   /** Disks move when nobody holds them any more and somebody is there to take them. */
   async function moveAll(): Promise<void> {
     for (const vacancy of fleet.vacancies) {
-      const to = machineView.get(vacancy.successor ?? '')?.status?.nodeRef?.name
+      const to = machineView.get(fleet.heirOf(vacancy) ?? '')?.status?.nodeRef?.name
       if (moved.has(vacancy) || to === undefined || machineView.get(vacancy.machine) !== undefined) continue
       await moveDaemons(stage, { from: vacancy.node, to, withOsds: volumesOf.get(vacancy.set) === 'follow' })
       moved.add(vacancy)
@@ -88,12 +102,11 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     seeded,
     controls: {
       machineOf(node) {
-        for (const machine of machineView.values()) {
-          if (machine.status?.nodeRef?.name === node) return keyText(keyOf(machine))
-        }
-        return undefined
+        const machine = behind(node)
+        return machine === undefined ? undefined : keyText(keyOf(machine))
       },
-      powerCycle: (node) => powerCycle(stage, ports.kubelet, node, timings.rebootSeconds),
+      powerCycle: (node) =>
+        powerCycle(stage, ports.kubelet, { node, downSeconds: timings.rebootSeconds, isKept: () => isKept(node) }),
       sellOut(on) {
         isSoldOut = on
         if (!on) life.lookAtAll()
