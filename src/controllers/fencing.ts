@@ -112,10 +112,9 @@ export function createFencing(ports: FencingPorts): Controller {
       }
       const all = [...(Object.values(views) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
       const ended = new AbortController()
-      const limit = AbortSignal.any([signal, ended.signal])
       await Promise.race([
-        Promise.all(all.map((view) => view.whenSynced(limit))).catch(() => {}),
-        sleep(clock, syncMs, limit).catch(() => {}),
+        Promise.all(all.map((view) => view.whenSynced(signal))).catch(() => {}),
+        sleep(clock, syncMs, AbortSignal.any([signal, ended.signal])),
       ])
       ended.abort()
       tell()
