@@ -26,8 +26,6 @@ export interface FencingIndex {
   /** Those that are looked after, in the order of their names, so that whoever comes first does so every time. */
   readonly clusters: readonly LabelledCluster[]
   readonly nodes: ReadonlyMap<string, FencedNodeView>
-  /** In the order of their names. */
-  readonly nodesInOrder: readonly FencedNodeView[]
   readonly machinesByNode: ReadonlyMap<string, MachineView>
   /** Nodes that a remediator says it takes away now. */
   readonly remediating: ReadonlySet<string>
@@ -39,10 +37,17 @@ export interface FencingIndex {
   placeOf(machine: MachineView, cluster: LabelledCluster): 'runs' | 'unknown' | 'none'
   /** Whether the machine counts as one that holds OSDs of the cluster: exactly when it carries the label once all is as decided. */
   isStorageMachine(machine: MachineView, cluster: LabelledCluster): boolean
-  /** As `nodesInOrder`. */
-  readonly occupanciesInOrder: readonly Occupancy[]
+  /** In the order of their names. */
+  readonly placedNodes: readonly PlacedNode[]
   readonly machines: readonly PlacedMachine[]
   watches(remediator: RemediatorView, node: string): boolean
+}
+
+/** A node, the name of its machine, and where OSDs run on it. */
+export interface PlacedNode {
+  readonly node: string
+  readonly machine: string | undefined
+  readonly occupancy: Occupancy
 }
 
 /** A machine, where OSDs run on it, and which of its labels change. */
@@ -64,7 +69,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
   const osdsMade = new Remembered()
   const unclaimedMade = new Remembered()
   const placed = new KeptList<MachineView, PlacedMachine>()
-  const onNodes = new KeptList<string, Occupancy>()
+  const onNodes = new KeptList<string, PlacedNode>()
+  let machinesBefore: readonly MachineView[] = []
   const watchedMade = new Remembered()
 
   return (snapshot) => {
@@ -93,6 +99,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
     const isAsBefore = (node: string | undefined) =>
       moved !== undefined && (moved.size === 0 || node === undefined || !moved.has(node))
     const remediating = remediatedNodes(snapshot)
+    const areMachinesSame = snapshot.machines === machinesBefore
+    machinesBefore = snapshot.machines
 
     const placeOf: FencingIndex['placeOf'] = (machine, { at }) => {
       const { runs, unknown } = occupancies.ofMachine(machine)
@@ -103,7 +111,6 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
       snapshot,
       clusters,
       nodes,
-      nodesInOrder,
       machinesByNode,
       remediating,
       taken: takenMachines(snapshot, machinesByNode, remediating),
@@ -114,7 +121,11 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
         return place === 'runs' || (place === 'unknown' && machine.labels[cluster.key] === fenceLabelValue)
       },
       occupancyOf: (node) => occupancies.ofNode(node),
-      occupanciesInOrder: onNodes.of(names, (node) => occupancies.ofNode(node), isAsBefore),
+      placedNodes: onNodes.of(
+        names,
+        (node) => ({ node, machine: machinesByNode.get(node)?.name, occupancy: occupancies.ofNode(node) }),
+        (node) => areMachinesSame && isAsBefore(node),
+      ),
       machines: placed.of(
         snapshot.machines,
         (machine) => {

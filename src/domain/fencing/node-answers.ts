@@ -34,27 +34,24 @@ export function nodeAnswers(index: FencingIndex, { judged, sick, targets, before
   const isSick = new Set(sick.map(({ node }) => node.name))
   const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
   const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
+  const special = new Set([...fenced, ...targets, ...isSick])
   const refusals = new Map<Occupancy, Words | undefined>()
   const answers: FenceAnswer[] = []
-  index.nodesInOrder.forEach(({ name }, place) => {
-    const occupancy = index.occupanciesInOrder[place] as Occupancy
-    if (occupancy.concerned.length === 0) return
-    const machine = index.machinesByNode.get(name)?.name
-    const words = wordsFor(name, occupancy)
+  for (const { node, machine, occupancy } of index.placedNodes) {
+    if (occupancy.concerned.length === 0) continue
+    const words =
+      occupancy.isInUse && !special.has(node) ? (refusalOf(occupancy) ?? allowed) : wordsFor(node, occupancy)
     const known = before[answers.length]
-    answers.push(
-      known?.node === name && known.machine === machine && says(known, words) ? known : built(name, machine, words),
-    )
-  })
+    const isKnown = known?.node === node && known.machine === machine && says(known, words)
+    answers.push(isKnown ? known : built(node, machine, words))
+  }
   return answers
 
   function wordsFor(name: string, occupancy: Occupancy): Words {
     if (fenced.has(name)) return underWay
-    if (!occupancy.concerned.some((at) => occupancy.runs.includes(at) || occupancy.unknown.includes(at))) return empty
+    if (!occupancy.isInUse) return empty
     if (targets.has(name)) return allowed
-    const refusal = refusalOf(occupancy)
-    if (refusal !== undefined) return refusal
-    return isSick.has(name) ? inTurn : allowed
+    return refusalOf(occupancy) ?? (isSick.has(name) ? inTurn : allowed)
   }
 
   function refusalOf(occupancy: Occupancy): Words | undefined {

@@ -10,6 +10,8 @@ export interface Occupancy {
   readonly unknown: readonly number[]
   /** With an OSD that runs, may run or ran there. */
   readonly concerned: readonly number[]
+  /** Whether any of those runs or may run. */
+  readonly isInUse: boolean
   /** Labels that a machine should carry. */
   readonly wanted: ReadonlyMap<string, string>
   /** Labels that stay where they are. */
@@ -129,7 +131,8 @@ function buildOccupancy(sign: string, clusters: readonly LabelledCluster[]): Occ
     for (const key of selectedStill(labelled)) stays.add(key)
     ;(isRunning ? runs : unknown).push(at)
   })
-  return { runs, unknown, concerned, wanted, stays }
+  const isInUse = concerned.some((at) => runs.includes(at) || unknown.includes(at))
+  return { runs, unknown, concerned, isInUse, wanted, stays }
 }
 
 /** Keys that the cluster's machines carried before, and that a budget of it still selects by. */
