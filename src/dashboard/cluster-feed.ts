@@ -11,6 +11,7 @@ import {
   newestEvents,
   type PodView,
 } from './cluster-view.ts'
+import type { MachineCard } from './machine-card.ts'
 import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
 
 export interface ClusterViews {
@@ -19,6 +20,7 @@ export interface ClusterViews {
   readonly budgets: WatchView<BudgetView>
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
+  readonly machines: Pick<WatchView<MachineCard>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }
 
@@ -31,8 +33,8 @@ export interface ClusterFeed {
   close(): void
 }
 
-const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'events']
-type AnyView = ClusterView[ViewKind][number]
+const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'machines', 'events']
+type AnyView = NonNullable<ClusterView[ViewKind]>[number]
 
 export function createClusterFeed(options: {
   readonly views: ClusterViews
@@ -58,7 +60,7 @@ export function createClusterFeed(options: {
     cancelFlush ??= clock.after(batchMs, flush)
   }
   const unsubscribes = kinds.map((kind) =>
-    (views[kind] as WatchView<AnyView>).subscribe((change) => {
+    (views[kind] as Pick<WatchView<AnyView>, 'subscribe'>).subscribe((change) => {
       if (change.type === 'removed') note(kind, change.previous.id, undefined)
       else if (change.type === 'added' || !isSameJson(change.previous, change.value)) {
         note(kind, change.value.id, change.value)
@@ -75,6 +77,7 @@ export function createClusterFeed(options: {
       budgets: [...views.budgets.list()],
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
+      ...machinesIn([...views.machines.list()]),
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {
@@ -87,6 +90,10 @@ export function createClusterFeed(options: {
       for (const unsubscribe of unsubscribes) unsubscribe()
     },
   }
+}
+
+function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {
+  return machines.length === 0 ? {} : { machines }
 }
 
 function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {

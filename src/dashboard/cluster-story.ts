@@ -3,6 +3,7 @@ import { goneWords } from '../domain/explain/explain-disruption.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
 import { openDrains } from './lock-story.ts'
+import { machineText } from './machine-card.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -15,6 +16,8 @@ export interface NodeStory {
   readonly toMove: number
   /** Pods of a cordoned node that a budget holds in place, with the budget's id. */
   readonly heldBy: ReadonlyMap<string, string>
+  /** What becomes of its machine, where it has one. */
+  readonly machine?: string
 }
 
 export interface ZoneStory {
@@ -61,7 +64,7 @@ export function tellCluster(view: ClusterView): ClusterStory {
     .toSorted((a, b) => compareText(a.zone, b.zone))
   const live = view.pods.filter((pod) => !isFinished(pod))
   return {
-    zones,
+    zones: withMachines(zones, view),
     waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
     headline: tellHeadline(stories, view),
     counts: {
@@ -73,6 +76,18 @@ export function tellCluster(view: ClusterView): ClusterStory {
       budgetsWithRoom: view.budgets.filter((budget) => budget.allowed > 0).length,
     },
   }
+}
+
+function withMachines(zones: readonly ZoneStory[], { machines }: ClusterView): readonly ZoneStory[] {
+  if (machines === undefined) return zones
+  const cards = new Map(machines.map((card) => [card.node, card]))
+  return zones.map(({ zone, nodes }) => ({
+    zone,
+    nodes: nodes.map((story) => {
+      const card = cards.get(story.node.id)
+      return card === undefined ? story : { ...story, machine: machineText(card, story.node.readiness === 'ready') }
+    }),
+  }))
 }
 
 function tellNode(

@@ -9,6 +9,7 @@ import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
 import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
 import type { Observed } from '../domain/observed.ts'
+import type { MachineCard } from './machine-card.ts'
 
 export interface NodeView {
   readonly id: string
@@ -94,6 +95,8 @@ export interface ClusterView {
   readonly budgets: readonly BudgetView[]
   readonly drains: readonly DrainView[]
   readonly ledgers: readonly LedgerView[]
+  /** Absent where there are no Machines. */
+  readonly machines?: readonly MachineCard[]
   readonly events: readonly EventView[]
 }
 

@@ -9,6 +9,7 @@ import type { Random } from '../runtime/random.ts'
 import { createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import { createMachineWatch } from './machine-watch.ts'
 import { readPageFiles } from './page-files.ts'
 import { viewLedger } from './view-ledger.ts'
 
@@ -40,6 +41,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     budgets: createWatchCache({ ...shared, type: podDisruptionBudgets, project: viewBudget }),
     drains: createOptionalCache({ ...shared, type: nodeDisruptions, project: viewDrain }),
     ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
+    machines: createMachineWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
   const feed = createClusterFeed({ views, clock })

@@ -86,7 +86,7 @@ function Zone({ zone: { zone, nodes } }: { zone: ZoneStory }) {
   )
 }
 
-function NodeCard({ story: { node, state, pods, heldBy, toMove } }: { story: NodeStory }) {
+function NodeCard({ story: { node, state, pods, heldBy, toMove, machine } }: { story: NodeStory }) {
   return (
     <li class={`node ${state}`}>
       <div class="node-head">
@@ -94,6 +94,7 @@ function NodeCard({ story: { node, state, pods, heldBy, toMove } }: { story: Nod
         <span class="pill">{stateWords[state]}</span>
       </div>
       <p class="node-facts">{factsOf(node, { toMove, held: heldBy.size })}</p>
+      {machine === undefined ? null : <p class="node-facts">{machine}</p>}
       <ul class="chips" aria-label={`Pods on ${node.id}`}>
         {pods.slice(0, mostChips).map((pod) => (
           <PodChip key={pod.id} pod={pod} heldBy={heldBy.get(pod.id)} />
