@@ -27,7 +27,8 @@ export class EvidenceNews {
     }
     const sign = signOf(decided)
     this.#told.set(key, { sign, askedAtMs: decided.cephAskedAtMs })
-    return before?.sign !== sign || this.#isOlder(before.askedAtMs, staleMs)
+    if (before === undefined || before.sign !== sign) return true
+    return before.askedAtMs !== decided.cephAskedAtMs && this.#isOlder(before.askedAtMs, staleMs)
   }
 
   isOld(decided: CephDecided | undefined): boolean {
