@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { ApiError } from '../../api/api-error.ts'
 import type { Lease } from '../../api/core.ts'
-import { medik8sLeaseNamespace, nodeHealthChecks } from '../../api/machines.ts'
+import type { KubeObject } from '../../api/kube-object.ts'
+import { medik8sLeaseNamespace, type NodeHealthCheck, nodeHealthChecks } from '../../api/machines.ts'
 import { leases, namespaces } from '../../api/resources.ts'
+import { changedApi } from '../testing/story.ts'
 import { createNodeHealthCheck, type NodeHealthCheckOptions } from './node-health-check.ts'
 import { type MachinesStage, openMachines, putNodeHealthCheck } from './testing/machines-stage.ts'
 
@@ -139,6 +142,32 @@ describe('a NodeHealthCheck', () => {
       await stage.minutes(10)
       expect([mended(), (await statusOf(stage))?.healthyNodes]).toEqual([[], 5])
     }))
+
+  it('cycles the power once although its status cannot be written at first', async () => {
+    let refusals = 0
+    const stage = await openMachines()
+    const { api } = stage
+    const crossed = changedApi(api, {
+      update<T extends KubeObject>(...args: Parameters<typeof api.update<T>>): Promise<T> {
+        const [, { kind, status }] = args as unknown as [unknown, NodeHealthCheck]
+        if (kind !== 'NodeHealthCheck' || status?.phase !== 'Remediating' || refusals === 3)
+          return api.update<T>(...args)
+        refusals += 1
+        return Promise.reject(new ApiError('Conflict', 'somebody else wrote it'))
+      },
+    })
+    const check = createNodeHealthCheck({ ...stage.ports, api: crossed })
+    try {
+      await putNodeHealthCheck(stage)
+      stage.world.kubelet.powerOff('node-1')
+      await stage.minutes(7)
+      expect([refusals, check.controls.remediated().map(({ node }) => node)]).toEqual([3, ['node-1']])
+      expect(await statusOf(stage)).toMatchObject({ phase: 'Remediating' })
+    } finally {
+      check.stop()
+      stage.stop()
+    }
+  })
 
   it('goes on without leases where there is no place for them', () =>
     withCheck({ hasLeases: false }, async (stage, mended) => {
