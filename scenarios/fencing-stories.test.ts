@@ -51,11 +51,11 @@ describe('the data decides', () => {
   })
 
   it('while no mgr is up nobody knows, so nothing goes; with the next mgr it does', async () => {
-    await openGuarded()
+    await openGuarded({ notReadySeconds: 120 })
     stage.sicken('storage-1')
     await stage.seconds(20)
-    stage.ceph[0]?.controls.killMgr(150_000)
-    await stage.seconds(130)
+    stage.ceph[0]?.controls.killMgr(170_000)
+    await stage.seconds(150)
     expect({ isOpen: stage.isOpen(), taken: stage.oracle.taken }).toEqual({ isOpen: false, taken: [] })
     await stage.until('it is fenced', isFenced('storage-1'), 240)
     expect(stage.oracle.violations).toEqual([])
@@ -88,7 +88,7 @@ describe('the data decides', () => {
   })
 
   it('volumes that are lost with their machine: nothing more goes until the data has been copied anew', async () => {
-    await openGuarded({ volumes: 'lost', outAfterSeconds: 200 })
+    await openGuarded({ volumes: 'lost', outAfterSeconds: 100, maintenanceMinutes: 3 })
     stage.sicken('storage-1')
     await stage.until('it is fenced', isFenced('storage-1'), 120)
     stage.sicken('storage-2')

@@ -7,6 +7,8 @@ export interface FencedClusterShape {
   readonly domain?: 'host' | 'zone'
   readonly recoveryPgsPerSecond?: number
   readonly outAfterSeconds?: number
+  /** How long OSDs that went with their node are kept from being rebuilt elsewhere. */
+  readonly maintenanceMinutes?: number
 }
 
 const zones = ['zone-a', 'zone-b', 'zone-c']
@@ -26,6 +28,7 @@ ceph:
   name: ${name}
   osds: { perNode: ${osdsPerNode}, nodes: [${storageNodes(storage).join(', ')}] }
   pools: [{ name: replicapool, failureDomain: ${domain}, pgs: 16 }, { name: .mgr, failureDomain: ${domain}, pgs: 1 }]
+  disruptionManagement: { osdMaintenanceTimeout: ${shape.maintenanceMinutes ?? 30} }
   pace: { recoveryPgsPerSecond: ${shape.recoveryPgsPerSecond ?? 4}, outAfterSeconds: ${outAfterSeconds} }
 `
 }
