@@ -20,7 +20,7 @@ export function buildMachineCards(
   budgets: readonly MachineBudgetView[],
 ): ReadonlyMap<string, MachineCard> {
   const cards = new Map<string, MachineCard>()
-  const fenced = new Set(budgets.flatMap(({ disrupted, fences }) => [...disrupted.keys(), ...fences.keys()]))
+  const fenced = new Set(budgets.flatMap(fencedMachines))
   for (const { api, namespace, name, nodeName, labels, isBeingDeleted } of machines) {
     const over = budgets.filter(({ labelKey }) => labelKey !== undefined && labels[labelKey] === 'true')
     const mayGo = over.every(({ status }) => status.disruptionsAllowed > 0)
@@ -31,7 +31,7 @@ export function buildMachineCards(
       ...(nodeName === undefined ? {} : { node: nodeName }),
       state: isBeingDeleted
         ? 'removed'
-        : fenced.has(name)
+        : fenced.has(`${namespace}/${name}`)
           ? 'fenced'
           : over.length === 0
             ? 'free'
@@ -41,6 +41,11 @@ export function buildMachineCards(
     })
   }
   return cards
+}
+
+/** A budget names machines of its own namespace without it. */
+function fencedMachines({ namespace, disrupted, fences }: MachineBudgetView): string[] {
+  return [...disrupted.keys(), ...fences.keys()].map((name) => (name.includes('/') ? name : `${namespace}/${name}`))
 }
 
 /** One line on the card of a node; what is as usual is told shortly. */
