@@ -62,7 +62,7 @@ export interface FencingLedger extends StorageLedger {
 
 export interface FencingPorts extends FencingObservePorts {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
-  readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request'> | undefined
+  readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request' | 'decided'> | undefined
   /** Where disruptions are agreed upon; without it nobody else has a say. */
   readonly ledger: FencingLedger | undefined
   readonly reports: FencingReports
@@ -71,8 +71,8 @@ export interface FencingPorts extends FencingObservePorts {
 /** Machines are shared by clusters, so all of it is one key, and is decided about by one at a time. */
 const everything = 'machines'
 
-/** What cannot be read by then is not waited for: budgets are closed, and it is told why. */
-const syncMs = 10_000
+/** At the start nobody is waited for longer than this: what is not known by then is closed, and it is told why. */
+const patienceMs = 10_000
 
 /** Keeps the labels and budgets of machines, and what remediators are told, as the data allows. */
 export function createFencing(ports: FencingPorts): Controller {
@@ -82,6 +82,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
+  let isStarted = false
 
   return {
     name: 'fencing',
@@ -111,16 +112,15 @@ export function createFencing(ports: FencingPorts): Controller {
         )
       }
       const all = [...(Object.values(views) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
-      const ended = new AbortController()
-      await Promise.race([
-        Promise.all(all.map((view) => view.whenSynced(signal))).catch(() => {}),
-        sleep(clock, syncMs, AbortSignal.any([signal, ended.signal])),
-      ])
-      ended.abort()
+      await atMost(Promise.all(all.map((view) => view.whenSynced(signal))), signal)
+      // What is not known is closed; a first look of Ceph's saves whoever starts anew from closing what is open for a moment.
+      await atMost(Promise.all(clusterIds().map((cluster) => firstLook(cluster, signal))), signal)
+      isStarted = true
       tell()
     },
 
     async reconcile(_, signal) {
+      if (!isStarted) return undefined
       const unread = unreadViews(views)
       if (unread.length > 0) return closeBlindly(unread, signal)
       const first = observeFencing(ports)
@@ -132,6 +132,17 @@ export function createFencing(ports: FencingPorts): Controller {
       if (failure !== undefined) throw failure.error
       return { recheckAfterSeconds: recheckAfter(looked, writes.refused.length > 0) }
     },
+  }
+
+  async function atMost(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const ended = new AbortController()
+    const limit = sleep(clock, patienceMs, AbortSignal.any([signal, ended.signal]))
+    await Promise.race([work.catch(() => {}), limit])
+    ended.abort()
+  }
+
+  async function firstLook({ namespace, name }: ReturnType<typeof clusterIds>[number], signal: AbortSignal) {
+    await decisions?.decided(`${namespace}/${name}`, { maxAgeMs: patienceMs, waitMs: patienceMs, signal })
   }
 
   interface Written {
