@@ -13,6 +13,65 @@ import { inProcess, runCommand } from '../testing/run-command.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import { startDemo } from './start-demo.ts'
 
+const small = `
+pace: { readyAfterSeconds: 1 }
+zones: [{ name: a }, { name: b }, { name: c }]
+nodes: [{ name: 'w-{zone}' }]
+ceph: { pools: [{ name: p, failureDomain: zone, pgs: 8 }] }
+`
+
+const styles: Record<string, { machines: string; then: string[] }> = {
+  'a health check that asks the budget has the machine replaced': {
+    machines: '{ healthCheck: { style: budget, after: 30 }, pace: { provisionSeconds: 15, terminateSeconds: 5 } }',
+    then: ['demo-node-a-2', 'w-b', 'w-c'],
+  },
+  'a health check of Cluster API has the machine replaced, and the budget is where the machines are': {
+    machines: '{ api: cluster-api, healthCheck: { after: 30 }, pace: { provisionSeconds: 15, terminateSeconds: 5 } }',
+    then: ['demo-node-a-2', 'w-b', 'w-c'],
+  },
+  'a health check of nodes has it rebooted': {
+    machines: '{ healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }',
+    then: ['w-a', 'w-b', 'w-c'],
+  },
+}
+it.each(Object.entries(styles))('%s', async (_, { machines, then }) => {
+  const home = mkdtempSync(join(tmpdir(), 'cofferdam-machines-'))
+  const clock = new VirtualClock()
+  const demo = await startDemo({
+    description: parseClusterFile(`${small}machines: ${machines}`, 'small.yaml'),
+    clock,
+    random: seededRandom(1),
+    kubePort: 0,
+    dashboardPort: undefined,
+    pageDirectory: home,
+    kubeconfigPath: join(home, 'kubeconfig'),
+    log: createLog('silent'),
+  })
+  const { connect } = inProcess(demo.api)
+  const boots = async () => (await demo.api.list(nodes)).items.map(({ status }) => status?.nodeInfo?.bootID)
+  try {
+    const readiness = demo.whenReady({ withinMs: 60_000, signal: new AbortController().signal })
+    await clock.advance(61_000)
+    expect((await readiness).waitingFor).toEqual([])
+    const [before] = await boots()
+    const off = { metadata: { annotations: { 'cofferdam.io/power': 'off' } } }
+    await demo.api.patch(nodes, { name: 'w-a' }, { type: 'merge', body: off })
+    await clock.advance(240_000)
+    const { items } = await demo.api.list(nodes)
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(then)
+    const [after] = await boots()
+    expect(after).not.toBe(before)
+    const told = await runCommand(createStatusCommand({ connect, clock }), 'status')
+    expect(told.out).toContain('\nFencing   rook-ceph/rook-ceph: one machine may go: ')
+    expect(told.out).not.toContain('does not listen')
+  } finally {
+    const stopped = demo.stop()
+    await clock.advance(1_000)
+    await stopped
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
 it('a worker of the default cluster that is switched off is replaced in less than two minutes, and its storage with it', async () => {
   const home = mkdtempSync(join(tmpdir(), 'cofferdam-machines-'))
   const file = new URL('../../../examples/clusters/default.yaml', import.meta.url)

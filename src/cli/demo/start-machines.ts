@@ -1,10 +1,13 @@
 import { hasReason } from '../../api/api-error.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
-import { machineDisruptionBudgets, medik8sLeaseNamespace } from '../../api/machines.ts'
+import { machineDisruptionBudgets, medik8sLeaseNamespace, openshiftMachineNamespace } from '../../api/machines.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
 import { customResourceDefinitions, namespaces } from '../../api/resources.ts'
+import { cephClusters } from '../../api/rook.ts'
+import { buildMedik8sAccess } from '../../deploy/operator-manifests.ts'
 import { machineBudgetName } from '../../domain/fencing/budget-name.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
+import { permissionsOf } from '../../operator.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
 import { createBudgetHealthCheck, type Remediator } from '../../world/machines/budget-health-check.ts'
@@ -24,6 +27,8 @@ export interface RunningMachines {
   stop(): void
 }
 
+type CephName = Pick<NonNullable<ClusterDescription['ceph']>, 'namespace' | 'name'>
+
 interface MachinePorts {
   readonly api: KubeApi
   readonly clock: Clock
@@ -41,6 +46,7 @@ export async function startMachines(
   const kinds = machineKinds(machines.api)
   const { namespace } = kinds
   await seedKinds(api, machines)
+  if (ceph !== undefined) await placeBudget(api, ceph, namespace)
   const stage = { api, clock, random, views: world.views }
   const simulated = createSimulatedMachines(
     { ...stage, kubelet: world.kubelet },
@@ -70,7 +76,15 @@ export async function startMachines(
   }
 }
 
-async function missingBudget(api: KubeApi, ceph: NonNullable<ClusterDescription['ceph']>): Promise<string[]> {
+/** Budgets select machines of their own namespace, and OpenShift's is not there on other clusters. */
+async function placeBudget(api: KubeApi, ceph: CephName, machineDisruptionBudgetNamespace: string): Promise<void> {
+  if (machineDisruptionBudgetNamespace === openshiftMachineNamespace) return
+  const body = { spec: { disruptionManagement: { machineDisruptionBudgetNamespace } } }
+  const { namespace, name } = ceph
+  await api.patch(cephClusters, { namespace, name }, { type: 'merge', body }, { fieldManager: 'rook' })
+}
+
+async function missingBudget(api: KubeApi, ceph: CephName): Promise<string[]> {
   const name = machineBudgetName(ceph)
   const { items } = await api.list(machineDisruptionBudgets)
   const isThere = items.some(({ metadata, status }) => metadata.name === name && status !== undefined)
@@ -86,6 +100,9 @@ async function seedKinds(api: KubeApi, { api: kind, healthCheck }: MachinesDescr
   for (const definition of definitions) await createOnce(api, customResourceDefinitions, definition)
   if (!hasNodeChecks) return
   await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
+  for (const manifest of buildMedik8sAccess(permissionsOf) as readonly unknown[] as readonly KubeObject[]) {
+    await createOnce(api, manifest.kind === 'Role' ? roles : roleBindings, manifest)
+  }
 }
 
 function startRemediator(
@@ -98,6 +115,10 @@ function startRemediator(
   if (style === 'machine') return createModernHealthChecks(ports, { api, remedy: remediation })
   return createBudgetHealthCheck(ports, { notReadySeconds: after, retrySeconds: 10, remedy: remediation })
 }
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true }
+const roles: ResourceType = { ...rbac, plural: 'roles', kind: 'Role' }
+const roleBindings: ResourceType = { ...rbac, plural: 'rolebindings', kind: 'RoleBinding' }
 
 async function createOnce<T extends KubeObject>(api: KubeApi, type: ResourceType<T>, object: T): Promise<void> {
   try {

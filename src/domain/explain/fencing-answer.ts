@@ -62,7 +62,7 @@ export function answerFencing(view: FencingView, nodeName: string): FencingAnswe
     ...verdict,
     ...(wayOut === '' ? {} : { wayOut }),
     ...(fence === undefined ? {} : { underWay: underWayOf(fence) }),
-    budgets: clustersOn(view, nodeName).flatMap(budgetAnswer),
+    budgets: clustersOn(view, nodeName).flatMap((cluster) => budgetAnswer(view, cluster)),
     gates: gatesOf(view, nodeName, machine),
     remediators: remediatorsOf(view, nodeName).map(remediatorAnswer),
     ...(isAttended === undefined ? {} : { isAttended }),
@@ -96,16 +96,21 @@ function clustersOn({ snapshot, decision }: FencingView, nodeName: string): Clus
   return decision.clusters.filter(({ uid }) => uids.has(uid))
 }
 
-function budgetAnswer({ namespace, name, budget, reason }: ClusterAnswer): MachineBudgetAnswer[] {
-  if (budget === undefined) return []
-  const { disruptionsAllowed, currentHealthy, expectedMachines } = budget.status
+/** As a remediator reads it. */
+function budgetAnswer(
+  { snapshot }: FencingView,
+  { namespace, name, budget, reason }: ClusterAnswer,
+): MachineBudgetAnswer[] {
+  const seen = snapshot.budgets.find((each) => each.namespace === budget?.namespace && each.name === budget.name)
+  if (budget === undefined || seen === undefined) return []
+  const { disruptionsAllowed, currentHealthy, expectedMachines } = seen.status
   return [
     {
       budget: `${budget.namespace}/${budget.name}`,
       cluster: `${namespace}/${name}`,
-      allowed: disruptionsAllowed,
-      healthy: currentHealthy,
-      expected: expectedMachines,
+      allowed: Math.max(0, disruptionsAllowed),
+      healthy: Math.max(0, currentHealthy),
+      expected: Math.max(0, expectedMachines),
       reason,
     },
   ]
