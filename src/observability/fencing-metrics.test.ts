@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, it } from 'vitest'
 import type { FencingDecision } from '../domain/fencing/decision.ts'
+import type { MachineView } from '../domain/fencing/snapshot.ts'
 import { createFencingMetrics } from './fencing-metrics.ts'
 
 const status = { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 2, expectedMachines: 3, disrupted: [] }
@@ -26,6 +27,18 @@ const decision: FencingDecision = {
 }
 const node = (name: string, isReady: boolean) => ({ name, isReady, notReadySinceMs: undefined, bootID: '' })
 
+const machine = (name: string, labelsOfOurs: string[]): MachineView => ({
+  api: 'openshift',
+  namespace: 'm',
+  name,
+  nodeName: undefined,
+  isBeingDeleted: false,
+  labels: {},
+  labelsOfOurs,
+  isHookedByUs: false,
+  skip: undefined,
+})
+
 it('tells what is allowed, under way and held, and forgets clusters that are gone', async () => {
   const registry = new Registry()
   const metrics = createFencingMetrics(registry)
@@ -33,16 +46,17 @@ it('tells what is allowed, under way and held, and forgets clusters that are gon
     Object.fromEntries(
       (await registry.getMetricsAsJSON()).map(({ name, values }) => [name, values.map(({ value }) => value)]),
     )
-  metrics.show(decision, { nodes: [node('n1', false), node('n2', true)] })
-  metrics.countLabelChange('add')
+  const nodes = [node('n1', false), node('n2', true)]
+  metrics.show(decision, { nodes, machines: [machine('m1', ['a']), machine('m2', ['a'])] })
+  metrics.show(decision, { nodes, machines: [machine('m1', ['a', 'b', 'c']), machine('m3', [])] })
   expect(await figures()).toEqual({
     cofferdam_fencing_allowed: [1],
     cofferdam_fencing_fences_under_way: [1],
     cofferdam_fencing_sick_nodes_held: [1],
     cofferdam_fencing_problems: [1],
-    cofferdam_fencing_label_changes_total: [1],
+    cofferdam_fencing_label_changes_total: [2, 1],
   })
-  metrics.show({ ...decision, clusters: [], fences: [], nodes: [], problems: [] }, { nodes: [] })
+  metrics.show({ ...decision, clusters: [], fences: [], nodes: [], problems: [] }, { nodes: [], machines: [] })
   expect(await figures()).toMatchObject({
     cofferdam_fencing_allowed: [],
     cofferdam_fencing_sick_nodes_held: [0],

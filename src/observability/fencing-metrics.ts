@@ -31,13 +31,28 @@ export function createFencingMetrics(registry: Registry) {
   })
   const labelChanges = new Counter({
     name: 'cofferdam_fencing_label_changes_total',
-    help: 'Fencing labels that were put on machines or taken off.',
+    help: 'Fencing labels that were seen to come and go on machines.',
     labelNames: ['verb'] as const,
     registers,
   })
+  let labelled: ReadonlyMap<string, readonly string[]> | undefined
+
+  function countLabelChanges(machines: FencingSnapshot['machines']): void {
+    const now = new Map<string, readonly string[]>()
+    for (const { namespace, name, labelsOfOurs } of machines) {
+      if (labelsOfOurs.length > 0) now.set(`${namespace}/${name}`, labelsOfOurs)
+    }
+    const before = labelled
+    labelled = now
+    // What the first look finds was there before.
+    if (before === undefined) return
+    labelChanges.inc({ verb: 'add' }, countBeyond(now, before))
+    labelChanges.inc({ verb: 'remove' }, countBeyond(before, now))
+  }
+
   return {
     /** Clusters that are not among the answers any more lose their figures. */
-    show(decision: FencingDecision, seen: Pick<FencingSnapshot, 'nodes'>) {
+    show(decision: FencingDecision, seen: Pick<FencingSnapshot, 'nodes' | 'machines'>) {
       const { clusters, fences } = decision
       allowed.reset()
       underWay.reset()
@@ -51,7 +66,20 @@ export function createFencingMetrics(registry: Registry) {
       }
       held.set(heldNodes(decision, seen).length)
       problems.set(decision.problems.length)
+      countLabelChanges(seen.machines)
     },
-    countLabelChange: (verb: 'add' | 'remove') => labelChanges.inc({ verb }),
   }
+}
+
+/** How many labels there are in one that are not in the other. */
+function countBeyond(
+  one: ReadonlyMap<string, readonly string[]>,
+  other: ReadonlyMap<string, readonly string[]>,
+): number {
+  let count = 0
+  for (const [machine, keys] of one) {
+    const known = other.get(machine)
+    count += known === undefined ? keys.length : keys.filter((key) => !known.includes(key)).length
+  }
+  return count
 }

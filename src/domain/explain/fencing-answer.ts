@@ -22,7 +22,7 @@ export interface FencingAnswer {
   /** What keeps remediators from this very node, or from the machines it is among. */
   readonly gates: readonly string[]
   readonly remediators: readonly RemediatorAnswer[]
-  /** Whether an operator keeps all this up to date; left out where it is not known. */
+  /** Whether an operator keeps all this up to date; left out where it is not known, or no OSD is on the node. */
   readonly isAttended?: boolean
   readonly unattendedSince?: string
 }
@@ -55,6 +55,7 @@ export function answerFencing(view: FencingView, nodeName: string): FencingAnswe
   const { snapshot, decision, isAttended, unattendedSince } = view
   if (!snapshot.areMachinesServed) return undefined
   const machine = snapshot.machines.find((each) => each.nodeName === nodeName)
+  const clusters = clustersOn(view, nodeName)
   const fence = decision.fences.find(({ node, isOver }) => node === nodeName && !isOver)
   const { wayOut, ...verdict } = verdictOf(view, nodeName, machine)
   return {
@@ -62,11 +63,11 @@ export function answerFencing(view: FencingView, nodeName: string): FencingAnswe
     ...verdict,
     ...(wayOut === '' ? {} : { wayOut }),
     ...(fence === undefined ? {} : { underWay: underWayOf(fence) }),
-    budgets: clustersOn(view, nodeName).flatMap((cluster) => budgetAnswer(view, cluster)),
+    budgets: clusters.flatMap((cluster) => budgetAnswer(view, cluster)),
     gates: gatesOf(view, nodeName, machine),
     remediators: remediatorsOf(view, nodeName).map(remediatorAnswer),
-    ...(isAttended === undefined ? {} : { isAttended }),
-    ...(unattendedSince === undefined ? {} : { unattendedSince }),
+    ...(isAttended === undefined || clusters.length === 0 ? {} : { isAttended }),
+    ...(unattendedSince === undefined || clusters.length === 0 ? {} : { unattendedSince }),
   }
 }
 
