@@ -11,8 +11,6 @@ import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
 import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
 
-export { machineBudgetName } from './budget-name.ts'
-
 /** How often everything is looked at although nothing changed. */
 const recheckSeconds = 60
 

@@ -22,7 +22,6 @@ import type { FencedCluster } from '../snapshot.ts'
 
 export const startMs = 1_800_000_000_000
 export const minute = 60_000
-export const longAgo = rfc3339(startMs - 60 * minute)
 
 export function exampleCluster(nodes: readonly string[], more: Partial<FencedCluster> = {}): FencedCluster {
   const { namespace = 'rook', name = 'ceph' } = more
