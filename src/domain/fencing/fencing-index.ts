@@ -65,6 +65,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
   const machineMap = new KeptMap<MachineView>(({ nodeName }) => nodeName)
   const machinesOnNodes = new ListIndex((names: readonly (string | undefined)[]) => ({ names: new Set(names) }))
   const absentMade = new Remembered()
+  const namesMade = new Remembered()
+  const claimedMade = new Remembered()
   const occupancies = new Occupancies()
   const osdsMade = new Remembered()
   const unclaimedMade = new Remembered()
@@ -76,9 +78,11 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
   return (snapshot) => {
     const nodes = nodeMap.of(snapshot.nodes)
     const nodesInOrder = nodeOrder.of(snapshot.nodes)
-    const names = nodeNames.of(nodesInOrder.map(({ name }) => name))
+    const names = namesMade.make(nodesInOrder, [], () => nodeNames.of(nodesInOrder.map(({ name }) => name)))
     const machinesByNode = machineMap.of(snapshot.machines)
-    const claimed = machinesOnNodes.of(snapshot.machines.map(({ nodeName }) => nodeName))
+    const claimed = claimedMade.make(snapshot.machines, [], () =>
+      machinesOnNodes.of(snapshot.machines.map(({ nodeName }) => nodeName)),
+    )
     const absent = absentMade.make(
       claimed,
       [names],
@@ -124,7 +128,7 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
       placedNodes: onNodes.of(
         names,
         (node) => ({ node, machine: machinesByNode.get(node)?.name, occupancy: occupancies.ofNode(node) }),
-        (node) => areMachinesSame && isAsBefore(node),
+        moved?.size === 0 && areMachinesSame ? undefined : (node) => areMachinesSame && isAsBefore(node),
       ),
       machines: placed.of(
         snapshot.machines,
@@ -132,7 +136,7 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
           const occupancy = occupancies.ofMachine(machine)
           return { machine, occupancy, change: decideLabels(machine, occupancy, clusters) }
         },
-        ({ nodeName }) => isAsBefore(nodeName),
+        moved?.size === 0 ? undefined : ({ nodeName }) => isAsBefore(nodeName),
       ),
       watches(remediator, node) {
         const { nodes } = remediator

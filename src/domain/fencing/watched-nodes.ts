@@ -2,6 +2,7 @@ import type { Node } from '../../api/core.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
 import { isSelected, type LabelSelector } from '../../api/label-selector.ts'
 import { ListIndex } from '../longhorn-drain/read-lists.ts'
+import { Remembered } from '../longhorn-drain/remembered.ts'
 import { KeptList } from './kept-list.ts'
 import type { MachineView } from './snapshot.ts'
 
@@ -14,6 +15,7 @@ interface Selection {
 
 /** Which nodes health checks look after. The list of one stays the same object while it has the same nodes. */
 export class WatchedNodes {
+  readonly #lists = new Remembered()
   readonly #selections = new Map<string, Selection>()
 
   machines(check: KubeObject, selector: LabelSelector, machines: readonly MachineView[]): readonly string[] {
@@ -22,7 +24,7 @@ export class WatchedNodes {
     const found = kept.of(machines, (machine) =>
       machine.namespace === namespace && isSelected(selector, machine.labels) ? machine.nodeName : undefined,
     )
-    return same.of(found.filter((node) => node !== undefined))
+    return this.#lists.make(found, [], () => same.of(found.filter((node) => node !== undefined)))
   }
 
   nodes(check: KubeObject, selector: LabelSelector, nodes: readonly Node[]): readonly string[] {
@@ -30,7 +32,7 @@ export class WatchedNodes {
     const found = kept.of(nodes, ({ metadata }) =>
       isSelected(selector, metadata.labels ?? {}) ? metadata.name : undefined,
     )
-    return same.of(found.filter((node) => node !== undefined))
+    return this.#lists.make(found, [], () => same.of(found.filter((node) => node !== undefined)))
   }
 
   #selectionOf({ apiVersion, kind, metadata }: KubeObject, selector: LabelSelector): Selection {
