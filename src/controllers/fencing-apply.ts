@@ -47,6 +47,7 @@ export async function protect(
   const putRight: PutRight[] = []
   for (const answer of answersOf(decision)) {
     const before = writes.budget(answer.budget)
+    if (before !== undefined) written.noteMade(answer, undefined)
     if (before !== undefined && written.isForeign(before)) {
       putRight.push({
         object: `machinedisruptionbudget/${answer.budget.namespace}/${answer.budget.name}`,
@@ -71,10 +72,10 @@ async function closeBudget(
   }
   const seen = writes.budget(answer.budget)
   if (seen === undefined) {
-    await writes.createBudget(buildMachineBudget(wanted.budget, answer))
-    const made = writes.budget(answer.budget)
-    if (made === undefined) return
-    written.note(made)
+    const why = await writes.createBudget(buildMachineBudget(wanted.budget, answer))
+    written.noteMade(answer, why)
+    if (why !== undefined) return
+    written.note(writes.budget(answer.budget))
   } else {
     const mayStayOpen = answer.budget.maxUnavailable === 1
     const isOpenAsWanted = mayStayOpen && buildBudgetUpdate(seen, { ...wanted, budget: answer.budget }) === undefined
@@ -188,7 +189,18 @@ function isSameBudget(a: WantedMachineBudget, b: WantedMachineBudget): boolean {
 
 /** The specs of budgets as we wrote them last, so that whatever else stands there is somebody else's. */
 export class WrittenBudgets {
+  /** Why a cluster cannot have one, by `namespace/name`. */
+  readonly unmade = new Map<string, string>()
   readonly #specs = new Map<string, unknown>()
+
+  noteMade({ namespace, name }: Pick<ClusterAnswer, 'namespace' | 'name'>, why: string | undefined): void {
+    if (why === undefined) this.unmade.delete(`${namespace}/${name}`)
+    else
+      this.unmade.set(
+        `${namespace}/${name}`,
+        `its budget cannot be made: ${why} (spec.disruptionManagement.machineDisruptionBudgetNamespace says where)`,
+      )
+  }
 
   note(budget: MachineDisruptionBudget | undefined): void {
     if (budget?.metadata.uid !== undefined) this.#specs.set(budget.metadata.uid, budget.spec)

@@ -8,50 +8,61 @@ type Problem = FencingDecision['problems'][number]
 /** How long a remediator may take to show that it has heard us. */
 const reactionMs = 120_000
 
-/** Whether whoever we asked to wait shows that he heard it. A pause that nobody reads holds nobody. */
+/** Whether somebody looks after remediators, and shows that he heard us. A pause that nobody reads holds nobody. */
 export class RemediatorListeners {
   readonly #clock: Clock
-  /** Since when a remediator has been paused by us without saying so. */
-  readonly #askedAt = new Map<string, number>()
+  /** Since when nobody has answered for a remediator, or for our pause of it. */
+  readonly #silentSince = new Map<string, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** What is wrong, and how soon to look again for it. */
+  /**
+   * What is wrong beside what `told` says, and how soon to look again for it. Of `told`, what is about a remediator that may
+   * still answer in time is left out.
+   */
   check(
     { remediators }: FencingSnapshot,
     objects: FencingObjects,
+    told: readonly Problem[],
   ): {
+    readonly told: readonly Problem[]
     readonly problems: readonly Problem[]
     readonly recheckAfterSeconds: number | undefined
   } {
     const now = this.#clock.now()
     const problems: Problem[] = []
     const waits: number[] = []
+    const young = new Set<string>()
     const silent = new Set<string>()
     for (const remediator of remediators) {
       const id = `${remediator.kind}/${remediator.key}`
-      if (!remediator.isPausedByUs || hasHeard(remediator, objects)) continue
+      const isAlive = remediator.isAlive.known && remediator.isAlive.value
+      if (isAlive && (!remediator.isPausedByUs || hasHeard(remediator, objects))) continue
       silent.add(id)
-      const since = this.#askedAt.get(id) ?? now
-      this.#askedAt.set(id, since)
+      const since = this.#silentSince.get(id) ?? now
+      this.#silentSince.set(id, since)
       const leftMs = since + reactionMs - now
-      if (leftMs > 0) waits.push(leftMs)
-      else {
-        problems.push({
-          object: id,
-          problem: `it was asked to wait ${Math.round((now - since) / 60_000)} minutes ago and does not say that it does: nobody listens`,
-        })
+      if (leftMs > 0) {
+        waits.push(leftMs)
+        young.add(id)
+      } else if (isAlive) {
+        const problem = 'it was asked to wait and has not said for two minutes that it does: nobody listens'
+        problems.push({ object: id, problem })
       }
     }
-    for (const id of this.#askedAt.keys()) if (!silent.has(id)) this.#askedAt.delete(id)
-    return { problems, recheckAfterSeconds: waits.length === 0 ? undefined : Math.ceil(Math.min(...waits) / 1_000) }
+    for (const id of this.#silentSince.keys()) if (!silent.has(id)) this.#silentSince.delete(id)
+    return {
+      told: told.filter(({ object }) => !young.has(object)),
+      problems,
+      recheckAfterSeconds: waits.length === 0 ? undefined : Math.ceil(Math.min(...waits) / 1_000),
+    }
   }
 }
 
 /** OpenShift's health checks say nothing of a pause: there, that somebody counts machines has to do. */
-function hasHeard({ kind, key, isAlive }: RemediatorView, { nodeHealthChecks }: FencingObjects): boolean {
-  if (kind !== 'medik8s-nhc') return isAlive.known && isAlive.value
+function hasHeard({ kind, key }: RemediatorView, { nodeHealthChecks }: FencingObjects): boolean {
+  if (kind !== 'medik8s-nhc') return true
   return nodeHealthChecks.some(({ metadata, status }) => metadata.name === key && status?.phase === 'Paused')
 }

@@ -56,6 +56,8 @@ export interface FencingObservePorts {
   /** Undefined: ceph-drain does not run in this process, so nobody knows how Ceph is. */
   readonly decisions: Pick<CephDecisions, 'latest'> | undefined
   readonly ledger: StorageLedger | undefined
+  /** Why a cluster cannot have a budget, by `namespace/name`. */
+  readonly unmade?: ReadonlyMap<string, string>
 }
 
 export interface FencingLook {
@@ -111,24 +113,30 @@ function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | un
 }
 
 function observeCluster(
-  { views, decisions }: FencingObservePorts,
+  { views, decisions, unmade }: FencingObservePorts,
   cluster: CephCluster,
   ledger: Observed<Ledger> | undefined,
 ): FencedCluster {
   const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
   const decided = decisions?.latest(`${namespace}/${name}`)
   const id = { namespace, name, uid }
+  const whyNoBudget = views.budgets.isServed()
+    ? unmade?.get(`${namespace}/${name}`)
+    : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
   return {
     ...id,
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
-    evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), views.budgets.isServed()),
+    evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
     osds: osdsOf(views, namespace, decided),
     ...(ledger === undefined ? {} : { heldBy: holdersOf(ledger, id, decided) }),
   }
 }
 
-function evidenceOf(decided: CephDecided | 'none' | undefined, areBudgetsServed: boolean): Observed<CephEvidence> {
+function evidenceOf(
+  decided: CephDecided | 'none' | undefined,
+  whyNoBudget: string | undefined,
+): Observed<CephEvidence> {
   if (decided === undefined) return unknown('ceph-drain does not run beside it')
   if (decided === 'none') return unknown('ceph-drain has not looked at it yet')
   const { ceph } = decided.snapshot
@@ -138,8 +146,8 @@ function evidenceOf(decided: CephDecided | 'none' | undefined, areBudgetsServed:
   return known({ lookedAtMs: decided.cephAskedAtMs, upOsds: new Set(upOsds), isClean: cleanliness() })
 
   function cleanliness(): Observed<boolean> {
-    // Without budgets no fence can be remembered, and a second could follow before Ceph notices the first.
-    if (!areBudgetsServed) return unknown('the kind MachineDisruptionBudget is not installed: apply deploy/crds')
+    // Without a budget no fence can be remembered, and a second could follow before Ceph notices the first.
+    if (whyNoBudget !== undefined) return unknown(whyNoBudget)
     return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
   }
 }

@@ -96,10 +96,17 @@ export class FencingWrites {
     return this.#seen(this.#ports.views.budgets, key)
   }
 
-  async createBudget(budget: MachineDisruptionBudget): Promise<void> {
-    await this.#attempt(this.#ports.views.budgets, budget, () =>
-      this.#ports.api.create(machineDisruptionBudgets, budget, { signal: this.#signal }),
-    )
+  /** Undefined when it was made, else why not. */
+  async createBudget(budget: MachineDisruptionBudget): Promise<string | undefined> {
+    const { api, views } = this.#ports
+    try {
+      this.#note(views.budgets, await api.create(machineDisruptionBudgets, budget, { signal: this.#signal }))
+      return undefined
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      this.refused.push({ object: objectText(budget), error })
+      return error instanceof Error ? error.message : String(error)
+    }
   }
 
   updateBudget(budget: MachineDisruptionBudget): Promise<boolean> {
@@ -180,19 +187,26 @@ export class FencingWrites {
 
   async #attempt<T extends KubeObject>(view: WatchView<T>, about: T, write: () => Promise<T>): Promise<boolean> {
     try {
-      const written = await write()
-      const objects = this.#latest.get(view) ?? new Map<string, KubeObject>()
-      objects.set(keyText(keyOf(about)), written)
-      this.#latest.set(view, objects)
+      this.#note(view, await write())
       return true
     } catch (error) {
       this.#signal.throwIfAborted()
       // What is gone needs nothing any more.
       if (hasReason(error, 'NotFound')) return false
-      this.refused.push({ object: `${about.kind.toLowerCase()}/${keyText(keyOf(about))}`, error })
+      this.refused.push({ object: objectText(about), error })
       return false
     }
   }
+
+  #note(view: unknown, written: KubeObject): void {
+    const objects = this.#latest.get(view) ?? new Map<string, KubeObject>()
+    objects.set(keyText(keyOf(written)), written)
+    this.#latest.set(view, objects)
+  }
+}
+
+function objectText(object: KubeObject): string {
+  return `${object.kind.toLowerCase()}/${keyText(keyOf(object))}`
 }
 
 function versionOf({ metadata: { uid, resourceVersion } }: KubeObject) {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { events } from '../api/resources.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { type FencingStage, type FencingStageOptions, label, openFencingStage } from './testing/fencing-stage.ts'
 
@@ -102,6 +103,18 @@ describe('the machine budget of a Ceph cluster', () => {
     await stage.seconds(60)
     expect(await stage.labelled()).toEqual(['workers-1', 'workers-2', 'workers-3'])
     expect(await stage.told()).toContain('Warning FenceUnknown')
+  })
+})
+
+describe('what is missing', () => {
+  it('is told when it is the namespace for the budget, and nothing may be fenced', async () => {
+    await openCalm()
+    await stage.patchCluster({ spec: { disruptionManagement: { machineDisruptionBudgetNamespace: 'nowhere' } } })
+    await stage.seconds(10)
+    const { items } = await stage.api.list(events)
+    const told = items.filter(({ reason }) => reason === 'FenceUnknown').map(({ message }) => message)
+    expect(told.at(-1)).toContain('machineDisruptionBudgetNamespace')
+    expect(await stage.budgetLine()).toBe('0: 0 of 3, 3 healthy')
   })
 })
 

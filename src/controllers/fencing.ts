@@ -6,6 +6,7 @@ import { decideFencing } from '../domain/fencing/decide.ts'
 import type { FencingDecision } from '../domain/fencing/decision.ts'
 import { parseMachineBudget } from '../domain/fencing/parse-budget.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
+import type { MachineBudgetView } from '../domain/fencing/snapshot.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
 import { sleep } from '../runtime/clock.ts'
@@ -82,6 +83,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
+  const observed = { ...ports, unmade: written.unmade }
   let isStarted = false
 
   return {
@@ -123,7 +125,7 @@ export function createFencing(ports: FencingPorts): Controller {
       if (!isStarted) return undefined
       const unread = unreadViews(views)
       if (unread.length > 0) return closeBlindly(unread, signal)
-      const first = observeFencing(ports)
+      const first = observeFencing(observed)
       const writes = new FencingWrites(ports, signal)
       const looked = await write(writes, first, signal)
       await writes.settle()
@@ -159,21 +161,30 @@ export function createFencing(ports: FencingPorts): Controller {
   async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
     const decision = decideFencing(look.snapshot)
     const { unlabelled, putRight } = await protect(writes, { decision, written })
+    await closeFormer(writes, decision)
     const unheld = await holdKeys(writes, decision, signal)
-    const heard = listeners.check(look.snapshot, look.objects)
-    const problems = [...putRight, ...unheld, ...heard.problems, ...leaseProblems()]
-    const listenSeconds = heard.recheckAfterSeconds
+    const more = [...putRight, ...unheld, ...leaseProblems()]
     const release = releaseOf(decision, writes)
     if (!release.isNeeded) {
       await giveBack(writes, decision, signal)
-      return { decision, snapshot: look.snapshot, problems, listenSeconds }
+      return outcomeOf(decision, look, more)
     }
     await announce(writes, { decision, answers: release.answers, written })
-    const again = observeFencing(ports, ledger === undefined ? undefined : await ledger.store.read(signal))
+    const again = observeFencing(observed, ledger === undefined ? undefined : await ledger.store.read(signal))
     const latest = decideFencing(again.snapshot)
     await openUp(writes, { decision: latest, announced: release.answers, unlabelled, written })
     await giveBack(writes, latest, signal)
-    return { decision: latest, snapshot: again.snapshot, problems, listenSeconds }
+    return outcomeOf(latest, again, more)
+  }
+
+  function outcomeOf(decision: FencingDecision, look: FencingLook, more: FencingDecision['problems']): Written {
+    const heard = listeners.check(look.snapshot, look.objects, decision.problems)
+    return {
+      decision: { ...decision, problems: heard.told },
+      snapshot: look.snapshot,
+      problems: [...more, ...heard.problems],
+      listenSeconds: heard.recheckAfterSeconds,
+    }
   }
 
   async function holdKeys(
@@ -228,16 +239,30 @@ export function createFencing(ports: FencingPorts): Controller {
       .map(({ metadata: { namespace = '', name, uid = '' } }) => ({ namespace, name, uid }))
   }
 
+  /** A budget that a cluster had before stays until it has another, and spares nothing meanwhile. */
+  function closeFormer(writes: FencingWrites, { clusters, orphanBudgets }: FencingDecision): Promise<void> {
+    const wanted = [...clusters.flatMap(({ budget }) => budget ?? []), ...orphanBudgets]
+    const isSame = (a: { namespace: string; name: string }) => (b: { namespace: string; name: string }) =>
+      a.namespace === b.namespace && a.name === b.name
+    return closeBudgets(writes, (view) => !wanted.some(isSame(view)))
+  }
+
+  async function closeBudgets(writes: FencingWrites, isMeant: (view: MachineBudgetView) => boolean): Promise<void> {
+    for (const budget of views.budgets.list()) {
+      const { view } = parseMachineBudget(budget)
+      if (!view.isOurs || (view.maxUnavailable === 0 && view.status.disruptionsAllowed <= 0) || !isMeant(view)) continue
+      await writes.updateBudget({ ...budget, spec: { ...budget.spec, maxUnavailable: 0 } })
+      const seen = writes.budget(view)
+      if (seen?.status === undefined) continue
+      const observedGeneration = seen.metadata.generation ?? 0
+      await writes.updateBudgetStatus(seen, { ...seen.status, observedGeneration, disruptionsAllowed: 0 })
+    }
+  }
+
   /** While something cannot be read, whatever is open is closed, and everything else is left as it is. */
   async function closeBlindly(unread: readonly string[], signal: AbortSignal) {
     const writes = new FencingWrites(ports, signal)
-    for (const budget of views.budgets.list()) {
-      const { view } = parseMachineBudget(budget)
-      if (!view.isOurs || (view.maxUnavailable === 0 && view.status.disruptionsAllowed <= 0)) continue
-      await writes.updateBudget({ ...budget, spec: { ...budget.spec, maxUnavailable: 0 } })
-      const seen = writes.budget(view)
-      if (seen?.status !== undefined) await writes.updateBudgetStatus(seen, { ...seen.status, disruptionsAllowed: 0 })
-    }
+    await closeBudgets(writes, () => true)
     await writes.settle()
     const [about] = views.clusters.list()
     if (about !== undefined && !news.isToldBlind(unread)) {
