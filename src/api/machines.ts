@@ -64,6 +64,8 @@ export interface MachineHealthCheck extends KubeObject {
     readonly maxUnhealthy?: number | string
     readonly nodeStartupTimeout?: string
     readonly unhealthyConditions?: readonly UnhealthyCondition[]
+    /** Whoever takes machines away in its place. */
+    readonly remediationTemplate?: { readonly kind?: string; readonly name?: string }
   }
   readonly status?: {
     readonly expectedMachines?: number

@@ -140,6 +140,39 @@ describe('what remediators are told', () => {
       world({ nodes: sick('a', 'b'), openshiftHealthChecks: [pausedByUs] }),
       ['hook-machine m-b'],
     ],
+    'keeps one paused that reboots hosts, since hooks hold nothing there and two would go at once': [
+      world({
+        nodes: sick('a', 'b'),
+        openshiftHealthChecks: [
+          {
+            ...workersCheck,
+            metadata: {
+              ...workersCheck.metadata,
+              annotations: { 'machine.openshift.io/remediation-strategy': 'external-baremetal' },
+            },
+          },
+        ],
+      }),
+      ['pause openshift-machine-api/workers'],
+    ],
+    'lets one that reboots hosts run when no other has to be kept': [
+      world({
+        nodes: sick('a'),
+        openshiftHealthChecks: [
+          {
+            ...pausedByUs,
+            metadata: {
+              ...pausedByUs.metadata,
+              annotations: {
+                ...pausedByUs.metadata.annotations,
+                'machine.openshift.io/remediation-strategy': 'external-baremetal',
+              },
+            },
+          },
+        ],
+      }),
+      ['resume openshift-machine-api/workers'],
+    ],
     'is to let it run again when the hooks are there': [
       world({
         nodes: sick('a', 'b'),

@@ -60,7 +60,7 @@ function leaseGates({ held, index }: GateFacts): GateChange[] {
 function machineGates(facts: GateFacts): GateChange[] {
   const { index, held, targets } = facts
   const { machines, remediators } = index.snapshot
-  const running = remediators.filter((check) => check.kind === 'openshift-mhc' && watchesAny(facts, check, targets))
+  const running = remediators.filter((check) => check.isHeldByHooks && watchesAny(facts, check, targets))
   const changes: GateChange[] = []
   for (const machine of machines) {
     const { api, namespace, name, nodeName, isHookedByUs, skip, isBeingDeleted } = machine
@@ -86,20 +86,23 @@ function explainFreed({ nodes }: FencingIndex, { nodeName }: MachineView): strin
 
 /**
  * A health check of OpenShift knows no single machines, so as a whole it waits while none of its sick storage machines may go.
- * When one may, it runs again as soon as hooks are seen to keep the others. A NodeHealthCheck is paused only where there are no
- * Leases, and then for all.
+ * When one may, it runs again as soon as hooks are seen to keep the others; one that reboots machines without deleting them is
+ * held up by no hook, and waits until it has none to keep. A NodeHealthCheck is paused only where there are no Leases, and then
+ * for all.
  */
 function pauseGates(facts: GateFacts): GateChange[] {
   const { index, held, targets } = facts
   const { remediators, areLeasesUsed } = index.snapshot
   return remediators.flatMap((check): GateChange[] => {
-    const { kind, key, isPausedByUs, isPausedByOthers } = check
+    const { kind, key, isPausedByUs, isPausedByOthers, isHeldByHooks } = check
     const keeps = [...held].filter((node) => index.watches(check, node))
     const isWanted =
       (kind === 'medik8s-nhc' && !areLeasesUsed && keeps.length > 0) ||
       (kind === 'openshift-mhc' &&
         keeps.length > 0 &&
-        (!watchesAny(facts, check, targets) || (isPausedByUs && keeps.some((node) => !isHooked(index, node)))))
+        (!isHeldByHooks ||
+          !watchesAny(facts, check, targets) ||
+          (isPausedByUs && keeps.some((node) => !isHooked(index, node)))))
     if (isWanted === isPausedByUs) return []
     // There is one annotation only, and while it is somebody else's it does what we want.
     if (isWanted && isPausedByOthers && kind === 'openshift-mhc') return []

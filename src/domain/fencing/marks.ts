@@ -27,3 +27,5 @@ export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 export const skipAnnotation = 'cluster.x-k8s.io/skip-remediation'
 /** On a CephCluster: Rook's two older labels are written as well. */
 export const rookLabelsAnnotation = 'cofferdam.io/rook-fence-labels'
+/** On a health check of OpenShift: hosts are rebooted, and no Machine is deleted. */
+export const remediationStrategyAnnotation = 'machine.openshift.io/remediation-strategy'

@@ -1,7 +1,7 @@
 import type { LabelSelector } from '../../api/label-selector.ts'
 import type { MachineHealthCheck, NodeHealthCheck } from '../../api/machines.ts'
 import { known, type Observed, unknown } from '../observed.ts'
-import { gateMarks, pausedAnnotation, pauseRequest } from './marks.ts'
+import { gateMarks, pausedAnnotation, pauseRequest, remediationStrategyAnnotation } from './marks.ts'
 import { setBy } from './parse-machine.ts'
 import type { RemediatorView } from './snapshot.ts'
 
@@ -19,6 +19,10 @@ export function parseMachineHealthCheck(
     key: `${namespace}/${name}`,
     nodes: selector === undefined ? undefined : nodesOf(selector),
     isAlive: aliveness(check.status?.expectedMachines, 'status.expectedMachines'),
+    isHeldByHooks:
+      kind === 'openshift-mhc' &&
+      annotations[remediationStrategyAnnotation] === undefined &&
+      check.spec?.remediationTemplate === undefined,
     isPausedByUs: pause === 'ours',
     isPausedByOthers: pause === 'others',
     remediating: [],
@@ -39,6 +43,7 @@ export function parseNodeHealthCheck(
     key: check.metadata.name,
     nodes: selector === undefined ? undefined : nodesOf(selector),
     isAlive: aliveness(check.status?.observedNodes ?? check.status?.phase, 'status.phase'),
+    isHeldByHooks: false,
     isPausedByUs: pauses.includes(pauseRequest),
     isPausedByOthers: pauses.some((request) => request !== pauseRequest),
     remediating: (Array.isArray(unhealthy) ? (unhealthy as readonly unknown[]) : []).flatMap(remediatedNode),

@@ -144,6 +144,8 @@ export interface RemediatorView {
   readonly nodes: readonly string[] | undefined
   /** What it says of itself: whether somebody looks after the object at all. */
   readonly isAlive: Observed<boolean>
+  /** It deletes Machines, so that a hook on one holds it up; else it reboots or replaces them by itself, and hooks hold nothing. */
+  readonly isHeldByHooks: boolean
   /** Our own pause, as we left it. */
   readonly isPausedByUs: boolean
   /** Paused by anybody else. */
