@@ -2,7 +2,14 @@ import { hasReason } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
 import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
-import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
+import {
+  type CephCluster,
+  cephClusters,
+  cephFilesystems,
+  cephNfses,
+  cephObjectStores,
+  cephRbdMirrors,
+} from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
 import { appLockKeeperPermissions } from './controllers/app-lock-keeper.ts'
@@ -12,6 +19,9 @@ import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
 import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
 import { createDrainDetection, drainDetectionPermissions } from './controllers/drain-detection.ts'
 import { defaultDrainLockSettings } from './controllers/drain-lock-settings.ts'
+import { fencingPermissions } from './controllers/fencing.ts'
+import { evidenceCalmMs } from './controllers/fencing-evidence.ts'
+import { createFenceGate } from './controllers/fencing-gate.ts'
 import { guardCertificatesPermissions } from './controllers/guard-certificates.ts'
 import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
 import { guardRegistrationPermissions } from './controllers/guard-registration.ts'
@@ -27,6 +37,7 @@ import { createStorageFacts } from './controllers/storage-facts.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
+import { parseFencingSettings } from './domain/fencing/settings.ts'
 import { applyBudgets } from './kube/apply-budgets.ts'
 import { dryRunApi } from './kube/dry-run-api.ts'
 import type { KubeApi } from './kube/kube-api.ts'
@@ -43,6 +54,7 @@ import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
+import { fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
@@ -52,6 +64,7 @@ export const controllerNames = [
   'ceph-drain',
   'ceph-static-budgets',
   'longhorn-drain',
+  'fencing',
   'node-disruption',
   'disruption-ledger',
   'app-locks',
@@ -67,6 +80,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'ceph-drain': cephDrainPermissions,
   'ceph-static-budgets': cephStaticBudgetsPermissions,
   'longhorn-drain': longhornDrainPermissions,
+  fencing: fencingPermissions,
   'node-disruption': nodeDisruptionPermissions,
   'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
   'app-locks': appLockKeeperPermissions,
@@ -304,6 +318,7 @@ function controllerBuilders(
       decisions,
       rook: rook(),
       ledgers: views.ledgers(),
+      ...(runs('fencing') ? { fenceGate: createFenceGate({ api, clock, clusters: clusters() }) } : {}),
       views: {
         clusters: clusters(),
         budgets: budgets(),
@@ -343,6 +358,15 @@ function controllerBuilders(
     }),
     ...guarding?.controllers(own),
     ...longhornControllers({ ...options, own }, longhorn),
+    ...fencingControllers({
+      ...options,
+      own,
+      clusters,
+      osdDeployments,
+      osdPods,
+      decisions: runs('ceph-drain') ? decisions : undefined,
+      ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
+    }),
     'ceph-drain': () =>
       createCephDrain({
         api,
@@ -358,8 +382,13 @@ function controllerBuilders(
           osdDeployments: osdDeployments(),
           osdPods: osdPods(),
         },
-        ...(usesLedger
-          ? { ledger: { view: views.ledgers(), store: store(), renewMs: settings.renewMs }, decisions }
+        ...(usesLedger || runs('fencing') ? { decisions } : {}),
+        ...(usesLedger ? { ledger: { view: views.ledgers(), store: store(), renewMs: settings.renewMs } } : {}),
+        ...(runs('fencing')
+          ? {
+              calmMs: evidenceCalmMs,
+              isLookWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
+            }
           : {}),
       }),
     'ceph-static-budgets': () =>

@@ -38,6 +38,15 @@ describe('status of a real Ceph', () => {
     expect(parseStatus({ ...sample, osdmap: { osdmap: sample.osdmap } })).toEqual(parseStatus(sample))
   })
 
+  it('a status without a mgr says so, for its counts of PGs may be of any age', () => {
+    const sample = readSample('healthy-status') as object
+    const status = parseStatus({ ...sample, mgrmap: { available: false, num_standbys: 0 } })
+    expect([parseStatus(sample), status].map((each) => each.known && each.value.isWithoutMgr)).toEqual([
+      undefined,
+      true,
+    ])
+  })
+
   it('a status without its PGs is unknown, and says so', () => {
     const sample = readSample('healthy-status') as object
     expect(parseStatus({ ...sample, pgmap: {} })).toEqual({

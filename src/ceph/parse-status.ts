@@ -15,6 +15,8 @@ export interface CephStatus {
   readonly pgCount: number
   /** How many PGs are in each state; what they say may be older than the last change of the map. */
   readonly pgsByState: Readonly<Record<string, number>>
+  /** No mgr is active, so the mons say of PGs what the last one knew, however long ago that was. */
+  readonly isWithoutMgr?: true
 }
 
 /** Reads `status`. Releases before Octopus put the OSD map one level deeper. */
@@ -38,8 +40,13 @@ export function parseStatus(json: unknown): Observed<CephStatus> {
       inOsdCount: countAt(osdMap['num_in_osds'], 'osdmap.num_in_osds'),
       pgCount: countAt(pgMap['num_pgs'], 'pgmap.num_pgs'),
       pgsByState: readStates(pgMap['pgs_by_state']),
+      ...(isWithoutMgr(status['mgrmap']) ? { isWithoutMgr: true } : {}),
     }
   })
+}
+
+function isWithoutMgr(mgrMap: unknown): boolean {
+  return typeof mgrMap === 'object' && mgrMap !== null && 'available' in mgrMap && mgrMap.available === false
 }
 
 function readStates(value: unknown): Record<string, number> {

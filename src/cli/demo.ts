@@ -12,6 +12,7 @@ import type { Readiness } from './demo/readiness.ts'
 import { type Demo, startDemo } from './demo/start-demo.ts'
 import { suggestCommands } from './demo/suggest-commands.ts'
 import type { LonghornObjects } from './demo/suggest-longhorn.ts'
+import { suggestMachines } from './demo/suggest-machines.ts'
 import { parsePort, parseSeed } from './parse-number.ts'
 
 export interface DemoFlags {
@@ -82,15 +83,15 @@ export function createDemoCommand(places: {
         })
         if (!signal.aborted) {
           const { calledAs = 'cofferdam' } = places
-          const hasLonghorn = description.longhorn !== undefined
           const report = await observeReport(demo, {
             cluster: description.name,
             seed,
             readiness,
             calledAs,
-            hasLonghorn,
+            hasLonghorn: description.longhorn !== undefined,
           })
-          printReport(report, { flags, terminal })
+          const more = await suggestMachines(demo.api, description.machines, calledAs)
+          printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })
         }
         await untilAborted(signal)
         terminal.progress(undefined)

@@ -7,10 +7,12 @@ import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { skipDrainAnnotation } from '../controllers/node-disruption-objects.ts'
 import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
+import { explainMachine, type MachineExplanation } from '../domain/explain/explain-machine.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
+import type { FencingView } from '../domain/explain/fencing-view.ts'
 import { answerLonghorn } from '../domain/explain/longhorn-answer.ts'
 import { nodeBehind } from '../domain/explain/longhorn-budget.ts'
 import type { LonghornView } from '../domain/explain/longhorn-view.ts'
@@ -22,6 +24,7 @@ import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
+import { type FencingQuestion, findMachine, observeFencing } from './observe-fencing.ts'
 import { observeHolds } from './observe-holds.ts'
 import { observeLonghornDrains } from './observe-longhorn.ts'
 import { observeOperator } from './observe-operator.ts'
@@ -33,6 +36,7 @@ export type Explained = (
   | ({ readonly kind: 'pod' } & PodExplanation)
   | ({ readonly kind: 'pdb' } & BudgetExplanation)
   | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
+  | ({ readonly kind: 'machine' } & MachineExplanation)
 ) & {
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
@@ -56,6 +60,8 @@ export function explainSubject(subject: Subject, question: Question): Promise<Ex
       return explainNamedRequest(subject.name, question)
     case 'pod':
       return explainNamedPod(subject, question)
+    case 'machine':
+      return explainNamedMachine(subject, question)
     default:
       return explainNamedBudget(subject, question)
   }
@@ -82,9 +88,11 @@ async function explainNamedNode(name: string, question: Question): Promise<Expla
     question,
     unheld,
   )
+  const fencing = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
-  return { kind: 'node', ...explainNode({ node, ...guards, now }), observedAt: now, notSeen: [...notSeen, ...unheld] }
+  const explanation = explainNode({ node, ...guards, now, ...(fencing && { fencing }) })
+  return { kind: 'node', ...explanation, observedAt: now, notSeen: [...new Set([...notSeen, ...unheld])] }
 }
 
 async function explainNamedPod(key: Required<ObjectKey>, question: Question): Promise<Explained> {
@@ -138,6 +146,18 @@ async function explainNamedRequest(name: string, question: Question): Promise<Ex
   ])
   const holds = await observeHolds(question, budgets?.items ?? [], notSeen)
   return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: question.now, notSeen }
+}
+
+async function explainNamedMachine(key: Required<ObjectKey>, question: Question): Promise<Explained> {
+  const unheld: string[] = []
+  const [{ storage, notSeen }, holds] = await Promise.all([
+    storageBehind([], question),
+    observeHolds(question, [], unheld),
+  ])
+  const view = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
+  const machine = findMachine(view, key, unheld)
+  const seen = { observedAt: question.now, notSeen: [...new Set([...notSeen, ...unheld])] }
+  return { kind: 'machine', ...explainMachine(machine.view, machine.machine), ...seen }
 }
 
 /** What a drain for a reboot would see; asked only where a pod wants to stay. */
@@ -197,6 +217,15 @@ async function longhornField(
   const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
   const answer = answerLonghorn(longhorn, { nodeName, podsOnNode: items })
   return answer === undefined ? {} : { longhorn: answer }
+}
+
+function fencingBehind(
+  known: Pick<FencingQuestion, 'storage' | 'ledger'>,
+  question: Question,
+  notSeen: string[],
+): Promise<FencingView | undefined> {
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  return observeFencing({ ...question, ...known, operator }, notSeen)
 }
 
 /** Every pod in the namespaces of these budgets. */

@@ -5,6 +5,7 @@ export type Subject =
   | { readonly kind: 'node' | 'nodedisruption'; readonly name: string }
   | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'pdb'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'machine'; readonly namespace: string; readonly name: string }
 
 const aliases: Readonly<Record<string, Subject['kind']>> = {
   node: 'node',
@@ -17,14 +18,16 @@ const aliases: Readonly<Record<string, Subject['kind']>> = {
   pdbs: 'pdb',
   poddisruptionbudget: 'pdb',
   poddisruptionbudgets: 'pdb',
+  machine: 'machine',
+  machines: 'machine',
   nodedisruption: 'nodedisruption',
   nodedisruptions: 'nodedisruption',
   nd: 'nodedisruption',
 }
-const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME or nodedisruption/NAME'
+const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME or nodedisruption/NAME'
 
 /**
- * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `nodedisruption/R` or `nd/R`, and nothing else.
+ * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `machine/NS/M`, `nodedisruption/R` or `nd/R`, and nothing else.
  *
  * @throws CofferdamError USAGE whose hint is the form that was most likely meant
  */
@@ -35,7 +38,8 @@ export function parseSubject(words: readonly string[], namespace: string | undef
     if (kind === 'node' && parts.length === 2) return { kind, name: first }
     if ((kind === 'nodedisruption' || kind === 'nd') && parts.length === 2)
       return { kind: 'nodedisruption', name: first }
-    if ((kind === 'pod' || kind === 'pdb') && parts.length === 3) return { kind, namespace: first, name: second }
+    if ((kind === 'pod' || kind === 'pdb' || kind === 'machine') && parts.length === 3)
+      return { kind, namespace: first, name: second }
   }
   const meant = closestForm(parts, namespace)
   const hint = meant === undefined ? {} : { hint: `cofferdam explain ${meant}` }

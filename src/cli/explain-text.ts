@@ -1,4 +1,5 @@
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
+import type { MachineExplanation } from '../domain/explain/explain-machine.ts'
 import type {
   Blocker,
   BudgetExplanation,
@@ -8,10 +9,12 @@ import type {
   PodAnswer,
   StorageAnswer,
 } from '../domain/explain/explanation.ts'
+import type { FencingAnswer } from '../domain/explain/fencing-answer.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { longhornLines } from '../domain/explain/longhorn-text.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
+import { fencingLines } from './fencing-text.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
 
@@ -39,6 +42,7 @@ function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
   if (explained.kind === 'pdb') return [renderFacts([...budgetFacts(explained), ...longhornFacts(explained)])]
   if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
+  if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
   const { reason, explanation, node } = explained.pod
   const place = [...(node === undefined ? [] : [['node', node] as Fact]), ...longhornFacts(explained)]
   if (explained.blockers.length > 0) return place.length === 0 ? [] : [renderFacts(place)]
@@ -57,13 +61,22 @@ function longhornFacts({ longhorn }: Pick<Explained, 'longhorn'>): Fact[] {
   return longhorn === undefined ? [] : some('longhorn', longhornLines(longhorn))
 }
 
-function nodeFacts({ node, storage, disruptions, ...explained }: NodeExplanation, style: Style): Fact[] {
+function nodeFacts({ node, storage, disruptions, fencing, ...explained }: NodeExplanation, style: Style): Fact[] {
   return [
     ['state', nodeStateText(node, style)],
     ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
     ...storage.map((each): Fact => ['storage', storageText(each, style)]),
     ...longhornFacts(explained),
+    ...(fencing === undefined ? [] : fencingFacts(fencing, style)),
   ]
+}
+
+function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): Fact[] {
+  return [['node', nodeName ?? 'none'], ...fencingFacts(fencing, style)]
+}
+
+function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
+  return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
@@ -180,7 +193,7 @@ export function listText(names: readonly string[]): string {
 }
 
 function tablesOf(explained: Explained, style: Style): string[] {
-  if (explained.kind === 'pod' || explained.kind === 'nodedisruption') return []
+  if (explained.kind === 'pod' || explained.kind === 'nodedisruption' || explained.kind === 'machine') return []
   if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
   const { pods, mayGo, command } = explained
   const leavers = pods.some(({ verdict }) => verdict !== 'stays')

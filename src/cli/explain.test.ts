@@ -233,7 +233,7 @@ describe('explain of what is not there ends with 1 and names it', () => {
 })
 
 describe('explain that is not understood ends with 2 and shows the closest form', () => {
-  const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME or nodedisruption/NAME'
+  const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME or nodedisruption/NAME'
   const cases: Record<string, { given: string[]; says: string }> = {
     'two words instead of one': {
       given: ['node', 'worker-a1'],

@@ -18,11 +18,12 @@ export function createExplainCommand(ports: {
     name: 'explain',
     summary: 'say whether something may go now, and if not, why',
     description:
-      'Says whether a node may be drained, a pod evicted or a budget can spare one, right now, or how far a request for a node has come. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+      'Says whether a node may be drained, a pod evicted, a machine fenced or a budget can spare one, right now, or how far a request for a node has come. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
     examples: [
       { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
       { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },
       { line: 'cofferdam explain pdb/shop/orders -o json', says: 'what holds this budget, for scripts' },
+      { line: 'cofferdam explain machine/openshift-machine-api/worker-1', says: 'may this machine be fenced now?' },
       {
         line: 'cofferdam explain nd/worker-a1-20260101-120000',
         says: 'how far is this drain, and what is in its way?',
@@ -31,7 +32,10 @@ export function createExplainCommand(ports: {
 
     configure(command) {
       command
-        .argument('<object>', 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME or nodedisruption/NAME')
+        .argument(
+          '<object>',
+          'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME or nodedisruption/NAME',
+        )
         // What comes after it is not understood either, and the answer can say what was meant.
         .allowExcessArguments()
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)

@@ -5,10 +5,12 @@ import { observeKeys } from '../controllers/observe-keys.ts'
 import type { KeyFacts } from '../domain/drain-lock/orphans.ts'
 import type { HoldAnswer, HoldView } from '../domain/explain/hold-view.ts'
 import { type ClusterSummary, summarizeCluster } from '../domain/explain/summarize-cluster.ts'
+import { type FencingSummary, summarizeFencing } from '../domain/explain/summarize-fencing.ts'
 import { unknown } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
+import { observeFencing } from './observe-fencing.ts'
 import { observeHolds } from './observe-holds.ts'
 import { observeLonghornDrains } from './observe-longhorn.ts'
 import { type OperatorStatus, observeOperator } from './observe-operator.ts'
@@ -18,6 +20,8 @@ export interface Status extends ClusterSummary {
   readonly observedAt: string
   readonly server: string
   readonly operator: OperatorStatus
+  /** Left out where there are no Machines, or no Ceph cluster. */
+  readonly fencing?: FencingSummary
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]
 }
@@ -65,9 +69,20 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     events: warnings,
     now,
   })
+  const asked = { ...question, operator: async () => operator, storage: seen.storage, ledger: holds.ledger }
+  const view = await observeFencing(asked, notSeen)
+  const fencing = view && summarizeFencing(view)
   const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
   const locks = summary.locks.filter(isAsked)
-  return { observedAt: now, server, operator, ...summary, locks, notSeen: [...notSeen, ...seen.notSeen] }
+  return {
+    observedAt: now,
+    server,
+    operator,
+    ...summary,
+    ...(fencing && { fencing }),
+    locks,
+    notSeen: [...new Set([...notSeen, ...seen.notSeen])],
+  }
 }
 
 /** What is behind the keys that vanished holders left; asked only where there are any. */

@@ -3,6 +3,7 @@ import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
 import { ageText } from './age.ts'
 import { holdWords, listText, nodeStateText } from './explain-text.ts'
+import { fencingSummaryLines } from './fencing-text.ts'
 import type { OperatorStatus } from './observe-operator.ts'
 import { longhornStatusLines } from './status-longhorn-text.ts'
 import type { Status } from './status-observe.ts'
@@ -42,6 +43,9 @@ function headOf(status: Status, paint: Paint): string {
     ]),
     ...(status.longhorn === undefined ? [] : longhornStatusLines(status.longhorn, paint)).map(
       (text, at): [string, string] => [at === 0 ? 'Longhorn' : '', text],
+    ),
+    ...(status.fencing === undefined ? [] : fencingSummaryLines(status.fencing, status.observedAt)).map(
+      (text, at): [string, string] => [at === 0 ? 'Fencing' : '', text],
     ),
   ]
   return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')

@@ -9,7 +9,7 @@ const { signal } = new AbortController()
 
 function decidedFrom(story: Parameters<typeof tell>[0] = {}) {
   const snapshot = tell(story)
-  return { snapshot, decision: decideCephDrain(snapshot) }
+  return { snapshot, decision: decideCephDrain(snapshot), cephAskedAtMs: undefined }
 }
 
 function open() {

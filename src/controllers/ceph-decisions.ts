@@ -8,6 +8,8 @@ export interface CephDecided {
   readonly decision: CephDrainDecision
   /** By this process's clock: when the look began. */
   readonly lookedAtMs: number
+  /** When Ceph itself was asked last, of those times that it answered; a look may rest on an earlier answer. */
+  readonly cephAskedAtMs: number | undefined
   /** The type of failure domain when Ceph answered last; undefined when it never has. */
   readonly domainType: string | undefined
 }
@@ -24,6 +26,7 @@ export class CephDecisions {
   readonly #clock: Clock
   readonly #latest = new Map<string, CephDecided>()
   readonly #waiting = new Map<string, Set<Waiting>>()
+  readonly #followers = new Set<(key: string) => void>()
   #ask: (key: string) => void = () => {}
 
   constructor(clock: Clock) {
@@ -36,20 +39,33 @@ export class CephDecisions {
     for (const key of this.#waiting.keys()) ask(key)
   }
 
+  /** Tells the key of every cluster that was decided about, from now on; the returned function ends it. */
+  follow(tell: (key: string) => void): () => void {
+    this.#followers.add(tell)
+    return () => this.#followers.delete(tell)
+  }
+
+  /** Asks for a look now, without waiting for it. */
+  request(key: string): void {
+    this.#ask(key)
+  }
+
   /** A look begins; whoever has waited for one is told when the returned function tells what was decided. */
-  begin(key: string): (decided: Pick<CephDecided, 'snapshot' | 'decision'>) => void {
+  begin(key: string): (decided: Pick<CephDecided, 'snapshot' | 'decision' | 'cephAskedAtMs'>) => void {
     const lookedAtMs = this.#clock.now()
     const answered = [...(this.#waiting.get(key) ?? [])]
-    return ({ snapshot, decision }) => {
+    return ({ snapshot, decision, cephAskedAtMs }) => {
       const { failureDomainType } = decision
       const domainType = snapshot.ceph.known ? failureDomainType : this.#latest.get(key)?.domainType
-      this.#latest.set(key, { snapshot, decision, lookedAtMs, domainType })
+      this.#latest.set(key, { snapshot, decision, lookedAtMs, cephAskedAtMs, domainType })
       for (const { resolve } of answered) resolve()
+      for (const tell of this.#followers) tell(key)
     }
   }
 
   forget(key: string): void {
-    this.#latest.delete(key)
+    if (!this.#latest.delete(key)) return
+    for (const tell of this.#followers) tell(key)
   }
 
   /** What was decided last, however long ago. */

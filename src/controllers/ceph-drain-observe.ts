@@ -37,6 +37,10 @@ export interface ObserverPorts {
   readonly ceph: CephPorts
   /** Whether Rook's own operator runs here, and may write the same budgets. */
   besideRook(): boolean
+  /** How old an answer of Ceph may be in calm times. Default: a minute. */
+  readonly calmMs?: number
+  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
+  isLookWanted?(cluster: CephCluster): boolean
 }
 
 /** One look at a cluster, and what is needed to act on it. */
@@ -65,11 +69,20 @@ export class CephDrainObserver {
 
   constructor(ports: ObserverPorts) {
     this.#ports = ports
-    this.#looks = new CephLooks({ clock: ports.clock, ...ports.ceph })
+    this.#looks = new CephLooks({
+      clock: ports.clock,
+      ...ports.ceph,
+      ...(ports.calmMs === undefined ? {} : { calmMs: ports.calmMs }),
+    })
   }
 
   disturb(key: string): void {
     this.#looks.disturb(key)
+  }
+
+  /** When Ceph was asked last, of those times that it answered. */
+  cephAskedAtMs(key: string): number | undefined {
+    return this.#looks.askedAtMs(key)
   }
 
   forget(key: string): void {
@@ -88,7 +101,8 @@ export class CephDrainObserver {
     const commands = ceph.of({ namespace, name })
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
-    const isNeeded = view.mode !== 'hand-back' || record.state.ownNoout.length > 0
+    const isWanted = view.mode !== 'hand-back' || this.#ports.isLookWanted?.(cluster) === true
+    const isNeeded = isWanted || record.state.ownNoout.length > 0
     const answer: Observed<CephMap> = isNeeded
       ? await this.#looks.look({
           key,

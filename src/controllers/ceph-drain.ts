@@ -44,6 +44,10 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
   readonly ledger?: StorageLedger
   /** Where others learn what was decided. */
   readonly decisions?: CephDecisions
+  /** How old an answer of Ceph may be in calm times. Default: a minute. */
+  readonly calmMs?: number
+  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
+  isLookWanted?(cluster: CephCluster): boolean
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
@@ -138,7 +142,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
     refusedFlags.set(key, failures)
     const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
-    tellDecided?.({ snapshot, decision })
+    tellDecided?.({ snapshot, decision, cephAskedAtMs: observer.cephAskedAtMs(key) })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,

@@ -12,6 +12,8 @@ export interface CephPulse {
 
 export interface CephLookPorts {
   readonly clock: Clock
+  /** How old an answer may be in calm times. Default: a minute. */
+  readonly calmMs?: number
   observeMap(ceph: CephCommands, signal: AbortSignal): Promise<Observed<CephMap>>
   observePulse(ceph: CephCommands, signal: AbortSignal): Promise<Observed<CephPulse>>
 }
@@ -37,6 +39,8 @@ interface Memory {
   readAt: number
   /** When Ceph was last asked, if only whether anything changed. */
   lookedAt: number
+  /** When that question was put: what it tells may be from then. */
+  askedAt: number
   isDisturbed: boolean
   disturbedAt: number
   failure: Observed<CephMap> | undefined
@@ -44,8 +48,8 @@ interface Memory {
   silentSince: number | undefined
 }
 
-/** How old an answer may be in calm times. Kubernetes tells of OSDs that come and go; only what it cannot see waits so long. */
-const calmMs = 60_000
+/** Kubernetes tells of OSDs that come and go; only what it cannot see waits so long. */
+const defaultCalmMs = 60_000
 /** A Ceph that just did not answer is not asked again so soon: each try may hold up what Kubernetes alone can tell. */
 const silentMs = 1_000
 /** Several causes of one look within a second share it. */
@@ -56,10 +60,12 @@ const busyReadMs = 60_000
 /** What Ceph said last, for each cluster, and since when it says nothing. */
 export class CephLooks {
   readonly #ports: CephLookPorts
+  readonly #calmMs: number
   readonly #memories = new Map<string, Memory>()
 
   constructor(ports: CephLookPorts) {
     this.#ports = ports
+    this.#calmMs = ports.calmMs ?? defaultCalmMs
   }
 
   /** Something happened that changes what Ceph has to say: the next look goes there. */
@@ -77,9 +83,15 @@ export class CephLooks {
     return this.#ports.clock.now() - this.#memoryOf(key).disturbedAt
   }
 
-  /** When a calm cluster is to be looked at again, from now: a minute after the last look, whatever else happened since. */
+  /** When the question was put whose answer was heard last; undefined: none was. */
+  askedAtMs(key: string): number | undefined {
+    const { askedAt = Number.NEGATIVE_INFINITY } = this.#memories.get(key) ?? {}
+    return Number.isFinite(askedAt) ? askedAt : undefined
+  }
+
+  /** When a calm cluster is to be looked at again, from now: so long after the last look, whatever else happened since. */
   dueInMs(key: string): number {
-    return Math.max(0, this.#memoryOf(key).lookedAt + calmMs - this.#ports.clock.now())
+    return Math.max(0, this.#memoryOf(key).lookedAt + this.#calmMs - this.#ports.clock.now())
   }
 
   silentSince(key: string): number | undefined {
@@ -97,6 +109,7 @@ export class CephLooks {
     const isDisturbed = memory.isDisturbed
     // Taken back before the question, so that what happens while it is under way asks for another.
     memory.isDisturbed = false
+    const beganAt = this.#ports.clock.now()
     const seen = isDisturbed ? undefined : await this.#recall(memory, look)
     const answer = seen ?? (await this.#ask(look, (ceph) => this.#ports.observeMap(ceph, look.signal)))
     if (!answer.known) {
@@ -109,6 +122,7 @@ export class CephLooks {
     if (seen === undefined) {
       memory.readAt = this.#ports.clock.now()
       memory.lookedAt = memory.readAt
+      memory.askedAt = beganAt
     }
     memory.map = answer.value
     memory.failure = undefined
@@ -121,12 +135,13 @@ export class CephLooks {
     const { map } = memory
     const now = this.#ports.clock.now()
     if (map === undefined || look.pace === 'unsettled') return undefined
-    if (now - memory.lookedAt < (look.pace === 'calm' ? calmMs : busyMs)) return known(map)
+    if (now - memory.lookedAt < (look.pace === 'calm' ? this.#calmMs : busyMs)) return known(map)
     if (look.pace === 'busy' && now - memory.readAt >= busyReadMs) return undefined
     const pulse = await this.#ask(look, (ceph) => this.#ports.observePulse(ceph, look.signal))
     if (!pulse.known) return pulse
     if (!isUnchanged(map, pulse.value, look.isHealthyState)) return undefined
     memory.lookedAt = this.#ports.clock.now()
+    memory.askedAt = now
     return known(map)
   }
 
@@ -150,6 +165,7 @@ export class CephLooks {
         map: undefined,
         readAt: Number.NEGATIVE_INFINITY,
         lookedAt: Number.NEGATIVE_INFINITY,
+        askedAt: Number.NEGATIVE_INFINITY,
         isDisturbed: false,
         disturbedAt: Number.NEGATIVE_INFINITY,
         failure: undefined,

@@ -3,7 +3,7 @@ import { ledgerName } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
 import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
-import { decideStorageFacts } from '../domain/ceph-drain/decide-storage-facts.ts'
+import { besideFencing, decideStorageFacts } from '../domain/ceph-drain/decide-storage-facts.ts'
 import { managementMode } from '../domain/ceph-drain/settings.ts'
 import { arbiterOf, storageKey } from '../domain/ceph-drain/storage-arbiter.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
@@ -11,6 +11,7 @@ import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
 import { type CephDrainViews, indexOfOsd } from './ceph-drain-observe.ts'
+import type { FenceGate } from './fencing-gate.ts'
 import type { ObserveKeysPorts } from './observe-keys.ts'
 import type { RookPresence } from './rook-presence.ts'
 
@@ -19,6 +20,8 @@ export interface StorageFactsPorts {
   readonly decisions: Pick<CephDecisions, 'decided' | 'latest'>
   readonly rook: RookPresence
   readonly ledgers: WatchView<DisruptionLedger>
+  /** Whether machines may be fenced; absent where nobody of ours looks after that. */
+  readonly fenceGate?: FenceGate
 }
 
 export type StorageObserver = Pick<ObserveKeysPorts, 'observeStorage'>
@@ -64,9 +67,29 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
     const latest = decisions.latest(key)
     if (node !== undefined && latest !== undefined && factsOf(cluster, node, latest).facts.length === 0) return []
     const first = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs, waitMs, signal }))
-    if (!first.isBehind) return first.facts
+    if (!first.isBehind) return withGate(cluster, first.facts, signal)
     // What holds the other domains follows the ledger: whoever was granted one is told so only then.
-    return factsOf(cluster, node, await decisions.decided(key, { maxAgeMs: -1, waitMs, signal })).facts
+    const second = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs: -1, waitMs, signal }))
+    return withGate(cluster, second.facts, signal)
+  }
+
+  /** Fencing follows the ledger too: whoever was granted a domain waits a moment for it to close. */
+  function withGate(cluster: CephCluster, facts: readonly StorageFacts[], signal: AbortSignal) {
+    const { fenceGate } = ports
+    if (fenceGate === undefined) return facts
+    return Promise.all(
+      facts.map(async (each) => {
+        if (!each.mayGo.known || !each.mayGo.value.allowed) return each
+        const ledger = parseLedger(ledgers.get({ name: ledgerName }))
+        const isGranted =
+          ledger.known &&
+          arbiterOf(ledger.value, idOf(cluster)).others.some(
+            ({ scope, state }) => state === 'Granted' && scope === each.failureDomain,
+          )
+        const ask = isGranted ? fenceGate.whenClosed : fenceGate.observe
+        return besideFencing(each, { gate: await ask(cluster, each.failureDomain, signal), isGranted })
+      }),
+    )
   }
 
   function factsOf(cluster: CephCluster, node: string | undefined, decided: CephDecided | undefined) {

@@ -12,6 +12,7 @@ import {
   type PodView,
 } from './cluster-view.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
+import type { MachineCard } from './machine-card.ts'
 import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
 
 export interface ClusterViews {
@@ -21,6 +22,7 @@ export interface ClusterViews {
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
+  readonly machines: Pick<WatchView<MachineCard>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }
 
@@ -33,8 +35,8 @@ export interface ClusterFeed {
   close(): void
 }
 
-const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'longhorn', 'events']
-type AnyView = ClusterView[ViewKind][number]
+const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'longhorn', 'machines', 'events']
+type AnyView = NonNullable<ClusterView[ViewKind]>[number]
 
 export function createClusterFeed(options: {
   readonly views: ClusterViews
@@ -78,6 +80,7 @@ export function createClusterFeed(options: {
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
       longhorn: [...views.longhorn.list()],
+      ...machinesIn([...views.machines.list()]),
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {
@@ -90,6 +93,10 @@ export function createClusterFeed(options: {
       for (const unsubscribe of unsubscribes) unsubscribe()
     },
   }
+}
+
+function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {
+  return machines.length === 0 ? {} : { machines }
 }
 
 function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {

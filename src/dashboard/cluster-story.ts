@@ -5,6 +5,7 @@ import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cl
 import { openDrains } from './lock-story.ts'
 import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'
 import { isKeptOpen, type KeepOf, keepsOf, longhornSentences, placesOf } from './longhorn-story.ts'
+import { machineText } from './machine-card.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -19,6 +20,8 @@ export interface NodeStory {
   readonly heldBy: ReadonlyMap<string, string>
   /** What Longhorn has there. */
   readonly longhorn?: LonghornPlace
+  /** What becomes of its machine, where it has one. */
+  readonly machine?: string
 }
 
 export interface ZoneStory {
@@ -70,7 +73,7 @@ export function tellCluster(view: ClusterView): ClusterStory {
     .toSorted((a, b) => compareText(a.zone, b.zone))
   const live = view.pods.filter((pod) => !isFinished(pod))
   return {
-    zones,
+    zones: withMachines(zones, view),
     waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
     headline: tellHeadline(stories, view, keepOf),
     counts: {
@@ -82,6 +85,18 @@ export function tellCluster(view: ClusterView): ClusterStory {
       budgetsWithRoom: counting.filter((budget) => budget.allowed > 0).length,
     },
   }
+}
+
+function withMachines(zones: readonly ZoneStory[], { machines }: ClusterView): readonly ZoneStory[] {
+  if (machines === undefined) return zones
+  const cards = new Map(machines.map((card) => [card.node, card]))
+  return zones.map(({ zone, nodes }) => ({
+    zone,
+    nodes: nodes.map((story) => {
+      const card = cards.get(story.node.id)
+      return card === undefined ? story : { ...story, machine: machineText(card, story.node.readiness === 'ready') }
+    }),
+  }))
 }
 
 function tellNode(

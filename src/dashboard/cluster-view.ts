@@ -10,6 +10,7 @@ import { lockedSinceAnnotation } from '../domain/eviction-guard/app-locks.ts'
 import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
+import type { MachineCard } from './machine-card.ts'
 
 export interface NodeView {
   readonly id: string
@@ -97,6 +98,8 @@ export interface ClusterView {
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */
   readonly longhorn: readonly LonghornBoard[]
+  /** Absent where there are no Machines. */
+  readonly machines?: readonly MachineCard[]
   readonly events: readonly EventView[]
 }
 

@@ -10,6 +10,7 @@ import { createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
+import { createMachineWatch } from './machine-watch.ts'
 import { readPageFiles } from './page-files.ts'
 import { viewLedger } from './view-ledger.ts'
 
@@ -42,6 +43,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     drains: createOptionalCache({ ...shared, type: nodeDisruptions, project: viewDrain }),
     ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
     longhorn: createLonghornWatch(shared),
+    machines: createMachineWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
   const feed = createClusterFeed({ views, clock })

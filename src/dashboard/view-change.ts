@@ -3,8 +3,8 @@ import { type ClusterView, newestEvents } from './cluster-view.ts'
 /** How many events the server keeps ready and the page holds; a busy cluster makes thousands. */
 export const keptEvents = 200
 
-export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'longhorn' | 'events'
-type ViewOf<Kind extends ViewKind> = ClusterView[Kind][number]
+export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'longhorn' | 'machines' | 'events'
+type ViewOf<Kind extends ViewKind> = NonNullable<ClusterView[Kind]>[number]
 
 export interface CollectionChange<View> {
   readonly set: readonly View[]
@@ -23,8 +23,13 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
     longhorn: changed(view.longhorn, change.longhorn),
+    ...(change.machines === undefined ? machinesOf(view) : { machines: changed(view.machines ?? [], change.machines) }),
     events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),
   }
+}
+
+function machinesOf({ machines }: ClusterView): Pick<ClusterView, 'machines'> {
+  return machines === undefined ? {} : { machines }
 }
 
 function changed<View extends { readonly id: string }>(

@@ -4,6 +4,8 @@ import type { JsonObject } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
+import { buildMachineBudgetDefinition } from './machine-budget-definition.ts'
+import { buildResourceDefinition, partOfUs } from './resource-definition.ts'
 
 interface DefinitionOptions {
   readonly type: ResourceType
@@ -55,6 +57,7 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
         },
       ],
     }),
+    buildMachineBudgetDefinition(),
   ]
 }
 
@@ -68,40 +71,27 @@ function buildDefinition({
   rules,
 }: DefinitionOptions): KubeObject {
   const { group, version, plural, kind, namespaced } = type
-  const schema = {
-    type: 'object',
-    description,
-    ...(spec === undefined ? {} : { required: ['spec'] }),
-    ...(rules === undefined ? {} : { 'x-kubernetes-validations': rules }),
-    properties: {
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { type: 'object' },
-      ...(spec === undefined ? {} : { spec: structuralSchema(spec) }),
-      status: structuralSchema(status),
-    },
-  }
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}`, labels: { 'app.kubernetes.io/part-of': 'cofferdam' } },
-    spec: {
-      group,
-      scope: namespaced ? 'Namespaced' : 'Cluster',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: columns,
-          schema: { openAPIV3Schema: schema },
+  return buildResourceDefinition({
+    group,
+    kind,
+    plural,
+    namespaced,
+    shortNames,
+    labels: partOfUs,
+    versions: [
+      {
+        name: version,
+        description,
+        ...(spec === undefined ? {} : { required: ['spec'] }),
+        ...(rules === undefined ? {} : { rules }),
+        properties: {
+          ...(spec === undefined ? {} : { spec: structuralSchema(spec) }),
+          status: structuralSchema(status),
         },
-      ],
-    },
-  }
-  return definition
+        columns,
+      },
+    ],
+  })
 }
 
 /** The JSON schema of a zod type, within what Kubernetes calls structural. */

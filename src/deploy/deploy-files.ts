@@ -2,7 +2,7 @@ import { dump } from 'js-yaml'
 import type { Permission } from '../controllers/permission.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
 import { buildGuardService } from './guard-manifests.ts'
-import { buildAccess, buildOperatorWorkload, buildToolboxAccess } from './operator-manifests.ts'
+import { buildAccess, buildMedik8sAccess, buildOperatorWorkload, buildToolboxAccess } from './operator-manifests.ts'
 
 export interface DeployOptions {
   readonly version: string
@@ -25,8 +25,11 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
     kind: 'Kustomization',
     resources: Object.keys(files),
   }
-  // Beside the kustomization: it belongs into the namespace of a Rook cluster, and not every cluster has one.
-  const separate = { 'ceph-toolbox.yaml': buildToolboxAccess({ namespace: 'rook-ceph' }) }
+  // Beside the kustomization: they belong into namespaces that not every cluster has.
+  const separate = {
+    'ceph-toolbox.yaml': buildToolboxAccess({ namespace: 'rook-ceph' }),
+    'medik8s.yaml': buildMedik8sAccess(permissions),
+  }
   return Object.fromEntries(
     Object.entries({ ...files, ...separate, 'kustomization.yaml': [kustomization] }).map(([path, objects]) => [
       path,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../api/json.ts'
+import { medik8sLeaseNamespace } from '../api/machines.ts'
 import type { Permission } from '../controllers/permission.ts'
 
 /** Whom the operator runs as; its lease has the same name. */
@@ -19,13 +20,9 @@ export function buildAccess(permissions: Readonly<Record<string, readonly Permis
       undefined,
       rights.filter((right) => right.namespace === undefined),
     ),
-    ...[...new Set(rights.flatMap((right) => right.namespace ?? []))].flatMap((where) =>
-      grant(
-        `cofferdam:${controller}`,
-        where,
-        rights.filter((right) => right.namespace === where),
-      ),
-    ),
+    ...[...new Set(rights.flatMap((right) => right.namespace ?? []))]
+      .filter((where) => where !== medik8sLeaseNamespace)
+      .flatMap((where) => grantIn(where, controller, rights)),
   ])
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
@@ -49,6 +46,24 @@ export function buildAccess(permissions: Readonly<Record<string, readonly Permis
       subjects,
     },
   ]
+}
+
+/**
+ * Rights in the namespace where medik8s keeps its Leases. Not among the operator's other rights: not every cluster has the
+ * namespace, and a right to all Leases would reach those of others.
+ */
+export function buildMedik8sAccess(permissions: Readonly<Record<string, readonly Permission[]>>): JsonObject[] {
+  return Object.entries(permissions).flatMap(([controller, rights]) =>
+    grantIn(medik8sLeaseNamespace, controller, rights),
+  )
+}
+
+function grantIn(where: string, controller: string, rights: readonly Permission[]): JsonObject[] {
+  return grant(
+    `cofferdam:${controller}`,
+    where,
+    rights.filter((right) => right.namespace === where),
+  )
 }
 
 /** A role and who has it: in one namespace, or everywhere. */

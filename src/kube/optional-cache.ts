@@ -2,6 +2,11 @@ import { ApiError } from '../api/api-error.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { createWatchCache, type WatchCache, type WatchCacheOptions } from './watch-cache.ts'
 
+export interface OptionalCache<V> extends WatchCache<V> {
+  /** Whether the server has been seen to know the kind. */
+  isServed(): boolean
+}
+
 /**
  * A watch cache of a kind that the cluster may not have.
  *
@@ -10,7 +15,7 @@ import { createWatchCache, type WatchCache, type WatchCacheOptions } from './wat
  */
 export function createOptionalCache<T extends KubeObject, V = T>(
   options: WatchCacheOptions<T, V> & { readonly onAbsent?: () => void },
-): WatchCache<V> {
+): OptionalCache<V> {
   const { clock, onError } = options
   let absentAt: number | undefined
   const waiters = new Set<() => void>()
@@ -37,6 +42,7 @@ export function createOptionalCache<T extends KubeObject, V = T>(
 
   return {
     ...cache,
+    isServed: () => cache.synced,
     get synced() {
       return cache.synced || isAbsent()
     },

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Outcome } from '../runtime/controller.ts'
 import { createCephMetrics } from './ceph-metrics.ts'
 import { createDrainMetrics } from './drain-metrics.ts'
+import { createFencingMetrics } from './fencing-metrics.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import { createLonghornMetrics } from './longhorn-metrics.ts'
 
@@ -61,6 +62,7 @@ export function createMetrics() {
     leading,
     ceph: createCephMetrics(registry),
     drain: createDrainMetrics(registry),
+    fencing: createFencingMetrics(registry),
     guard: createGuardMetrics(registry),
     longhorn: createLonghornMetrics(registry),
     showLive(figures: LiveFigures) {

@@ -9,7 +9,7 @@ import { askOkToStop } from '../ceph/ok-to-stop.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
 import type { CephPorts } from '../controllers/ceph-ports.ts'
-import type { Observed } from '../domain/observed.ts'
+import { type Observed, unknown } from '../domain/observed.ts'
 import type { CephQuestion } from '../observability/ceph-metrics.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -51,6 +51,7 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
     observePulse: async (commands, signal) => {
       const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
       if (!status.known) return status
+      if (status.value.isWithoutMgr === true) return unknown('no mgr is active, so nobody counts placement groups')
       return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),

@@ -101,7 +101,7 @@ describe('a cluster file that cannot be used names the place and the way out', (
     },
     'an unknown section that is like no other, with all that are known': {
       given: small('volcano: []'),
-      then: ['volcano: unknown field; known here: name, pace, zones, nodes, apps, jobs, ceph, longhorn'],
+      then: ['volcano: unknown field; known here: name, pace, zones, nodes, apps, jobs, ceph, longhorn, machines'],
     },
     'an unknown field deep inside': {
       given: 'zones: [{ name: a, rack: [r] }]\nnodes: [{ name: n1, capasity: {} }, { name: n2, capacity: { mem: 1 } }]',

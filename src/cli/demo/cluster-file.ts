@@ -4,6 +4,7 @@ import { CofferdamError } from '../../errors.ts'
 import { type App, type BatchJob, clusterSchema, type Pace, type WrittenCluster } from './cluster-schema.ts'
 import { type CephClusterDescription, describeCeph } from './describe-ceph.ts'
 import { describeLonghorn, type LonghornClusterDescription } from './describe-longhorn.ts'
+import { describeMachines, type MachinesDescription } from './describe-machines.ts'
 import { expandNodes, type NodeDescription, type Problem } from './expand-nodes.ts'
 import { explainIssues } from './schema-problems.ts'
 
@@ -16,6 +17,7 @@ export interface ClusterDescription {
   readonly jobs: readonly BatchJob[]
   readonly ceph?: CephClusterDescription
   readonly longhorn?: LonghornClusterDescription
+  readonly machines?: MachinesDescription
 }
 
 export async function readClusterFile(path: string): Promise<ClusterDescription> {
@@ -53,6 +55,7 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
   const written: Pick<WrittenCluster, 'ceph' | 'longhorn'> = problems.length > 0 ? {} : parsed.data
   const ceph = written.ceph && describeCeph(written.ceph, nodes, problems)
   const longhorn = written.longhorn && describeLonghorn(written.longhorn, { nodes, apps }, problems)
+  const machines = parsed.data.machines && describeMachines(parsed.data.machines, { name, nodes }, problems)
   if (problems.length > 0) throw invalid(path, problems)
   return {
     name,
@@ -62,6 +65,7 @@ export function parseClusterFile(text: string, path: string): ClusterDescription
     jobs,
     ...(ceph === undefined ? {} : { ceph }),
     ...(longhorn === undefined ? {} : { longhorn }),
+    ...(machines === undefined ? {} : { machines }),
   }
 }
 

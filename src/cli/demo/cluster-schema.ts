@@ -3,6 +3,7 @@ import { percentOf } from '../../api/int-or-string.ts'
 import { parseQuantity } from '../../api/quantity.ts'
 import { cephSchema } from './ceph-schema.ts'
 import { longhornSchema } from './longhorn-schema.ts'
+import { machinesSchema } from './machines-schema.ts'
 
 const labelName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 const dottedName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -113,6 +114,7 @@ export const clusterSchema = z.strictObject({
   jobs: z.array(job).default([]),
   ceph: cephSchema.optional(),
   longhorn: longhornSchema.optional(),
+  machines: machinesSchema.optional(),
 })
 
 export type WrittenCluster = z.infer<typeof clusterSchema>

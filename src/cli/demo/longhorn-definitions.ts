@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
+import { buildResourceDefinition } from '../../deploy/resource-definition.ts'
 
 interface Definition {
   readonly kind: string
@@ -168,38 +169,11 @@ export function longhornDefinitions(): KubeObject[] {
 }
 
 function buildDefinition({ kind, plural, shortName, description, properties, columns }: Definition): KubeObject {
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames: [shortName] },
-      versions: [
-        {
-          name: 'v1beta2',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: columns,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              description,
-              properties: {
-                apiVersion: text,
-                kind: text,
-                metadata: { type: 'object' },
-                spec: loose,
-                status: loose,
-                ...properties,
-              },
-            },
-          },
-        },
-      ],
-    },
-  }
-  return definition
+  return buildResourceDefinition({
+    group,
+    kind,
+    plural,
+    shortNames: [shortName],
+    versions: [{ name: 'v1beta2', description, properties: { spec: loose, status: loose, ...properties }, columns }],
+  })
 }

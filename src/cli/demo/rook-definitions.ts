@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/json.ts'
 import type { KubeObject } from '../../api/kube-object.ts'
+import { buildResourceDefinition } from '../../deploy/resource-definition.ts'
 
 interface Definition {
   readonly kind: string
@@ -165,38 +166,22 @@ export function rookDefinitions(): KubeObject[] {
 }
 
 function buildDefinition({ kind, plural, shortNames, description, spec, required, columns }: Definition): KubeObject {
-  const definition = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase(), shortNames },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          additionalPrinterColumns: columns,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              description,
-              required: ['metadata', 'spec'],
-              properties: {
-                apiVersion: text,
-                kind: text,
-                metadata: { type: 'object' },
-                spec: part(spec, required === undefined ? {} : { required }),
-                status: { type: 'object', ...open, properties: { phase: text } },
-              },
-            },
-          },
+  return buildResourceDefinition({
+    group,
+    kind,
+    plural,
+    shortNames,
+    versions: [
+      {
+        name: 'v1',
+        description,
+        required: ['metadata', 'spec'],
+        properties: {
+          spec: part(spec, required === undefined ? {} : { required }),
+          status: { type: 'object', ...open, properties: { phase: text } },
         },
-      ],
-    },
-  }
-  return definition
+        columns,
+      },
+    ],
+  })
 }

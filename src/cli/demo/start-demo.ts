@@ -17,6 +17,7 @@ import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
 import { startCeph } from './start-ceph.ts'
 import { startLonghorn } from './start-longhorn.ts'
+import { startMachines } from './start-machines.ts'
 
 export interface DemoOptions {
   readonly description: ClusterDescription
@@ -94,8 +95,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
     if (longhorn !== undefined) endings.push(() => longhorn.stop())
 
+    const operatorApi = await installOperator(server)
+    const machines =
+      description.machines &&
+      (await startMachines(description.machines, description.ceph, { api, clock, random, world }))
+    if (machines !== undefined) endings.push(() => machines.stop())
     const operator = startOperator({
-      api: await installOperator(server),
+      api: operatorApi,
       clock,
       random,
       log,
@@ -113,7 +119,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     })
     endings.push(() => operator.stop())
 
-    const storage = [ceph, longhorn].filter((each) => each !== undefined)
+    const storage = [ceph, longhorn, machines].filter((each) => each !== undefined)
     const becomingReady = (async () => {
       while (!stopping.signal.aborted) {
         latest = await observeReadiness(api, storage)

@@ -88,7 +88,7 @@ function Zone({ zone: { zone, nodes } }: { zone: ZoneStory }) {
   )
 }
 
-function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn } }: { story: NodeStory }) {
+function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn, machine } }: { story: NodeStory }) {
   return (
     <li class={`node ${state}`}>
       <div class="node-head">
@@ -102,6 +102,7 @@ function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn } }: { 
           <MoveBar place={longhorn} />
         </>
       )}
+      {machine === undefined ? null : <p class="node-facts">{machine}</p>}
       <ul class="chips" aria-label={`Pods on ${node.id}`}>
         {pods.slice(0, mostChips).map((pod) => (
           <PodChip key={pod.id} pod={pod} heldBy={heldBy.get(pod.id)} />

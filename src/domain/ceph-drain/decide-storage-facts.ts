@@ -124,3 +124,24 @@ function isGuarded(
   const isHeld = coverOf(firm)
   return seen.osds.every((osd) => osds.includes(osd.id) || !osd.isReady || isHeld(osd))
 }
+
+/** Whether machines of the cluster may be fenced at this moment; a fence in the same failure domain is in nobody's way. */
+export type FenceGateState = 'closed' | 'open' | 'fence under way'
+
+/**
+ * What is left of an answer beside fencing. Whoever was granted a failure domain begins only after fencing is closed; until it
+ * was granted, that fencing is open keeps nobody from asking.
+ */
+export function besideFencing(
+  facts: StorageFacts,
+  { gate, isGranted }: { readonly gate: Observed<FenceGateState>; readonly isGranted: boolean },
+): StorageFacts {
+  if (!facts.mayGo.known || !facts.mayGo.value.allowed) return facts
+  if (!gate.known) return { ...facts, mayGo: unknown(`whether a machine is being fenced cannot be told: ${gate.why}`) }
+  if (gate.value === 'fence under way') {
+    const explanation = 'A machine with OSDs of the same cluster is being fenced; it goes on when that is over.'
+    return { ...facts, mayGo: known({ allowed: false, explanation }) }
+  }
+  if (gate.value === 'open' && isGranted) return { ...facts, mayGo: unknown('machines may still be fenced') }
+  return facts
+}

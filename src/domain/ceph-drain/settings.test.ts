@@ -40,8 +40,6 @@ describe('what a CephCluster says about its budgets', () => {
     }
     expect(parseDisruptionSettings(cluster(dead)).warnings).toEqual([
       'spec.disruptionManagement.pgHealthCheckTimeout is accepted and has no effect',
-      'spec.disruptionManagement.manageMachineDisruptionBudgets is accepted and has no effect',
-      'spec.disruptionManagement.machineDisruptionBudgetNamespace is accepted and has no effect',
     ])
   })
 

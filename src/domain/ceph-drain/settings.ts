@@ -18,7 +18,7 @@ export const defaultSettings: DisruptionSettings = {
   warnings: [],
 }
 
-const deadFields = ['pgHealthCheckTimeout', 'manageMachineDisruptionBudgets', 'machineDisruptionBudgetNamespace']
+const deadFields = ['pgHealthCheckTimeout']
 
 /** What a CephCluster says about its budgets. A value that cannot be used is named, and the default counts instead. */
 export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings {

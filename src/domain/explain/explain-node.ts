@@ -5,6 +5,7 @@ import { isInstanceManagerBudget } from '../longhorn-drain/budget-object.ts'
 import type { Reason } from '../reasons.ts'
 import { stayAnswers } from './explain-stay.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
+import { answerFencing } from './fencing-answer.ts'
 import { explainHolds } from './hold-view.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
@@ -46,6 +47,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     ...fromLonghorn.map((each) => ({ ...each, waiting: [] })),
     notReady(name, state, leavers),
   ])
+  const fencing = snapshot.fencing && answerFencing(snapshot.fencing, name)
   return {
     object: `node/${name}`,
     mayGo: blockers.length === 0,
@@ -57,6 +59,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     pods,
     storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
     ...(answer && { longhorn: answer }),
+    ...(fencing && { fencing }),
     command: commandFor(name, pods),
   }
 }

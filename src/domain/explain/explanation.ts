@@ -1,6 +1,7 @@
 import type { DrainDecision } from '../drain-detection/decide.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { StayAnswer } from './explain-stay.ts'
+import type { FencingAnswer } from './fencing-answer.ts'
 import type { HoldAnswer } from './hold-view.ts'
 import type { LonghornAnswer } from './longhorn-answer.ts'
 
@@ -114,6 +115,8 @@ export interface NodeExplanation extends Explanation {
   readonly node: NodeState
   readonly pods: readonly PodAnswer[]
   readonly storage: readonly StorageAnswer[]
+  /** Present where there are Machines. */
+  readonly fencing?: FencingAnswer
   /** The drain that goes through, as a command line. */
   readonly command: string
 }

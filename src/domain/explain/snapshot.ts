@@ -1,6 +1,7 @@
 import type { Node, Pod } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { DisruptionSnapshot } from '../drain-lock/snapshot.ts'
+import type { FencingView } from './fencing-view.ts'
 import type { HoldView } from './hold-view.ts'
 import type { LonghornView } from './longhorn-view.ts'
 import type { StorageView } from './storage-view.ts'
@@ -21,4 +22,6 @@ export interface GuardSnapshot {
 export interface NodeSnapshot extends GuardSnapshot {
   readonly node: Node
   readonly now: string
+  /** Left out where there are no Machines. */
+  readonly fencing?: FencingView
 }

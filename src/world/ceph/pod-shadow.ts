@@ -127,11 +127,12 @@ export class PodShadow {
   }
 
   #lookAtNode(name: string, node: Node | undefined): void {
+    // A machine whose Node was taken away does not run on because its pods are still in the API.
     const isSilent =
-      node !== undefined &&
-      (node.metadata.annotations?.[powerWish] === 'off' ||
-        conditionOf(node, 'Ready')?.status === 'Unknown' ||
-        this.#ports.isOn?.(name) === false)
+      node === undefined ||
+      node.metadata.annotations?.[powerWish] === 'off' ||
+      conditionOf(node, 'Ready')?.status === 'Unknown' ||
+      this.#ports.isOn?.(name) === false
     if (this.#silentNodes.has(name) === isSilent) return
     if (isSilent) this.#silentNodes.add(name)
     else this.#silentNodes.delete(name)

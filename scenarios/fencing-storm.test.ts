@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { medik8sLeaseNamespace, nodeHealthChecks } from '../src/api/machines.ts'
+import { leases } from '../src/api/resources.ts'
+import { microTimestamp } from '../src/runtime/clock.ts'
+import { computeNodes, storageNodes } from './testing/fencing-cluster.ts'
+import type { RemediatorStyle } from './testing/fencing-remediators.ts'
+import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
+
+let stage: FencingStage
+afterEach(() => stage.close())
+
+const storage = 5
+const compute = 5
+
+/** What others set before: none of it is ours to change. */
+async function plant(): Promise<void> {
+  const { api, views, kinds, oracle } = stage
+  for (const { metadata } of [...views.of(kinds.machines).values()]) {
+    const { name, namespace = '' } = metadata
+    const annotations = {
+      'example.com/rack': 'r7',
+      ...(name === 'compute-1' ? { 'cluster.x-k8s.io/skip-remediation': 'bob' } : {}),
+    }
+    await api.patch(kinds.machines, { namespace, name }, { type: 'merge', body: { metadata: { annotations } } })
+  }
+  oracle.keep('the annotation of compute-1', () => {
+    const found = stage.machine('compute-1')
+    return found === undefined || found.metadata.annotations?.['cluster.x-k8s.io/skip-remediation'] === 'bob'
+  })
+  oracle.keep('the annotations of storage machines', () =>
+    [...views.of(kinds.machines).values()]
+      .filter(({ metadata }) => /^storage-[1-5]$/.test(metadata.name))
+      .every(({ metadata }) => metadata.annotations?.['example.com/rack'] === 'r7'),
+  )
+  views.of(kinds.healthChecks)
+  oracle.keep('the health check', () =>
+    [...views.of(kinds.healthChecks).values()].every(
+      ({ metadata, spec }) => metadata.annotations?.['example.com/owner'] === 'bob' && spec?.maxUnhealthy === '100%',
+    ),
+  )
+  oracle.keep('the node health check', () =>
+    [...views.of(nodeHealthChecks).values()].every(({ spec }) => spec?.maxUnhealthy === '100%'),
+  )
+}
+
+/** Somebody maintains the first compute node, and says so as medik8s does. */
+async function leaseToOther(): Promise<void> {
+  const name = 'node-compute-1'
+  await stage.api.create(leases, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { name, namespace: medik8sLeaseNamespace },
+    spec: { holderIdentity: 'node-maintenance', leaseDurationSeconds: 36_000, renewTime: microTimestamp(stage.clock) },
+  })
+  stage.oracle.keep('the lease of compute-1', () => {
+    const lease = stage.views.of(leases).get(`${medik8sLeaseNamespace}/${name}`)
+    return lease?.spec?.holderIdentity === 'node-maintenance'
+  })
+}
+
+const remediated = () => (stage.remediator?.controls.remediated() ?? []).map(({ node }) => node)
+const taken = () => [...stage.oracle.taken]
+
+/** Who is not asked to spare a node: in Cluster API and medik8s the first compute node is somebody else's. */
+const goingOf: Readonly<Record<string, number>> = { 'cluster-api': compute - 1, medik8s: compute - 1 }
+
+describe('ten nodes are sick at once, and their OSDs run: those without OSDs go freely, those with OSDs one at a time', () => {
+  it.each<RemediatorStyle>(['budget', 'openshift', 'cluster-api', 'medik8s'])(
+    'under %s',
+    async (remediator) => {
+      stage = await openFencingStage({
+        storage,
+        compute,
+        remediator,
+        notReadySeconds: 60,
+        recoveryPgsPerSecond: 8,
+        timings: { provisionSeconds: 20, terminateSeconds: 5, rebootSeconds: 30 },
+      })
+      await plant()
+      if (remediator === 'medik8s') await leaseToOther()
+      stage.operate()
+      await stage.until('one machine may go', stage.isOpen, 60)
+
+      stage.sicken(...storageNodes(storage), ...computeNodes(compute))
+      const going = goingOf[remediator] ?? compute
+      const isComputeGone = () => remediated().filter((node) => node.startsWith('compute')).length >= going
+      await stage.until('those without OSDs are gone', isComputeGone, 180)
+      await stage.until('the first with OSDs is taken', () => taken().length > 0, 180)
+      expect(taken()).toHaveLength(1)
+
+      await stage.until('all with OSDs were taken, one after the other', () => taken().length === storage, 1_500)
+      expect(taken().sort()).toEqual(storageNodes(storage))
+      await stage.until('one machine may go again', stage.isOpen, 400)
+      await stage.seconds(20)
+      expect(await stage.storageKeys()).toEqual([])
+      expect(stage.oracle.violations).toEqual([])
+    },
+    60_000,
+  )
+})
+
+it('without leases a node health check is paused as a whole while nobody may go, and nobody else is unpaused', async () => {
+  stage = await openFencingStage({
+    storage: 3,
+    remediator: 'medik8s-without-leases',
+    notReadySeconds: 60,
+    outAfterSeconds: 3_600,
+  })
+  const key = { name: 'workers' }
+  const requests = async () => (await stage.api.get(nodeHealthChecks, key)).spec?.pauseRequests ?? []
+  await stage.api.patch(nodeHealthChecks, key, { type: 'merge', body: { spec: { pauseRequests: ['bob: not today'] } } })
+  stage.operate()
+  await stage.until('one machine may go', stage.isOpen, 60)
+  stage.ceph[0]?.controls.failDisk(2)
+  await stage.until('the budget is closed', () => !stage.isOpen(), 60)
+  stage.sicken('storage-1')
+  await stage.until('it is asked to pause', async () => (await requests()).length === 2, 60)
+  stage.heal('storage-1')
+  await stage.until('our own request is taken back', async () => (await requests()).length === 1, 60)
+  expect(await requests()).toEqual(['bob: not today'])
+  expect(stage.oracle.violations).toEqual([])
+})

@@ -1,0 +1,120 @@
+import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import type { KubeApi } from '../../src/kube/kube-api.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { createMetrics } from '../../src/observability/metrics.ts'
+import { controllerNames, startOperator } from '../../src/operator.ts'
+import { seededRandom } from '../../src/runtime/random.ts'
+import type { VirtualClock } from '../../src/runtime/virtual-clock.ts'
+import { openLine } from './cut-line.ts'
+import { type RoughRoad, roughen } from './fencing-rough-road.ts'
+import { createFreezable } from './freezable.ts'
+import type { StagedOperator } from './lock-stage.ts'
+
+export interface FencingOperatorsPorts {
+  /** With the rights of the operator's own account. */
+  readonly api: KubeApi
+  readonly clock: VirtualClock
+  readonly ceph: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
+  readonly tell: (line: string) => void
+}
+
+export interface OperateOptions {
+  /** Another process comes when it has died, as a Deployment sees to. */
+  readonly isReplaced?: boolean
+  /** What it hears comes late, and its writes meet those of others. */
+  readonly road?: RoughRoad
+}
+
+export interface FencingOperators {
+  operate(options?: OperateOptions): StagedOperator
+  /** Call it now and then: finds the dead, and sends for others. */
+  look(): void
+  /** One of them is alive, awake, and has had time to look around. */
+  isAttended(): boolean
+  stop(): Promise<void>
+}
+
+const replacedAfterMs = 10_000
+const settledAfterMs = 20_000
+
+interface Process {
+  readonly sinceMs: number
+  readonly options: OperateOptions
+  readonly staged: StagedOperator
+  isBuried: boolean
+}
+
+/** The processes of the operator, with all of its controllers; each may die or stand still at any write. */
+export function stageFencingOperators(ports: FencingOperatorsPorts): FencingOperators {
+  const { clock } = ports
+  const processes: Process[] = []
+  let awakeSinceMs = 0
+
+  function operate(options: OperateOptions = {}): StagedOperator {
+    const line = openLine()
+    const process = createFreezable(clock)
+    const number = processes.length
+    const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
+    const operator = startOperator({
+      api: process.api(line.api(api)),
+      clock: process.clock,
+      random: seededRandom(101 + number),
+      log: createLog('silent'),
+      metrics: createMetrics(),
+      controllers: controllerNames,
+      dryRun: false,
+      ceph(cluster) {
+        const commands = ports.ceph(cluster)
+        return commands && line.commands(commands)
+      },
+    })
+    let ending: Promise<void> | undefined
+    let hasEnded = false
+    void operator.ended.then(() => {
+      hasEnded = true
+    })
+    const staged: StagedOperator = {
+      killAfter: (writes) => line.cutAfter(writes),
+      isDead: () => line.isCut,
+      kill: () => line.cut(),
+      freezeAfter: (writes) => process.freezeAfter(writes),
+      isFrozen: () => process.isFrozen,
+      thaw() {
+        awakeSinceMs = clock.now()
+        process.thaw()
+      },
+      hasEnded: () => hasEnded,
+      stop() {
+        ending ??= operator.stop()
+        return ending
+      },
+    }
+    processes.push({ sinceMs: clock.now(), options, staged, isBuried: false })
+    return staged
+  }
+
+  return {
+    operate,
+    look() {
+      for (const process of processes) {
+        if (!process.staged.isDead() || process.isBuried) continue
+        process.isBuried = true
+        ports.tell('the operator is dead')
+        void process.staged.stop()
+        if (process.options.isReplaced === true) clock.after(replacedAfterMs, () => void operate(process.options))
+      }
+    },
+    isAttended: () =>
+      processes.some(
+        ({ staged, sinceMs }) =>
+          !staged.isDead() &&
+          !staged.isFrozen() &&
+          !staged.hasEnded() &&
+          clock.now() - Math.max(sinceMs, awakeSinceMs) >= settledAfterMs,
+      ),
+    async stop() {
+      for (const { staged } of processes) if (staged.isFrozen()) staged.thaw()
+      await Promise.all(processes.map(({ staged }) => staged.stop()))
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import type { Pod } from '../../src/api/core.ts'
+import { pods } from '../../src/api/resources.ts'
+import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import { observeCeph } from '../../src/ceph/observe-ceph.ts'
+import { type CephMap, noOsd } from '../../src/domain/safety/ceph-map.ts'
+import type { Views } from '../../src/world/actor.ts'
+import { isActive, isReady } from '../../src/world/pod-facts.ts'
+
+/** One Ceph cluster as it really is. */
+export interface CephTruth {
+  readonly namespace: string
+  readonly name: string
+  /** As of the last look; undefined before the first. */
+  readonly map: () => CephMap | undefined
+  /** Asks again. Takes no virtual time unless no mgr is up. */
+  readonly look: () => Promise<CephMap | undefined>
+  /** Of its OSDs, those whose pod is on this node. */
+  readonly osdsOn: (node: string) => readonly Pod[]
+  readonly domainOf: (osd: number) => string
+}
+
+export interface CephTruthPorts {
+  readonly namespace: string
+  readonly name: string
+  readonly commands: CephCommands
+  readonly views: Views
+  /** OSDs and the domain that each is in. */
+  readonly domains: ReadonlyMap<number, string>
+}
+
+export function watchTruth({ namespace, name, commands, views, domains }: CephTruthPorts): CephTruth {
+  let latest: CephMap | undefined
+  return {
+    namespace,
+    name,
+    map: () => latest,
+    async look() {
+      const seen = await observeCeph(commands)
+      if (!seen.known) return undefined
+      latest = seen.value
+      return latest
+    },
+    osdsOn: (node) =>
+      [...views.of(pods).values()].filter(
+        ({ metadata, spec }) =>
+          metadata.namespace === namespace && metadata.labels?.['app'] === 'rook-ceph-osd' && spec.nodeName === node,
+      ),
+    domainOf: (osd) => domains.get(osd) ?? '',
+  }
+}
+
+export function osdOf({ metadata }: Pod): number {
+  return Number(metadata.labels?.['ceph-osd-id'])
+}
+
+export function upOsds({ osds }: CephMap): ReadonlySet<number> {
+  return new Set(osds.filter(({ isUp }) => isUp).map(({ id }) => id))
+}
+
+/** Kubernetes or Ceph has it running. */
+export function isRunning(pod: Pod, up: ReadonlySet<number>): boolean {
+  return (isActive(pod) && isReady(pod)) || up.has(osdOf(pod))
+}
+
+/** All copies of all data are there, on OSDs that are up: reports from before a loss do not count. */
+export function isAllClean(map: CephMap): boolean {
+  const up = upOsds(map)
+  const { pgs } = map
+  return eachGroup(map).every(
+    ({ index, members }) =>
+      /^active\+clean(\+scrubbing(\+deep)?)?$/.test(pgs.stateNames[pgs.states[index] as number] ?? '') &&
+      members.every((osd) => up.has(osd)),
+  )
+}
+
+/** Groups that clients reach now, and not without these OSDs. */
+export function groupsLostWith(map: CephMap, taken: ReadonlySet<number>): string[] {
+  const up = upOsds(map)
+  const { pgs, pools } = map
+  const floors = new Map(pools.map(({ id, minSize }) => [id, minSize]))
+  return eachGroup(map)
+    .filter(({ index, members }) => {
+      const serving = members.filter((osd) => up.has(osd))
+      const floor = floors.get(pgs.poolIds[index] as number) ?? 0
+      return serving.length >= floor && serving.filter((osd) => !taken.has(osd)).length < floor
+    })
+    .map(({ index }) => `${pgs.poolIds[index]}.${pgs.pgNumbers[index]?.toString(16)}`)
+}
+
+function eachGroup({ pgs }: CephMap): { readonly index: number; readonly members: readonly number[] }[] {
+  return Array.from({ length: pgs.count }, (_, index) => ({
+    index,
+    members: [...pgs.acting.slice(pgs.offsets[index], pgs.offsets[index + 1])].filter((osd) => osd !== noOsd),
+  }))
+}

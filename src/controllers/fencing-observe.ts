@@ -1,0 +1,209 @@
+import type { Deployment } from '../api/apps.ts'
+import type { Lease, Node, Pod } from '../api/core.ts'
+import { ledgerName } from '../api/disruption-ledger.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import {
+  type Machine,
+  type MachineDisruptionBudget,
+  type MachineHealthCheck,
+  medik8sLeaseNamespace,
+  type NodeHealthCheck,
+} from '../api/machines.ts'
+import { keyOf, keyText, type ResourceType } from '../api/resource-type.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
+import type { Ledger } from '../domain/drain-lock/ledger.ts'
+import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
+import { type FencingObjects, parseFencing } from '../domain/fencing/parse-fencing.ts'
+import { parseFencingSettings } from '../domain/fencing/settings.ts'
+import type { CephEvidence, FencedCluster, FencedOsd, FencingSnapshot } from '../domain/fencing/snapshot.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
+import { indexOfOsd } from './ceph-drain-observe.ts'
+import { holdersOf } from './fencing-ledger.ts'
+import type { StorageLedger } from './storage-key.ts'
+
+/** A view of a kind that the API server may not know, or know in one of several versions. */
+export interface KindView<T extends KubeObject> extends WatchView<T> {
+  isServed(): boolean
+  /** In the version that is looked at. */
+  type(): ResourceType<T>
+}
+
+export interface FencingViews {
+  readonly clusters: WatchView<CephCluster>
+  /** Indexed by `namespace`. */
+  readonly osdDeployments: WatchView<Deployment>
+  /** Indexed by `osd`, as `indexOfOsd` says. */
+  readonly osdPods: WatchView<Pod>
+  readonly nodes: WatchView<Node>
+  readonly openshiftMachines: KindView<Machine>
+  readonly clusterApiMachines: KindView<Machine>
+  readonly budgets: KindView<MachineDisruptionBudget>
+  readonly openshiftHealthChecks: KindView<MachineHealthCheck>
+  readonly clusterApiHealthChecks: KindView<MachineHealthCheck>
+  readonly nodeHealthChecks: KindView<NodeHealthCheck>
+  readonly namespaces: WatchView<{ readonly name: string }>
+  /** Of medik8s. Where they cannot be read, it is paused instead. */
+  readonly leases: WatchView<Lease>
+}
+
+export interface FencingObservePorts {
+  readonly clock: Clock
+  readonly views: FencingViews
+  /** Undefined: ceph-drain does not run in this process, so nobody knows how Ceph is. */
+  readonly decisions: Pick<CephDecisions, 'latest'> | undefined
+  readonly ledger: StorageLedger | undefined
+  /** Why a cluster cannot have a budget, by `namespace/name`. */
+  readonly unmade?: ReadonlyMap<string, string>
+}
+
+export interface FencingLook {
+  readonly objects: FencingObjects
+  readonly snapshot: FencingSnapshot
+}
+
+/** Views without which nothing can be said of any machine, and that have not been read yet. */
+export function unreadViews({ leases: _, namespaces: __, ...needed }: FencingViews): string[] {
+  return Object.entries(needed as Readonly<Record<string, WatchView<unknown>>>)
+    .filter(([, view]) => !view.synced)
+    .map(([name]) => name)
+}
+
+/** `fresh` is the ledger as it was read just now, where that matters. */
+export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): FencingLook {
+  const { clock, views } = ports
+  const ledger = fresh ?? observeLedger(ports.ledger)
+  const clusters = [...views.clusters.list()]
+    .sort((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1))
+    .map((cluster) => observeCluster(ports, cluster, ledger))
+  const objects: FencingObjects = {
+    nowMs: clock.now(),
+    clusters,
+    openshiftMachines: served(views.openshiftMachines),
+    clusterApiMachines: served(views.clusterApiMachines),
+    nodes: [...views.nodes.list()],
+    budgets: [...views.budgets.list()],
+    openshiftHealthChecks: [...views.openshiftHealthChecks.list()],
+    clusterApiHealthChecks: [...views.clusterApiHealthChecks.list()],
+    nodeHealthChecks: [...views.nodeHealthChecks.list()],
+    leases: areLeasesReadable(views) ? [...views.leases.list()] : undefined,
+  }
+  return { objects, snapshot: parseFencing(objects) }
+}
+
+function served<T extends KubeObject>(view: KindView<T>): readonly T[] | undefined {
+  return view.isServed() ? [...view.list()] : undefined
+}
+
+export function areLeasesExpected({ namespaces }: Pick<FencingViews, 'namespaces'>): boolean {
+  return namespaces.get({ name: medik8sLeaseNamespace }) !== undefined
+}
+
+function areLeasesReadable(views: FencingViews): boolean {
+  return areLeasesExpected(views) && views.leases.synced
+}
+
+function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | undefined {
+  if (ledger === undefined) return undefined
+  if (!ledger.view.synced) return unknown('the ledger has not been read yet')
+  return parseLedger(ledger.view.get({ name: ledgerName }))
+}
+
+function observeCluster(
+  { views, decisions, unmade }: FencingObservePorts,
+  cluster: CephCluster,
+  ledger: Observed<Ledger> | undefined,
+): FencedCluster {
+  const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
+  const decided = decisions?.latest(`${namespace}/${name}`)
+  const id = { namespace, name, uid }
+  const whyNoBudget = views.budgets.isServed()
+    ? unmade?.get(`${namespace}/${name}`)
+    : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
+  return {
+    ...id,
+    isBeingDeleted: deletionTimestamp !== undefined,
+    settings: parseFencingSettings(cluster),
+    evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
+    osds: osdsOf(views, namespace, decided),
+    ...(ledger === undefined ? {} : { heldBy: holdersOf(ledger, id, decided) }),
+  }
+}
+
+function evidenceOf(
+  decided: CephDecided | 'none' | undefined,
+  whyNoBudget: string | undefined,
+): Observed<CephEvidence> {
+  if (decided === undefined) return unknown('ceph-drain does not run beside it')
+  if (decided === 'none') return unknown('ceph-drain has not looked at it yet')
+  const { ceph } = decided.snapshot
+  if (!ceph.known) return ceph
+  if (decided.cephAskedAtMs === undefined) return unknown('it has never answered')
+  const { pgs, upOsds } = ceph.value
+  return known({ lookedAtMs: decided.cephAskedAtMs, upOsds: new Set(upOsds), isClean: cleanliness() })
+
+  function cleanliness(): Observed<boolean> {
+    // Without a budget no fence can be remembered, and a second could follow before Ceph notices the first.
+    if (whyNoBudget !== undefined) return unknown(whyNoBudget)
+    return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
+  }
+}
+
+function osdsOf(
+  { osdDeployments, osdPods }: Pick<FencingViews, 'osdDeployments' | 'osdPods'>,
+  namespace: string,
+  decided: CephDecided | undefined,
+): FencedOsd[] {
+  const domains = domainsOf(decided)
+  const placed = new Map(decided?.snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
+  return osdDeployments.byIndex('namespace', namespace).flatMap((deployment): FencedOsd[] => {
+    const [index = ''] = indexOfOsd(deployment)
+    const pods = osdPods.byIndex('osd', index)
+    const parsed = parseOsd(deployment, pods)
+    if (!('osd' in parsed)) return []
+    const { id, isReady, nodeName } = parsed.osd
+    const domain = domains.get(id)
+    const nodes = isReady ? [] : nodesOf(pods)
+    // While no pod of it is ready, an OSD that Ceph has up may still run wherever one of its pods is.
+    if (nodes.length > 1) return nodes.map((node) => ({ id, isReady, nodeName: known(node), domain }))
+    return [{ id, isReady, nodeName: nodeName.known ? nodeName : (placed.get(id) ?? nodeName), domain }]
+  })
+}
+
+function nodesOf(pods: readonly Pod[]): string[] {
+  return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
+}
+
+/** Only in the words in which the storage key is scoped: those of the type that Ceph told last. */
+function domainsOf(decided: CephDecided | undefined): ReadonlyMap<number, string> {
+  if (decided === undefined || decided.decision.failureDomainType !== decided.domainType) return new Map()
+  return new Map(decided.decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
+}
+
+/** What is looked at of a node; heartbeats are left out. */
+export function slimFencedNode({ apiVersion, kind, metadata, status }: Node): Node {
+  const { name, uid, labels } = metadata
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const { lastTransitionTime } = ready ?? {}
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(uid === undefined ? {} : { uid }), ...(labels === undefined ? {} : { labels }) },
+    status: {
+      conditions:
+        ready === undefined
+          ? []
+          : [
+              {
+                type: 'Ready',
+                status: ready.status,
+                ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+              },
+            ],
+      ...(status?.nodeInfo === undefined ? {} : { nodeInfo: { ...status.nodeInfo } }),
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import { machineBudgetStatus } from './budget-status.ts'
+import { chooseTargets, type SickNode, sickNodes } from './choose-target.ts'
+import { decideGates } from './decide-gates.ts'
+import type { ClusterAnswer, Fence, FencingDecision, LabelChange } from './decision.ts'
+import { fenceLabelValue, isFormerKey } from './fence-labels.ts'
+import { fencesOf } from './fences.ts'
+import { createFencingIndex, type FencingIndex } from './fencing-index.ts'
+import { type ClusterVerdict, judgeCluster } from './judge-cluster.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
+import { nodeAnswers } from './node-answers.ts'
+import { fencingProblems } from './problems.ts'
+import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
+
+/** How often everything is looked at although nothing changed. */
+const recheckSeconds = 60
+
+export interface JudgedCluster {
+  readonly labelled: LabelledCluster
+  readonly fences: readonly Fence[]
+  readonly verdict: ClusterVerdict
+  readonly machines: StorageMachines
+}
+
+/** The machines with OSDs of a cluster. */
+interface StorageMachines {
+  /** In the namespace of the budget. */
+  readonly expected: number
+  readonly ready: number
+  readonly unlabelled: MachineView | undefined
+}
+
+export interface FencingJudge {
+  /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */
+  decide(snapshot: FencingSnapshot): FencingDecision
+}
+
+/** Which machines may be fenced, by whom, and why. */
+export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
+  return createFencingJudge().decide(snapshot)
+}
+
+export function createFencingJudge(): FencingJudge {
+  const lookAt = createFencingIndex()
+  let before: FencingDecision['nodes'] = []
+  return {
+    decide(snapshot) {
+      const decision = decideAll(lookAt(snapshot), before)
+      before = decision.nodes
+      return decision
+    },
+  }
+}
+
+function decideAll(index: FencingIndex, before: FencingDecision['nodes']): FencingDecision {
+  const { snapshot, clusters } = index
+  const { labels, storage } = lookAtMachines(index)
+  const sick = sickNodes(index)
+  const judged = clusters.map((labelled) => judge(index, labelled, { sick, storage }))
+  const fences = judged.flatMap((one) => one.fences)
+  const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
+  const targets = chooseTargets(sick, maySpare, fences)
+  const isServed = snapshot.areMachinesServed
+  const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
+  return {
+    clusters: snapshot.clusters.map((cluster) => {
+      const answer = answers.get(cluster)
+      if (answer === undefined) return handedBack(cluster)
+      return isServed ? answer : machinesAbsent(cluster)
+    }),
+    labels,
+    gates: decideGates(index, isServed ? sick : [], targets),
+    nodes: nodeAnswers(index, { judged, sick, targets, before }),
+    orphanBudgets: orphanBudgets(snapshot, clusters),
+    fences,
+    problems: fencingProblems(snapshot, clusters),
+    recheckAfterSeconds: recheckSeconds,
+  }
+}
+
+function judge(
+  index: FencingIndex,
+  labelled: LabelledCluster,
+  { sick, storage }: { readonly sick: readonly SickNode[]; readonly storage: readonly StorageMachines[] },
+): JudgedCluster {
+  const fences = fencesOf(index, labelled)
+  const machines = storage[labelled.at] as StorageMachines
+  const verdict = judgeCluster(labelled, {
+    nowMs: index.snapshot.nowMs,
+    fences,
+    sick,
+    unlabelled: machines.unlabelled,
+  })
+  return { labelled, fences, verdict, machines }
+}
+
+/** One look at all machines: which labels change, and what each cluster has of them. */
+function lookAtMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
+  readonly labels: readonly LabelChange[]
+  readonly storage: readonly StorageMachines[]
+} {
+  const labels: LabelChange[] = []
+  const storage = clusters.map(() => ({ expected: 0, ready: 0, unlabelled: undefined as MachineView | undefined }))
+  for (const { machine, occupancy, change } of machines) {
+    if (change !== undefined) labels.push(change)
+    const { runs, unknown } = occupancy
+    if (runs.length + unknown.length === 0) continue
+    const isReady = isReadyNow(machine)
+    for (const at of unknown) {
+      const labelled = clusters[at] as LabelledCluster
+      if (machine.labels[labelled.key] === fenceLabelValue) count(machine, labelled, isReady)
+    }
+    for (const at of runs) {
+      const labelled = clusters[at] as LabelledCluster
+      count(machine, labelled, isReady)
+      const own = storage[at] as (typeof storage)[number]
+      if (own.unlabelled === undefined && machine.labels[labelled.key] !== fenceLabelValue) own.unlabelled = machine
+    }
+  }
+  return { labels, storage }
+
+  function count({ namespace }: MachineView, { at, cluster }: LabelledCluster, isReady: boolean): void {
+    const own = storage[at]
+    if (own === undefined || namespace !== cluster.settings.budgetNamespace) return
+    own.expected += 1
+    if (isReady) own.ready += 1
+  }
+}
+
+/** A former budget stays until there is another, so that no fence is forgotten and no machine is without one. */
+function orphanBudgets({ budgets }: FencingSnapshot, labelled: readonly LabelledCluster[]) {
+  const needed = new Set(
+    labelled.flatMap(({ budget, formerBudgets }) => (budget === undefined ? formerBudgets : [budget])),
+  )
+  return budgets
+    .filter((budget) => budget.isOurs && !needed.has(budget))
+    .map(({ namespace, name }) => ({ namespace, name }))
+}
+
+function answerOf(one: JudgedCluster): ClusterAnswer {
+  const { labelled, fences, verdict, machines } = one
+  const { cluster, budgetName } = labelled
+  const { namespace, name, uid, settings } = cluster
+  const maxUnavailable = verdict.maySpare ? 1 : 0
+  const disrupted = fences.filter(({ isOver }) => !isOver).map(({ machine }) => machine)
+  return {
+    namespace,
+    name,
+    uid,
+    budget: {
+      namespace: settings.budgetNamespace,
+      name: budgetName,
+      labelKey: selectedKey(one),
+      maxUnavailable,
+      status: machineBudgetStatus({ maxUnavailable, ...machines, disrupted }),
+    },
+    reason: verdict.reason,
+    explanation: verdict.explanation,
+  }
+}
+
+/** The key that the machines carry already: a new one only when all of them do. */
+function selectedKey({ labelled: { cluster, key, budget }, machines: { unlabelled } }: JudgedCluster): string {
+  const seen = budget?.labelKey
+  return unlabelled !== undefined && seen !== undefined && isFormerKey(seen, cluster) ? seen : key
+}
+
+function handedBack({ namespace, name, uid, settings }: FencedCluster): ClusterAnswer {
+  const explanation =
+    settings.isExternal === true
+      ? 'The cluster is external: its OSDs run on no machine here.'
+      : 'spec.disruptionManagement.manageMachineDisruptionBudgets is false: fencing is not looked after here.'
+  return { namespace, name, uid, budget: undefined, reason: 'HandedBack', explanation }
+}
+
+function machinesAbsent({ namespace, name, uid }: FencedCluster): ClusterAnswer {
+  const explanation = 'The API server knows no kind of Machine, so there is nothing to fence.'
+  return { namespace, name, uid, budget: undefined, reason: 'MachinesAbsent', explanation }
+}

@@ -1,0 +1,31 @@
+/** How what we set is told from what others set. Only what carries one of these is ever taken back. */
+export const marks = {
+  /** On a Machine: the label keys that we put there, joined by commas. */
+  labels: 'cofferdam.io/fence-labels',
+  /** On a Machine or a health check: what else of ours is on it, `skip-remediation` or `paused`. */
+  setByUs: 'cofferdam.io/set-by-fencing',
+  /** On a machine budget: the CephCluster it is for. */
+  clusterUid: 'cofferdam.io/cephcluster-uid',
+  /** On a machine budget: fences that are not over, as JSON. */
+  fences: 'cofferdam.io/fences',
+} as const
+
+/** What is written in `marks.setByUs`. */
+export const gateMarks = { skip: 'skip-remediation', pause: 'paused' } as const
+/** Remediators look whether their annotation is there; its value tells who set it. */
+export const gateValue = 'cofferdam'
+
+/** The name of our lifecycle hook on a Machine. */
+export const hookName = 'cofferdam-fencing'
+export const hookOwner = 'cofferdam.io/fencing'
+/** Our entry among the `pauseRequests` of a NodeHealthCheck. */
+export const pauseRequest = 'cofferdam: storage cannot spare a node now'
+/** Who holds a Lease of ours. */
+export const leaseHolder = 'cofferdam'
+/** Of Cluster API, and read by OpenShift's health checks as well. */
+export const pausedAnnotation = 'cluster.x-k8s.io/paused'
+export const skipAnnotation = 'cluster.x-k8s.io/skip-remediation'
+/** On a CephCluster: Rook's two older labels are written as well. */
+export const rookLabelsAnnotation = 'cofferdam.io/rook-fence-labels'
+/** On a health check of OpenShift: hosts are rebooted, and no Machine is deleted. */
+export const remediationStrategyAnnotation = 'machine.openshift.io/remediation-strategy'

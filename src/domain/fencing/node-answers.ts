@@ -1,0 +1,92 @@
+import type { SickNode } from './choose-target.ts'
+import type { JudgedCluster } from './decide.ts'
+import type { FenceAnswer } from './decision.ts'
+import type { FencingIndex } from './fencing-index.ts'
+import type { Occupancy } from './occupancy.ts'
+
+type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>
+
+interface Judged {
+  /** In the order of the clusters. */
+  readonly judged: readonly JudgedCluster[]
+  readonly sick: readonly SickNode[]
+  readonly targets: ReadonlySet<string>
+  /** Those of the last time; what is the same is taken from there. */
+  readonly before: readonly FenceAnswer[]
+}
+
+const underWay: Words = { mayFence: true, reason: 'FenceUnderWay', explanation: 'It is being fenced.', wayOut: '' }
+const empty: Words = {
+  mayFence: true,
+  reason: 'MachineHasNoOsds',
+  explanation: 'No OSD runs on it any more, so storage does not hold it back.',
+  wayOut: '',
+}
+const allowed: Words = {
+  mayFence: true,
+  reason: 'FenceAllowed',
+  explanation: 'All placement groups are clean: one machine may be fenced.',
+  wayOut: '',
+}
+
+/** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
+export function nodeAnswers(index: FencingIndex, { judged, sick, targets, before }: Judged): readonly FenceAnswer[] {
+  const isSick = new Set(sick.map(({ node }) => node.name))
+  const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
+  const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
+  const special = new Set([...fenced, ...targets, ...isSick])
+  const refusals = new Map<Occupancy, Words | undefined>()
+  const answers: FenceAnswer[] = []
+  for (const { node, machine, occupancy } of index.placedNodes) {
+    if (occupancy.concerned.length === 0) continue
+    const words =
+      occupancy.isInUse && !special.has(node) ? (refusalOf(occupancy) ?? allowed) : wordsFor(node, occupancy)
+    const known = before[answers.length]
+    const isKnown = known?.node === node && known.machine === machine && says(known, words)
+    answers.push(isKnown ? known : built(node, machine, words))
+  }
+  return answers
+
+  function wordsFor(name: string, occupancy: Occupancy): Words {
+    if (fenced.has(name)) return underWay
+    if (!occupancy.isInUse) return empty
+    if (targets.has(name)) return allowed
+    return refusalOf(occupancy) ?? (isSick.has(name) ? inTurn : allowed)
+  }
+
+  function refusalOf(occupancy: Occupancy): Words | undefined {
+    if (refusals.has(occupancy)) return refusals.get(occupancy)
+    const refusing = judged.find(
+      ({ verdict }, at) => !verdict.maySpare && (occupancy.runs.includes(at) || occupancy.unknown.includes(at)),
+    )
+    const words = refusing === undefined ? undefined : { ...refusing.verdict, mayFence: false }
+    refusals.set(occupancy, words)
+    return words
+  }
+}
+
+function built(
+  node: string,
+  machine: string | undefined,
+  { mayFence, reason, explanation, wayOut }: Words,
+): FenceAnswer {
+  return { node, machine, mayFence, reason, explanation, wayOut }
+}
+
+function says(known: Words, { mayFence, reason, explanation, wayOut }: Words): boolean {
+  return (
+    known.mayFence === mayFence &&
+    known.reason === reason &&
+    known.explanation === explanation &&
+    known.wayOut === wayOut
+  )
+}
+
+function wordsInTurn(first: readonly string[]): Words {
+  return {
+    mayFence: false,
+    reason: 'FenceInTurn',
+    explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} comes first.`,
+    wayOut: 'Its turn comes when Ceph is clean again.',
+  }
+}
