@@ -54,6 +54,8 @@ export interface FencingStageOptions extends FencedClusterShape {
   /** Further clusters with OSDs on the same nodes, by namespace. */
   readonly beside?: readonly { readonly namespace: string; readonly name: string }[]
   readonly seed?: number
+  /** Seconds between looks of the oracle at Ceph itself, which is what costs most. Default 2. */
+  readonly truthEvery?: number
   /** Whether the operator's own kinds are installed with it. Default: all. */
   readonly withoutBudgets?: boolean
 }
@@ -102,8 +104,6 @@ export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
 }
 
 const stepMs = 1_000
-/** The truth is asked for less often: it is what costs most. */
-const looksEvery = 2
 
 /** A Ceph cluster with machines behind its nodes, all up and clean, before any operator has come. */
 export async function openFencingStage(options: FencingStageOptions = {}): Promise<FencingStage> {
@@ -114,7 +114,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     volumes = 'follow',
     seed = 1,
   } = options
-  const { storage = 4, compute = 0, domain = 'host', beside = [] } = options
+  const { storage = 4, compute = 0, domain = 'host', beside = [], truthEvery = 2 } = options
   const descriptions = [{ namespace: 'rook-ceph', name: 'rook-ceph' }, ...beside].map(({ namespace, name }) =>
     parseClusterFile(clusterFile(options, namespace, name), 'the scenario'),
   )
@@ -236,7 +236,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   function look(): void {
     operators.look()
     steps += 1
-    if (isLooking || steps % looksEvery !== 0) return
+    if (isLooking || steps % truthEvery !== 0) return
     lookAtHealth()
     isLooking = true
     looking = judge.look().finally(() => {
