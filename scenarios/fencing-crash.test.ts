@@ -71,7 +71,7 @@ const whole = {
   leases: [],
 }
 
-/** After every sixth write, from another one on in each of the tests: all of them would take minutes. */
+/** After every eighth write, from another one on in each of the tests: all of them would take minutes. */
 async function tellAll(
   style: RemediatorStyle,
   first: number,
@@ -79,7 +79,7 @@ async function tellAll(
 ) {
   const differing: unknown[] = []
   let writes = first
-  for (; writes < 120; writes += 6) {
+  for (; writes < 120; writes += 8) {
     const { wasHit, outcome } = await tell(style, (operator) => befall(operator, writes))
     if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
     if (!wasHit) break
@@ -89,7 +89,7 @@ async function tellAll(
 
 const styles: readonly [RemediatorStyle, number][] = [
   ['budget', 0],
-  ['medik8s', 2],
+  ['medik8s', 3],
 ]
 
 describe.each(styles)('two fences of %s come to the same end', (style, first) => {
@@ -100,7 +100,7 @@ describe.each(styles)('two fences of %s come to the same end', (style, first) =>
   }, 120_000)
 
   it('when the operator stands still for ten seconds in between, and goes on with what it knew', async () => {
-    const { differing, writes } = await tellAll(style, first + 3, (operator, count) => operator.freezeAfter(count))
+    const { differing, writes } = await tellAll(style, first + 5, (operator, count) => operator.freezeAfter(count))
     expect(differing).toEqual([])
     expect(writes).toBeGreaterThan(15)
   }, 120_000)

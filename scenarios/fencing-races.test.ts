@@ -24,7 +24,7 @@ const phase = () => stage.phaseOf('reboot')
 /** Whoever asked for the node reboots it as soon as he may. */
 async function rebootWhenDrained(node: string, withinSeconds = 600): Promise<void> {
   await stage.until('the request is granted', () => phase() === 'Drained', withinSeconds)
-  stage.world.kubelet.reboot(node, 20)
+  stage.reboot(node, 20)
   await stage.until('the request is completed', () => phase() === 'Completed', 400)
 }
 

@@ -15,7 +15,7 @@ const compute = 5
 /** What others set before: none of it is ours to change. */
 async function plant(): Promise<void> {
   const { api, views, kinds, oracle } = stage
-  for (const { metadata } of [...views.of(kinds.machines).values()]) {
+  for (const { metadata } of Array.from(views.of(kinds.machines).values())) {
     const { name, namespace = '' } = metadata
     const annotations = {
       'example.com/rack': 'r7',
@@ -139,7 +139,7 @@ it('without leases a node health check is paused as a whole while nobody may go,
   await stage.api.patch(nodeHealthChecks, key, { type: 'merge', body: { spec: { pauseRequests: ['bob: not today'] } } })
   stage.operate()
   await stage.until('one machine may go', stage.isOpen, 60)
-  stage.ceph[0]?.controls.failDisk(2)
+  stage.failDisk(2)
   await stage.until('the budget is closed', () => !stage.isOpen(), 60)
   stage.sicken('storage-1')
   await stage.until('it is asked to pause', async () => (await requests()).length === 2, 60)

@@ -80,6 +80,9 @@ export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
   heal(...names: readonly string[]): void
   /** The machine is dead, and all that ran there. */
   kill(node: string): void
+  reboot(node: string, downSeconds: number): void
+  /** Of the first cluster. */
+  failDisk(osd: number): void
   /** Commands of the operator to Ceph go unanswered until it may answer again. */
   silenceCeph(namespace?: string): void
   letCephAnswer(namespace?: string): void
@@ -215,6 +218,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
       name,
       commands: (ceph[at] as SimulatedCeph).commands,
       views,
+      isOn: world.kubelet.isOn,
       domains: new Map(osds.map(({ id, location }) => [id, location[domain]])),
     }),
   )
@@ -298,7 +302,18 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     heal(...names) {
       for (const name of names) world.kubelet.setReady(name, true)
     },
-    kill: (node) => world.kubelet.powerOff(node),
+    kill(node) {
+      judge.mishap()
+      world.kubelet.powerOff(node)
+    },
+    reboot(node, downSeconds) {
+      judge.mishap()
+      world.kubelet.reboot(node, downSeconds)
+    },
+    failDisk(osd) {
+      judge.mishap()
+      ceph[0]?.controls.failDisk(osd)
+    },
     silenceCeph: (namespace = 'rook-ceph') => lines.get(namespace)?.cut(),
     letCephAnswer: (namespace = 'rook-ceph') => lines.get(namespace)?.mend(),
     budgetObject,
