@@ -24,7 +24,7 @@ const isFenced = (name: string) => () => !isMachine(name)
 describe('the data decides', () => {
   it('while copies are missing elsewhere a sick machine stays, and it goes when all data is clean again', async () => {
     await openGuarded({ outAfterSeconds: 150 })
-    stage.ceph[0]?.controls.failDisk(3)
+    stage.failDisk(3)
     await stage.until('the budget is closed', () => !stage.isOpen(), 60)
     stage.sicken('storage-1')
     await stage.seconds(110)
@@ -201,7 +201,7 @@ describe('what others do', () => {
 
     await openGuarded({ storage: 3, remediator: 'medik8s-without-leases', notReadySeconds: 900 })
     stage.remediator?.controls.setListening(false)
-    stage.ceph[0]?.controls.failDisk(2)
+    stage.failDisk(2)
     stage.sicken('storage-1')
     await stage.until('it is told', async () => (await stage.told('workers')).join().includes('nobody listens'), 240)
     expect(stage.oracle.violations).toEqual([])

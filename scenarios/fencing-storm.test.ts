@@ -15,7 +15,7 @@ const compute = 5
 /** What others set before: none of it is ours to change. */
 async function plant(): Promise<void> {
   const { api, views, kinds, oracle } = stage
-  for (const { metadata } of [...views.of(kinds.machines).values()]) {
+  for (const { metadata } of Array.from(views.of(kinds.machines).values())) {
     const { name, namespace = '' } = metadata
     const annotations = {
       'example.com/rack': 'r7',
@@ -99,6 +99,34 @@ describe('ten nodes are sick at once, and their OSDs run: those without OSDs go 
   )
 })
 
+it('the oracle is not blind: without an operator it sees machines of several domains go at once, and data out of reach', async () => {
+  stage = await openFencingStage({ storage: 4, remediator: 'openshift', notReadySeconds: 60 })
+  stage.sicken(...storageNodes(4))
+  await stage.seconds(70)
+  expect(taken()).toHaveLength(4)
+  expect(stage.oracle.violations.join()).toMatch(/before all was clean.*fell below its floor/)
+})
+
+it('a health check of OpenShift that reboots hosts cannot be told which: it waits until only one of them is sick', async () => {
+  stage = await openFencingStage({
+    storage: 3,
+    remediator: 'openshift',
+    remedy: 'reboot',
+    notReadySeconds: 60,
+    timings: { rebootSeconds: 30 },
+  })
+  stage.operate()
+  await stage.until('one machine may go', stage.isOpen, 60)
+  stage.sicken('storage-1', 'storage-2')
+  await stage.seconds(150)
+  expect(taken()).toEqual([])
+  stage.heal('storage-2')
+  await stage.until('the one that is sick is rebooted', () => taken().length === 1, 150)
+  await stage.until('one machine may go again', stage.isOpen, 300)
+  expect(taken()).toEqual(['storage-1'])
+  expect(stage.oracle.violations).toEqual([])
+})
+
 it('without leases a node health check is paused as a whole while nobody may go, and nobody else is unpaused', async () => {
   stage = await openFencingStage({
     storage: 3,
@@ -111,7 +139,7 @@ it('without leases a node health check is paused as a whole while nobody may go,
   await stage.api.patch(nodeHealthChecks, key, { type: 'merge', body: { spec: { pauseRequests: ['bob: not today'] } } })
   stage.operate()
   await stage.until('one machine may go', stage.isOpen, 60)
-  stage.ceph[0]?.controls.failDisk(2)
+  stage.failDisk(2)
   await stage.until('the budget is closed', () => !stage.isOpen(), 60)
   stage.sicken('storage-1')
   await stage.until('it is asked to pause', async () => (await requests()).length === 2, 60)

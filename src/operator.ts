@@ -2,14 +2,7 @@ import { hasReason } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
 import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
-import {
-  type CephCluster,
-  cephClusters,
-  cephFilesystems,
-  cephNfses,
-  cephObjectStores,
-  cephRbdMirrors,
-} from './api/rook.ts'
+import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
 import { appLockKeeperPermissions } from './controllers/app-lock-keeper.ts'
@@ -20,7 +13,6 @@ import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './control
 import { createDrainDetection, drainDetectionPermissions } from './controllers/drain-detection.ts'
 import { defaultDrainLockSettings } from './controllers/drain-lock-settings.ts'
 import { fencingPermissions } from './controllers/fencing.ts'
-import { evidenceCalmMs } from './controllers/fencing-evidence.ts'
 import { createFenceGate } from './controllers/fencing-gate.ts'
 import { guardCertificatesPermissions } from './controllers/guard-certificates.ts'
 import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
@@ -37,7 +29,6 @@ import { createStorageFacts } from './controllers/storage-facts.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
-import { parseFencingSettings } from './domain/fencing/settings.ts'
 import { applyBudgets } from './kube/apply-budgets.ts'
 import { dryRunApi } from './kube/dry-run-api.ts'
 import type { KubeApi } from './kube/kube-api.ts'
@@ -54,7 +45,7 @@ import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
-import { fencingControllers } from './wiring/fencing.ts'
+import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
@@ -384,12 +375,7 @@ function controllerBuilders(
         },
         ...(usesLedger || runs('fencing') ? { decisions } : {}),
         ...(usesLedger ? { ledger: { view: views.ledgers(), store: store(), renewMs: settings.renewMs } } : {}),
-        ...(runs('fencing')
-          ? {
-              calmMs: evidenceCalmMs,
-              isLookWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
-            }
-          : {}),
+        ...(runs('fencing') ? evidenceForFencing : {}),
       }),
     'ceph-static-budgets': () =>
       createCephStaticBudgets({

@@ -5,7 +5,7 @@ import { createMetrics } from '../../src/observability/metrics.ts'
 import { controllerNames, startOperator } from '../../src/operator.ts'
 import { seededRandom } from '../../src/runtime/random.ts'
 import type { VirtualClock } from '../../src/runtime/virtual-clock.ts'
-import { openLine } from './cut-line.ts'
+import { type CutLine, openLine } from './cut-line.ts'
 import { type RoughRoad, roughen } from './fencing-rough-road.ts'
 import { createFreezable } from './freezable.ts'
 import type { StagedOperator } from './lock-stage.ts'
@@ -44,6 +44,16 @@ interface Process {
   isBuried: boolean
 }
 
+/** Events are news, not deeds: they get through or not like all the rest, but are not counted. */
+function untold(line: CutLine, api: KubeApi): KubeApi {
+  const counted = line.api(api)
+  return {
+    ...counted,
+    create: (type, ...args) =>
+      type.plural === 'events' && !line.isCut ? api.create(type, ...args) : counted.create(type, ...args),
+  }
+}
+
 /** The processes of the operator, with all of its controllers; each may die or stand still at any write. */
 export function stageFencingOperators(ports: FencingOperatorsPorts): FencingOperators {
   const { clock } = ports
@@ -56,7 +66,7 @@ export function stageFencingOperators(ports: FencingOperatorsPorts): FencingOper
     const number = processes.length
     const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
     const operator = startOperator({
-      api: process.api(line.api(api)),
+      api: process.api(untold(line, api)),
       clock: process.clock,
       random: seededRandom(101 + number),
       log: createLog('silent'),

@@ -26,6 +26,8 @@ export interface FencingOracle {
   readonly openings: () => number
   /** The power of a node is cut by whoever remediates. Tell it before it is. */
   cut(node: string): void
+  /** Something breaks that nobody decided: it takes a while until anybody can know. */
+  mishap(): void
   /** The operator has asked Ceph of this cluster for its placement groups. */
   asked(namespace: string): void
   /** What others set, as it must be found again at any time: what is wrong with it, or nothing. */
@@ -59,6 +61,7 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
   const leaseView = views.of(leases)
   const start = clock.now()
   let openings = 0
+  let mishapMs = Number.NEGATIVE_INFINITY
 
   const blame = (sentence: string) => {
     if (violations.some((known) => known.endsWith(sentence))) return
@@ -82,16 +85,18 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
   function cut(node: string): void {
     for (const truth of truths) {
       const map = truth.map()
-      const up = map === undefined ? new Set<number>() : upOsds(map)
-      const lost = truth.osdsOn(node).filter((pod) => up.has(osdOf(pod)))
-      if (map === undefined || lost.length === 0 || !isOn(node)) continue
+      const serving = truth.serving()
+      const lost = truth.osdsOn(node).filter((pod) => serving.has(osdOf(pod)))
+      if (map === undefined || lost.length === 0) continue
       if (truth === truths[0]) taken.push(node)
       const domain = truth.domainOf(osdOf(lost[0] as (typeof lost)[number]))
       const before = underWay.get(truth)
       if (before !== undefined && before.domain !== domain) {
         blame(`${node} of ${domain} was taken from ${truth.name} before all was clean after ${before.node}`)
       }
-      for (const group of groupsLostWith(map, new Set(lost.map(osdOf)))) {
+      // Whoever was let through a moment before something else broke could not be called back.
+      const isExcused = clock.now() - mishapMs < patienceMs
+      for (const group of isExcused ? [] : groupsLostWith(map, serving, new Set(lost.map(osdOf)))) {
         blame(`placement group ${group} of ${truth.name} fell below its floor when ${node} was taken`)
       }
       underWay.set(truth, { node, domain, atMs: clock.now() })
@@ -177,6 +182,9 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
     taken,
     openings: () => openings,
     cut,
+    mishap() {
+      mishapMs = clock.now()
+    },
     asked(namespace) {
       const truth = truths.find((each) => each.namespace === namespace)
       if (truth === undefined) return

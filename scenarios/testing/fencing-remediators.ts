@@ -35,6 +35,8 @@ export interface RemediatorOptions {
 
 /** All of its machines may be sick at once: what it must not do is for others to say. */
 const anyNumber = '100%'
+/** On a health check of OpenShift: hosts are rebooted in place, their Machines stay. */
+const rebootsInstead = { 'machine.openshift.io/remediation-strategy': 'external-baremetal' }
 const sickStates = ['False', 'Unknown'] as const
 
 export function machineApiOf(style: RemediatorStyle): MachineApi {
@@ -44,7 +46,7 @@ export function machineApiOf(style: RemediatorStyle): MachineApi {
 /** What is there before whoever remediates comes: his namespace and his object. */
 export async function seedRemediator(
   api: KubeApi,
-  { style, notReadySeconds, kinds }: RemediatorOptions,
+  { style, remedy, notReadySeconds, kinds }: RemediatorOptions,
 ): Promise<void> {
   if (style === 'medik8s') {
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
@@ -66,7 +68,11 @@ export async function seedRemediator(
     const check: MachineHealthCheck = {
       apiVersion: apiVersionOf(kinds.healthChecks),
       kind: kinds.healthChecks.kind,
-      metadata: { name: 'workers', namespace: kinds.namespace, annotations: { 'example.com/owner': 'bob' } },
+      metadata: {
+        name: 'workers',
+        namespace: kinds.namespace,
+        annotations: { 'example.com/owner': 'bob', ...(remedy === 'reboot' ? rebootsInstead : {}) },
+      },
       spec: {
         ...(kinds.api === 'cluster-api' ? { clusterName: 'cluster' } : {}),
         selector: {},

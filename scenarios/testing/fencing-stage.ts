@@ -54,6 +54,8 @@ export interface FencingStageOptions extends FencedClusterShape {
   /** Further clusters with OSDs on the same nodes, by namespace. */
   readonly beside?: readonly { readonly namespace: string; readonly name: string }[]
   readonly seed?: number
+  /** Seconds between looks of the oracle at Ceph itself, which is what costs most. Default 2. */
+  readonly truthEvery?: number
   /** Whether the operator's own kinds are installed with it. Default: all. */
   readonly withoutBudgets?: boolean
 }
@@ -78,6 +80,9 @@ export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
   heal(...names: readonly string[]): void
   /** The machine is dead, and all that ran there. */
   kill(node: string): void
+  reboot(node: string, downSeconds: number): void
+  /** Of the first cluster. */
+  failDisk(osd: number): void
   /** Commands of the operator to Ceph go unanswered until it may answer again. */
   silenceCeph(namespace?: string): void
   letCephAnswer(namespace?: string): void
@@ -102,8 +107,6 @@ export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
 }
 
 const stepMs = 1_000
-/** The truth is asked for less often: it is what costs most. */
-const looksEvery = 2
 
 /** A Ceph cluster with machines behind its nodes, all up and clean, before any operator has come. */
 export async function openFencingStage(options: FencingStageOptions = {}): Promise<FencingStage> {
@@ -114,7 +117,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     volumes = 'follow',
     seed = 1,
   } = options
-  const { storage = 4, compute = 0, domain = 'host', beside = [] } = options
+  const { storage = 4, compute = 0, domain = 'host', beside = [], truthEvery = 2 } = options
   const descriptions = [{ namespace: 'rook-ceph', name: 'rook-ceph' }, ...beside].map(({ namespace, name }) =>
     parseClusterFile(clusterFile(options, namespace, name), 'the scenario'),
   )
@@ -215,6 +218,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
       name,
       commands: (ceph[at] as SimulatedCeph).commands,
       views,
+      isOn: world.kubelet.isOn,
       domains: new Map(osds.map(({ id, location }) => [id, location[domain]])),
     }),
   )
@@ -236,7 +240,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   function look(): void {
     operators.look()
     steps += 1
-    if (isLooking || steps % looksEvery !== 0) return
+    if (isLooking || steps % truthEvery !== 0) return
     lookAtHealth()
     isLooking = true
     looking = judge.look().finally(() => {
@@ -298,7 +302,18 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     heal(...names) {
       for (const name of names) world.kubelet.setReady(name, true)
     },
-    kill: (node) => world.kubelet.powerOff(node),
+    kill(node) {
+      judge.mishap()
+      world.kubelet.powerOff(node)
+    },
+    reboot(node, downSeconds) {
+      judge.mishap()
+      world.kubelet.reboot(node, downSeconds)
+    },
+    failDisk(osd) {
+      judge.mishap()
+      ceph[0]?.controls.failDisk(osd)
+    },
     silenceCeph: (namespace = 'rook-ceph') => lines.get(namespace)?.cut(),
     letCephAnswer: (namespace = 'rook-ceph') => lines.get(namespace)?.mend(),
     budgetObject,

@@ -16,6 +16,8 @@ export interface CephTruth {
   readonly look: () => Promise<CephMap | undefined>
   /** Of its OSDs, those whose pod is on this node. */
   readonly osdsOn: (node: string) => readonly Pod[]
+  /** Up, and on a machine that runs: a machine that fell silent a moment ago is still up in the map. */
+  readonly serving: () => ReadonlySet<number>
   readonly domainOf: (osd: number) => string
 }
 
@@ -24,12 +26,17 @@ export interface CephTruthPorts {
   readonly name: string
   readonly commands: CephCommands
   readonly views: Views
+  readonly isOn: (node: string) => boolean
   /** OSDs and the domain that each is in. */
   readonly domains: ReadonlyMap<number, string>
 }
 
-export function watchTruth({ namespace, name, commands, views, domains }: CephTruthPorts): CephTruth {
+export function watchTruth({ namespace, name, commands, views, isOn, domains }: CephTruthPorts): CephTruth {
   let latest: CephMap | undefined
+  const osdPods = () =>
+    [...views.of(pods).values()].filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['app'] === 'rook-ceph-osd',
+    )
   return {
     namespace,
     name,
@@ -40,11 +47,12 @@ export function watchTruth({ namespace, name, commands, views, domains }: CephTr
       latest = seen.value
       return latest
     },
-    osdsOn: (node) =>
-      [...views.of(pods).values()].filter(
-        ({ metadata, spec }) =>
-          metadata.namespace === namespace && metadata.labels?.['app'] === 'rook-ceph-osd' && spec.nodeName === node,
-      ),
+    osdsOn: (node) => osdPods().filter(({ spec }) => spec.nodeName === node),
+    serving() {
+      const up = latest === undefined ? new Set<number>() : upOsds(latest)
+      const running = osdPods().filter(({ spec }) => isOn(spec.nodeName ?? ''))
+      return new Set(running.map(osdOf).filter((osd) => up.has(osd)))
+    },
     domainOf: (osd) => domains.get(osd) ?? '',
   }
 }
@@ -73,9 +81,8 @@ export function isAllClean(map: CephMap): boolean {
   )
 }
 
-/** Groups that clients reach now, and not without these OSDs. */
-export function groupsLostWith(map: CephMap, taken: ReadonlySet<number>): string[] {
-  const up = upOsds(map)
+/** Groups that clients reach now through these OSDs, and not without those. */
+export function groupsLostWith(map: CephMap, up: ReadonlySet<number>, taken: ReadonlySet<number>): string[] {
   const { pgs, pools } = map
   const floors = new Map(pools.map(({ id, minSize }) => [id, minSize]))
   return eachGroup(map)
@@ -90,6 +97,6 @@ export function groupsLostWith(map: CephMap, taken: ReadonlySet<number>): string
 function eachGroup({ pgs }: CephMap): { readonly index: number; readonly members: readonly number[] }[] {
   return Array.from({ length: pgs.count }, (_, index) => ({
     index,
-    members: [...pgs.acting.slice(pgs.offsets[index], pgs.offsets[index + 1])].filter((osd) => osd !== noOsd),
+    members: Array.from(pgs.acting.slice(pgs.offsets[index], pgs.offsets[index + 1])).filter((osd) => osd !== noOsd),
   }))
 }

@@ -148,7 +148,8 @@ function closedUnlessOpen(writes: FencingWrites, { budget }: Answer): WantedMach
 /**
  * Everything that lets somebody through, as decided after it was announced.
  *
- * Guarantees: a budget is opened only where that decision still wants it; else what was announced is taken back.
+ * Guarantees: a budget is opened only where it was announced and that decision still wants it; else what was announced is
+ * taken back.
  */
 export async function openUp(
   writes: FencingWrites,
@@ -168,7 +169,8 @@ export async function openUp(
   for (const { budget: was } of announced) {
     const answer = answersOf(decision).find(({ budget }) => isSameBudget(budget, was))
     if (answer === undefined) continue
-    const isOpened = answer.budget.maxUnavailable === 1 && !unlabelled.has(answer.budget.labelKey)
+    const isAnnounced = writes.budget(answer.budget)?.spec?.maxUnavailable === 1
+    const isOpened = isAnnounced && answer.budget.maxUnavailable === 1 && !unlabelled.has(answer.budget.labelKey)
     if (isOpened) await writeStatus(writes, { cluster: answer, budget: answer.budget, fences })
     else await closeBudget(writes, { ...answer, budget: closed(answer.budget) }, { fences, written })
   }

@@ -66,9 +66,9 @@ export interface FencingLook {
 }
 
 /** Views without which nothing can be said of any machine, and that have not been read yet. */
-export function unreadViews({ leases: _, namespaces: __, ...needed }: FencingViews): string[] {
-  return Object.entries(needed as Readonly<Record<string, WatchView<unknown>>>)
-    .filter(([, view]) => !view.synced)
+export function unreadViews(views: FencingViews): string[] {
+  return Object.entries({ ...views } as Readonly<Record<string, Pick<WatchView<unknown>, 'synced'>>>)
+    .filter(([name, view]) => !view.synced && name !== 'leases' && name !== 'namespaces')
     .map(([name]) => name)
 }
 

@@ -178,9 +178,9 @@ export function createFencing(ports: FencingPorts): Controller {
   }
 
   function outcomeOf(decision: FencingDecision, look: FencingLook, more: FencingDecision['problems']): Written {
-    const heard = listeners.check(look.snapshot, look.objects, decision.problems)
+    const heard = listeners.check(look.snapshot, look.objects)
     return {
-      decision: { ...decision, problems: heard.told },
+      decision,
       snapshot: look.snapshot,
       problems: [...more, ...heard.problems],
       listenSeconds: heard.recheckAfterSeconds,

@@ -17,7 +17,9 @@ import { leases, namespaces, nodes } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDecisions } from '../controllers/ceph-decisions.ts'
 import { createFencing, type FencingLedger } from '../controllers/fencing.ts'
+import { evidenceCalmMs } from '../controllers/fencing-evidence.ts'
 import { type KindView, slimFencedNode } from '../controllers/fencing-observe.ts'
+import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
@@ -34,6 +36,12 @@ export interface FencingWiring extends ViewPorts {
   readonly osdPods: () => WatchView<Pod>
   readonly decisions: CephDecisions | undefined
   readonly ledger: () => FencingLedger | undefined
+}
+
+/** What ceph-drain does for fencing: it looks often enough, and also at clusters whose pod budgets are not ours. */
+export const evidenceForFencing = {
+  calmMs: evidenceCalmMs,
+  isLookWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
 }
 
 export function fencingControllers(wiring: FencingWiring): { readonly fencing: () => Controller } {

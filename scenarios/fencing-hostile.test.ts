@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { tellHostileStory } from './testing/fencing-hostile.ts'
+import type { RemediatorStyle } from './testing/fencing-remediators.ts'
+
+const stories: readonly [RemediatorStyle, readonly number[]][] = [
+  ['budget', [1, 2]],
+  ['openshift', [3, 4]],
+  ['cluster-api', [2, 9]],
+  ['medik8s', [7, 8]],
+]
+const minutes = 8
+
+describe('nodes die and return, kubelets stop, OSDs fail, people edit, and the operator is killed: the oracle holds', () => {
+  it.each(stories)(
+    'under %s',
+    async (remediator, seeds) => {
+      let taken = 0
+      for (const seed of seeds) {
+        const story = await tellHostileStory({ seed, remediator, minutes })
+        expect(story.found.join('\n')).toBe('')
+        taken += story.taken
+      }
+      expect(taken).toBeGreaterThan(0)
+    },
+    120_000,
+  )
+})
