@@ -7,7 +7,7 @@ import { build } from 'esbuild'
 const bundle = 'dist/deploy-files.mjs'
 await build({
   stdin: {
-    contents: `export { buildDeployFiles } from './src/deploy/deploy-files.ts'; export { permissionsOf } from './src/operator.ts'`,
+    contents: `export { buildDeployFiles } from './src/deploy/deploy-files.ts'; export { permissionsOf } from './src/wiring/controller-names.ts'`,
     resolveDir: '.',
   },
   outfile: bundle,

@@ -11,9 +11,10 @@ import { typeOfObject } from './embedded/type-of-object.ts'
 import { clusterAdmin, serviceAccountUser } from './embedded/user-info.ts'
 import { evictPod, type KubeApi } from './kube/kube-api.ts'
 import { createMetrics } from './observability/metrics.ts'
-import { permissionsOf, startOperator } from './operator.ts'
+import { startOperator } from './operator.ts'
 import { seededRandom } from './runtime/random.ts'
 import { VirtualClock } from './runtime/virtual-clock.ts'
+import { permissionsOf } from './wiring/controller-names.ts'
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
 const namespace = 'cofferdam-system'

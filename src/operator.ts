@@ -5,25 +5,15 @@ import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
-import { appLockKeeperPermissions } from './controllers/app-lock-keeper.ts'
 import { CephDecisions } from './controllers/ceph-decisions.ts'
-import { cephDrainPermissions, createCephDrain } from './controllers/ceph-drain.ts'
+import { createCephDrain } from './controllers/ceph-drain.ts'
 import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
-import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
-import { createDrainDetection, drainDetectionPermissions } from './controllers/drain-detection.ts'
+import { createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
+import { createDrainDetection } from './controllers/drain-detection.ts'
 import { defaultDrainLockSettings } from './controllers/drain-lock-settings.ts'
-import { fencingPermissions } from './controllers/fencing.ts'
 import { createFenceGate } from './controllers/fencing-gate.ts'
-import { guardCertificatesPermissions } from './controllers/guard-certificates.ts'
-import { evictionGuardPermissions } from './controllers/guard-permissions.ts'
-import { guardRegistrationPermissions } from './controllers/guard-registration.ts'
-import { ledgerKeeperPermissions } from './controllers/ledger-keeper.ts'
 import { createLedgerStore } from './controllers/ledger-store.ts'
-import { longhornDrainPermissions } from './controllers/longhorn-drain.ts'
 import { createLonghornStorageFacts } from './controllers/longhorn-storage-facts.ts'
-import { nodeDisruptionPermissions } from './controllers/node-disruption.ts'
-import { undoDisruptionPermissions } from './controllers/node-disruption-undo.ts'
-import type { Permission } from './controllers/permission.ts'
 import { rookOperatorSelector, rookPresence } from './controllers/rook-presence.ts'
 import { createStorageFacts } from './controllers/storage-facts.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
@@ -44,41 +34,12 @@ import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
+import type { ControllerName } from './wiring/controller-names.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
-
-export const controllerNames = [
-  'drain-detection',
-  'ceph-drain',
-  'ceph-static-budgets',
-  'longhorn-drain',
-  'fencing',
-  'node-disruption',
-  'disruption-ledger',
-  'app-locks',
-  'guard-certificates',
-  'guard-registration',
-] as const
-
-export type ControllerName = (typeof controllerNames)[number]
-
-/** What each controller may ask of the API server; the Roles in deploy/ are made from it. */
-export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', readonly Permission[]>> = {
-  'drain-detection': drainDetectionPermissions,
-  'ceph-drain': cephDrainPermissions,
-  'ceph-static-budgets': cephStaticBudgetsPermissions,
-  'longhorn-drain': longhornDrainPermissions,
-  fencing: fencingPermissions,
-  'node-disruption': nodeDisruptionPermissions,
-  'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
-  'app-locks': appLockKeeperPermissions,
-  'guard-certificates': guardCertificatesPermissions,
-  'guard-registration': guardRegistrationPermissions,
-  'eviction-guard': evictionGuardPermissions,
-}
 
 export interface OperatorOptions {
   readonly api: KubeApi

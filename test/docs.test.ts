@@ -92,12 +92,9 @@ describe('the page of commands', () => {
     expect(described).toEqual(commands.map(([name]) => `cofferdam ${name}`).sort())
   })
 
-  it.each(commands)(
-    'has every flag of %s and no other',
-    (name, command) => {
-      expect(flagsOn(`cofferdam ${name}`)).toEqual(command.options.map(({ flags }) => flags).sort())
-    },
-  )
+  it.each(commands)('has every flag of %s and no other', (name, command) => {
+    expect(flagsOn(`cofferdam ${name}`)).toEqual(command.options.map(({ flags }) => flags).sort())
+  })
 
   it('names every field of the data that explain and status print', () => {
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))

@@ -9,7 +9,7 @@ import { buildAccess, buildMedik8sAccess, operatorAccount } from '../deploy/oper
 import { typeOfObject } from '../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../embedded/user-info.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import { permissionsOf } from '../operator.ts'
+import { permissionsOf } from '../wiring/controller-names.ts'
 import { changedApi } from '../world/testing/story.ts'
 import type { Permission } from './permission.ts'
 import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'

@@ -80,7 +80,16 @@ describe('the line about a machine on the card of its node', () => {
     const node = (id: string): NodeView => ({ id, zone: 'a', roles: [], readiness: 'ready', isCordoned: false })
     const machines = [...buildMachineCards([view('m')], []).values()]
     const nodes = [node('node-m'), node('other')]
-    const { zones } = tellCluster({ nodes, pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], machines, events: [] })
+    const { zones } = tellCluster({
+      nodes,
+      pods: [],
+      budgets: [],
+      drains: [],
+      ledgers: [],
+      longhorn: [],
+      machines,
+      events: [],
+    })
     expect(zones[0]?.nodes.map(({ machine }) => machine)).toEqual(['machine m', undefined])
   })
 })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
-import { permissionsOf } from '../operator.ts'
+import { permissionsOf } from '../wiring/controller-names.ts'
 import { buildDeployFiles } from './deploy-files.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -5,7 +5,7 @@ import type { ApiServer } from '../../embedded/api-server.ts'
 import { typeOfObject } from '../../embedded/type-of-object.ts'
 import { clusterAdmin, serviceAccountUser } from '../../embedded/user-info.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
-import { permissionsOf } from '../../operator.ts'
+import { permissionsOf } from '../../wiring/controller-names.ts'
 
 /** Installs what deploy/ holds, and returns the API as the operator's own ServiceAccount may use it. */
 export async function installOperator(server: ApiServer): Promise<KubeApi> {

@@ -7,7 +7,7 @@ import type { ApiServer } from '../../embedded/api-server.ts'
 import { typeOfObject } from '../../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../../embedded/user-info.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
-import { type ControllerName, permissionsOf } from '../../operator.ts'
+import { type ControllerName, permissionsOf } from '../../wiring/controller-names.ts'
 import { changedApi } from '../../world/testing/story.ts'
 import type { Permission } from '../permission.ts'
 
