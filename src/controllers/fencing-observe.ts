@@ -14,7 +14,7 @@ import type { CephCluster } from '../api/rook.ts'
 import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
-import { type FencingObjects, parseFencing } from '../domain/fencing/parse-fencing.ts'
+import type { FencingObjects } from '../domain/fencing/parse-fencing.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import type { CephEvidence, FencedCluster, FencedOsd, FencingSnapshot } from '../domain/fencing/snapshot.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
@@ -56,6 +56,7 @@ export interface FencingObservePorts {
   /** Undefined: ceph-drain does not run in this process, so nobody knows how Ceph is. */
   readonly decisions: Pick<CephDecisions, 'latest'> | undefined
   readonly ledger: StorageLedger | undefined
+  readonly parse: (objects: FencingObjects) => FencingSnapshot
   /** Why a cluster cannot have a budget, by `namespace/name`. */
   readonly unmade?: ReadonlyMap<string, string>
 }
@@ -91,7 +92,7 @@ export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledg
     nodeHealthChecks: [...views.nodeHealthChecks.list()],
     leases: areLeasesReadable(views) ? [...views.leases.list()] : undefined,
   }
-  return { objects, snapshot: parseFencing(objects) }
+  return { objects, snapshot: ports.parse(objects) }
 }
 
 function served<T extends KubeObject>(view: KindView<T>): readonly T[] | undefined {

@@ -2,9 +2,10 @@ import { hasReason } from '../api/api-error.ts'
 import { isSameJson } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { medik8sLeaseNamespace } from '../api/machines.ts'
-import { decideFencing } from '../domain/fencing/decide.ts'
+import { createFencingJudge } from '../domain/fencing/decide.ts'
 import type { FencingDecision } from '../domain/fencing/decision.ts'
 import { parseMachineBudget } from '../domain/fencing/parse-budget.ts'
+import { createFencingParser } from '../domain/fencing/parse-fencing.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import type { MachineBudgetView } from '../domain/fencing/snapshot.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
@@ -61,7 +62,7 @@ export interface FencingLedger extends StorageLedger {
   readonly store: Pick<LedgerStore, 'change' | 'read'>
 }
 
-export interface FencingPorts extends FencingObservePorts {
+export interface FencingPorts extends Omit<FencingObservePorts, 'parse'> {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
   readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request' | 'decided'> | undefined
   /** Where disruptions are agreed upon; without it nobody else has a say. */
@@ -83,7 +84,8 @@ export function createFencing(ports: FencingPorts): Controller {
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
-  const observed = { ...ports, unmade: written.unmade }
+  const judge = createFencingJudge()
+  const observed = { ...ports, parse: createFencingParser(), unmade: written.unmade }
   let isStarted = false
 
   return {
@@ -113,7 +115,9 @@ export function createFencing(ports: FencingPorts): Controller {
           }),
         )
       }
-      const all = [...(Object.values(views) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
+      // Leases of medik8s can be listed only where it is installed, and are not waited for.
+      const { leases: _, ...needed } = views
+      const all = [...(Object.values(needed) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
       await atMost(Promise.all(all.map((view) => view.whenSynced(signal))), signal)
       // What is not known is closed; a first look of Ceph's saves whoever starts anew from closing what is open for a moment.
       await atMost(Promise.all(clusterIds().map((cluster) => firstLook(cluster, signal))), signal)
@@ -159,7 +163,7 @@ export function createFencing(ports: FencingPorts): Controller {
    * decided again on the ledger as it is after that: whoever took the storage meanwhile has seen the announcement or is seen.
    */
   async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
-    const decision = decideFencing(look.snapshot)
+    const decision = judge.decide(look.snapshot)
     const { unlabelled, putRight } = await protect(writes, { decision, written })
     await closeFormer(writes, decision)
     const unheld = await holdKeys(writes, decision, signal)
@@ -171,7 +175,7 @@ export function createFencing(ports: FencingPorts): Controller {
     }
     await announce(writes, { decision, answers: release.answers, written })
     const again = observeFencing(observed, ledger === undefined ? undefined : await ledger.store.read(signal))
-    const latest = decideFencing(again.snapshot)
+    const latest = judge.decide(again.snapshot)
     await openUp(writes, { decision: latest, announced: release.answers, unlabelled, written })
     await giveBack(writes, latest, signal)
     return outcomeOf(latest, again, more)
