@@ -54,7 +54,7 @@ const budget = async () => {
   const key = { namespace, name: 'rook-ceph-rook-ceph' }
   const { spec, status } = await lab.api.get(machineDisruptionBudgets, key)
   const taken = Object.keys(status?.disruptedMachines ?? {})
-  return `${spec?.maxUnavailable} of ${status?.expectedMachines}, ${status?.disruptionsAllowed} allowed, taken: ${taken}`
+  return `${spec?.maxUnavailable} of ${status?.expectedMachines}, ${status?.disruptionsAllowed} allowed, taken: ${taken.join()}`
 }
 const isReady = async (node: string) =>
   conditionOf(await lab.api.get(nodes, { name: node }), 'Ready')?.status === 'True'

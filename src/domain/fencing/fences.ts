@@ -83,8 +83,9 @@ function isOver(
   if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)
   const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
-  if (isWanted || node?.isReady !== true) return false
+  if (isWanted || node === undefined) return false
   const readyMs = node.readySinceMs ?? sinceMs
-  const isRebooted = bootID !== '' && node.bootID !== bootID
-  return isRebooted ? isNoticed(readyMs) : nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
+  // Even if it is sick anew: that is another fence, and waits for its own turn.
+  if (bootID !== '' && node.bootID !== bootID) return isNoticed(readyMs)
+  return node.isReady && nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
 }
