@@ -83,7 +83,8 @@ export function createFencing(ports: FencingPorts): Controller {
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
-  const observed = { ...ports, unmade: written.unmade }
+  const isGivenBack = (requestId: string) => keys.isGivenBack(requestId)
+  const observed = { ...ports, unmade: written.unmade, isGivenBack }
   let isStarted = false
 
   return {
@@ -160,6 +161,7 @@ export function createFencing(ports: FencingPorts): Controller {
    */
   async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
     const decision = decideFencing(look.snapshot)
+    keys.noteEnded(decision.fences)
     const { unlabelled, putRight } = await protect(writes, { decision, written })
     await closeFormer(writes, decision)
     const unheld = await holdKeys(writes, decision, signal)
