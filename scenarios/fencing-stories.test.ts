@@ -87,6 +87,21 @@ describe('the data decides', () => {
     expect(stage.oracle.violations).toEqual([])
   })
 
+  it('a node that is back from its fence and falls sick anew waits like any other while copies are missing elsewhere', async () => {
+    await openGuarded({ remediator: 'medik8s', outAfterSeconds: 150, timings: { rebootSeconds: 20 } })
+    stage.sicken('storage-1')
+    await stage.until('it is rebooted', () => stage.oracle.taken.length === 1, 120)
+    await stage.until('its OSDs are back', () => stage.world.kubelet.isOn('storage-1'), 60)
+    await stage.seconds(15)
+    stage.failDisk(3)
+    stage.sicken('storage-1')
+    await stage.seconds(110)
+    expect(stage.oracle.taken).toEqual(['storage-1'])
+    await stage.until('it is rebooted again when the data has moved', () => stage.oracle.taken.length === 2, 400)
+    await stage.until('one machine may go again', stage.isOpen, 300)
+    expect(stage.oracle.violations).toEqual([])
+  })
+
   it('volumes that are lost with their machine: nothing more goes until the data has been copied anew', async () => {
     await openGuarded({ volumes: 'lost', outAfterSeconds: 100, maintenanceMinutes: 3 })
     stage.sicken('storage-1')

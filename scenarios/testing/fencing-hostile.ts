@@ -99,6 +99,7 @@ export async function tellHostileStory({ seed, remediator, minutes }: HostileSto
   const stage = await openFencingStage({
     storage,
     osdsPerNode,
+    domain: seed % 3 === 0 ? 'zone' : 'host',
     remediator,
     seed,
     remedy: remediator === 'budget' && seed % 2 === 0 ? 'reboot' : 'delete',

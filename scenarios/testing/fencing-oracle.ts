@@ -155,10 +155,10 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
     return lease?.spec?.holderIdentity === leaseHolder
   }
 
-  async function lookAtTruth(truth: CephTruth): Promise<void> {
+  async function isClean(truth: CephTruth): Promise<boolean | undefined> {
     const map = await truth.look()
-    if (map === undefined) return
-    const isClean = isAllClean(map)
+    if (map === undefined) return undefined
+    const isAll = isAllClean(map)
     const up = upOsds(map)
     const atMs = clock.now()
     const before = underWay.get(truth)
@@ -167,12 +167,18 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
       before !== undefined &&
       atMs > before.atMs &&
       truth.osdsOn(before.node).every((pod) => !up.has(osdOf(pod)) || isOn(before.node))
-    if (isClean && isNoticed) underWay.delete(truth)
+    if (isAll && isNoticed) underWay.delete(truth)
+    return isAll
+  }
+
+  async function lookAtTruth(truth: CephTruth): Promise<void> {
+    const isAll = await isClean(truth)
+    if (isAll === undefined) return
     const budget = [...budgets.values()].find((each) => truthOf(each) === truth)
     const isOpen = (budget?.status?.disruptionsAllowed ?? 0) > 0
     suspect(
       `the budget of ${truth.name} stays open while data is not clean`,
-      isAttended() && isOpen && !isClean,
+      isAttended() && isOpen && !isAll,
       patienceMs,
     )
   }
@@ -188,8 +194,7 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
     asked(namespace) {
       const truth = truths.find((each) => each.namespace === namespace)
       if (truth === undefined) return
-      const wasClean = truth.look().then((map) => map && isAllClean(map))
-      lastAsked.set(namespace, { atMs: clock.now(), wasClean })
+      lastAsked.set(namespace, { atMs: clock.now(), wasClean: isClean(truth) })
     },
     keep: (what, isKept) => void kept.set(what, isKept),
     async look() {

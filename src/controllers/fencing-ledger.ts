@@ -48,6 +48,18 @@ export function holdersOf(
   )
 }
 
+/** The failure domains that are held for fences of a cluster, but those that were given back a moment ago. */
+export function scopesOfFences(
+  ledger: Observed<Ledger>,
+  { uid }: Pick<ClusterId, 'uid'>,
+  isGivenBack: (requestId: string) => boolean,
+): readonly string[] {
+  if (!ledger.known) return []
+  return ledger.value.entries
+    .filter(({ requestId }) => requestId.startsWith(`${prefix}${uid}/`) && !isGivenBack(requestId))
+    .map(({ scope }) => scope)
+}
+
 function isBeingDrained(
   { scope }: LedgerEntry,
   decided: Pick<CephDecided, 'snapshot' | 'decision'> | undefined,
@@ -73,6 +85,8 @@ export class FenceKeys {
   readonly #ledger: StorageLedger | undefined
   /** By request. */
   readonly #held = new Map<string, Held>()
+  /** Requests whose keys are about to be given back, or were while the view still shows them. */
+  readonly #givenBack = new Set<string>()
 
   constructor(clock: Clock, ledger: StorageLedger | undefined) {
     this.#clock = clock
@@ -104,6 +118,7 @@ export class FenceKeys {
       signal,
     )
     for (const { requestId, epoch } of outcomes) {
+      this.#givenBack.delete(requestId)
       if (epoch === undefined) this.#held.delete(requestId)
       else this.#held.set(requestId, { epoch, renewedAtMs: this.#clock.now() })
     }
@@ -117,13 +132,27 @@ export class FenceKeys {
     if (ledger === undefined || seen?.known !== true) return
     const needed = new Set(fences.filter(({ isOver }) => !isOver).map(requestIdOf))
     const isUnneeded = ({ requestId }: LedgerEntry) => requestId.startsWith(prefix) && !needed.has(requestId)
+    for (const requestId of this.#givenBack) {
+      if (!seen.value.entries.some((entry) => entry.requestId === requestId)) this.#givenBack.delete(requestId)
+    }
     if (!seen.value.entries.some(isUnneeded)) return
     await ledger.store.change(
       'give back the storage of machines that were fenced',
       (now) => ({ ledger: now.entries.filter(isUnneeded).reduce(freed, now), value: undefined }),
       signal,
     )
+    for (const { requestId } of seen.value.entries.filter(isUnneeded)) this.#givenBack.add(requestId)
     for (const requestId of this.#held.keys()) if (!needed.has(requestId)) this.#held.delete(requestId)
+  }
+
+  /** What is over is not held for anything any more, though its key is given back only when everything else has been written. */
+  noteEnded(fences: readonly Fence[]): void {
+    const needed = new Set(fences.filter(({ isOver }) => !isOver).map(requestIdOf))
+    for (const requestId of fences.map(requestIdOf)) if (!needed.has(requestId)) this.#givenBack.add(requestId)
+  }
+
+  isGivenBack(requestId: string): boolean {
+    return this.#givenBack.has(requestId)
   }
 
   /** When to look again at the latest, so that whoever watches sees that the holder lives. */

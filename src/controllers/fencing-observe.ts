@@ -22,7 +22,7 @@ import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
 import { indexOfOsd } from './ceph-drain-observe.ts'
-import { holdersOf } from './fencing-ledger.ts'
+import { holdersOf, scopesOfFences } from './fencing-ledger.ts'
 import type { StorageLedger } from './storage-key.ts'
 
 /** A view of a kind that the API server may not know, or know in one of several versions. */
@@ -57,6 +57,8 @@ export interface FencingObservePorts {
   readonly decisions: Pick<CephDecisions, 'latest'> | undefined
   readonly ledger: StorageLedger | undefined
   readonly parse: (objects: FencingObjects) => FencingSnapshot
+  /** Whether the key of a fence was given back, whatever the view of the ledger still shows. */
+  readonly isGivenBack?: (requestId: string) => boolean
   /** Why a cluster cannot have a budget, by `namespace/name`. */
   readonly unmade?: ReadonlyMap<string, string>
 }
@@ -114,7 +116,7 @@ function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | un
 }
 
 function observeCluster(
-  { views, decisions, unmade }: FencingObservePorts,
+  { views, decisions, unmade, isGivenBack = () => false }: FencingObservePorts,
   cluster: CephCluster,
   ledger: Observed<Ledger> | undefined,
 ): FencedCluster {
@@ -130,7 +132,9 @@ function observeCluster(
     settings: parseFencingSettings(cluster),
     evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
     osds: osdsOf(views, namespace, decided),
-    ...(ledger === undefined ? {} : { heldBy: holdersOf(ledger, id, decided) }),
+    ...(ledger === undefined
+      ? {}
+      : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
   }
 }
 

@@ -85,7 +85,8 @@ export function createFencing(ports: FencingPorts): Controller {
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
   const judge = createFencingJudge()
-  const observed = { ...ports, parse: createFencingParser(), unmade: written.unmade }
+  const isGivenBack = (requestId: string) => keys.isGivenBack(requestId)
+  const observed = { ...ports, parse: createFencingParser(), unmade: written.unmade, isGivenBack }
   let isStarted = false
 
   return {
@@ -164,6 +165,7 @@ export function createFencing(ports: FencingPorts): Controller {
    */
   async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
     const decision = judge.decide(look.snapshot)
+    keys.noteEnded(decision.fences)
     const { unlabelled, putRight } = await protect(writes, { decision, written })
     await closeFormer(writes, decision)
     const unheld = await holdKeys(writes, decision, signal)

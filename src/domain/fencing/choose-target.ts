@@ -50,14 +50,17 @@ export function isInScope({ osds }: LabelledCluster, node: string, { scope }: Pi
 
 /**
  * The sick nodes that may go now: of each cluster that can spare one, one at most, and only where every cluster with OSDs on it
- * can. A fence that has begun goes on.
+ * can. A fence that has begun goes on; one whose node came back and is sick anew is no leave to take it again.
  */
 export function chooseTargets(
   sick: readonly SickNode[],
   maySpare: ReadonlySet<LabelledCluster>,
   fences: readonly Fence[],
 ): ReadonlySet<string> {
-  const targets = new Set(fences.flatMap(({ isOver, node }) => (isOver || node === '' ? [] : [node])))
+  const boots = new Map(sick.map(({ node }) => [node.name, node.bootID]))
+  const isDone = ({ node, bootID }: Fence) => bootID !== '' && (boots.get(node) ?? bootID) !== bootID
+  const underWay = fences.filter((fence) => !fence.isOver && fence.node !== '' && !isDone(fence))
+  const targets = new Set(underWay.map(({ node }) => node))
   const taken = new Set<LabelledCluster>()
   for (const { node, clusters } of sick) {
     if (targets.has(node.name) || !clusters.every((cluster) => maySpare.has(cluster) && !taken.has(cluster))) continue

@@ -131,6 +131,21 @@ describe('a fence', () => {
     expect(budgetOf(objects).maxUnavailable).toBe(isOver ? 1 : 0)
   })
 
+  it('that only the ledger remembers, since somebody deleted the budget, counts until Ceph must have noticed and is clean', () => {
+    const remembered = (objects: FencingObjects): FencingObjects => ({
+      ...objects,
+      clusters: objects.clusters.map((cluster) => ({ ...cluster, heldForFences: ['a'] })),
+    })
+    const fences = (objects: FencingObjects) => decide(objects).fences.map(({ machine, isOver }) => [machine, isOver])
+    const forgotten = remembered({ ...calm, budgets: [] })
+    expect(fences(forgotten)).toEqual([['(forgotten in a)', false]])
+    const written = settled(forgotten)
+    expect(budgetOf(written)).toEqual({ maxUnavailable: 0, reason: 'FenceUnderWay' })
+    expect(fences(at(30_000, written))).toEqual([['(forgotten in a)', false]])
+    expect(fences(at(minute, written))).toEqual([['(forgotten in a)', true]])
+    expect(fences(remembered(begun))).toEqual([['m-a', false]])
+  })
+
   it('leaves nothing behind when it is over', () => {
     const after = settled(at(6 * minute, gone))
     expect(after.budgets[0]?.metadata.annotations).toEqual({ 'cofferdam.io/cephcluster-uid': 'uid-of-rook-ceph' })

@@ -1,8 +1,9 @@
+import { scopeOf } from '../ceph-drain/storage-arbiter.ts'
 import type { Fence } from './decision.ts'
 import type { FencingIndex } from './fencing-index.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { freshEvidence } from './running-osds.ts'
-import type { MachineView, RecordedFence } from './snapshot.ts'
+import type { FencedCluster, MachineView, RecordedFence } from './snapshot.ts'
 
 /** How long Ceph may take to notice that OSDs are gone: evidence from before that proves nothing. */
 const noticeMs = 60_000
@@ -30,6 +31,13 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
       found.set(called, begun(index, labelled, called))
     }
   }
+  for (const scope of forgottenScopes(cluster, found)) {
+    found.set(`(forgotten in ${scope === '' ? 'all domains' : scope})`, {
+      ...nowhere,
+      scope,
+      sinceMs: index.snapshot.nowMs,
+    })
+  }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([called, record]) => {
@@ -43,6 +51,17 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
         isOver: isOver(index, labelled, machine, fence),
       }
     })
+}
+
+const nowhere = { node: '', bootID: '' }
+
+/** Whoever deletes a budget deletes what was written on it; the ledger still knows that something was under way. */
+function forgottenScopes(
+  { heldForFences = [] }: FencedCluster,
+  found: ReadonlyMap<string, RecordedFence>,
+): readonly string[] {
+  const known = new Set([...found.values()].map(({ scope }) => (scope === '' ? '' : scopeOf([scope]))))
+  return heldForFences.filter((scope) => !known.has(scope))
 }
 
 /** A budget names the machines of its own namespace; others are told with theirs. */
@@ -83,8 +102,9 @@ function isOver(
   if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)
   const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
-  if (isWanted || node?.isReady !== true) return false
+  if (isWanted || node === undefined) return false
   const readyMs = node.readySinceMs ?? sinceMs
-  const isRebooted = bootID !== '' && node.bootID !== bootID
-  return isRebooted ? isNoticed(readyMs) : nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
+  // Even if it is sick anew: that is another fence, and waits for its own turn.
+  if (bootID !== '' && node.bootID !== bootID) return isNoticed(readyMs)
+  return node.isReady && nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
 }

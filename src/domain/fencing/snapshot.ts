@@ -28,6 +28,8 @@ export interface FencedCluster {
   readonly settings: FencingSettings
   readonly evidence: Observed<CephEvidence>
   readonly osds: readonly FencedOsd[]
+  /** Failure domains that the ledger holds for fences: one without a record on a budget is a fence that somebody made us forget. */
+  readonly heldForFences?: readonly string[]
   /** Who holds the storage key in the ledger; others than fencing itself. Absent where there is no ledger. */
   readonly heldBy?: Observed<readonly StorageHolder[]>
 }
