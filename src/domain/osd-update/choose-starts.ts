@@ -4,7 +4,7 @@ import { buildSlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { assumeDown } from './assume-down.ts'
 import { createRollingWindow } from './next-starts.ts'
 import { planRounds, type RoundPlan } from './plan-rounds.ts'
-import { recheckRound } from './recheck-round.ts'
+import type { recheckRound } from './recheck-round.ts'
 import type { UpdateSettings } from './update-settings.ts'
 
 export interface StartInput {
@@ -43,7 +43,7 @@ export interface ChosenStarts {
  * more than there is room for.
  * Fails closed: when the two differ nothing starts.
  */
-export function chooseStarts(input: StartInput): ChosenStarts {
+export function chooseStarts(input: StartInput, recheck: typeof recheckRound): ChosenStarts {
   const { map, settings, away } = input
   const around = assumeDown(map, away)
   const plan = planRounds({
@@ -65,7 +65,7 @@ export function chooseStarts(input: StartInput): ChosenStarts {
     lowerBound: plan.lowerBound.rounds,
   }
   if (start.length === 0) return { ...result, start }
-  const disagreement = secondOpinion(input, around, { fresh, unready: unready.start })
+  const disagreement = secondOpinion(input, around, { fresh, unready: unready.start, recheck })
   return disagreement === undefined ? { ...result, start } : { ...result, start: [], disagreement }
 }
 
@@ -127,15 +127,20 @@ function unreadyStarts({ map, settings, again, shaky, away, room }: StartInput):
 function secondOpinion(
   { map, away, settings }: StartInput,
   around: CephMap,
-  { fresh, unready }: { readonly fresh: readonly number[]; readonly unready: readonly number[] },
+  given: {
+    readonly fresh: readonly number[]
+    readonly unready: readonly number[]
+    readonly recheck: typeof recheckRound
+  },
 ): string | undefined {
+  const { fresh, unready } = given
   const others = new Set([...away].filter((id) => !unready.includes(id)))
   for (const [where, osds] of [
     [around, fresh],
     [assumeDown(map, others), unready],
   ] as const) {
     if (osds.length === 0) continue
-    const check = recheckRound({ map: where, osds, reserve: settings.reserve })
+    const check = given.recheck({ map: where, osds, reserve: settings.reserve })
     if (!check.isSafe) return check.why
   }
   return undefined

@@ -3,6 +3,7 @@ import { type ChosenStarts, chooseStarts } from './choose-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
 import { osdsInParallel } from './parallel-limit.ts'
+import { recheckRound } from './recheck-round.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
@@ -30,7 +31,7 @@ export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
  * Assumes: the claim is held and the record is written before any Deployment is.
  * Fails closed: without Ceph, ledger or a readable record nothing starts.
  */
-export function decideOsdUpdate(snapshot: OsdUpdateSnapshot): OsdUpdateDecision {
+export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRound): OsdUpdateDecision {
   const before = recordOfGeneration(snapshot)
   const seen = snapshot.ceph?.known === true ? snapshot.ceph.value : undefined
   const first = sortOsds(snapshot, before)
@@ -39,7 +40,8 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot): OsdUpdateDecision 
   const gate = firstGate(snapshot, judged)
   const failed = new Set(judged.failed.map(({ osd }) => osd))
   const running = sorted.away.filter(({ id }) => !failed.has(id)).map(({ id }) => id)
-  const chosen = seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate }) : nothingChosen
+  const chosen =
+    seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
   const isWorking = hasWork(sorted, judged, snapshot.osds)
   const record = isWorking ? withStarts(judged, chosen.start, snapshot, seen) : judged
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0 })
@@ -81,9 +83,10 @@ interface Seen {
   readonly sorted: SortedOsds
   readonly running: readonly number[]
   readonly gate: Gate | undefined
+  readonly recheck: typeof recheckRound
 }
 
-function choose({ snapshot, seen, judged, sorted, running, gate }: Seen): ChosenStarts {
+function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen): ChosenStarts {
   const { settings } = snapshot.cluster
   const { map } = seen
   const up = upOsds(seen)
@@ -92,17 +95,20 @@ function choose({ snapshot, seen, judged, sorted, running, gate }: Seen): Chosen
   const isShaky = new Set(shakyOnes)
   const most = map.osds.length < fewOsds ? 1 : osdsInParallel(settings.maxInParallel, map.osds.length)
   const begun = judged.done + 1
-  const chosen = chooseStarts({
-    map,
-    settings,
-    pending: sorted.pending.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
-    shaky: sorted.pending.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
-    again: sorted.again.map(({ id }) => id),
-    away,
-    room: Math.max(most - running.length, 0),
-    ramp: settings.canary && begun < most ? begun : undefined,
-    isRoundOpen: running.length > 0,
-  })
+  const chosen = chooseStarts(
+    {
+      map,
+      settings,
+      pending: sorted.pending.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
+      shaky: sorted.pending.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
+      again: sorted.again.map(({ id }) => id),
+      away,
+      room: Math.max(most - running.length, 0),
+      ramp: settings.canary && begun < most ? begun : undefined,
+      isRoundOpen: running.length > 0,
+    },
+    recheck,
+  )
   return gate === undefined ? chosen : { ...chosen, start: [] }
 }
 
