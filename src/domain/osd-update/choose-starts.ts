@@ -1,10 +1,11 @@
 import type { CephMap } from '../safety/ceph-map.ts'
 import { domainsOf, failureDomainTypeOf } from '../safety/failure-domain.ts'
-import { buildSlackHypergraph } from '../safety/slack-hypergraph.ts'
+import { buildSlackHypergraph, type SlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { assumeDown } from './assume-down.ts'
 import { createRollingWindow } from './next-starts.ts'
 import { planRounds, type RoundPlan } from './plan-rounds.ts'
 import type { recheckRound } from './recheck-round.ts'
+import { unheardNewcomers } from './unheard-newcomers.ts'
 import type { UpdateSettings } from './update-settings.ts'
 
 export interface StartInput {
@@ -22,8 +23,8 @@ export interface StartInput {
   readonly room: number
   /** How many the canary lets begin beside none; undefined when the ramp is over or was never asked for. */
   readonly ramp: number | undefined
-  /** Whether something is on its way that has to come back before a round ends. */
-  readonly isRoundOpen: boolean
+  /** On their way and expected back: they are the round that is open. */
+  readonly running: readonly number[]
 }
 
 export interface ChosenStarts {
@@ -43,53 +44,87 @@ export interface ChosenStarts {
  * more than there is room for.
  * Fails closed: when the two differ nothing starts.
  */
-export function chooseStarts(input: StartInput, recheck: typeof recheckRound): ChosenStarts {
-  const { map, settings, away } = input
-  const around = assumeDown(map, away)
-  const plan = planRounds({
-    map: around,
-    targets: input.pending,
-    maxParallel: Math.max(input.room, 1),
-    reserve: settings.reserve,
-    order: settings.order,
-    canary: input.ramp === 1,
-    // With OSDs on their way the plan is made anew on every return: the order is good enough without the search.
-    ...(away.size > 0 && { mayGoOn: () => false }),
-  })
+export function chooseStarts(given: StartInput, recheck: typeof recheckRound): ChosenStarts {
+  const unheard = unheardNewcomers(given.map, [...given.pending, ...given.shaky, ...given.again])
+  const input = unheard.length === 0 ? given : withoutOsds(given, new Set(unheard.map(({ osd }) => osd)))
+  const around = assumeDown(input.map, input.away)
   const unready = unreadyStarts(input)
-  const fresh = freshStarts(input, plan, around, input.room - unready.taken)
-  const start = [...unready.start, ...fresh].sort((a, b) => a - b)
-  const result = {
-    blocked: [...plan.blocked, ...unready.blocked].sort((a, b) => a.osd - b.osd),
-    roundsLeft: plan.rounds.length,
-    lowerBound: plan.lowerBound.rounds,
-  }
+  const { blocked, ...fresh } = freshStarts(input, around, input.room - unready.taken)
+  const start = [...unready.start, ...fresh.start].sort((a, b) => a - b)
+  const result = { ...fresh, blocked: [...blocked, ...unready.blocked, ...unheard].sort((a, b) => a.osd - b.osd) }
   if (start.length === 0) return { ...result, start }
-  const disagreement = secondOpinion(input, around, { fresh, unready: unready.start, recheck })
+  const disagreement = secondOpinion(input, around, { fresh: fresh.start, unready: unready.start, recheck })
   return disagreement === undefined ? { ...result, start } : { ...result, start: [], disagreement }
 }
 
-function freshStarts(input: StartInput, plan: RoundPlan, around: CephMap, room: number): readonly number[] {
-  const { settings, ramp } = input
-  if (room < 1) return []
-  const [first = []] = plan.rounds
+function withoutOsds(input: StartInput, osds: ReadonlySet<number>): StartInput {
+  const without = (ids: readonly number[]) => ids.filter((id) => !osds.has(id))
+  const { pending, shaky, again } = input
+  return { ...input, pending: without(pending), shaky: without(shaky), again: without(again) }
+}
+
+function freshStarts(input: StartInput, around: CephMap, room: number): ChosenStarts {
+  const { settings, ramp, pending, running } = input
   const isBarrier = ramp !== undefined || settings.pace === 'barrier' || settings.soakSeconds > 0
-  if (isBarrier) return input.isRoundOpen ? [] : first.slice(0, Math.min(room, ramp ?? room))
-  const rounds = settings.order === 'by-domain' ? roundsOfOneDomain(input, plan) : plan.rounds
-  if (rounds.length === 0) return []
+  if (running.length > 0) {
+    if (isBarrier || pending.length === 0) return { start: [], blocked: [], ...roundsWithout(input, running.length) }
+    return besideRunning(input, around, room)
+  }
+  const plan = planRounds({
+    map: around,
+    targets: pending,
+    maxParallel: Math.max(room, 1),
+    reserve: settings.reserve,
+    order: settings.order,
+    canary: ramp === 1,
+  })
+  const { blocked, rounds, lowerBound } = plan
+  const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds }
+  if (room < 1 || rounds.length === 0) return { ...result, start: [] }
+  if (isBarrier) return { ...result, start: (rounds[0] ?? []).slice(0, Math.min(room, ramp ?? room)) }
   const hypergraph = buildSlackHypergraph({ map: around, targets: rounds.flat(), reserve: settings.reserve })
-  return createRollingWindow({ hypergraph, plan: { rounds }, maxParallel: room }).start()
+  return { ...result, start: startsOf(input, hypergraph, { rounds, room }) }
+}
+
+/**
+ * Without barrier, whatever has room starts, those with the fewest neighbours first, for they take least from others. Rounds are not
+ * planned anew on every return: that would cost a large cluster more than it gains.
+ */
+function besideRunning(input: StartInput, around: CephMap, room: number): ChosenStarts {
+  const { pending, settings, running } = input
+  const hypergraph = buildSlackHypergraph({ map: around, targets: pending, reserve: settings.reserve })
+  const { osds, unitStarts, blocked } = hypergraph
+  const edges = (unit: number) => (unitStarts[unit + 1] as number) - (unitStarts[unit] as number)
+  const units = Array.from(osds, (_, unit) => unit).sort((a, b) => edges(a) - edges(b) || a - b)
+  const start =
+    room < 1 ? [] : startsOf(input, hypergraph, { rounds: [units.map((unit) => osds[unit] as number)], room })
+  return { start, blocked, ...roundsWithout(input, running.length + start.length) }
+}
+
+/** As many rounds as there would be with so many at a time. */
+function roundsWithout(
+  { pending, running, room }: StartInput,
+  atOnce: number,
+): Omit<ChosenStarts, 'start' | 'blocked'> {
+  const rounds = (many: number) => Math.ceil(pending.length / Math.max(many, 1))
+  return { roundsLeft: rounds(atOnce), lowerBound: rounds(running.length + room) }
+}
+
+function startsOf(
+  input: StartInput,
+  hypergraph: SlackHypergraph,
+  { rounds, room }: { readonly rounds: RoundPlan['rounds']; readonly room: number },
+): readonly number[] {
+  const allowed = input.settings.order === 'by-domain' ? roundsOfOneDomain(input, rounds) : rounds
+  return createRollingWindow({ hypergraph, plan: { rounds: allowed }, maxParallel: room }).start()
 }
 
 /** Without barrier, what comes back must not let the next domain begin while others of this one are still to be done. */
-function roundsOfOneDomain(
-  { map, away, isRoundOpen }: StartInput,
-  { rounds }: RoundPlan,
-): readonly (readonly number[])[] {
+function roundsOfOneDomain({ map, running }: StartInput, rounds: RoundPlan['rounds']): RoundPlan['rounds'] {
   const { type } = failureDomainTypeOf(map)
   const domainOf = new Map<number, string>()
   for (const [domain, osds] of domainsOf(map, type).osdsByDomain) for (const id of osds) domainOf.set(id, domain)
-  const open = new Set(isRoundOpen ? [...away].map((id) => domainOf.get(id)) : [domainOf.get(rounds[0]?.[0] ?? -1)])
+  const open = new Set((running.length > 0 ? running : (rounds[0] ?? []).slice(0, 1)).map((id) => domainOf.get(id)))
   if (open.size !== 1) return []
   return rounds.map((round) => round.filter((id) => open.has(domainOf.get(id)))).filter((round) => round.length > 0)
 }

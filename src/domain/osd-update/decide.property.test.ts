@@ -6,8 +6,10 @@ import type { LedgerEntry, Ticket } from '../drain-lock/ledger.ts'
 import { known, unknown } from '../observed.ts'
 import { decideOsdUpdate, needsCeph } from './decide.ts'
 import type { OsdUpdateDecision } from './decision.ts'
+import { recordOfGeneration } from './judge-returns.ts'
 import { osdsInParallel } from './parallel-limit.ts'
 import type { OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
+import { sortOsds } from './sort-osds.ts'
 import { type ExamplePool, exampleCluster } from './testing/example-cluster.ts'
 import { HostileWorld } from './testing/hostile-world.ts'
 import { formatUpdateRecord, freshRecord, parseUpdateRecord } from './update-record.ts'
@@ -100,7 +102,7 @@ function liveThrough(seed: number): Run {
     const isSilent = isHostile && next() < 0.1
     const ceph = isSilent ? unknown('no answer') : needsCeph(seen) ? known(world.ceph()) : undefined
     const decision = decideOsdUpdate({ ...seen, ceph })
-    judge(decision, seen)
+    judge(decision, { ...seen, ceph })
     // Whoever crashes before anything is written decides again from what there is.
     if (isHostile && next() < 0.05) return decision
     const written = parseUpdateRecord(formatUpdateRecord(decision.record), generation)
@@ -124,7 +126,8 @@ function liveThrough(seed: number): Run {
     return decision
   }
 
-  function judge(decision: OsdUpdateDecision, { osds, ceph }: OsdUpdateSnapshot): void {
+  function judge(decision: OsdUpdateDecision, shown: OsdUpdateSnapshot): void {
+    const { osds, ceph } = shown
     const start = new Set(decision.start)
     if (start.size > 0 && (decision.record.frozen !== undefined || other !== undefined || ceph?.known === false)) {
       broken.push(`${[...start].join()} start although the update is held`)
@@ -140,7 +143,10 @@ function liveThrough(seed: number): Run {
           broken.push(`placement group ${pg} is left with ${left} copies without ${[...start].join()}`)
       }
     }
-    if (start.size > 0 && decision.progress.running.length > most) {
+    // One that had come back and died by itself may be one too many; then nobody new may start.
+    const out = new Set(sortOsds(shown, recordOfGeneration(shown)).away.map(({ id }) => id))
+    const isMore = decision.start.some((id) => !out.has(id))
+    if (isMore && decision.progress.running.length > most) {
       broken.push(`${decision.progress.running.length} run where ${most} may`)
     }
   }

@@ -105,7 +105,7 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
       away,
       room: Math.max(most - running.length, 0),
       ramp: settings.canary && begun < most ? begun : undefined,
-      isRoundOpen: running.length > 0,
+      running,
     },
     recheck,
   )
