@@ -111,6 +111,16 @@ const cases: Record<string, { given: UpdateStage; reason: string; start: readonl
     reason: 'OsdUpdateBlocked',
     start: [],
   },
+  'with that gate an OSD that is down is updated all the same: its return may be what makes them clean again': {
+    given: {
+      settings: { requiresHealthyPgs: true },
+      ceph: { isClean: known(false) },
+      osds: { 0: { isPodReady: false } },
+      map: { osds: [osdDown(0)], pgs: [{ pg: '1.0', acting: [2, 4], state: 'active+undersized+degraded' }] },
+    },
+    reason: 'OsdsUpdating',
+    start: [0],
+  },
   'no upgrade begins while Ceph is not healthy (34)': {
     given: { cluster: { isUpgrade: true }, ceph: { isHealthy: false } },
     reason: 'CephUnhealthy',

@@ -109,7 +109,8 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
     },
     recheck,
   )
-  return gate === undefined ? chosen : { ...chosen, start: [] }
+  if (gate === undefined) return chosen
+  return { ...chosen, start: gate.sparesDown ? chosen.start.filter((id) => !up.has(id)) : [] }
 }
 
 function withStarts(
@@ -149,7 +150,11 @@ function wordsOf(given: {
   const needed = sorted.pending.length + sorted.again.length
   const [failure] = record.failed
   const isStopped = gate?.reason === 'ClusterDeleted' || gate?.reason === 'UpdateRecordUnreadable'
-  if (gate !== undefined && (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)) {
+  if (
+    gate !== undefined &&
+    chosen.start.length === 0 &&
+    (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
+  ) {
     const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already on the way may finish`
     return { reason: gate.reason, explanation: gate.explanation + finishing }
   }

@@ -8,6 +8,8 @@ export interface Gate {
   readonly explanation: string
   /** When to look again; infinite when only a change can open it. */
   readonly afterSeconds: number
+  /** It is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
+  readonly sparesDown?: true
 }
 
 const lookAgainSeconds = 15
@@ -46,11 +48,17 @@ function healthGate(
   if (isUpgrade && !isHealthy && !settings.continueUpgradeAfterChecksEvenIfNotHealthy) {
     const wayOut =
       'cure it, or set skipUpgradeChecks or continueUpgradeAfterChecksEvenIfNotHealthy in spec.updatePolicy'
-    return gate('CephUnhealthy', `the health of Ceph is neither HEALTH_OK nor HEALTH_WARN: ${wayOut}`)
+    return {
+      ...gate('CephUnhealthy', `the health of Ceph is neither HEALTH_OK nor HEALTH_WARN: ${wayOut}`),
+      sparesDown: true,
+    }
   }
   if (!settings.requiresHealthyPgs || (isClean.known && isClean.value)) return undefined
   const why = isClean.known ? 'they are not' : `that is not known: ${isClean.why}`
-  return gate('PgsNotClean', `spec.upgradeOSDRequiresHealthyPGs wants all placement groups clean, and ${why}`)
+  return {
+    ...gate('PgsNotClean', `spec.upgradeOSDRequiresHealthyPGs wants all placement groups clean, and ${why}`),
+    sparesDown: true,
+  }
 }
 
 function soakGate({ nowMs, cluster }: OsdUpdateSnapshot, { lastEndedMs, startedMs }: UpdateRecord): Gate | undefined {
