@@ -351,6 +351,16 @@ describe('what is updated next', () => {
     ])
   })
 
+  it('names the ConfigMap that cannot be read, keeps it as it is, and says what to do', () => {
+    const snapshot = updateSnapshot({ recordProblem: 'its key record is no JSON' })
+    const { explanation, record, recheckAfterSeconds } = decideOsdUpdate(snapshot)
+    expect([explanation, record === snapshot.record, recheckAfterSeconds]).toEqual([
+      'ConfigMap cofferdam-osd-update-rook-ceph cannot be read: its key record is no JSON; repair it, or delete it to begin anew',
+      true,
+      undefined,
+    ])
+  })
+
   it('names each OSD that cannot go, with the placement group and pool that need it', () => {
     const { blocked } = decideOsdUpdate(
       updateSnapshot({

@@ -1,6 +1,7 @@
 import type { Reason } from '../reasons.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import { whoComesFirst } from './update-claim.ts'
+import { updateRecordName } from './update-record.ts'
 
 /** Why nothing more may start, whatever the placement groups say. */
 export interface Gate {
@@ -24,7 +25,11 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
   if (cluster.mode === 'off') return gate('OsdUpdateOff', 'updates of OSDs are switched off', never)
   if (recordProblem !== undefined) {
     const wayOut = 'repair it, or delete it to begin anew'
-    return gate('UpdateRecordUnreadable', `the record of the update cannot be read: ${recordProblem}; ${wayOut}`, never)
+    return gate(
+      'UpdateRecordUnreadable',
+      `ConfigMap ${updateRecordName(cluster)} cannot be read: ${recordProblem}; ${wayOut}`,
+      never,
+    )
   }
   if (record.frozen !== undefined) {
     const { osd, why } = record.frozen
