@@ -1,3 +1,4 @@
+import type { Container, Toleration } from './core.ts'
 import type { KubeObject } from './kube-object.ts'
 import type { ResourceType } from './resource-type.ts'
 
@@ -36,7 +37,19 @@ export interface CephCluster extends KubeObject {
     /** Older place and name of `updatePolicy.osds.removeIfOutAndSafeToDestroy`. */
     readonly removeOSDsIfOutAndSafeToRemove?: boolean
     readonly upgradeOSDRequiresHealthyPGs?: boolean
-    readonly storage?: { readonly osdMaxUpdatesInParallel?: number }
+    readonly storage?: {
+      readonly osdMaxUpdatesInParallel?: number
+      readonly useAllNodes?: boolean
+      readonly nodes?: readonly { readonly name: string }[]
+    }
+    readonly cephVersion?: { readonly image?: string }
+    /** By `osd`, `osd-hdd` ... */
+    readonly resources?: Readonly<Record<string, NonNullable<Container['resources']>>>
+    /** By `all`, `osd` ... as are the next three. */
+    readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
+    readonly annotations?: Readonly<Record<string, Readonly<Record<string, string>>>>
+    readonly priorityClassNames?: Readonly<Record<string, string>>
+    readonly placement?: Readonly<Record<string, { readonly tolerations?: readonly Toleration[] }>>
   }
   readonly status?: { readonly ceph?: { readonly fsid?: string } }
 }

@@ -28,7 +28,7 @@ export interface UpdateProgress {
   readonly waiting: number
   readonly blocked: number
   readonly failed: number
-  /** Rounds that the plan still has, and the fewest there can be. */
+  /** Rounds that are left, and the fewest there can be: of the plan, or, while OSDs are on their way, with as many at a time as now. */
   readonly roundsLeft: number
   readonly lowerBound: number
   /** Seconds, from how long those took that came back; undefined when none has. */

@@ -14,6 +14,8 @@ export interface OsdUpdateSnapshot {
   /** Who holds the storage. Absent where there is no ledger. */
   readonly arbiter?: Observed<StorageArbiter>
   readonly record: UpdateRecord
+  /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
+  readonly recordProblem?: string
 }
 
 export interface UpdatedCluster {
@@ -42,7 +44,7 @@ export interface UpdatableOsd {
   readonly leftAlone?: string
   /** Its Deployment cannot be understood. The others go on. */
   readonly problem?: string
-  /** When we wrote its Deployment or asked for its restart, as it says itself; undefined when we did not, or it came back since. */
+  /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */
   readonly startedMs?: number
   /** Its pod is Ready and of the newest template. */
   readonly isPodReady: boolean
@@ -71,6 +73,10 @@ export interface UpdateRecord {
   readonly frozen: { readonly osd: number; readonly why: string; readonly atMs: number } | undefined
   /** When the last round ended, for the soak. */
   readonly lastEndedMs: number | undefined
+  /** Everything that was started before has come back, or was given up. */
+  readonly settledMs?: number
+  /** Of those on their way: which were down before they were touched, so that their staying away says nothing about the change. */
+  readonly wereDown?: readonly number[]
   /** How many were updated under this generation. */
   readonly done: number
 }

@@ -1,0 +1,76 @@
+import type { Deployment } from '../../api/apps.ts'
+import type { CephCluster } from '../../api/rook.ts'
+import { adaptOsdDeployment } from './osd-deployment.ts'
+
+/** An OSD that a prepare Job has made ready on its disk. */
+export interface NewOsd {
+  readonly id: number
+  /** Undefined where it may run anywhere: then it is on a volume of its own. */
+  readonly node: string | undefined
+  /** By CRUSH type: `{ host: 'node-a', zone: 'zone-x' }`. */
+  readonly location: Readonly<Record<string, string>>
+  readonly deviceClass?: string
+  readonly store?: string
+  readonly isEncrypted?: boolean
+  /** The claim of the volume that it is on. */
+  readonly pvc?: string
+}
+
+/** The Deployment of an OSD that has none yet, with the names, labels and place that Rook gives it. */
+export function buildOsdDeployment(cluster: CephCluster, osd: NewOsd): Deployment {
+  const { name, namespace = '', uid = '' } = cluster.metadata
+  const id = String(osd.id)
+  const selector = { app: 'rook-ceph-osd', rook_cluster: namespace, 'ceph-osd-id': id }
+  const labels = {
+    ...selector,
+    ceph_daemon_id: id,
+    ceph_daemon_type: 'osd',
+    osd: id,
+    'app.kubernetes.io/name': 'ceph-osd',
+    'app.kubernetes.io/instance': id,
+    'app.kubernetes.io/component': 'cephclusters.ceph.rook.io',
+    'app.kubernetes.io/part-of': name,
+    'app.kubernetes.io/managed-by': 'rook-ceph-operator',
+    'app.kubernetes.io/created-by': 'rook-ceph-operator',
+    'rook.io/operator-namespace': namespace,
+    'failure-domain': osd.pvc ?? osd.location['host'] ?? osd.node ?? '',
+    portable: String(osd.node === undefined),
+    ...(osd.deviceClass !== undefined && { 'device-class': osd.deviceClass }),
+    'osd-store': osd.store ?? 'bluestore',
+    encrypted: String(osd.isEncrypted ?? false),
+    ...(osd.pvc !== undefined && { 'ceph.rook.io/pvc': osd.pvc }),
+    ...Object.fromEntries(
+      Object.entries(osd.location).map(([type, place]) => [`topology-location-${type}`, place.replaceAll('.', '-')]),
+    ),
+  }
+  const image = cluster.spec?.cephVersion?.image
+  const built: Deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      name: osdDeploymentName(osd.id),
+      namespace,
+      labels,
+      ownerReferences: [
+        { apiVersion: cluster.apiVersion, kind: cluster.kind, name, uid, controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: {
+      replicas: 1,
+      strategy: { type: 'Recreate' },
+      selector: { matchLabels: selector },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: 'osd', ...(image !== undefined && { image }) }],
+          ...(osd.node !== undefined && { nodeSelector: { 'kubernetes.io/hostname': osd.node } }),
+        },
+      },
+    },
+  }
+  return adaptOsdDeployment(built, cluster)
+}
+
+export function osdDeploymentName(id: number): string {
+  return `rook-ceph-osd-${id}`
+}

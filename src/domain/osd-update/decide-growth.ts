@@ -1,0 +1,107 @@
+import type { NewOsd } from './build-osd-deployment.ts'
+import type { ParsedPrepareStatus, PrepareStatus } from './prepare-status.ts'
+
+/** What is seen before new OSDs are added to one cluster. Nothing of an update is part of it: growth never waits for one. */
+export interface GrowthSnapshot {
+  readonly generation: number
+  readonly isBeingDeleted: boolean
+  /** Nodes and volume claims that the CephCluster wants OSDs on. */
+  readonly places: readonly string[]
+  readonly jobs: readonly PrepareJob[]
+  readonly statuses: readonly ParsedPrepareStatus[]
+  /** Ids of all OSDs that have a Deployment. */
+  readonly existing: ReadonlySet<number>
+}
+
+export interface PrepareJob {
+  readonly name: string
+  readonly place: string
+  /** Undefined where it does not say. */
+  readonly generation: number | undefined
+  readonly state: 'active' | 'succeeded' | 'failed'
+}
+
+export interface GrowthDecision {
+  /** OSDs to create a Deployment for. */
+  readonly create: readonly NewOsd[]
+  /** Places whose prepare Job is to start, with a status of `starting`. */
+  readonly prepare: readonly string[]
+  /** Jobs to delete: of an earlier generation, of a place that is not wanted any more, or with its result used. */
+  readonly cleanJobs: readonly string[]
+  /** Status ConfigMaps whose result is used up by this decision, whether every OSD can be created or not. */
+  readonly used: readonly string[]
+  /** Status ConfigMaps of earlier generations. */
+  readonly cleanStatuses: readonly string[]
+  readonly errors: readonly { readonly place: string; readonly why: string }[]
+  /** Places whose Job has not ended. */
+  readonly awaited: readonly string[]
+}
+
+/**
+ * What to do next so that every disk that the CephCluster wants has its OSD.
+ *
+ * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier generation left behind
+ * is never used; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
+ */
+export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
+  const { generation, isBeingDeleted, jobs } = snapshot
+  if (isBeingDeleted) return { ...nothing, cleanJobs: jobs.map(({ name }) => name).sort() }
+  const places = [...new Set(snapshot.places)].sort()
+  const parsed = snapshot.statuses.map((status) => ('status' in status ? status.status : status))
+  const current = parsed.filter((status) => status.generation === generation)
+  const byPlace = new Map(current.map((status) => [status.place, status]))
+  const create = new Map<number, NewOsd>()
+  const errors: { place: string; why: string }[] = []
+  const [prepare, used, awaited]: [string[], string[], string[]] = [[], [], []]
+  const cleanJobs = new Set(
+    jobs.filter((job) => job.generation !== generation || !places.includes(job.place)).map(({ name }) => name),
+  )
+  for (const place of places) {
+    const status = byPlace.get(place)
+    const own = jobs.filter((job) => job.place === place)
+    const job = own.find((one) => one.generation === generation)
+    if (status !== undefined && 'problem' in status) errors.push({ place, why: `${status.name}: ${status.problem}` })
+    else if (status?.state === 'completed') useResult(status, job)
+    else if (status?.state === 'failed')
+      errors.push({ place, why: status.message || 'its prepare Job says that it failed' })
+    else if (job?.state === 'failed') errors.push({ place, why: `Job ${job.name} failed before it gave a result` })
+    else if (job?.state === 'succeeded') errors.push({ place, why: `Job ${job.name} ended without a result` })
+    // A Job has its place's name: the old one has to be gone first.
+    else if (job === undefined && own.length === 0) prepare.push(place)
+    else awaited.push(place)
+  }
+  return {
+    create: [...create.values()].sort((a, b) => a.id - b.id),
+    prepare,
+    cleanJobs: [...cleanJobs].sort(),
+    used,
+    cleanStatuses: parsed
+      .filter((status) => status.generation !== generation)
+      .map(({ name }) => name)
+      .sort(),
+    errors,
+    awaited,
+  }
+
+  function useResult(status: PrepareStatus, job: PrepareJob | undefined): void {
+    if (job !== undefined) cleanJobs.add(job.name)
+    if (status.isUsed) return
+    used.push(status.name)
+    for (const osd of status.osds) {
+      if (snapshot.existing.has(osd.id)) continue
+      if (create.has(osd.id))
+        errors.push({ place: status.place, why: `osd.${osd.id} is reported by another place too` })
+      else create.set(osd.id, osd)
+    }
+  }
+}
+
+const nothing: GrowthDecision = {
+  create: [],
+  prepare: [],
+  cleanJobs: [],
+  used: [],
+  cleanStatuses: [],
+  errors: [],
+  awaited: [],
+}

@@ -1,0 +1,199 @@
+import type { Reason } from '../reasons.ts'
+import { type ChosenStarts, chooseStarts } from './choose-starts.ts'
+import type { OsdUpdateDecision } from './decision.ts'
+import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
+import { osdsInParallel } from './parallel-limit.ts'
+import { recheckRound } from './recheck-round.ts'
+import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
+import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
+import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
+import { firstGate, type Gate } from './update-gates.ts'
+import { progressOf } from './update-progress.ts'
+
+/** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
+const fewOsds = 3
+/** Ceph tells nobody when placement groups have peered. */
+const pollSeconds = 5
+
+/** Whether the decision needs to know Ceph. When not, nobody asks it anything. */
+export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
+  const record = recordOfGeneration(snapshot)
+  return hasWork(sortOsds({ ...snapshot, ceph: undefined }, record), record, snapshot.osds) || isHeldForUpdate(snapshot)
+}
+
+/**
+ * Which OSDs of a cluster are to be updated now, and why not more. Asked again after every change and every return: what must be
+ * remembered is in the record, the rest is seen.
+ *
+ * Guarantees: only OSDs that need an update start; with all that is on its way they leave every placement group its floor, by two
+ * reckonings; never more than the settings allow are on their way; nothing starts while the update is frozen, or while somebody
+ * else holds the storage or waits for it. With the same record and world the answer is the same, so whoever crashed goes on.
+ * Assumes: the claim is held and the record is written before any Deployment is.
+ * Fails closed: without Ceph, ledger or a readable record nothing starts.
+ */
+export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRound): OsdUpdateDecision {
+  const before = recordOfGeneration(snapshot)
+  const seen = snapshot.ceph?.known === true ? snapshot.ceph.value : undefined
+  const first = sortOsds(snapshot, before)
+  const judged = snapshot.recordProblem === undefined ? judgeReturns(snapshot, before, first) : snapshot.record
+  const sorted = judged === before ? first : sortOsds(snapshot, judged)
+  const gate = firstGate(snapshot, judged)
+  const failed = new Set(judged.failed.map(({ osd }) => osd))
+  const running = sorted.away.filter(({ id }) => !failed.has(id)).map(({ id }) => id)
+  const chosen =
+    seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const isWorking = hasWork(sorted, judged, snapshot.osds)
+  const record = isWorking ? withStarts(judged, chosen.start, snapshot, seen) : judged
+  const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0 })
+  const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
+  return {
+    ...wordsOf({ gate, chosen, sorted, running, record }),
+    start: chosen.start,
+    progress: progressOf({ snapshot, sorted, running, chosen, record }),
+    blocked,
+    ...(claim && { claim }),
+    record,
+    recheckAfterSeconds: recheckOf(
+      { gate, isWorking, isHeld: isHeldForUpdate(snapshot), isReleasing: claim?.wants === 'release' },
+      running.length + chosen.start.length,
+    ),
+  }
+}
+
+const nothingChosen: ChosenStarts = { start: [], blocked: [], roundsLeft: 0, lowerBound: 0 }
+
+function hasPending({ pending, again }: SortedOsds): boolean {
+  return pending.length > 0 || again.length > 0
+}
+
+/** A failed OSD is looked for in Ceph only when Kubernetes has it back: a dead disk must not cost a question for ever. */
+function hasWork(sorted: SortedOsds, { failed }: UpdateRecord, osds: readonly UpdatableOsd[]): boolean {
+  if (hasPending(sorted) || sorted.back.length > 0) return true
+  const isFailed = new Set(failed.map(({ osd }) => osd))
+  if (sorted.away.some(({ id }) => !isFailed.has(id))) return true
+  return (
+    isFailed.size > 0 && osds.some(({ id, isPodReady, needsUpdate }) => isFailed.has(id) && isPodReady && !needsUpdate)
+  )
+}
+
+interface Seen {
+  readonly snapshot: OsdUpdateSnapshot
+  readonly seen: CephForUpdate
+  readonly judged: UpdateRecord
+  readonly sorted: SortedOsds
+  readonly running: readonly number[]
+  readonly gate: Gate | undefined
+  readonly recheck: typeof recheckRound
+}
+
+function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen): ChosenStarts {
+  const { settings } = snapshot.cluster
+  const { map } = seen
+  const up = upOsds(seen)
+  const shakyOnes = snapshot.osds.filter(({ id, isPodReady }) => !isPodReady && up.has(id)).map(({ id }) => id)
+  const away = new Set([...sorted.away.map(({ id }) => id), ...shakyOnes])
+  const isShaky = new Set(shakyOnes)
+  const most = map.osds.length < fewOsds ? 1 : osdsInParallel(settings.maxInParallel, map.osds.length)
+  const begun = judged.done + 1
+  const chosen = chooseStarts(
+    {
+      map,
+      settings,
+      pending: sorted.pending.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
+      shaky: sorted.pending.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
+      again: sorted.again.map(({ id }) => id),
+      away,
+      room: Math.max(most - running.length, 0),
+      ramp: settings.canary && begun < most ? begun : undefined,
+      running,
+    },
+    recheck,
+  )
+  if (gate === undefined) return chosen
+  return { ...chosen, start: gate.sparesDown ? chosen.start.filter((id) => !up.has(id)) : [] }
+}
+
+function withStarts(
+  record: UpdateRecord,
+  start: readonly number[],
+  { nowMs }: OsdUpdateSnapshot,
+  seen: CephForUpdate | undefined,
+): UpdateRecord {
+  if (start.length === 0 || seen === undefined) return record
+  const up = upOsds(seen)
+  const down = start.filter((id) => !up.has(id))
+  const wereDown = [...new Set([...(record.wereDown ?? []), ...down])].sort((a, b) => a - b)
+  return {
+    ...record,
+    startedMs: record.startedMs ?? nowMs,
+    ...(wereDown.length > 0 && { wereDown }),
+  }
+}
+
+function claimOf(
+  snapshot: OsdUpdateSnapshot,
+  { seen, isActive }: { readonly seen: CephForUpdate | undefined; readonly isActive: boolean },
+): OsdUpdateDecision['claim'] {
+  const isGone = snapshot.cluster.isBeingDeleted
+  const isClean = isGone || (seen?.isClean.known === true && seen.isClean.value)
+  return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone, isClean })
+}
+
+function wordsOf(given: {
+  readonly gate: Gate | undefined
+  readonly chosen: ChosenStarts
+  readonly sorted: SortedOsds
+  readonly running: readonly number[]
+  readonly record: UpdateRecord
+}): { readonly reason: Reason; readonly explanation: string } {
+  const { gate, chosen, sorted, running, record } = given
+  const needed = sorted.pending.length + sorted.again.length
+  const [failure] = record.failed
+  const isStopped = gate?.reason === 'ClusterDeleted' || gate?.reason === 'UpdateRecordUnreadable'
+  if (
+    gate !== undefined &&
+    chosen.start.length === 0 &&
+    (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
+  ) {
+    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already on the way may finish`
+    return { reason: gate.reason, explanation: gate.explanation + finishing }
+  }
+  if (chosen.disagreement !== undefined) {
+    const explanation = `the plan would let OSDs stop, and the second reckoning refuses: ${chosen.disagreement}; please report this`
+    return { reason: 'ChecksDisagree', explanation }
+  }
+  if (chosen.start.length > 0 || running.length > 0) {
+    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are on the way, ${needed - chosen.start.length} wait`
+    return { reason: 'OsdsUpdating', explanation }
+  }
+  if (needed > 0) {
+    const why = chosen.blocked[0] && ` (osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why})`
+    return { reason: 'OsdUpdateBlocked', explanation: `${osdCount(needed)} to update, none can stop now${why ?? ''}` }
+  }
+  if (failure !== undefined) {
+    const others = record.failed.length > 1 ? ` (and ${record.failed.length - 1} more)` : ''
+    return { reason: 'OsdUpdateFailed', explanation: `osd.${failure.osd}: ${failure.why}${others}` }
+  }
+  const left = sorted.leftOut.length
+  const explanation = left === 0 ? 'no OSD needs an update' : `no OSD needs an update but ${osdCount(left)} left alone`
+  return { reason: 'OsdsUpToDate', explanation }
+}
+
+function osdCount(count: number): string {
+  return count === 1 ? '1 OSD' : `${count} OSDs`
+}
+
+function recheckOf(
+  given: {
+    readonly gate: Gate | undefined
+    readonly isWorking: boolean
+    readonly isHeld: boolean
+    readonly isReleasing: boolean
+  },
+  active: number,
+): number | undefined {
+  if (active > 0) return pollSeconds
+  const after = given.gate?.afterSeconds ?? pollSeconds * 3
+  const isWaiting = given.isWorking || (given.isHeld && !given.isReleasing)
+  return isWaiting && Number.isFinite(after) ? after : undefined
+}

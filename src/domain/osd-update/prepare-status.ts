@@ -1,0 +1,98 @@
+import type { ConfigMap } from '../../api/core.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
+import type { NewOsd } from './build-osd-deployment.ts'
+
+/** On prepare Jobs and their status ConfigMaps: for which generation of the CephCluster they were made. */
+export const generationAnnotation = 'cofferdam.io/generation'
+/** On a status ConfigMap: its result has been used. */
+export const usedAnnotation = 'cofferdam.io/result-used'
+
+export const prepareStates = ['starting', 'orchestrating', 'completed', 'failed'] as const
+export type PrepareState = (typeof prepareStates)[number]
+
+/** What a prepare Job says of its node or volume. */
+export interface PrepareStatus {
+  /** Of the ConfigMap. */
+  readonly name: string
+  /** The node or the volume claim. */
+  readonly place: string
+  /** Undefined where it does not say for which generation it was made: then it is older than all of them. */
+  readonly generation: number | undefined
+  readonly state: PrepareState
+  readonly osds: readonly NewOsd[]
+  readonly message: string
+  readonly isUsed: boolean
+}
+
+export type ParsedPrepareStatus =
+  | { readonly status: PrepareStatus }
+  /** It is one, of that place and generation, and cannot be understood. */
+  | { readonly name: string; readonly place: string; readonly generation: number | undefined; readonly problem: string }
+
+/**
+ * Reads what Rook calls `rook-ceph-osd-NODE-status`; undefined for any other ConfigMap.
+ *
+ * Fails closed: one OSD that cannot be understood makes the whole status unusable, for half a result would be taken for all of it.
+ */
+export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepareStatus | undefined {
+  const { name, labels = {}, annotations = {} } = metadata
+  const named = /^rook-ceph-osd-(.+)-status$/.exec(name)?.[1]
+  if (named === undefined || labels['app'] !== 'rook-ceph-osd') return undefined
+  const place = labels['node'] ?? named
+  const generation = /^\d{1,15}$/.test(annotations[generationAnnotation] ?? '')
+    ? Number(annotations[generationAnnotation])
+    : undefined
+  const broken = (problem: string) => ({ name, place, generation, problem })
+  let fields: unknown
+  try {
+    fields = JSON.parse(data?.['status'] ?? '')
+  } catch {
+    return broken('its key status is no JSON')
+  }
+  if (!isJsonObject(fields)) return broken('its key status is no JSON object')
+  const state = prepareStates.find((one) => one === (fields as JsonObject)['status'])
+  if (state === undefined)
+    return broken(`its status ${JSON.stringify(fields['status'])} is none of ${prepareStates.join(', ')}`)
+  const reported = fields['osds'] ?? []
+  if (!Array.isArray(reported)) return broken('its osds are no list')
+  const isOnVolume = fields['pvc-backed-osd'] === true
+  const osds: NewOsd[] = []
+  for (const [at, item] of (reported as readonly Json[]).entries()) {
+    const osd = newOsdOf(item, { place, isOnVolume })
+    if (osd === undefined) return broken(`its osds[${at}] has no id that is a whole number`)
+    osds.push(osd)
+  }
+  const message = typeof fields['message'] === 'string' ? fields['message'] : ''
+  return { status: { name, place, generation, state, osds, message, isUsed: annotations[usedAnnotation] === 'true' } }
+}
+
+function newOsdOf(
+  item: Json,
+  { place, isOnVolume }: { readonly place: string; readonly isOnVolume: boolean },
+): NewOsd | undefined {
+  if (!isJsonObject(item)) return undefined
+  const id = item['id']
+  if (!Number.isSafeInteger(id) || (id as number) < 0) return undefined
+  const text = (field: string) => (typeof item[field] === 'string' && item[field] !== '' ? item[field] : undefined)
+  const location = locationOf(text('location') ?? '')
+  const [deviceClass, store] = [text('device-class'), text('store')]
+  return {
+    id: id as number,
+    node: isOnVolume ? undefined : place,
+    location: isOnVolume || location['host'] !== undefined ? location : { ...location, host: place },
+    ...(deviceClass !== undefined && { deviceClass }),
+    ...(store !== undefined && { store }),
+    ...(typeof item['encrypted'] === 'boolean' && { isEncrypted: item['encrypted'] }),
+    ...(isOnVolume && { pvc: place }),
+  }
+}
+
+/** `root=default host=node-a` */
+function locationOf(text: string): Record<string, string> {
+  const location: Record<string, string> = {}
+  for (const part of text.split(/\s+/)) {
+    const [, type, name] = /^([^=]+)=(.+)$/.exec(part) ?? []
+    if (type !== undefined && name !== undefined) location[type] = name
+  }
+  return location
+}

@@ -1,0 +1,59 @@
+import { storageKey } from '../ceph-drain/storage-arbiter.ts'
+import type { StorageClaim } from '../ceph-drain/storage-claim.ts'
+import type { LedgerEntry, Ticket } from '../drain-lock/ledger.ts'
+import type { OsdUpdateSnapshot } from './snapshot.ts'
+
+type Seen = Pick<OsdUpdateSnapshot, 'cluster' | 'arbiter'>
+
+export function updateRequestId({ uid }: { readonly uid: string }): string {
+  return `osd-update/${uid}`
+}
+
+/** Whether the ledger says that the storage is held for this very update. */
+export function isHeldForUpdate({ cluster, arbiter }: Seen): boolean {
+  return arbiter?.known === true && arbiter.value.others.some(({ requestId }) => requestId === updateRequestId(cluster))
+}
+
+/**
+ * Who keeps new OSDs from starting: whoever holds a part of the storage, or waits for one. An update can take hours, so a drain that
+ * waits gets its turn as soon as what runs is back.
+ */
+export function whoComesFirst({ cluster, arbiter }: Seen): string | undefined {
+  if (arbiter?.known !== true) return undefined
+  const { key, own, others, tickets } = arbiter.value
+  const requestId = updateRequestId(cluster)
+  const holder = [...own, ...others].find((entry) => entry.requestId !== requestId)
+  if (holder !== undefined) {
+    return `${nameOf(holder)} holds ${holder.scope === '' ? 'all' : holder.scope} of ${key}${sinceOf(holder)}`
+  }
+  const waiting = tickets.find((ticket) => ticket.requestId !== requestId)
+  return waiting && `${nameOf(waiting)} has waited for ${key}${sinceOf(waiting)}`
+}
+
+/**
+ * What the update wants of the ledger: all failure domains at once, before anything starts and until everything is back and clean.
+ */
+export function wantedUpdateClaim(
+  seen: Seen,
+  given: { readonly isActive: boolean; readonly isClean: boolean },
+): StorageClaim | undefined {
+  const { cluster, arbiter } = seen
+  if (arbiter?.known !== true) return undefined
+  const isHeld = isHeldForUpdate(seen)
+  if (!given.isActive) return isHeld && given.isClean ? { wants: 'release' } : undefined
+  if (!isHeld && whoComesFirst(seen) !== undefined) return undefined
+  return {
+    wants: 'hold',
+    requestId: updateRequestId(cluster),
+    holder: `osd-update of ${cluster.namespace}/${cluster.name}`,
+    claim: { key: storageKey(cluster), uid: cluster.uid, scope: '' },
+  }
+}
+
+function nameOf({ holder, requestId }: LedgerEntry | Ticket): string {
+  return holder === '' ? `request ${requestId}` : holder
+}
+
+function sinceOf({ since }: LedgerEntry | Ticket): string {
+  return since === '' ? '' : ` since ${since}`
+}

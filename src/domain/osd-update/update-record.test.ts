@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import type { UpdateRecord } from './snapshot.ts'
+import { formatUpdateRecord, freshRecord, parseUpdateRecord, withFailure } from './update-record.ts'
+
+const failure = { osd: 4, why: 'it was not back 600 s after its update began', atMs: 1_000 }
+const full: UpdateRecord = {
+  generation: 3,
+  startedMs: 10,
+  failed: [failure],
+  frozen: failure,
+  lastEndedMs: 20,
+  settledMs: 15,
+  wereDown: [1, 7],
+  done: 12,
+}
+const text = (fields: object) => ({ record: JSON.stringify({ ...full, ...fields }) })
+
+describe('the record of an update in its ConfigMap', () => {
+  it('comes back as it was written, whole or fresh', () => {
+    const read = [full, freshRecord(5)].map((record) => parseUpdateRecord(formatUpdateRecord(record), 9))
+    expect(read).toEqual([{ record: full }, { record: freshRecord(5) }])
+  })
+
+  it('is fresh for the generation at hand where there is no ConfigMap yet', () => {
+    expect(parseUpdateRecord(undefined, 4)).toEqual({ record: freshRecord(4) })
+  })
+
+  it('passes over fields that a newer version added', () => {
+    expect(parseUpdateRecord(text({ colour: 'blue' }), 3)).toEqual({ record: full })
+  })
+
+  const broken: Record<string, { data: Record<string, string>; problem: string }> = {
+    'no key': { data: {}, problem: 'it has no key record' },
+    'no JSON': { data: { record: '{' }, problem: 'its key record is no JSON' },
+    'a list': { data: { record: '[]' }, problem: 'its key record is no JSON object' },
+    'a failure without its OSD': {
+      data: text({ failed: [{ why: 'x', atMs: 1 }] }),
+      problem: 'its field failed makes no sense',
+    },
+    'a freeze that is a word': { data: text({ frozen: 'yes' }), problem: 'its field frozen makes no sense' },
+    'no freeze but null': { data: text({ frozen: null }), problem: 'its field frozen makes no sense' },
+    'half an OSD': { data: text({ wereDown: [1.5] }), problem: 'its field wereDown makes no sense' },
+    'a negative count': { data: text({ done: -1 }), problem: 'its field done makes no sense' },
+    'no generation': { data: text({ generation: undefined }), problem: 'its field generation makes no sense' },
+  }
+  for (const [name, { data, problem }] of Object.entries(broken)) {
+    it(`is not believed in part: with ${name} nothing of it counts`, () => {
+      expect(parseUpdateRecord(data, 3)).toEqual({ problem })
+    })
+  }
+
+  it('holds each OSD that failed once, with the first cause', () => {
+    const again = withFailure(withFailure(freshRecord(1), failure), { ...failure, why: 'something else' })
+    expect(again.failed).toEqual([failure])
+  })
+})
