@@ -187,6 +187,7 @@ function slimMachine({ apiVersion, kind, metadata, spec, status }: Machine): Mac
   const { managedFields: _, ...kept } = metadata
   const { providerID, lifecycleHooks } = spec ?? {}
   const { nodeRef } = status ?? {}
+  const conditions = (status?.conditions ?? []).filter(({ type }) => type === 'OwnerRemediated')
   return {
     apiVersion,
     kind,
@@ -195,6 +196,9 @@ function slimMachine({ apiVersion, kind, metadata, spec, status }: Machine): Mac
       ...(providerID === undefined ? {} : { providerID }),
       ...(lifecycleHooks === undefined ? {} : { lifecycleHooks }),
     },
-    status: nodeRef === undefined ? {} : { nodeRef },
+    status: {
+      ...(nodeRef === undefined ? {} : { nodeRef }),
+      ...(conditions.length === 0 ? {} : { conditions }),
+    },
   }
 }
