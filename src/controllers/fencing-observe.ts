@@ -11,18 +11,17 @@ import {
 } from '../api/machines.ts'
 import { keyOf, keyText, type ResourceType } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
-import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
 import type { FencingObjects } from '../domain/fencing/parse-fencing.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
-import type { CephEvidence, FencedCluster, FencedOsd, FencingSnapshot } from '../domain/fencing/snapshot.ts'
+import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/fencing/snapshot.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
-import { indexOfOsd } from './ceph-drain-observe.ts'
 import { holdersOf, scopesOfFences } from './fencing-ledger.ts'
+import type { FencedOsds } from './fencing-osds.ts'
 import type { StorageLedger } from './storage-key.ts'
 
 /** A view of a kind that the API server may not know, or know in one of several versions. */
@@ -57,6 +56,7 @@ export interface FencingObservePorts {
   readonly decisions: Pick<CephDecisions, 'latest'> | undefined
   readonly ledger: StorageLedger | undefined
   readonly parse: (objects: FencingObjects) => FencingSnapshot
+  readonly osds: Pick<FencedOsds, 'observe'>
   /** Whether the key of a fence was given back, whatever the view of the ledger still shows. */
   readonly isGivenBack?: (requestId: string) => boolean
   /** Why a cluster cannot have a budget, by `namespace/name`. */
@@ -116,7 +116,7 @@ function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | un
 }
 
 function observeCluster(
-  { views, decisions, unmade, isGivenBack = () => false }: FencingObservePorts,
+  { views, decisions, osds, unmade, isGivenBack = () => false }: FencingObservePorts,
   cluster: CephCluster,
   ledger: Observed<Ledger> | undefined,
 ): FencedCluster {
@@ -131,7 +131,7 @@ function observeCluster(
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
     evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
-    osds: osdsOf(views, namespace, decided),
+    osds: osds.observe(views, namespace, decided),
     ...(ledger === undefined
       ? {}
       : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
@@ -155,37 +155,6 @@ function evidenceOf(
     if (whyNoBudget !== undefined) return unknown(whyNoBudget)
     return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
   }
-}
-
-function osdsOf(
-  { osdDeployments, osdPods }: Pick<FencingViews, 'osdDeployments' | 'osdPods'>,
-  namespace: string,
-  decided: CephDecided | undefined,
-): FencedOsd[] {
-  const domains = domainsOf(decided)
-  const placed = new Map(decided?.snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
-  return osdDeployments.byIndex('namespace', namespace).flatMap((deployment): FencedOsd[] => {
-    const [index = ''] = indexOfOsd(deployment)
-    const pods = osdPods.byIndex('osd', index)
-    const parsed = parseOsd(deployment, pods)
-    if (!('osd' in parsed)) return []
-    const { id, isReady, nodeName } = parsed.osd
-    const domain = domains.get(id)
-    const nodes = isReady ? [] : nodesOf(pods)
-    // While no pod of it is ready, an OSD that Ceph has up may still run wherever one of its pods is.
-    if (nodes.length > 1) return nodes.map((node) => ({ id, isReady, nodeName: known(node), domain }))
-    return [{ id, isReady, nodeName: nodeName.known ? nodeName : (placed.get(id) ?? nodeName), domain }]
-  })
-}
-
-function nodesOf(pods: readonly Pod[]): string[] {
-  return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
-}
-
-/** Only in the words in which the storage key is scoped: those of the type that Ceph told last. */
-function domainsOf(decided: CephDecided | undefined): ReadonlyMap<number, string> {
-  if (decided === undefined || decided.decision.failureDomainType !== decided.domainType) return new Map()
-  return new Map(decided.decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
 }
 
 /** What is looked at of a node; heartbeats are left out. */

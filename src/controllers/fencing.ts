@@ -24,6 +24,7 @@ import {
   observeFencing,
   unreadViews,
 } from './fencing-observe.ts'
+import { FencedOsds } from './fencing-osds.ts'
 import { FencingReporter, type FencingReports } from './fencing-report.ts'
 import { FencingWrites } from './fencing-writes.ts'
 import { type LedgerStore, ledgerPermissions } from './ledger-store.ts'
@@ -62,7 +63,7 @@ export interface FencingLedger extends StorageLedger {
   readonly store: Pick<LedgerStore, 'change' | 'read'>
 }
 
-export interface FencingPorts extends Omit<FencingObservePorts, 'parse'> {
+export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'> {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
   readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request' | 'decided'> | undefined
   /** Where disruptions are agreed upon; without it nobody else has a say. */
@@ -86,7 +87,13 @@ export function createFencing(ports: FencingPorts): Controller {
   const news = new EvidenceNews(clock)
   const judge = createFencingJudge()
   const isGivenBack = (requestId: string) => keys.isGivenBack(requestId)
-  const observed = { ...ports, parse: createFencingParser(), unmade: written.unmade, isGivenBack }
+  const observed = {
+    ...ports,
+    parse: createFencingParser(),
+    osds: new FencedOsds(),
+    unmade: written.unmade,
+    isGivenBack,
+  }
   let isStarted = false
 
   return {
