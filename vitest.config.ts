@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -12,6 +13,8 @@ export default defineConfig({
     setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,
+    // On two cores the default would leave one of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
   },
