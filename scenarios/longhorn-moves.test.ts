@@ -1,44 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { longhornReplicas, longhornVolumes } from '../src/api/longhorn.ts'
-import type { LonghornDescription, VolumeDescription } from '../src/world/longhorn/longhorn-description.ts'
-import {
-  type LonghornStage,
-  type LonghornStageOptions,
-  openLonghornStage,
-  type StagedDrain,
-} from './testing/longhorn-stage.ts'
+import { expectNothingBroken, isHeldFor, mib, openAttended, pair, trio } from './testing/longhorn-rows.ts'
+import type { LonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage
 afterEach(() => stage.close())
 
-const mib = 1024 ** 2
-const filled = { filled: 0.25, sizeBytes: 256 * mib }
-const pair: VolumeDescription = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], ...filled }
-const trio: VolumeDescription = {
-  name: 'trio',
-  numberOfReplicas: 3,
-  placedOn: ['node-1', 'node-2', 'node-3'],
-  ...filled,
-}
-
-/** The operator is there, and has made its budgets. */
-async function open(description: LonghornDescription, options: LonghornStageOptions = {}): Promise<void> {
-  stage = await openLonghornStage(description, options)
-  stage.operate()
-  await stage.seconds(5)
-}
-
-/** The drain is still not over after so long. */
-async function isHeldFor(node: string, seconds: number): Promise<StagedDrain> {
-  const drain = stage.drain(node)
-  await stage.seconds(seconds)
-  expect(drain.isOver()).toBe(false)
-  return drain
-}
-
-function expectNothingBroken(...volumes: readonly string[]): void {
-  expect(stage.oracle.violations).toEqual([])
-  expect(volumes.filter((volume) => !stage.isIntact(volume))).toEqual([])
+async function open(...asked: Parameters<typeof openAttended>): Promise<void> {
+  stage = await openAttended(...asked)
 }
 
 describe('moving', () => {
@@ -57,7 +26,7 @@ describe('moving', () => {
       ['', 'node-2'],
       ['node-2', 'node-3'],
     ])
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('emptied ten times in turn, a volume has one copy more while it moves, never one less, and the same bytes (27)', async () => {
@@ -79,7 +48,7 @@ describe('moving', () => {
     expect([...counts].sort()).toEqual([2, 3])
     expect(stage.robustnessSince('db', start)).toEqual(['healthy'])
     expect(stage.oracle.rebuilds()).toBe(10)
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it.each([1, 2])(
@@ -119,7 +88,7 @@ describe('moving', () => {
         'detached',
       ])
       expect(stage.flags()).toEqual([])
-      expectNothingBroken('trio', 'db', 'idle')
+      expectNothingBroken(stage, 'trio', 'db', 'idle')
     },
   )
 
@@ -135,11 +104,11 @@ describe('moving', () => {
       stage.controls.writeData('trio')
       await stage.cordon(node, false)
     }
-    const drain = await isHeldFor('node-3', 60)
+    const drain = await isHeldFor(stage, 'node-3', 60)
     expect((await stage.told('node-3')).at(-1)).toBe('LastReplica')
     await stage.until('the drain is over', drain.isOver, 900)
     await stage.cordon('node-3', false)
     await stage.until('trio is healthy', () => stage.robustnessOf('trio') === 'healthy', 1_800)
-    expectNothingBroken('trio')
+    expectNothingBroken(stage, 'trio')
   })
 })

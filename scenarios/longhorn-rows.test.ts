@@ -4,49 +4,18 @@ import { longhornInstanceManagers, longhornNamespace, longhornNodes, longhornRep
 import type { ResourceType } from '../src/api/resource-type.ts'
 import { podDisruptionBudgets } from '../src/api/resources.ts'
 import { type DrainPolicy, drainPolicies } from '../src/domain/longhorn-drain/snapshot.ts'
-import type { LonghornDescription, VolumeDescription } from '../src/world/longhorn/longhorn-description.ts'
 import { budget } from '../src/world/testing/story.ts'
 import { nodeOfBudget } from './testing/longhorn-oracle.ts'
-import {
-  type LonghornStage,
-  type LonghornStageOptions,
-  openLonghornStage,
-  type StagedDrain,
-} from './testing/longhorn-stage.ts'
+import { expectNothingBroken, isHeldFor, mib, openAttended, pair, single, trio } from './testing/longhorn-rows.ts'
+import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage
 afterEach(() => stage.close())
 
-const mib = 1024 ** 2
-const filled = { filled: 0.25, sizeBytes: 256 * mib }
-const single: VolumeDescription = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], ...filled }
-const pair: VolumeDescription = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], ...filled }
-const trio: VolumeDescription = {
-  name: 'trio',
-  numberOfReplicas: 3,
-  placedOn: ['node-1', 'node-2', 'node-3'],
-  ...filled,
-}
 const slowly = { rebuildBytesPerSecond: 2 * mib }
 
-/** The operator is there, and has made its budgets. */
-async function open(description: LonghornDescription, options: LonghornStageOptions = {}): Promise<void> {
-  stage = await openLonghornStage(description, options)
-  stage.operate()
-  await stage.seconds(5)
-}
-
-/** The drain is still not over after so long. */
-async function isHeldFor(node: string, seconds: number): Promise<StagedDrain> {
-  const drain = stage.drain(node)
-  await stage.seconds(seconds)
-  expect(drain.isOver()).toBe(false)
-  return drain
-}
-
-function expectNothingBroken(...volumes: readonly string[]): void {
-  expect(stage.oracle.violations).toEqual([])
-  expect(volumes.filter((volume) => !stage.isIntact(volume))).toEqual([])
+async function open(...asked: Parameters<typeof openAttended>): Promise<void> {
+  stage = await openAttended(...asked)
 }
 
 describe('flags', () => {
@@ -58,7 +27,7 @@ describe('flags', () => {
     await stage.cordon('node-1')
     await stage.seconds(5)
     expect(stage.flags()).toEqual(['solo on node-1', 'solo-clone on node-1'])
-    expectNothingBroken('solo', 'solo-clone')
+    expectNothingBroken(stage, 'solo', 'solo-clone')
   })
 
   it('where no budget was ever made, last copies of a cordoned node move, and a copy that gets a budget now is spared the way (3)', async () => {
@@ -71,7 +40,7 @@ describe('flags', () => {
     stage.operate()
     await stage.seconds(5)
     expect(stage.flags()).toEqual(['solo on node-1', 'solo-clone on node-1'])
-    expectNothingBroken()
+    expectNothingBroken(stage)
   })
 
   it('an uncordoned node takes all back: its replicas are told to stay, and it says so (4)', async () => {
@@ -85,7 +54,7 @@ describe('flags', () => {
     await stage.seconds(5)
     expect([stage.flags(), stage.autoEvicting()]).toEqual([[], []])
     expect(await stage.told(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('a policy that moves nothing takes the flags down, although the node stays cordoned (7)', async () => {
@@ -98,7 +67,7 @@ describe('flags', () => {
     await stage.seconds(5)
     expect([stage.flags(), stage.autoEvicting()]).toEqual([[], []])
     expect(await stage.told(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('as long as nothing changes nothing is written and nothing is told (10)', async () => {
@@ -116,13 +85,13 @@ describe('flags', () => {
     const before = [versions(), stage.guarded(), await stage.told()]
     await stage.seconds(900)
     expect([versions(), stage.guarded(), await stage.told()]).toEqual(before)
-    expectNothingBroken('trio')
+    expectNothingBroken(stage, 'trio')
   })
 
   it('a replica bound to its node holds it for as long as it is cordoned, and is as before when it is open (35)', async () => {
     await open({ volumes: [{ ...single, dataLocality: 'strict-local' }] })
     await stage.use('solo', 'node-1')
-    const drain = await isHeldFor('node-1', 90)
+    const drain = await isHeldFor(stage, 'node-1', 90)
     expect([stage.flags(), stage.autoEvicting()]).toEqual([['solo on node-1'], ['node-1']])
     expect((await stage.told('node-1')).at(-1)).toBe('StrictLocalReplica')
     drain.giveUp()
@@ -130,7 +99,7 @@ describe('flags', () => {
     await stage.until('solo is healthy', () => stage.robustnessOf('solo') === 'healthy', 60)
     await stage.seconds(5)
     expect([stage.placesOf('solo'), stage.flags()]).toEqual([['node-1'], []])
-    expectNothingBroken('solo')
+    expectNothingBroken(stage, 'solo')
   })
 })
 
@@ -143,7 +112,7 @@ describe('budgets', () => {
     const away = [...stage.views.of(longhornInstanceManagers).values()].find(({ spec }) => spec?.nodeID === 'node-3')
     expect(away?.status?.currentState).not.toBe('running')
     expect(stage.guarded()).toEqual(['node-1', 'node-2', 'node-3'])
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('the budget of an instance manager that is gone for good is removed, and budgets of others stay (12)', async () => {
@@ -158,18 +127,18 @@ describe('budgets', () => {
     const ours = budgets.filter((one) => nodeOfBudget(one) !== undefined).map(({ metadata }) => metadata.name)
     expect(ours.sort()).toEqual(managers.sort())
     expect(budgets.map(({ metadata }) => metadata.name)).toContain('web')
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it.each(drainPolicies)('under %s an engine holds its node, and with it goes the budget (13)', async (policy) => {
     await open({ volumes: [{ ...pair, placedOn: ['node-2', 'node-3'] }] }, { policy })
     await stage.controls.attach('db', 'node-1', 'ui')
     await stage.until('db is healthy', () => stage.robustnessOf('db') === 'healthy', 60)
-    const drain = await isHeldFor('node-1', 60)
+    const drain = await isHeldFor(stage, 'node-1', 60)
     expect((await stage.told('node-1')).at(-1)).toBe('VolumeAttached')
     await stage.controls.detach('db', 'ui')
     await stage.until('the drain is over', drain.isOver, 60)
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('of a volume with three copies one node after the other goes and comes back by default (14)', async () => {
@@ -183,7 +152,7 @@ describe('budgets', () => {
       await stage.until('trio is healthy', () => stage.robustnessOf('trio') === 'healthy', 120)
     }
     expect(stage.placesOf('trio')).toEqual(['node-1', 'node-2', 'node-3'])
-    expectNothingBroken('trio')
+    expectNothingBroken(stage, 'trio')
   })
 
   const withOnlyCopy: readonly (readonly [DrainPolicy, 'blocks' | 'passes'])[] = [
@@ -223,7 +192,7 @@ describe('budgets', () => {
       await stage.cordon('node-1', false)
       await stage.until('solo is attached again', () => stage.volume('solo').status?.state === 'attached', 120)
       await stage.seconds(10)
-      expectNothingBroken('solo')
+      expectNothingBroken(stage, 'solo')
     },
   )
 
@@ -233,7 +202,7 @@ describe('budgets', () => {
     await stage.disuse('db')
     stage.world.kubelet.powerOff('node-1')
     await stage.seconds(90)
-    const drain = await isHeldFor('node-2', 120)
+    const drain = await isHeldFor(stage, 'node-2', 120)
     expect(stage.placesOf('db')).toEqual(['node-1', 'node-2'])
     expect(stage.oracle.violations).toEqual([])
     await stage.setPolicy('always-allow')
@@ -286,7 +255,7 @@ describe('budgets', () => {
     expect([drain.isOver(), stage.placesOf('db')]).toEqual([false, ['node-1', 'node-2', 'node-3']])
     await stage.until('the drain is over', drain.isOver, 1_500)
     expect(stage.placesOf('db')).toEqual(['node-2', 'node-3'])
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 
   it('a copy that is only being built holds no node while a whole one is elsewhere (25)', async () => {
@@ -301,6 +270,6 @@ describe('budgets', () => {
     )
     await stage.drained('node-1', 30)
     expect(stage.robustnessOf('db')).toBe('degraded')
-    expectNothingBroken('db')
+    expectNothingBroken(stage, 'db')
   })
 })

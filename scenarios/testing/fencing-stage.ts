@@ -33,13 +33,13 @@ import { startWorld, type World } from '../../src/world/start-world.ts'
 import { openStory, type Story } from '../../src/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
 import { clusterFile, computeNodes, type FencedClusterShape, storageNodes } from './fencing-cluster.ts'
-import { type OperateOptions, stageFencingOperators } from './fencing-operators.ts'
 import { type FencingOracle, watchFencing } from './fencing-oracle.ts'
 import { budgetText, recordFencing } from './fencing-recorder.ts'
 import { machineApiOf, type RemediatorStyle, seedRemediator, startRemediator } from './fencing-remediators.ts'
 import { watchTruth } from './fencing-truth.ts'
 import type { StagedOperator } from './lock-stage.ts'
 import { recordHealth } from './recorder.ts'
+import { type OperateOptions, stageOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 export interface FencingStageOptions extends FencedClusterShape {
@@ -191,7 +191,9 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
 
   const trace = openTrace(clock)
   const lines = new Map(described.map(({ namespace }) => [namespace, openLine()]))
-  const operators = stageFencingOperators({
+  const operators = stageOperators({
+    settledAfterMs: 20_000,
+    diesAtEvents: false,
     api: operatorApi,
     clock,
     tell: trace.tell,

@@ -37,9 +37,9 @@ import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
 import { createGuardService } from './guard-service.ts'
 import type { StagedOperator } from './lock-stage.ts'
-import { type OperateOptions, stageOperators } from './longhorn-operators.ts'
 import { type LonghornOracle, nodeOfBudget, watchLonghorn } from './longhorn-oracle.ts'
 import { plain, recordLonghorn } from './longhorn-recorder.ts'
+import { type OperateOptions, stageOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 export interface StagedDrain extends Drain {
@@ -145,7 +145,7 @@ export async function openLonghornStage(
   )
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
-  const operators = stageOperators({ api: operatorApi, clock, guard, tell })
+  const operators = stageOperators({ api: operatorApi, clock, guard, tell, settledAfterMs: 5_000, diesAtEvents: true })
   const oracle = watchLonghorn({
     views,
     clock,

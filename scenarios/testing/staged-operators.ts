@@ -6,27 +6,35 @@ import { startOperator } from '../../src/operator.ts'
 import { seededRandom } from '../../src/runtime/random.ts'
 import type { VirtualClock } from '../../src/runtime/virtual-clock.ts'
 import { controllerNames } from '../../src/wiring/controller-names.ts'
+import { guardAt } from '../../src/wiring/guard.ts'
 import { type CutLine, openLine } from './cut-line.ts'
-import { type RoughRoad, roughen } from './fencing-rough-road.ts'
 import { createFreezable } from './freezable.ts'
+import type { GuardService } from './guard-service.ts'
 import type { StagedOperator } from './lock-stage.ts'
+import { type RoughRoad, roughen } from './rough-road.ts'
 
-export interface FencingOperatorsPorts {
+export interface OperatorsPorts {
   /** With the rights of the operator's own account. */
   readonly api: KubeApi
   readonly clock: VirtualClock
-  readonly ceph: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   readonly tell: (line: string) => void
+  readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
+  readonly guard?: GuardService
+  /** How long one that has come or woken up needs to look around. */
+  readonly settledAfterMs: number
+  /** Whether an operator may die at an event, which is news and no deed. */
+  readonly diesAtEvents: boolean
 }
 
 export interface OperateOptions {
   /** Another process comes when it has died, as a Deployment sees to. */
   readonly isReplaced?: boolean
+  readonly isGuard?: boolean
   /** What it hears comes late, and its writes meet those of others. */
   readonly road?: RoughRoad
 }
 
-export interface FencingOperators {
+export interface StagedOperators {
   operate(options?: OperateOptions): StagedOperator
   /** Call it now and then: finds the dead, and sends for others. */
   look(): void
@@ -36,7 +44,6 @@ export interface FencingOperators {
 }
 
 const replacedAfterMs = 10_000
-const settledAfterMs = 20_000
 
 interface Process {
   readonly sinceMs: number
@@ -45,7 +52,7 @@ interface Process {
   isBuried: boolean
 }
 
-/** Events are news, not deeds: they get through or not like all the rest, but are not counted. */
+/** Events get through or not like all the rest, but are not counted. */
 function untold(line: CutLine, api: KubeApi): KubeApi {
   const counted = line.api(api)
   return {
@@ -56,8 +63,8 @@ function untold(line: CutLine, api: KubeApi): KubeApi {
 }
 
 /** The processes of the operator, with all of its controllers; each may die or stand still at any write. */
-export function stageFencingOperators(ports: FencingOperatorsPorts): FencingOperators {
-  const { clock } = ports
+export function stageOperators(ports: OperatorsPorts): StagedOperators {
+  const { clock, ceph, guard, settledAfterMs } = ports
   const processes: Process[] = []
   let awakeSinceMs = 0
 
@@ -67,17 +74,22 @@ export function stageFencingOperators(ports: FencingOperatorsPorts): FencingOper
     const number = processes.length
     const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
     const operator = startOperator({
-      api: process.api(untold(line, api)),
+      api: process.api(ports.diesAtEvents ? line.api(api) : untold(line, api)),
       clock: process.clock,
       random: seededRandom(101 + number),
       log: createLog('silent'),
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
-      ceph(cluster) {
-        const commands = ports.ceph(cluster)
-        return commands && line.commands(commands)
-      },
+      ...(ceph && {
+        ceph(cluster) {
+          const commands = ceph(cluster)
+          return commands && line.commands(commands)
+        },
+      }),
+      ...(options.isGuard === true && guard !== undefined
+        ? { guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut || process.isFrozen) } }
+        : {}),
     })
     let ending: Promise<void> | undefined
     let hasEnded = false
