@@ -38,8 +38,13 @@ export interface CrushTree {
   readonly rules: readonly CrushRule[]
 }
 
-export function buildCrushTree(description: CrushDescription, pools: readonly PoolDescription[]): CrushTree {
-  let nextId = -1
+/** Buckets that an earlier tree has keep the numbers they have there, for straws are drawn by number. */
+export function buildCrushTree(
+  description: CrushDescription,
+  pools: readonly PoolDescription[],
+  earlier?: CrushTree,
+): CrushTree {
+  let nextId = Math.min(0, ...(earlier?.items.map(({ id }) => id) ?? [])) - 1
   const items: CrushItem[] = []
 
   function addOsd({ id, weight = 1, deviceClass = 'ssd' }: OsdDescription, parent: CrushItem): CrushItem {
@@ -59,7 +64,7 @@ export function buildCrushTree(description: CrushDescription, pools: readonly Po
     const below: number[] = []
     const weights = new Map([['', 0]])
     const bucket: CrushItem = {
-      id: nextId,
+      id: earlier?.byName.get(name)?.id ?? nextId--,
       name,
       type,
       typeId: typeIdOf(type),
@@ -70,7 +75,6 @@ export function buildCrushTree(description: CrushDescription, pools: readonly Po
       osds: below,
       weights,
     }
-    nextId -= 1
     items.push(bucket)
     for (const child of children) own.push(addBucket(child, bucket))
     for (const osd of osds) own.push(addOsd(osd, bucket))

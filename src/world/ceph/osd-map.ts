@@ -11,6 +11,8 @@ export interface OsdEntry {
   isIn: boolean
   /** The mons marked it out themselves, so it comes back in when it boots. */
   isAutoOut: boolean
+  /** It has never been up: its first boot brings it in, unless a flag forbids it. */
+  isNew: boolean
   upFrom: number
   upThru: number
   downAt: number
@@ -29,15 +31,15 @@ const firstFlags = ['sortbitwise', 'recovery_deletes', 'purged_snapdirs', 'pglog
 /** The OSD map as the mons hold it: every change is a new epoch. */
 export class OsdMap {
   readonly fsid: string
-  readonly tree: CrushTree
   readonly createdMs: number
-  readonly osds: ReadonlyMap<number, OsdEntry>
   /** Cluster-wide. */
   readonly flags = new Set(firstFlags)
   readonly bucketFlags = new Map<string, Set<string>>()
   readonly classFlags = new Map<string, Set<string>>()
   readonly #clock: Clock
   readonly #random: Random
+  readonly #osds: Map<number, OsdEntry>
+  #tree: CrushTree
   /** When each of the last epochs began, oldest first. */
   readonly #history: { readonly epoch: number; readonly atMs: number }[] = []
   #epoch: number
@@ -49,16 +51,25 @@ export class OsdMap {
     const { clock, random, tree, fsid } = ports
     this.#clock = clock
     this.#random = random
-    this.tree = tree
+    this.#tree = tree
     this.fsid = fsid
     this.createdMs = clock.now()
     this.modifiedMs = this.createdMs
     this.upChangedMs = this.createdMs
     this.inChangedMs = this.createdMs
-    this.osds = new Map(tree.osdIds.map((id) => [id, newOsd(id, randomUid(random))]))
+    this.#osds = new Map(tree.osdIds.map((id) => [id, newOsd(id, randomUid(random))]))
     // One epoch for each OSD that was made, some for the first configuration.
     this.#epoch = 10 + this.osds.size
     this.#history.push({ epoch: this.#epoch, atMs: this.createdMs })
+  }
+
+  get tree(): CrushTree {
+    return this.#tree
+  }
+
+  /** Ascending by id. */
+  get osds(): ReadonlyMap<number, OsdEntry> {
+    return this.#osds
   }
 
   get epoch(): number {
@@ -86,15 +97,31 @@ export class OsdMap {
     return this.#epoch
   }
 
+  /** As `osd new` does: it exists, down and out, and is not yet in the CRUSH map. */
+  addOsd(id: number): void {
+    if (this.#osds.has(id)) throw new RangeError(`there is already an osd.${id}`)
+    const added = { ...newOsd(id, randomUid(this.#random)), isIn: false, isNew: true }
+    const sorted = [...this.#osds, [id, added] as const].sort(([a], [b]) => a - b)
+    this.#osds.clear()
+    for (const [key, osd] of sorted) this.#osds.set(key, osd)
+    this.bump()
+  }
+
+  replaceTree(tree: CrushTree): void {
+    this.#tree = tree
+    this.bump()
+  }
+
   /** One that the mons had marked out is in again with the same map, unless a flag forbids it. */
   markUp(id: number, sight: { host: string | undefined; pod: string | undefined; address: string }): void {
     const osd = this.#entry(id)
     osd.upFrom = this.bump()
-    if (osd.isAutoOut && !this.hasFlag(id, 'noin')) {
+    if ((osd.isAutoOut || osd.isNew) && !this.hasFlag(id, 'noin')) {
       osd.isIn = true
       osd.isAutoOut = false
       this.inChangedMs = this.modifiedMs
     }
+    osd.isNew = false
     osd.upThru = osd.upFrom
     osd.isUp = true
     osd.nonce = 1 + Math.floor(this.#random.next() * 0xffff_fffe)
@@ -185,6 +212,7 @@ function newOsd(id: number, uuid: string): OsdEntry {
     isUp: false,
     isIn: true,
     isAutoOut: false,
+    isNew: false,
     upFrom: 0,
     upThru: 0,
     downAt: 0,

@@ -12,6 +12,8 @@ export interface OsdWatchPorts {
   readonly sightOf: (osd: number) => DaemonSight
   /** Without a majority of mons no map changes. */
   readonly hasQuorum: () => boolean
+  /** Called before an OSD boots; true where its place in the CRUSH map is other than before. */
+  readonly locate: (osd: number) => boolean
   readonly onChange: (osd: number, change: 'up' | 'down' | 'in' | 'out') => void
 }
 
@@ -33,7 +35,7 @@ export class OsdWatch {
 
   /** What is up when the cluster is first seen has been up before. */
   begin(): void {
-    for (const { id } of this.#ports.map.osds.values()) if (this.#shouldRun(id)) this.#bringUp(id)
+    for (const { id, isNew } of this.#ports.map.osds.values()) if (!isNew && this.#shouldRun(id)) this.#bringUp(id)
   }
 
   setDiskFailed(osd: number, isFailed: boolean): void {
@@ -100,8 +102,9 @@ export class OsdWatch {
     const { map, onChange } = this.#ports
     const { node, pod, address } = this.#ports.sightOf(osd)
     const wasIn = map.isIn(osd)
+    const isMoved = this.#ports.locate(osd)
     map.markUp(osd, { host: node, pod, address })
-    onChange(osd, map.isIn(osd) === wasIn ? 'up' : 'in')
+    onChange(osd, map.isIn(osd) === wasIn && !isMoved ? 'up' : 'in')
   }
 
   #markOuts(): void {

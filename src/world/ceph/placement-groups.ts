@@ -1,5 +1,4 @@
 import type { CephTimings } from './ceph-description.ts'
-import type { CrushTree } from './crush-tree.ts'
 import type { OsdMap } from './osd-map.ts'
 import { PgReports } from './pg-reports.ts'
 import { mix, placeShards } from './place-shards.ts'
@@ -30,7 +29,6 @@ export class PlacementGroups {
   readonly recovery: RecoveryQueue
   readonly #timers: Timers
   readonly #map: OsdMap
-  readonly #tree: CrushTree
   readonly #timings: CephTimings
   readonly #isUp: (osd: number) => boolean
   readonly #peeringEndsMs = new Map<PlacementGroup, number>()
@@ -41,7 +39,6 @@ export class PlacementGroups {
     const { timers, map, pools, timings } = ports
     this.#timers = timers
     this.#map = map
-    this.#tree = map.tree
     this.#timings = timings
     this.#isUp = (osd) => map.isUp(osd)
     this.recovery = new RecoveryQueue({
@@ -112,14 +109,14 @@ export class PlacementGroups {
     }
     group.wanted = this.#place(group)
     group.wanted.forEach((osd, shard) => {
-      if (this.#tree.byId.has(osd)) group.holders.set(holderKey(group, osd, shard), 0)
+      if (this.#map.tree.byId.has(osd)) group.holders.set(holderKey(group, osd, shard), 0)
     })
     return group
   }
 
   #place({ pool, seed }: PlacementGroup): number[] {
     const isOut = (osd: number) => !this.#map.isIn(osd)
-    return placeShards({ tree: this.#tree, rule: pool.rule, width: pool.size, seed, isOut })
+    return placeShards({ tree: this.#map.tree, rule: pool.rule, width: pool.size, seed, isOut })
   }
 
   #peer(groups: readonly PlacementGroup[]): void {
@@ -181,7 +178,7 @@ export class PlacementGroups {
     for (const members of [group.up, group.acting]) {
       members.forEach((osd, shard) => {
         const key = holderKey(group, osd, shard)
-        if (this.#tree.byId.has(osd) && (isBackfill || group.holders.has(key))) group.holders.set(key, 0)
+        if (this.#map.tree.byId.has(osd) && (isBackfill || group.holders.has(key))) group.holders.set(key, 0)
       })
     }
     group.acting = chooseActing(group, this.#isUp)

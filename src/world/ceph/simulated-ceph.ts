@@ -7,6 +7,7 @@ import type { Views } from '../actor.ts'
 import { type CephDescription, defaultTimings } from './ceph-description.ts'
 import { type CephState, type SeenGroup, seeGroup } from './ceph-state.ts'
 import { createCommandAnswers } from './command-answers.ts'
+import { createCrushGrowth, type NewCephOsd } from './crush-growth.ts'
 import { buildCrushTree, type CrushTree } from './crush-tree.ts'
 import { MgrSeat } from './mgr-seat.ts'
 import { MonQuorum } from './mon-quorum.ts'
@@ -39,6 +40,11 @@ export interface CephControls {
   killMgr(forMs?: number): void
   /** No command is answered. */
   silence(on: boolean): void
+  /**
+   * As `osd new` does: the OSD exists from now on, down and out. When its pod is ready it takes its place in the CRUSH map, comes
+   * in and is filled. Returns its id, the lowest free one where none is given.
+   */
+  addOsd(osd: NewCephOsd): number
   failDisk(osd: number): void
   mendDisk(osd: number): void
   /** Whole placement groups per second; 0 stops it. */
@@ -64,6 +70,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   const tree = buildCrushTree(description.crush, description.pools)
   const pools = describePools(description, tree)
   const map = new OsdMap({ clock, random, tree, fsid: description.fsid ?? randomUid(random) })
+  const growth = createCrushGrowth(map, description)
   const groups = new PlacementGroups({ timers, map, pools, timings })
   let hasBegun = false
   let isSilenced = false
@@ -104,6 +111,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     downOutSubtreeLimit: description.downOutSubtreeLimit ?? 'rack',
     sightOf: (osd) => shadow.sightOf('osd', String(osd)),
     hasQuorum: () => mons.hasQuorum,
+    locate: (osd) => growth.locate(osd),
     onChange: (osd, change) => {
       if (hasBegun) groups.follow(osd, change)
     },
@@ -134,6 +142,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     osdWatch.begin()
     groups.begin()
     hasBegun = true
+    for (const { id, isNew } of map.osds.values()) if (isNew) osdWatch.look(id)
   }
 
   function follow(kind: DaemonKind, id: string): void {
@@ -162,6 +171,11 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       killMgr: (forMs = 5_000) => mgr.kill(forMs),
       silence(on) {
         isSilenced = on
+      },
+      addOsd(osd) {
+        const id = growth.add(osd)
+        if (hasBegun) osdWatch.look(id)
+        return id
       },
       failDisk: (osd) => osdWatch.setDiskFailed(osd, true),
       mendDisk: (osd) => osdWatch.setDiskFailed(osd, false),

@@ -14,7 +14,7 @@ export function osdTree({ map }: CephState, states: readonly string[]): JsonObje
     states.length === 0 || item.osds.some((osd) => states.every((state) => isInState(map, osd, state)))
   return {
     nodes: map.tree.items.filter(isShown).map((item) => describeItem(item, map)),
-    stray: [],
+    stray: [...map.osds.values()].filter(({ id }) => !map.tree.byId.has(id)).map(({ id }) => describeStray(id, map)),
   }
 }
 
@@ -41,6 +41,22 @@ function describeItem(item: CrushItem, map: OsdMap): JsonObject {
     crush_weight: item.weights.get('') ?? 0,
     depth: item.depth,
     ...poolWeights,
+    exists: 1,
+    status: map.isUp(id) ? 'up' : 'down',
+    reweight: map.isIn(id) ? 1 : 0,
+    primary_affinity: 1,
+  }
+}
+
+/** One that exists and is nowhere in the CRUSH map. */
+function describeStray(id: number, map: OsdMap): JsonObject {
+  return {
+    id,
+    name: `osd.${id}`,
+    type: 'osd',
+    type_id: 0,
+    crush_weight: 0,
+    depth: 0,
     exists: 1,
     status: map.isUp(id) ? 'up' : 'down',
     reweight: map.isIn(id) ? 1 : 0,

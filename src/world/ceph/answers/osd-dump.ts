@@ -122,7 +122,13 @@ function describeOsd(osd: OsdEntry): JsonObject {
     cluster_addr: `${addresses.back}/${osd.nonce}`,
     heartbeat_back_addr: `${addresses.heartbeatBack}/${osd.nonce}`,
     heartbeat_front_addr: `${addresses.heartbeatFront}/${osd.nonce}`,
-    state: [...(osd.isAutoOut ? ['autoout'] : []), 'exists', ...(osd.isUp ? ['up'] : []), ...osd.flags].sort(),
+    state: [
+      ...(osd.isAutoOut ? ['autoout'] : []),
+      'exists',
+      ...(osd.isNew ? ['new'] : []),
+      ...(osd.isUp ? ['up'] : []),
+      ...osd.flags,
+    ].sort(),
   }
 }
 

@@ -143,7 +143,7 @@ export async function openCeph(
   }
 }
 
-function daemon(type: 'mon' | 'mgr' | 'osd', id: string, node?: string): Deployment {
+export function daemon(type: 'mon' | 'mgr' | 'osd', id: string, node?: string): Deployment {
   const name = `rook-ceph-${type}-${id}`
   const labels = {
     app: `rook-ceph-${type}`,
