@@ -39,6 +39,7 @@ import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
+import { osdUpdateControllers } from './wiring/osd-update.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
 export interface OperatorOptions {
@@ -317,6 +318,16 @@ function controllerBuilders(
       osdDeployments,
       osdPods,
       decisions: runs('ceph-drain') ? decisions : undefined,
+      ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
+    }),
+    ...osdUpdateControllers({
+      ...options,
+      own,
+      ceph,
+      reports,
+      rook,
+      clusters,
+      osdPods,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
     'ceph-drain': () =>

@@ -239,7 +239,7 @@ function isHealthyBy(pattern: Observed<(state: string) => boolean>): (state: str
 }
 
 /** A configuration for one Ceph must not answer for another: a wrong map is worse than none. */
-function ofSameCluster(map: Observed<CephMap>, { status }: CephCluster): Observed<CephMap> {
+export function ofSameCluster(map: Observed<CephMap>, { status }: CephCluster): Observed<CephMap> {
   const fsid = status?.ceph?.fsid
   if (!map.known || fsid === undefined || fsid === '' || map.value.fsid === fsid) return map
   return unknown(`the Ceph that answers is another cluster (${map.value.fsid}, not ${fsid})`)

@@ -55,7 +55,11 @@ export function slimCephCluster({ apiVersion, kind, metadata, spec, status }: Ce
   return {
     apiVersion,
     kind,
-    metadata: { ...slimMeta(metadata), annotations: Object.fromEntries(own) },
+    metadata: {
+      ...slimMeta(metadata),
+      ...(metadata.generation === undefined ? {} : { generation: metadata.generation }),
+      annotations: Object.fromEntries(own),
+    },
     ...(spec === undefined ? {} : { spec }),
     ...(status?.ceph?.fsid === undefined ? {} : { status: { ceph: { fsid: status.ceph.fsid } } }),
   }

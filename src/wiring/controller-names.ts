@@ -10,6 +10,7 @@ import { ledgerKeeperPermissions } from '../controllers/ledger-keeper.ts'
 import { longhornDrainPermissions } from '../controllers/longhorn-drain.ts'
 import { nodeDisruptionPermissions } from '../controllers/node-disruption.ts'
 import { undoDisruptionPermissions } from '../controllers/node-disruption-undo.ts'
+import { osdUpdatePermissions } from '../controllers/osd-update.ts'
 import type { Permission } from '../controllers/permission.ts'
 
 export const controllerNames = [
@@ -18,6 +19,7 @@ export const controllerNames = [
   'ceph-static-budgets',
   'longhorn-drain',
   'fencing',
+  'osd-update',
   'node-disruption',
   'disruption-ledger',
   'app-locks',
@@ -34,6 +36,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'ceph-static-budgets': cephStaticBudgetsPermissions,
   'longhorn-drain': longhornDrainPermissions,
   fencing: fencingPermissions,
+  'osd-update': osdUpdatePermissions,
   'node-disruption': nodeDisruptionPermissions,
   'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
   'app-locks': appLockKeeperPermissions,

@@ -1,0 +1,235 @@
+import type { Deployment } from '../api/apps.ts'
+import type { Pod } from '../api/core.ts'
+import type { CephCluster } from '../api/rook.ts'
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import { managementMode, parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
+import { parseRfc3339 } from '../domain/ceph-drain/timestamp.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
+import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
+import { parseUpdateSettings, type UpdateSettings } from '../domain/osd-update/update-settings.ts'
+import type { CephMap } from '../domain/safety/ceph-map.ts'
+import { pgHealth } from '../domain/safety/pg-health.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Clock } from '../runtime/clock.ts'
+import { ofSameCluster } from './ceph-drain-observe.ts'
+import { CephLooks } from './ceph-looks.ts'
+import type { CephPorts } from './ceph-ports.ts'
+import { peeredOsds } from './osd-update-peered.ts'
+import { readUpdate, type StartNote, type StoredUpdate } from './osd-update-record.ts'
+import type { RookPresence } from './rook-presence.ts'
+
+/** Beside Rook: pods of OSDs that are older than this RFC 3339 time are restarted. */
+export const restartAnnotation = 'cofferdam.io/restart-osds'
+
+export interface OsdUpdateViews {
+  /** With their generation. Indexed by `namespace`, as are the Deployments. */
+  readonly clusters: WatchView<CephCluster>
+  /** All of them but the managed fields, for they are written back. */
+  readonly osdDeployments: WatchView<Deployment>
+  readonly osdPods: WatchView<Pod>
+}
+
+export interface UpdateObserverPorts {
+  readonly api: Pick<KubeApi, 'get'>
+  readonly clock: Clock
+  readonly views: OsdUpdateViews
+  readonly ceph: CephPorts
+  readonly rook: RookPresence
+  /** Whether Ceph calls itself HEALTH_OK or HEALTH_WARN. */
+  observeHealth(ceph: CephCommands, signal: AbortSignal): Promise<Observed<boolean>>
+}
+
+/** One look at a cluster without Ceph and ledger, and what is needed to act on it. */
+export interface UpdateLook {
+  readonly snapshot: Omit<OsdUpdateSnapshot, 'ceph' | 'arbiter'>
+  readonly deployments: ReadonlyMap<number, Deployment>
+  /** Beside Rook: the pods that are to be restarted. */
+  readonly oldPods: ReadonlyMap<number, readonly Pod[]>
+  readonly problems: readonly string[]
+}
+
+/** Looks at clusters, and remembers what makes the next look cheaper. */
+export class OsdUpdateObserver {
+  readonly #ports: UpdateObserverPorts
+  readonly #looks: CephLooks
+  readonly #lastGood = new Map<string, UpdateSettings>()
+  /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
+  readonly #leaving = new Set<string>()
+
+  constructor(ports: UpdateObserverPorts) {
+    this.#ports = ports
+    this.#looks = new CephLooks({ clock: ports.clock, ...ports.ceph })
+  }
+
+  forget(key: string): void {
+    this.#looks.forget(key)
+    this.#lastGood.delete(key)
+  }
+
+  noteLeaving(uid: string): void {
+    this.#leaving.add(uid)
+  }
+
+  noteStaying(uid: string): void {
+    this.#leaving.delete(uid)
+  }
+
+  generationOf(cluster: CephCluster): number {
+    // A restart is asked for by an annotation, which leaves the generation as it is.
+    if (this.#modeOf(cluster) === 'beside-rook') return restartAskedMs(cluster) ?? 0
+    return cluster.metadata.generation ?? 0
+  }
+
+  readStored(cluster: CephCluster, signal: AbortSignal): Promise<StoredUpdate> {
+    const { namespace = '', name } = cluster.metadata
+    return readUpdate(this.#ports.api, { namespace, name, generation: this.generationOf(cluster) }, signal)
+  }
+
+  /** What Kubernetes says. Nothing is asked: everything comes from views and from what was read before. */
+  look(key: string, cluster: CephCluster, stored: StoredUpdate): UpdateLook {
+    const { views, clock } = this.#ports
+    const { namespace = '', name, uid = '' } = cluster.metadata
+    const mode = this.#modeOf(cluster)
+    const asked = restartAskedMs(cluster)
+    const deployments = views.osdDeployments.byIndex('namespace', namespace)
+    const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
+    const besideRook = mode === 'beside-rook'
+    const parsed = parseUpdateObjects({
+      deployments,
+      pods,
+      cluster,
+      ...(besideRook && { besideRook: { restartAskedMs: asked } }),
+    })
+    const oldPods = besideRook && asked !== undefined ? podsBefore(pods, asked) : new Map<number, Pod[]>()
+    const leaving = this.#stillSeen(pods)
+    const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
+    if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
+    const osds = parsed.osds.map((osd) => {
+      if (mode === 'off') return { ...osd, needsUpdate: false }
+      return besideRook ? restartedOsd(osd, { oldPods, leaving, note: stored.starts.get(osd.id) }) : osd
+    })
+    const updated: UpdatedCluster = {
+      namespace,
+      name,
+      uid,
+      generation: this.generationOf(cluster),
+      isBeingDeleted: cluster.metadata.deletionTimestamp !== undefined,
+      mode,
+      settings: settings.settings,
+      isUpgrade: mode === 'own' && parsed.isUpgrade,
+    }
+    return {
+      snapshot: {
+        nowMs: clock.now(),
+        cluster: updated,
+        osds,
+        record: stored.record,
+        ...(stored.problem !== undefined && { recordProblem: stored.problem }),
+      },
+      deployments: new Map(deployments.map((deployment) => [idOf(deployment), deployment])),
+      oldPods,
+      problems: [
+        ...parsed.problems.map(({ object, problem }) => `${object} ${problem}`),
+        ...settings.problems.map(({ field, problem }) => `${field}: ${problem}`),
+        ...settings.deprecated.map(({ field, instead }) => `${field} is deprecated: use ${instead}`),
+        ...restartProblems(cluster),
+      ],
+    }
+  }
+
+  /** What Ceph says: all of it anew, for what was seen before a start tells nothing of who is back. */
+  async askCeph(
+    key: string,
+    cluster: CephCluster,
+    { look, stored }: { readonly look: UpdateLook; readonly stored: StoredUpdate },
+    signal: AbortSignal,
+  ): Promise<Observed<CephForUpdate>> {
+    const { ceph, observeHealth } = this.#ports
+    const commands = this.commandsOf(cluster)
+    if (commands === undefined) return unknown('no way to reach this Ceph is known')
+    const { pgHealthyRegex } = parseDisruptionSettings(cluster)
+    const wanted = ceph.compilePgPattern(pgHealthyRegex)
+    const pattern = wanted.known ? wanted : ceph.compilePgPattern(undefined)
+    const isHealthyState = pattern.known ? pattern.value : () => false
+    const [answer, health] = await Promise.all([
+      this.#looks.look({ key, ceph: commands, pace: 'unsettled', isHealthyState, signal }),
+      observeHealth(commands, signal),
+    ])
+    const map = ofSameCluster(answer, cluster)
+    if (!map.known) return map
+    if (!health.known) return health
+    const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
+    const stoppedIn = (osd: number) => {
+      const note = stored.starts.get(osd)
+      return note !== undefined && note.atMs === marks.get(osd) ? note.epoch : undefined
+    }
+    const peered = peeredOsds(map.value, stoppedIn, [...marks.keys()])
+    return known({ map: map.value, isHealthy: health.value, isClean: cleanness(map.value, isHealthyState), peered })
+  }
+
+  commandsOf({ metadata }: CephCluster): CephCommands | undefined {
+    return this.#ports.ceph.of({ namespace: metadata.namespace ?? '', name: metadata.name })
+  }
+
+  #modeOf(cluster: CephCluster): UpdatedCluster['mode'] {
+    const besideRook = this.#ports.rook.isPresent()
+    const mode = managementMode(cluster, { besideRook })
+    if (mode === 'hand-back') return 'off'
+    return besideRook ? 'beside-rook' : 'own'
+  }
+
+  #stillSeen(pods: readonly Pod[]): ReadonlySet<string> {
+    if (this.#leaving.size === 0) return this.#leaving
+    return new Set(pods.map(({ metadata }) => metadata.uid ?? '').filter((uid) => this.#leaving.has(uid)))
+  }
+}
+
+function cleanness(map: CephMap, isHealthyState: (state: string) => boolean): Observed<boolean> {
+  const pgs = pgHealth(map, isHealthyState)
+  return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
+}
+
+/** An OSD that Rook writes: what we did to it is on record with us, and counts once the old pod is going. */
+function restartedOsd(
+  osd: UpdatableOsd,
+  given: {
+    readonly oldPods: ReadonlyMap<number, readonly Pod[]>
+    readonly leaving: ReadonlySet<string>
+    readonly note: StartNote | undefined
+  },
+): UpdatableOsd {
+  const { startedMs: _, ...unmarked } = osd
+  const old = given.oldPods.get(osd.id) ?? []
+  const isLeaving = old.some(({ metadata }) => given.leaving.has(metadata.uid ?? ''))
+  if (given.note === undefined || (osd.needsUpdate && !isLeaving)) return unmarked
+  const started = { ...unmarked, startedMs: given.note.atMs }
+  return isLeaving ? { ...started, needsUpdate: false, isPodReady: false } : started
+}
+
+function restartAskedMs({ metadata }: CephCluster): number | undefined {
+  return parseRfc3339(metadata.annotations?.[restartAnnotation] ?? '')
+}
+
+function restartProblems(cluster: CephCluster): string[] {
+  const text = cluster.metadata.annotations?.[restartAnnotation]
+  if (text === undefined || restartAskedMs(cluster) !== undefined) return []
+  return [`annotation ${restartAnnotation} ${JSON.stringify(text)} is no RFC 3339 time; no OSD is restarted`]
+}
+
+function podsBefore(pods: readonly Pod[], askedMs: number): Map<number, Pod[]> {
+  const byOsd = new Map<number, Pod[]>()
+  for (const pod of pods) {
+    const { creationTimestamp, deletionTimestamp } = pod.metadata
+    const createdMs = parseRfc3339(creationTimestamp ?? '')
+    if (deletionTimestamp !== undefined || (createdMs !== undefined && createdMs >= askedMs)) continue
+    const id = idOf(pod)
+    byOsd.set(id, [...(byOsd.get(id) ?? []), pod])
+  }
+  return byOsd
+}
+
+function idOf({ metadata }: Deployment | Pod): number {
+  return Number(metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd'] ?? Number.NaN)
+}

@@ -1,0 +1,142 @@
+import { hasReason } from '../api/api-error.ts'
+import type { ConfigMap } from '../api/core.ts'
+import { isJsonObject, isSameJson } from '../api/json.ts'
+import { configMaps } from '../api/resources.ts'
+import { recordNotes } from '../domain/ceph-drain/record-notes.ts'
+import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import type { UpdateRecord } from '../domain/osd-update/snapshot.ts'
+import {
+  formatUpdateRecord,
+  freshRecord,
+  parseUpdateRecord,
+  updateRecordName,
+} from '../domain/osd-update/update-record.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+
+/** What is known of an OSD since before it was stopped. */
+export interface StartNote {
+  /** As its mark says. */
+  readonly atMs: number
+  /** Of Ceph's map, when it still ran: it is back only when it came up later. */
+  readonly epoch: number
+}
+
+export type StartNotes = ReadonlyMap<number, StartNote>
+
+/** What is written down about the update of one cluster. */
+export interface StoredUpdate {
+  readonly configMap: ConfigMap | undefined
+  readonly record: UpdateRecord
+  readonly starts: StartNotes
+  readonly reason: string | undefined
+  /** Why it cannot be read. Then it is left as it is. */
+  readonly problem?: string
+}
+
+const startsKey = 'starts'
+const progressKey = 'progress'
+
+export async function readUpdate(
+  api: Pick<KubeApi, 'get'>,
+  cluster: { readonly namespace: string; readonly name: string; readonly generation: number },
+  signal: AbortSignal,
+): Promise<StoredUpdate> {
+  let configMap: ConfigMap | undefined
+  try {
+    const key = { namespace: cluster.namespace, name: updateRecordName(cluster) }
+    configMap = await api.get(configMaps, key, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
+  return storedOf(configMap, cluster.generation)
+}
+
+function storedOf(configMap: ConfigMap | undefined, generation: number): StoredUpdate {
+  const reason = configMap?.metadata.annotations?.[recordNotes.reason]
+  const parsed = parseUpdateRecord(configMap === undefined ? undefined : (configMap.data ?? {}), generation)
+  const starts = parseStarts(configMap?.data?.[startsKey])
+  const problem = 'problem' in parsed ? parsed.problem : 'problem' in starts ? starts.problem : undefined
+  return {
+    configMap,
+    reason,
+    record: 'record' in parsed ? parsed.record : freshRecord(generation),
+    starts: 'starts' in starts ? starts.starts : new Map(),
+    ...(problem !== undefined && { problem }),
+  }
+}
+
+export interface UpdateChange {
+  readonly record: UpdateRecord
+  readonly starts: StartNotes
+  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'progress'>
+}
+
+/**
+ * Writes what is to be remembered if it differs, as a compare-and-swap on what was read; tells what is there then.
+ *
+ * Guarantees: a record that cannot be read is never overwritten; where nothing is to be remembered none comes into being.
+ */
+export async function writeUpdate(
+  api: Pick<KubeApi, 'create' | 'update'>,
+  place: {
+    readonly namespace: string
+    readonly name: string
+    readonly stored: StoredUpdate
+    readonly signal: AbortSignal
+  },
+  { record, starts, decision }: UpdateChange,
+): Promise<StoredUpdate> {
+  const { namespace, name, stored, signal } = place
+  const { configMap } = stored
+  if (stored.problem !== undefined) return stored
+  const { secondsLeft: _, ...progress } = decision.progress
+  const data = {
+    ...formatUpdateRecord(record),
+    ...(starts.size === 0 ? {} : { [startsKey]: formatStarts(starts) }),
+    [progressKey]: JSON.stringify(progress),
+  }
+  const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: decision.explanation }
+  if (configMap === undefined) {
+    const created: ConfigMap = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace, name: updateRecordName({ name }), annotations: notes },
+      data,
+    }
+    return storedOf(await api.create(configMaps, created, { signal }), record.generation)
+  }
+  if (isSameJson(configMap.data ?? {}, data) && stored.reason === decision.reason) return stored
+  const annotations = { ...configMap.metadata.annotations, ...notes }
+  const changed = { ...configMap, metadata: { ...configMap.metadata, annotations }, data }
+  return storedOf(await api.update(configMaps, changed, { signal }), record.generation)
+}
+
+function formatStarts(starts: StartNotes): string {
+  const sorted = [...starts].sort(([a], [b]) => a - b)
+  return JSON.stringify(Object.fromEntries(sorted.map(([osd, { atMs, epoch }]) => [osd, [atMs, epoch]])))
+}
+
+type ParsedStarts = { readonly starts: StartNotes } | { readonly problem: string }
+
+function parseStarts(text: string | undefined): ParsedStarts {
+  if (text === undefined) return { starts: new Map() }
+  const problem = `its key ${startsKey} makes no sense`
+  let fields: unknown
+  try {
+    fields = JSON.parse(text)
+  } catch {
+    return { problem }
+  }
+  if (!isJsonObject(fields)) return { problem }
+  const starts = new Map<number, StartNote>()
+  for (const [osd, note] of Object.entries(fields)) {
+    const [atMs, epoch] = Array.isArray(note) ? note : []
+    if (!/^\d{1,9}$/.test(osd) || !isCount(atMs) || !isCount(epoch)) return { problem }
+    starts.set(Number(osd), { atMs, epoch })
+  }
+  return { starts }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

@@ -1,0 +1,80 @@
+import { groupsBelowFloor } from '../../../scenarios/testing/groups-below-floor.ts'
+import type { Deployment } from '../../api/apps.ts'
+import { configMaps, deployments } from '../../api/resources.ts'
+import { cephClusters } from '../../api/rook.ts'
+import { observeCeph } from '../../ceph/observe-ceph.ts'
+import { osdImage } from '../../domain/osd-update/osd-deployment.ts'
+import { parseUpdateRecord, updateRecordName } from '../../domain/osd-update/update-record.ts'
+import { type CephStage, namespace, openCephStage, smallCluster } from './ceph-stage.ts'
+
+export const newImage = 'registry.example/ceph/ceph:v19.2.4'
+
+export interface OsdUpdateStage extends CephStage {
+  /** Placement groups that clients could not reach at any look, of Ceph's own truth. */
+  readonly broken: string[]
+  /** The most OSDs that were down at once. */
+  mostDown(): number
+  /** Lets time pass half a second at a time, and looks at Ceph each time. */
+  watch(seconds: number): Promise<void>
+  /** Lets time pass until it holds; tells whether it came to that. */
+  until(holds: () => Promise<boolean>, withinSeconds: number): Promise<boolean>
+  osds(): Promise<readonly Deployment[]>
+  /** Images of the OSDs, each once. */
+  images(): Promise<string[]>
+  wantImage(image: string): Promise<void>
+  updateRecord(): Promise<ReturnType<typeof parseUpdateRecord>>
+  generation(): Promise<number>
+}
+
+const stepMs = 500
+
+export async function openOsdUpdateStage(file = smallCluster, seed = 1): Promise<OsdUpdateStage> {
+  const stage = await openCephStage(file, seed)
+  const { api, clock, ceph } = stage
+  const broken: string[] = []
+  let mostDown = 0
+  const list = async () => {
+    const { items } = await api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
+    return items
+  }
+  const lookAtCeph = async () => {
+    const map = await observeCeph(ceph.commands)
+    if (!map.known) return
+    broken.push(...groupsBelowFloor(map.value))
+    mostDown = Math.max(mostDown, map.value.osds.filter(({ isUp }) => !isUp).length)
+  }
+  const watch = async (seconds: number) => {
+    const end = clock.now() + seconds * 1_000
+    while (clock.now() < end) {
+      await clock.advance(stepMs)
+      await lookAtCeph()
+    }
+  }
+  return {
+    ...stage,
+    broken,
+    mostDown: () => mostDown,
+    watch,
+    async until(holds, withinSeconds) {
+      const end = clock.now() + withinSeconds * 1_000
+      while (clock.now() < end) {
+        if (await holds()) return true
+        await watch(1)
+      }
+      return holds()
+    },
+    osds: list,
+    async images() {
+      return [...new Set((await list()).map((osd) => osdImage(osd) ?? ''))].sort()
+    },
+    wantImage: (image) => stage.patchCluster({ spec: { cephVersion: { image } } }),
+    async updateRecord() {
+      const { data } = await api.get(configMaps, { namespace, name: updateRecordName({ name: 'rook-ceph' }) })
+      return parseUpdateRecord(data, -1)
+    },
+    async generation() {
+      const { metadata } = await api.get(cephClusters, { namespace, name: 'rook-ceph' })
+      return metadata.generation ?? 0
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Deployment } from '../api/apps.ts'
+import type { Pod } from '../api/core.ts'
+import { deployments } from '../api/resources.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { observeStatus } from '../ceph/observe-status.ts'
+import type { CephReports } from '../controllers/ceph-drain-report.ts'
+import type { CephPorts } from '../controllers/ceph-ports.ts'
+import { createOsdUpdate } from '../controllers/osd-update.ts'
+import type { RookPresence } from '../controllers/rook-presence.ts'
+import type { StorageLedger } from '../controllers/storage-key.ts'
+import { known } from '../domain/observed.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
+
+export interface OsdUpdateWiring extends ViewPorts {
+  readonly own: Own
+  readonly ceph: CephPorts
+  readonly reports: CephReports
+  readonly rook: () => RookPresence
+  readonly clusters: () => WatchView<CephCluster>
+  readonly osdPods: () => WatchView<Pod>
+  readonly ledger: () => StorageLedger | undefined
+}
+
+const timeoutMs = 15_000
+const healthy: readonly string[] = ['HEALTH_OK', 'HEALTH_WARN']
+
+export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-update': () => Controller } {
+  const { api, clock, own } = wiring
+  return {
+    'osd-update': () => {
+      const ledger = wiring.ledger()
+      return createOsdUpdate({
+        api,
+        clock,
+        ceph: wiring.ceph,
+        reports: wiring.reports,
+        rook: wiring.rook(),
+        async observeHealth(commands, signal) {
+          const status = await observeStatus(commands, { timeoutMs, signal })
+          return status.known ? known(healthy.includes(status.value.health)) : status
+        },
+        views: {
+          clusters: wiring.clusters(),
+          osdPods: wiring.osdPods(),
+          osdDeployments: own(
+            'deployments/osd-update',
+            createWatchCache({
+              ...viewBase(wiring),
+              type: deployments,
+              labelSelector: 'app=rook-ceph-osd',
+              project: withoutManagedFields,
+              indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+            }),
+          ),
+        },
+        ...(ledger === undefined ? {} : { ledger }),
+      })
+    },
+  }
+}
+
+/** Whole, for what is written back must lack nothing; the server keeps its own account of who wrote which field. */
+function withoutManagedFields(deployment: Deployment): Deployment {
+  const { managedFields: _, ...metadata } = deployment.metadata
+  return { ...deployment, metadata }
+}
