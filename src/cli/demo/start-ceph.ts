@@ -14,6 +14,8 @@ import { reportCephHealth } from './report-ceph-health.ts'
 export interface RunningCeph {
   /** The way to the cluster of that name; undefined when it is not this one. */
   commandsOf(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
+  /** The way to the cluster whose toolbox is in that namespace. */
+  commandsIn(namespace: string): CephCommands | undefined
   /** What is missing until it is up and guarded, in words. */
   observeMissing(): Promise<string[]>
   stop(): Promise<void>
@@ -34,6 +36,7 @@ export function startCeph(
   const reporting = reportCephHealth({ api, clock, commands, cluster: { namespace, name } }, stopping.signal)
   return {
     commandsOf: (cluster) => (cluster.namespace === namespace && cluster.name === name ? commands : undefined),
+    commandsIn: (asked) => (asked === namespace ? commands : undefined),
     async observeMissing() {
       const [status, budgets] = await Promise.all([
         observeStatus(commands),

@@ -11,12 +11,13 @@ import { type Clock, sleep } from '../../runtime/clock.ts'
 import { type Random, randomSuffix } from '../../runtime/random.ts'
 import { controllerNames } from '../../wiring/controller-names.ts'
 import { startWorld } from '../../world/start-world.ts'
+import { addToolbox, createToolboxExec } from './ceph-toolbox.ts'
 import type { ClusterDescription } from './cluster-file.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 import { observeReadiness, type Readiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
-import { startCeph } from './start-ceph.ts'
+import { type RunningCeph, startCeph } from './start-ceph.ts'
 import { startLonghorn } from './start-longhorn.ts'
 import { startMachines } from './start-machines.ts'
 
@@ -67,7 +68,15 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     server.start()
     endings.push(() => server.stop())
 
-    const face = await startHttpFace({ server, clock, port: options.kubePort, portFlag: '--kube-port', isReady })
+    let ceph: RunningCeph | undefined
+    const face = await startHttpFace({
+      server,
+      clock,
+      port: options.kubePort,
+      portFlag: '--kube-port',
+      isReady,
+      exec: createToolboxExec((namespace) => ceph?.commandsIn(namespace)),
+    })
     endings.push(() => face.close())
 
     const dashboard =
@@ -90,9 +99,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 
     const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
     endings.push(() => world.stop())
-    const ceph = description.ceph && startCeph(description.ceph, { api, clock, random, world })
-    if (ceph !== undefined) endings.push(() => ceph.stop())
+    if (description.ceph !== undefined) {
+      const running = startCeph(description.ceph, { api, clock, random, world })
+      ceph = running
+      endings.push(() => running.stop())
+    }
     await seedCluster(api, description)
+    if (description.ceph !== undefined) await addToolbox(api, description.ceph.namespace)
     const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
     if (longhorn !== undefined) endings.push(() => longhorn.stop())
 

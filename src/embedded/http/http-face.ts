@@ -8,6 +8,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { resourceNotServed } from '../registry/api-errors.ts'
 import { asApiError, isOver, refusal, sendAnswer } from './answer.ts'
 import { type Exchange, parseTarget } from './exchange.ts'
+import { answerExec, type Exec } from './exec-route.ts'
 import { type Authenticate, identify, refuseBrowsers } from './identity.ts'
 import { metaRoutes } from './meta-routes.ts'
 import { parseResourcePath } from './resource-path.ts'
@@ -33,6 +34,8 @@ export interface HttpFaceOptions {
   readonly tls?: { readonly key: string; readonly cert: string }
   readonly authenticate?: Authenticate
   readonly isReady?: () => boolean
+  /** What answers `pods/exec`. Without it no stream is opened. */
+  readonly exec?: Exec
   /** Told of faults of the server itself, which callers only see as a 500. */
   readonly onFault?: (error: unknown) => void
 }
@@ -54,6 +57,8 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
     ? createTlsServer({ ...options.tls, ...connectionLimits }, listener)
     : createServer(connectionLimits, listener)
   server.on('clientError', answerGarbage)
+  const streams = new Set<Duplex>()
+  if (options.exec !== undefined) server.on('upgrade', upgrader(options, options.exec, streams))
   await listen(server, options.port, host, options.portFlag)
   const port = portOf(server)
   const shownHost = host.includes(':') ? `[${host}]` : host
@@ -69,14 +74,39 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
       // Watches write their last chunk in the next turns; whoever still holds a connection after that is cut off.
       for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve))
       server.closeAllConnections()
+      for (const stream of streams) stream.destroy()
       await closed
     },
   }
 }
 
+function upgrader(options: HttpFaceOptions, exec: Exec, streams: Set<Duplex>) {
+  const identifyCaller = (request: IncomingMessage) => {
+    refuseBrowsers(request, isLoopback(options))
+    return identify(request, options.authenticate)
+  }
+  return (request: IncomingMessage, socket: Duplex): void => {
+    const gone = new AbortController()
+    streams.add(socket)
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => {
+      streams.delete(socket)
+      gone.abort()
+    })
+    const ports = { server: options.server, exec, identify: identifyCaller }
+    void answerExec(ports, request, socket, gone.signal).catch((error: unknown) => {
+      options.onFault?.(error)
+      socket.destroy()
+    })
+  }
+}
+
+function isLoopback({ host = '127.0.0.1' }: Pick<HttpFaceOptions, 'host'>): boolean {
+  return /^(127\.|localhost$|::1$)/.test(host)
+}
+
 function responder(options: HttpFaceOptions, open: Set<AbortController>, address: () => string) {
   const { server, clock, authenticate, onFault } = options
-  const isLoopback = /^(127\.|localhost$|::1$)/.test(options.host ?? '127.0.0.1')
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes
   const answerMeta = metaRoutes({
     catalogue: server.catalogue,
@@ -86,7 +116,7 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
   })
 
   const answer = async (exchange: Exchange): Promise<void> => {
-    refuseBrowsers(exchange.request, isLoopback)
+    refuseBrowsers(exchange.request, isLoopback(options))
     if (await answerMeta(exchange)) return
     const user = identify(exchange.request, authenticate)
     const path = parseResourcePath(exchange.segments)

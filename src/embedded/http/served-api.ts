@@ -1,3 +1,4 @@
+import type { RbacAuthorizer } from '../access/rbac-authorizer.ts'
 import type { EmbeddedApi } from '../embedded-api.ts'
 import type { ResourceCatalogue } from '../resource-definition.ts'
 import type { UserInfo } from '../user-info.ts'
@@ -5,6 +6,7 @@ import type { UserInfo } from '../user-info.ts'
 /** What the HTTP face needs of the server behind it. */
 export interface ServedApi {
   readonly catalogue: ResourceCatalogue
+  readonly authorizer: Pick<RbacAuthorizer, 'isAllowed'>
   as(user: UserInfo): EmbeddedApi
 }
 

@@ -118,7 +118,9 @@ describe('a watch over HTTP', () => {
     const broken = Object.assign(Object.create(server.as({ username: 'x', groups: ['system:masters'] })), {
       watch: failing,
     })
-    const { face } = await faceForTest({ server: { catalogue: server.catalogue, as: () => broken } })
+    const { face } = await faceForTest({
+      server: { catalogue: server.catalogue, authorizer: server.authorizer, as: () => broken },
+    })
     const watch = await openWatch(`${face.url}${configMapsPath}?watch=true`)
     expect(await watch.next()).toMatchObject({ type: 'ADDED' })
     expect(await watch.next()).toMatchObject({ type: 'ERROR', object: { code: 410, message: 'too old' } })
@@ -138,7 +140,9 @@ describe('a watch over HTTP', () => {
           resolve()
         },
       })
-      void faceForTest({ server: { catalogue: server.catalogue, as: () => spied } }).then(async ({ face }) => {
+      void faceForTest({
+        server: { catalogue: server.catalogue, authorizer: server.authorizer, as: () => spied },
+      }).then(async ({ face }) => {
         const watch = await openWatch(`${face.url}${configMapsPath}?watch=true`)
         watch.leave()
       })

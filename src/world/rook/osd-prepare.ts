@@ -157,7 +157,7 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
     }),
   )
   stage.onStop(() => {
-    for (const key of [...runs.keys()]) forget(key)
+    for (const key of runs.keys()) forget(key)
   })
 
   function isPrepared(pod: Pod): boolean {
