@@ -58,8 +58,8 @@ interface Done {
   readonly error?: unknown
 }
 
-/** Ceph's no is not asked about again before so many seconds. */
-const refusalSeconds = 15
+/** When Ceph said no, or the record makes no sense. */
+const lookAgainSeconds = 15
 
 /**
  * Brings OSDs to what their CephCluster says, as many at a time as their data allows. Keys are `namespace/name` of CephClusters.
@@ -148,7 +148,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     const asking = AbortSignal.any([signal, changed])
     const stored = await observer.readStored(cluster, asking)
     const first = look(key, cluster, stored)
-    if (!needsCeph(first.snapshot)) return rest(key, cluster, { ...first, stored }, signal)
+    if (stored.problem !== undefined || !needsCeph(first.snapshot))
+      return rest(key, cluster, { ...first, stored }, signal)
     const ceph = await observer.askCeph(key, cluster, { look: first.look, stored }, asking)
     changed.throwIfAborted()
     // Kubernetes again, after Ceph: what went down while it was asked must not be taken for running.
@@ -174,7 +175,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     return { look: seen, snapshot }
   }
 
-  /** Nothing differs and nothing is on its way. */
+  /** Nothing differs and nothing is on its way, or what was remembered cannot be read. */
   async function rest(
     key: string,
     cluster: CephCluster,
@@ -191,7 +192,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       await remember(seen.snapshot.cluster, stored, { decision, starts: stored.starts, signal })
     }
     await reporter.report({ key, cluster, decision, problems: seen.look.problems, recordedReason: stored.reason })
-    const { recheckAfterSeconds } = decision
+    // Nobody tells when a record is repaired.
+    const recheckAfterSeconds = stored.problem === undefined ? decision.recheckAfterSeconds : lookAgainSeconds
     return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
   }
 
@@ -308,5 +310,5 @@ function refusedBy(
         explanation: `Ceph does not call it safe to stop ${named.join(', ')}${more} together, and nothing starts until it does`,
       }
     : { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own word: ${answer.why}` }
-  return { ...decision, ...words, start: [], recheckAfterSeconds: refusalSeconds }
+  return { ...decision, ...words, start: [], recheckAfterSeconds: lookAgainSeconds }
 }

@@ -23,7 +23,10 @@ export interface OsdUpdateStage extends CephStage {
   images(): Promise<string[]>
   wantImage(image: string): Promise<void>
   updateRecord(): Promise<ReturnType<typeof parseUpdateRecord>>
+  storeRecord(data: Record<string, string>): Promise<void>
+  deleteRecord(): Promise<void>
   generation(): Promise<number>
+  deleteCluster(): Promise<void>
 }
 
 const stepMs = 500
@@ -50,6 +53,8 @@ export async function openOsdUpdateStage(file = smallCluster, seed = 1): Promise
       await lookAtCeph()
     }
   }
+  const clusterKey = { namespace, name: 'rook-ceph' }
+  const recordKey = { namespace, name: updateRecordName(clusterKey) }
   return {
     ...stage,
     broken,
@@ -69,12 +74,21 @@ export async function openOsdUpdateStage(file = smallCluster, seed = 1): Promise
     },
     wantImage: (image) => stage.patchCluster({ spec: { cephVersion: { image } } }),
     async updateRecord() {
-      const { data } = await api.get(configMaps, { namespace, name: updateRecordName({ name: 'rook-ceph' }) })
+      const { data } = await api.get(configMaps, recordKey)
       return parseUpdateRecord(data, -1)
     },
+    async storeRecord(data) {
+      await api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: recordKey, data })
+    },
+    async deleteRecord() {
+      await api.delete(configMaps, recordKey)
+    },
     async generation() {
-      const { metadata } = await api.get(cephClusters, { namespace, name: 'rook-ceph' })
+      const { metadata } = await api.get(cephClusters, clusterKey)
       return metadata.generation ?? 0
+    },
+    async deleteCluster() {
+      await api.delete(cephClusters, clusterKey)
     },
   }
 }

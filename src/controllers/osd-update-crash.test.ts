@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { dyingAfter } from './testing/dying-after.ts'
+import { installDefinitions } from './testing/ledger-stage.ts'
+import { newImage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
+
+const controllers = ['osd-update', 'disruption-ledger', 'node-disruption'] as const
+
+it('an operator that dies after any of its writes: the next one ends the update, and no placement group is ever out of reach', async () => {
+  const ends: string[] = []
+  for (let writes = 0; writes < 60; writes += 1) {
+    const stage = await openOsdUpdateStage()
+    await installDefinitions(stage.api)
+    const line = dyingAfter(stage.api, writes)
+    const mortal = stage.operate({ api: line.api, controllers })
+    await stage.wantImage(newImage)
+    await stage.until(async () => line.died() || (await stage.images()).join() === newImage, 300)
+    const dead = mortal.stop()
+    await stage.watch(11)
+    await dead
+
+    stage.operate({ controllers })
+    const isUpdated = async () => (await stage.images()).join() === newImage
+    expect([writes, await stage.until(isUpdated, 600)]).toEqual([writes, true])
+    await stage.watch(90)
+    expect([writes, stage.broken]).toEqual([writes, []])
+    const parsed = await stage.updateRecord()
+    expect(parsed).toMatchObject({ record: { failed: [], frozen: undefined } })
+    await stage.close()
+    ends.push(line.died() ? 'died' : 'lived')
+    if (!line.died()) break
+  }
+  expect(ends.at(-1)).toBe('lived')
+  expect(ends.length).toBeGreaterThan(12)
+}, 240_000)
