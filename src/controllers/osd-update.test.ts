@@ -149,6 +149,18 @@ describe('what stands against an update', () => {
     expect(stage.broken).toEqual([])
   })
 
+  it('Ceph itself says no where our reckoning says yes: nothing is touched, and it is told once', async () => {
+    await openCalm()
+    stage.ceph.controls.lieOkToStop('no')
+    await stage.wantImage(newImage)
+    await stage.watch(120)
+    expect(await stage.images()).toEqual([cephImage])
+    expect(await stage.told()).toEqual(['Warning CephDisagrees'])
+    stage.ceph.controls.lieOkToStop(undefined)
+    expect(await stage.until(isUpdated, 900)).toBe(true)
+    expect(stage.broken).toEqual([])
+  })
+
   it('a record that cannot be read is left as it is, and nothing starts until somebody deletes it', async () => {
     stage = await openOsdUpdateStage()
     await stage.storeRecord({ record: '{"generation":' })

@@ -231,7 +231,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     const intent = { ...decision, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
     const written = await remember(snapshot.cluster, stored, { decision: intent, starts, signal })
 
-    const asked = runningOf(snapshot, [...new Set([...decision.start, ...running])])
+    const asked = stoppable(snapshot, [...new Set([...decision.start, ...running])])
     const commands = observer.commandsOf(cluster)
     if (asked.length > 0 && commands !== undefined) {
       const answer = await ports.ceph.askOkToStop(commands, asked, AbortSignal.any([signal, changed]))
@@ -290,11 +290,12 @@ function notesOf(notes: StartNotes, running: ReadonlySet<number>, { record }: Os
   return new Map([...notes].filter(([osd]) => running.has(osd) || failed.has(osd)))
 }
 
-/** Those that Ceph has up: of others it has nothing to say. */
-function runningOf({ ceph }: OsdUpdateSnapshot, osds: readonly number[]): number[] {
+/** Those that run and hold data: of others Ceph has nothing to say. */
+function stoppable({ ceph }: OsdUpdateSnapshot, osds: readonly number[]): number[] {
   if (ceph?.known !== true) return []
   const up = upOsds(ceph.value)
-  return osds.filter((osd) => up.has(osd)).sort((a, b) => a - b)
+  const withData = new Set<number>(ceph.value.map.pgs.acting)
+  return osds.filter((osd) => up.has(osd) && withData.has(osd)).sort((a, b) => a - b)
 }
 
 function refusedBy(
