@@ -133,7 +133,10 @@ export class OsdUpdateObserver {
       problems: [
         ...parsed.problems.map(({ object, problem }) => `${object} ${problem}`),
         ...settings.problems.map(({ field, problem }) => `${field}: ${problem}`),
-        ...settings.deprecated.map(({ field, instead }) => `${field} is deprecated: use ${instead}`),
+        // Beside Rook they are Rook's, and may have to stand where its version wants them.
+        ...(mode === 'own' ? settings.deprecated : []).map(
+          ({ field, instead }) => `${field} is deprecated: use ${instead}`,
+        ),
         ...restartProblems(cluster),
       ],
     }

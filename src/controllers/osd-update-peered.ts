@@ -2,7 +2,7 @@ import { unheardNewcomers } from '../domain/osd-update/unheard-newcomers.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 
 /** What a placement group that has not found together yet says of itself. */
-const unserving = ['peering', 'activating', 'stale', 'down', 'incomplete', 'unknown', 'creating', 'inactive']
+const unsettled = ['peering', 'activating', 'stale', 'down', 'incomplete', 'unknown', 'creating', 'inactive']
 
 /**
  * OSDs that are up, and whose placement groups have all peered by reports that are newer than their return.
@@ -18,14 +18,16 @@ export function peeredOsds(
   const { pgs } = map
   const upFrom = new Map<number, number>()
   for (const osd of map.osds) if (osd.isUp && osd.upFrom > (stoppedIn(osd.id) ?? -1)) upFrom.set(osd.id, osd.upFrom)
-  const isServing = pgs.stateNames.map((state) => {
+  const hasPeered = pgs.stateNames.map((state) => {
     const flags = state.split('+')
-    return flags.includes('active') && !flags.some((flag) => unserving.includes(flag))
+    return (
+      flags.some((flag) => flag === 'active' || flag === 'peered') && !flags.some((flag) => unsettled.includes(flag))
+    )
   })
   const asked = new Set(osds.filter((osd) => upFrom.has(osd)))
   if (asked.size === 0) return asked
   const judge = (members: Int32Array, from: number, to: number, pg: number) => {
-    const isPeered = isServing[pgs.states[pg] as number] === true
+    const isPeered = hasPeered[pgs.states[pg] as number] === true
     const reported = pgs.reportedEpochs[pg] as number
     for (let at = from; at < to; at += 1) {
       const osd = members[at] as number

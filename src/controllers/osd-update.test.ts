@@ -60,6 +60,17 @@ describe('a CephCluster that wants another image', () => {
     expect((await stage.told()).at(-1)).toBe('Normal OsdsUpToDate')
   })
 
+  it('in a dry run stays as it is, however long it is looked at', async () => {
+    stage = await openOsdUpdateStage()
+    stage.operate({ controllers: ['osd-update'], dryRun: true })
+    await stage.wantImage(newImage)
+    await stage.seconds(60)
+    const asked = stage.asked.length
+    await stage.seconds(60)
+    expect(await stage.images()).toEqual([cephImage])
+    expect(stage.asked.length).toBeGreaterThan(asked)
+  })
+
   it('is deleted in the middle: no further OSD is touched', async () => {
     await openCalm()
     await stage.patchCluster({ metadata: { finalizers: ['cephcluster.ceph.rook.io'] } })
