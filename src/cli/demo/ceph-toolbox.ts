@@ -29,9 +29,9 @@ function buildToolbox(namespace: string): Deployment {
 
 /** Lets programs run in toolbox pods; behind all other containers of the demo there is nothing that could run one. */
 export function createToolboxExec(commandsIn: (namespace: string) => CephCommands | undefined): Exec {
-  return ({ pod, container, argv }, signal) => {
+  return ({ pod, container, argv }) => {
     const { namespace = '', labels } = pod.metadata
     const commands = labels?.['app'] === app && container === app ? commandsIn(namespace) : undefined
-    return commands && runToolboxProgram(commands, argv, signal)
+    return commands && ((signal) => runToolboxProgram(commands, argv, signal))
   }
 }

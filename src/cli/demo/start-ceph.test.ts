@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import type { Job } from '../../api/apps.ts'
+import { configMaps, jobs, nodes } from '../../api/resources.ts'
 import { type CephCluster, cephClusters } from '../../api/rook.ts'
+import { parsePrepareStatus } from '../../domain/osd-update/prepare-status.ts'
 import { startWorld } from '../../world/start-world.ts'
 import { openStory } from '../../world/testing/story.ts'
 import { parseClusterFile } from './cluster-file.ts'
@@ -9,7 +12,7 @@ import { observeReadiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
 import { startCeph } from './start-ceph.ts'
 
-it('the Ceph of the default cluster is up and clean in less than half a minute, and lacks only an operator', async () => {
+it('the Ceph of the default cluster is up and clean in less than half a minute, lacks only an operator, and makes OSDs of new disks', async () => {
   const file = new URL('../../../examples/clusters/default.yaml', import.meta.url)
   const description = parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml')
   const story = openStory()
@@ -31,9 +34,41 @@ it('the Ceph of the default cluster is up and clean in less than half a minute, 
     const { commandsOf } = ceph
     expect(commandsOf({ namespace: 'rook-ceph', name: 'rook-ceph' })).toBeDefined()
     expect(commandsOf({ namespace: 'elsewhere', name: 'rook-ceph' })).toBeUndefined()
+
+    await api.patch(
+      nodes,
+      { name: 'worker-a1' },
+      { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disks': 'sdc' } } } },
+    )
+    await api.create(jobs, prepareJob('worker-a1'))
+    await story.seconds(20)
+    const name = 'rook-ceph-osd-worker-a1-status'
+    const parsed = parsePrepareStatus(await api.get(configMaps, { namespace: 'rook-ceph', name }))
+    const { osds } = description.ceph as CephClusterDescription
+    const own = osds.filter(({ node }) => node === 'worker-a1').map(({ id }) => id)
+    expect(parsed).toMatchObject({ status: { state: 'completed', osds: [...own, osds.length].map((id) => ({ id })) } })
   } finally {
     await ceph.stop()
     world.stop()
     story.stop()
   }
 })
+
+function prepareJob(node: string): Job {
+  const labels = { app: 'rook-ceph-osd-prepare' }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: `rook-ceph-osd-prepare-${node}`, namespace: 'rook-ceph', labels },
+    spec: {
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: 'provision', image: 'registry.example/ceph:1' }],
+          restartPolicy: 'OnFailure',
+          nodeSelector: { 'kubernetes.io/hostname': node },
+        },
+      },
+    },
+  }
+}

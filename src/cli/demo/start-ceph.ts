@@ -5,6 +5,8 @@ import type { KubeApi } from '../../kube/kube-api.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Random } from '../../runtime/random.ts'
 import { createSimulatedCeph } from '../../world/ceph/simulated-ceph.ts'
+import type { OsdDevice } from '../../world/rook/disk-maker.ts'
+import { startOsdPrepare } from '../../world/rook/osd-prepare.ts'
 import type { World } from '../../world/start-world.ts'
 import { buildCephDescription } from './build-ceph-description.ts'
 import { judgeCephReadiness } from './ceph-readiness.ts'
@@ -32,6 +34,16 @@ export function startCeph(
   const isOn = (node: string) => kubelet.isOn(node)
   const simulated = createSimulatedCeph({ api, clock, random, views, isOn }, buildCephDescription(ceph))
   const { commands } = simulated
+  const prepare = startOsdPrepare({
+    api,
+    clock,
+    random,
+    views,
+    isOn,
+    namespace,
+    ceph: simulated,
+    devices: disksOf(ceph),
+  })
   const stopping = new AbortController()
   const reporting = reportCephHealth({ api, clock, commands, cluster: { namespace, name } }, stopping.signal)
   return {
@@ -46,8 +58,19 @@ export function startCeph(
     },
     async stop() {
       stopping.abort()
+      prepare.stop()
       simulated.stop()
       await reporting
     },
   }
+}
+
+/** On each node one disk for each of its OSDs. */
+function disksOf({ osds, deviceClass }: CephClusterDescription): Record<string, readonly OsdDevice[]> {
+  const disks: Record<string, readonly OsdDevice[]> = {}
+  for (const { id, node } of osds) {
+    const own = disks[node] ?? []
+    disks[node] = [...own, { name: `osd${own.length}`, osd: id, deviceClass }]
+  }
+  return disks
 }

@@ -8,7 +8,9 @@ import { serviceAccountUser } from '../user-info.ts'
 import type { Exec, ExecRequest } from './exec-route.ts'
 import { faceForTest, podNamed, podsPath } from './testing/face.ts'
 
-const echo: Exec = async ({ argv }) => ({ code: 0, out: argv.join(' '), err: '' })
+const echo: Exec =
+  ({ argv }) =>
+  async () => ({ code: 0, out: argv.join(' '), err: '' })
 const upgrade = {
   connection: 'Upgrade',
   upgrade: 'websocket',
@@ -63,7 +65,7 @@ describe('a command in a container of the embedded cluster', () => {
   it('gets its words as they are, and gives back what it prints, however long', async () => {
     const seen: ExecRequest[] = []
     const long = 'ü'.repeat(200_000)
-    const { run } = await open(async (request) => {
+    const { run } = await open((request) => async () => {
       seen.push(request)
       return { code: 0, out: long, err: 'note\n' }
     })
@@ -74,7 +76,7 @@ describe('a command in a container of the embedded cluster', () => {
   })
 
   it('brings its exit code, and a fault of whoever runs it is no exit code', async () => {
-    const { run } = await open(async ({ argv }) => {
+    const { run } = await open(({ argv }) => async () => {
       if (argv[0] === 'boom') throw new Error('out of order')
       return { code: 16, out: 'busy', err: 'no' }
     })
@@ -83,7 +85,7 @@ describe('a command in a container of the embedded cluster', () => {
   })
 
   it('works with the official client', async () => {
-    const { face } = await open(async ({ argv }) => ({ code: 3, out: argv.join(' '), err: '' }))
+    const { face } = await open(({ argv }) => async () => ({ code: 3, out: argv.join(' '), err: '' }))
     const config = new KubeConfig()
     config.loadFromOptions({
       clusters: [{ name: 'c', server: face.url, skipTLSVerify: true }],
@@ -110,7 +112,7 @@ describe('a command in a container of the embedded cluster', () => {
     const leaving = new AbortController()
     let told: (() => void) | undefined
     const left = new Promise<void>((resolve) => (told = resolve))
-    const { run } = await open((_, signal) => {
+    const { run } = await open(() => (signal) => {
       signal.addEventListener('abort', () => told?.())
       setImmediate(() => leaving.abort())
       return new Promise(() => {})
@@ -122,7 +124,7 @@ describe('a command in a container of the embedded cluster', () => {
   it('does not hold up a server that closes', async () => {
     let began: (() => void) | undefined
     const running = new Promise<void>((resolve) => (began = resolve))
-    const { run, face } = await open(() => {
+    const { run, face } = await open(() => () => {
       began?.()
       return new Promise(() => {})
     })
@@ -184,7 +186,9 @@ describe('a command that is refused before anything runs', () => {
   it('because nothing stands behind its container, or the pod does not run', async () => {
     const simulated = await open(() => undefined)
     const pending = await open(echo, { phase: 'Pending' })
+    const older = { upgrade: 'SPDY/3.1' }
     expect((await refusal(simulated.face.url, path('web-1'), protocol)).message).toContain('is simulated')
+    expect((await refusal(simulated.face.url, path('web-1'), older)).message).toContain('is simulated')
     expect((await refusal(pending.face.url, path('web-1'), protocol)).message).toContain('it is Pending')
   })
 })

@@ -24,8 +24,8 @@ export interface ExecEnd {
   readonly err: string
 }
 
-/** Runs a program in a container. Undefined: there is nothing behind this container that could run one. */
-export type Exec = (request: ExecRequest, signal: AbortSignal) => Promise<ExecEnd> | undefined
+/** How a program is run in a container. Undefined: there is nothing behind this container that could run one. */
+export type Exec = (request: ExecRequest) => ((signal: AbortSignal) => Promise<ExecEnd>) | undefined
 
 export interface ExecPorts {
   readonly server: ServedApi
@@ -52,16 +52,16 @@ export async function answerExec(
   let stream: WebSocketEnd
   try {
     const found = await findContainer(ports, request)
-    const protocol = chooseProtocol(request, protocols)
-    if (protocol === undefined) throw badRequest(`the stream must be a WebSocket that speaks ${protocols.join(' or ')}`)
-    const started = ports.exec(found, signal)
-    if (started === undefined) {
+    const run = ports.exec(found)
+    if (run === undefined) {
       const { namespace, name } = found.pod.metadata
       throw badRequest(
         `container ${found.container} of pod ${namespace}/${name} is simulated: no program can run in it`,
       )
     }
-    running = started
+    const protocol = chooseProtocol(request, protocols)
+    if (protocol === undefined) throw badRequest(`the stream must be a WebSocket that speaks ${protocols.join(' or ')}`)
+    running = run(signal)
     stream = acceptWebSocket(request, socket, protocol)
   } catch (error) {
     refuse(socket, asApiError(error))

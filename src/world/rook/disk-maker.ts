@@ -32,6 +32,9 @@ const bucketLabels: readonly (readonly [string, string])[] = [
   ]),
 ]
 
+/** `sdc,sdd` on a node puts such disks in, for whoever has only kubectl at hand. */
+const disksWish = 'cofferdam.io/disks'
+
 /** The disks of all places, and which OSD is on which: as on real ones, that stays however often they are looked at. */
 export function createDiskMaker(
   ceph: Pick<SimulatedCeph, 'commands'> & { readonly controls: Pick<CephControls, 'addOsd'> },
@@ -52,6 +55,10 @@ export function createDiskMaker(
       const around = node === undefined ? {} : bucketsOf(node)
       const host = crushName(node?.metadata.labels?.['kubernetes.io/hostname'] ?? place)
       const location = ['root=default', ...Object.entries({ ...around, host }).map(([type, name]) => `${type}=${name}`)]
+      for (const name of wishedDisks(node)) {
+        const held = byPlace.get(place) ?? []
+        if (!held.some((device) => device.name === name)) byPlace.set(place, [...held, { name }])
+      }
       const prepared: PreparedOsd[] = []
       for (const [at, device] of (byPlace.get(place) ?? []).entries()) {
         const { name, deviceClass = 'ssd', size = 1 } = device
@@ -75,6 +82,13 @@ export function createDiskMaker(
       return prepared
     },
   }
+}
+
+function wishedDisks(node: Node | undefined): string[] {
+  const names = (node?.metadata.annotations?.[disksWish] ?? '').split(',').map((name) => name.trim())
+  const odd = names.find((name) => !/^[a-z0-9]*$/.test(name))
+  if (odd !== undefined) throw new Error(`${disksWish} names "${odd}", which is no disk; sdc,sdd would be two`)
+  return names.filter((name) => name !== '')
 }
 
 function bucketsOf({ metadata }: Node): Record<string, string> {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Job } from '../../api/apps.ts'
-import { configMaps, deployments, jobs } from '../../api/resources.ts'
+import { configMaps, deployments, jobs, nodes } from '../../api/resources.ts'
 import { generationAnnotation, parsePrepareStatus } from '../../domain/osd-update/prepare-status.ts'
 import { type CephStage, cephNamespace, daemon, type OsdDumpAnswer, openCeph } from '../ceph/testing/ceph-stage.ts'
 import { container } from '../testing/story.ts'
@@ -152,6 +152,26 @@ describe('a prepare Job whose pod runs', () => {
     expect(await status('set1-data-0')).toMatchObject({
       state: 'completed',
       osds: [{ id: 12, node: undefined, pvc: 'set1-data-0', location: { root: 'default', host: 'set1-data-0' } }],
+    })
+  })
+
+  it('finds the disks that an annotation puts into its node, and says so where it names none', async () => {
+    const wish = (text: string) =>
+      stage.api.patch(
+        nodes,
+        { name: 'node-2' },
+        { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disks': text } } } },
+      )
+    await wish('sdx, sdy')
+    await stage.api.create(jobs, job('node-2'))
+    await stage.seconds(20)
+    expect(await status('node-2')).toMatchObject({ state: 'completed', osds: [{ id: 12 }, { id: 13 }] })
+    await wish('../etc')
+    await again('node-2')
+    expect(await status('node-2')).toMatchObject({
+      state: 'failed',
+      message:
+        'failed to make OSDs on node-2: cofferdam.io/disks names "../etc", which is no disk; sdc,sdd would be two',
     })
   })
 
