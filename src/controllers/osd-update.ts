@@ -52,7 +52,7 @@ interface Turn {
 /** What came of a decision. */
 interface Done {
   readonly decision: OsdUpdateDecision
-  /** Whether anything is on its way that is to be held for. */
+  /** Nothing is on its way that the storage is to be held for. */
   readonly isIdle: boolean
   /** Trouble that is not about an OSD. */
   readonly error?: unknown
@@ -161,8 +161,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     const isOver = decided.decision.claim?.wants === 'release' || isIdle
     const unsettled = await updateKey.settle(turn.snapshot.cluster, isOver ? 'release' : 'keep', signal)
     const problems = [...second.look.problems, ...(unsettled === undefined ? [] : [unsettled])]
-    await reporter.report({ key, cluster, decision, problems, recordedReason: stored.reason })
     if (error !== undefined) throw error
+    await reporter.report({ key, cluster, decision, problems, recordedReason: stored.reason })
     const rechecks = [decision.recheckAfterSeconds, updateKey.recheckAfterSeconds(turn.snapshot.cluster)]
     const due = rechecks.filter((seconds) => seconds !== undefined)
     return due.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...due) }
@@ -254,7 +254,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     )
     const done = { ...decision, record }
     await remember(snapshot.cluster, written, { decision: done, starts, signal })
-    const isIdle = running.length === 0 && outcomes.every(({ result }) => result === 'later' || result === 'refused')
+    const isIdle = running.length === 0 && outcomes.every(hasNotBegun)
     const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
     return { decision: done, isIdle, ...(trouble?.result === 'unsure' && { error: trouble.error }) }
   }
@@ -282,6 +282,11 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     if (outcome.result === 'later' || outcome.result === 'refused') for (const uid of uids) observer.noteStaying(uid)
     return outcome
   }
+}
+
+/** Where nobody answered it may have begun. */
+function hasNotBegun(outcome: StartOutcome): boolean {
+  return outcome.result === 'unsure' ? isRightMissing(outcome.error) : outcome.result !== 'started'
 }
 
 /** Of those on their way, and of those that were given up and may yet return. */
