@@ -8,7 +8,7 @@ export interface SettledWatch<T> extends Pick<WatchView<T>, 'synced' | 'list' | 
 }
 
 interface Source extends Pick<WatchView<unknown>, 'synced' | 'subscribe'> {
-  stop(): Promise<void> | void
+  stop(): Promise<void>
 }
 
 /** Changes within this time are looked at together: a rebuild or a fence changes several objects at once, again and again. */
