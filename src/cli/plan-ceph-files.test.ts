@@ -1,29 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createPlanCommand } from './plan.ts'
 import { type CephFile, cephFiles } from './plan-ceph-files.ts'
-import { runCommand } from './testing/run-command.ts'
+import { plan, samples } from './testing/plan-from-files.ts'
 import { withCephFiles } from './testing/write-ceph-files.ts'
-
-const noCluster = {
-  connect: () => Promise.reject(new Error('a cluster was asked')),
-  openCeph: () => {
-    throw new Error('Ceph was asked')
-  },
-}
-const samples = join(import.meta.dirname, 'testing/ceph-files')
-
-function plan(...argv: string[]) {
-  return runCommand(
-    createPlanCommand({ ...noCluster, cpuMs: () => 0 }),
-    'plan',
-    'osd-update',
-    '--cpu-seconds',
-    '0',
-    ...argv,
-  )
-}
 
 describe('plan osd-update, from files that cannot be used', () => {
   const good = async (file: CephFile) => JSON.parse(await readFile(join(samples, 'healthy', file), 'utf8')) as never

@@ -5,27 +5,9 @@ import { exampleCluster } from '../domain/osd-update/testing/example-cluster.ts'
 import { seededRandom } from '../runtime/random.ts'
 import { createPlanCommand } from './plan.ts'
 import type { OsdUpdatePlan } from './plan-osd-update-text.ts'
+import { noCluster, plan, samples } from './testing/plan-from-files.ts'
 import { runCommand } from './testing/run-command.ts'
 import { cephAnswersOf, withCephFiles } from './testing/write-ceph-files.ts'
-
-const noCluster = {
-  connect: () => Promise.reject(new Error('a cluster was asked')),
-  openCeph: () => {
-    throw new Error('Ceph was asked')
-  },
-}
-const samples = join(import.meta.dirname, 'testing/ceph-files')
-
-function plan(...argv: string[]) {
-  return runCommand(
-    createPlanCommand({ ...noCluster, cpuMs: () => 0 }),
-    'plan',
-    'osd-update',
-    '--cpu-seconds',
-    '0',
-    ...argv,
-  )
-}
 
 async function planOf(...argv: string[]): Promise<OsdUpdatePlan> {
   const { out } = await plan('-o', 'json', ...argv)

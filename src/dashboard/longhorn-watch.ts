@@ -1,4 +1,3 @@
-import { isSameJson } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import {
   longhornEngines,
@@ -19,17 +18,10 @@ import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
 import { createLonghornParser } from '../domain/longhorn-drain/parse-longhorn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
-import type { ViewChange, WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { buildLonghornBoard, type LonghornBoard } from './longhorn-board.ts'
-
-export interface LonghornWatch extends Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'> {
-  stop(): Promise<void>
-}
-
-/** Changes within this time are looked at together: a rebuild changes something every second. */
-const settleMs = 500
+import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 
 /**
  * Follows all of Longhorn, and tells what the drain policy makes of it. Without Longhorn it is empty.
@@ -40,7 +32,7 @@ export function createLonghornWatch(shared: {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
-}): LonghornWatch {
+}): SettledWatch<LonghornBoard> {
   const { clock } = shared
   const follow = <T extends KubeObject>(type: ResourceType<T>, namespace?: string) =>
     createOptionalCache<T, T>({
@@ -66,9 +58,6 @@ export function createLonghornWatch(shared: {
   const all = Object.values(caches)
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
-  const listeners = new Set<(change: ViewChange<LonghornBoard>) => void>()
-  let board: LonghornBoard | undefined
-  let cancel: (() => void) | undefined
 
   const isSynced = () => all.every(({ synced }) => synced)
   const look = (): LonghornBoard | undefined => {
@@ -91,47 +80,14 @@ export function createLonghornWatch(shared: {
     const snapshot = asDecided(seen)
     return buildLonghornBoard({ snapshot, decision: judge.decide(snapshot) })
   }
-  const refresh = () => {
-    cancel?.()
-    cancel = undefined
-    const previous = board
-    board = look()
-    const change = changeOf(previous, board)
-    if (change !== undefined) for (const listener of listeners) listener(change)
-  }
-  const unsubscribes = all.map((cache) =>
-    (cache as WatchView<unknown>).subscribe(() => {
-      cancel ??= clock.after(settleMs, refresh)
-    }),
-  )
-  return {
-    get synced() {
-      return isSynced()
+  return createSettledWatch({
+    clock,
+    sources: all,
+    look() {
+      const board = look()
+      return new Map(board === undefined ? [] : [[board.id, board]])
     },
-    list() {
-      if (cancel !== undefined || board === undefined) refresh()
-      return board === undefined ? [] : [board]
-    },
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    async stop() {
-      cancel?.()
-      for (const unsubscribe of unsubscribes) unsubscribe()
-      await Promise.all(all.map((cache) => cache.stop()))
-    },
-  }
-}
-
-function changeOf(
-  previous: LonghornBoard | undefined,
-  value: LonghornBoard | undefined,
-): ViewChange<LonghornBoard> | undefined {
-  const key = value?.id ?? previous?.id ?? ''
-  if (value === undefined) return previous === undefined ? undefined : { type: 'removed', key, previous }
-  if (previous === undefined) return { type: 'added', key, value }
-  return isSameJson(previous, value) ? undefined : { type: 'changed', key, value, previous }
+  })
 }
 
 function withoutManagedFields<T extends KubeObject>(object: T): T {

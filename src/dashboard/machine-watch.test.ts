@@ -7,7 +7,8 @@ import { openStory, type Story } from '../world/testing/story.ts'
 import { tellCluster } from './cluster-story.ts'
 import type { NodeView } from './cluster-view.ts'
 import { buildMachineCards, type MachineCard, machineText } from './machine-card.ts'
-import { createMachineWatch, type MachineWatch } from './machine-watch.ts'
+import { createMachineWatch } from './machine-watch.ts'
+import type { SettledWatch } from './settled-watch.ts'
 
 const key = 'fencegroup.rook.io/rook-ceph'
 const view = (name: string, more: Partial<MachineView> = {}): MachineView => ({
@@ -96,7 +97,7 @@ describe('the line about a machine on the card of its node', () => {
 
 describe('following machines', () => {
   let story: Story
-  let watch: MachineWatch
+  let watch: SettledWatch<MachineCard>
   beforeEach(() => {
     story = openStory()
     watch = createMachineWatch(story)

@@ -1,27 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { betterPlaces, decideSurplus } from './replica-balance.ts'
+import { exampleReplica } from './testing/replica-example.ts'
 import type { ReplicaFacts, VolumeFacts } from './volume-health.ts'
 
 /** `a1`: on the first node of zone a. */
 function copy(node: string, changes: Partial<ReplicaFacts> = {}): ReplicaFacts {
-  return {
-    name: `on-${node}`,
-    node,
-    zone: node[0] ?? '',
-    isPlaced: true,
-    isActive: true,
-    isEvicting: false,
-    isDeleting: false,
-    isUsed: true,
-    isFailed: false,
-    failedAtMs: 0,
-    hasData: true,
-    retryCount: 0,
-    mode: 'RW',
-    canRun: true,
-    ...changes,
-  }
+  return exampleReplica({ name: `on-${node}`, node, zone: node[0] ?? '', ...changes })
 }
 
 function volume(replicas: readonly ReplicaFacts[], changes: Partial<VolumeFacts> = {}): VolumeFacts {

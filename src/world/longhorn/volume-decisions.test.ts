@@ -1,25 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { exampleReplica } from './testing/replica-example.ts'
 import { decideDeletion, decideReplenishment, type Replenishment } from './volume-decisions.ts'
 import { type ReplicaFacts, robustnessOf, type VolumeFacts } from './volume-health.ts'
 
 function replica(name: string, changes: Partial<ReplicaFacts> = {}): ReplicaFacts {
-  return {
-    name,
-    node: name,
-    zone: '',
-    isPlaced: true,
-    isActive: true,
-    isEvicting: false,
-    isDeleting: false,
-    isUsed: true,
-    isFailed: false,
-    failedAtMs: 0,
-    hasData: true,
-    retryCount: 0,
-    mode: 'RW',
-    canRun: true,
-    ...changes,
-  }
+  return exampleReplica({ name, node: name, ...changes })
 }
 
 const evicting = { isEvicting: true }
