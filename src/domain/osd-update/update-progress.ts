@@ -31,11 +31,11 @@ export function progressOf(given: {
     failed: failed.size,
     roundsLeft: chosen.roundsLeft,
     lowerBound: chosen.lowerBound,
-    secondsLeft: secondsLeft(record, snapshot.nowMs, waiting + running.length),
+    secondsLeft: secondsLeftOf(record, snapshot.nowMs, waiting + running.length),
   }
 }
 
-function secondsLeft({ startedMs, done }: UpdateRecord, nowMs: number, left: number): number | undefined {
+export function secondsLeftOf({ startedMs, done }: UpdateRecord, nowMs: number, left: number): number | undefined {
   if (startedMs === undefined || done === 0) return undefined
-  return Math.round(((nowMs - startedMs) / 1000 / done) * left)
+  return Math.round((Math.max(nowMs - startedMs, 0) / 1000 / done) * left)
 }
