@@ -35,6 +35,11 @@ export interface StoredUpdate {
 
 const startsKey = 'starts'
 const progressKey = 'progress'
+const planKey = 'plan'
+const blockedKey = 'blocked'
+/** A ConfigMap holds 1 MiB; a plan is for people to look at, and must not be what fills it. */
+const mostPlanBytes = 300_000
+const mostBlocked = 50
 
 export async function readUpdate(
   api: Pick<KubeApi, 'get'>,
@@ -68,7 +73,7 @@ function storedOf(configMap: ConfigMap | undefined, generation: number): StoredU
 export interface UpdateChange {
   readonly record: UpdateRecord
   readonly starts: StartNotes
-  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'progress'>
+  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'progress' | 'plan' | 'blocked'>
 }
 
 /**
@@ -94,6 +99,8 @@ export async function writeUpdate(
     ...formatUpdateRecord(record),
     ...(starts.size === 0 ? {} : { [startsKey]: formatStarts(starts) }),
     [progressKey]: JSON.stringify(progress),
+    ...planOf(stored, record, decision),
+    ...blockedOf(decision),
   }
   const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: decision.explanation }
   if (configMap === undefined) {
@@ -109,6 +116,22 @@ export async function writeUpdate(
   const annotations = { ...configMap.metadata.annotations, ...notes }
   const changed = { ...configMap, metadata: { ...configMap.metadata, annotations }, data }
   return storedOf(await api.update(configMaps, changed, { signal }), record.generation)
+}
+
+/** What was planned last stays until it is planned anew, or until another generation makes it worthless. */
+function planOf(
+  { configMap, record: before }: StoredUpdate,
+  { generation }: UpdateRecord,
+  { plan }: UpdateChange['decision'],
+): Readonly<Record<string, string>> {
+  const kept = before.generation === generation ? configMap?.data?.[planKey] : undefined
+  const text = plan === undefined ? kept : JSON.stringify(plan)
+  return text === undefined || text.length > mostPlanBytes ? {} : { [planKey]: text }
+}
+
+function blockedOf({ blocked }: UpdateChange['decision']): Readonly<Record<string, string>> {
+  if (blocked.length === 0) return {}
+  return { [blockedKey]: JSON.stringify(blocked.slice(0, mostBlocked).map(({ osd, why }) => ({ osd, why }))) }
 }
 
 function formatStarts(starts: StartNotes): string {

@@ -33,6 +33,8 @@ export interface ChosenStarts {
   readonly blocked: RoundPlan['blocked']
   readonly roundsLeft: number
   readonly lowerBound: number
+  /** Where rounds were planned. */
+  readonly plan?: RoundPlan['rounds']
   /** Why the second reckoning refuses what the first one chose. */
   readonly disagreement?: string
 }
@@ -79,7 +81,7 @@ function freshStarts(input: StartInput, around: CephMap, room: number): ChosenSt
     canary: ramp === 1,
   })
   const { blocked, rounds, lowerBound } = plan
-  const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds }
+  const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds, plan: rounds }
   if (room < 1 || rounds.length === 0) return { ...result, start: [] }
   if (isBarrier) return { ...result, start: (rounds[0] ?? []).slice(0, Math.min(room, ramp ?? room)) }
   const hypergraph = buildSlackHypergraph({ map: around, targets: rounds.flat(), reserve: settings.reserve })

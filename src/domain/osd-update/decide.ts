@@ -50,6 +50,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     ...wordsOf({ gate, chosen, sorted, running, record }),
     start: chosen.start,
     progress: progressOf({ snapshot, sorted, running, chosen, record }),
+    ...(chosen.plan && { plan: chosen.plan }),
     blocked,
     ...(claim && { claim }),
     record,

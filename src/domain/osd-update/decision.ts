@@ -12,6 +12,8 @@ export interface OsdUpdateDecision {
    */
   readonly start: readonly number[]
   readonly progress: UpdateProgress
+  /** Rounds of all that may go, where they were planned for this decision: ids ascending within a round. */
+  readonly plan?: readonly (readonly number[])[]
   /** Those that cannot go now, and what stands in their way. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   /** What to hold in the ledger before anything is written, or to give back after. Absent: nothing changes there. */

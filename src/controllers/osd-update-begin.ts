@@ -1,0 +1,185 @@
+import type { Deployment } from '../api/apps.ts'
+import type { CephCluster } from '../api/rook.ts'
+import type { Observed } from '../domain/observed.ts'
+import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import type { OsdUpdateSnapshot, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
+import { upOsds } from '../domain/osd-update/sort-osds.ts'
+import { withFailure } from '../domain/osd-update/update-record.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { CephPorts } from './ceph-ports.ts'
+import { doesRestart, isRightMissing, type StartOutcome, startRestart, startUpdate } from './osd-update-apply.ts'
+import type { OsdUpdateObserver, UpdateLook } from './osd-update-observe.ts'
+import { type StartNote, type StartNotes, type StoredUpdate, writeUpdate } from './osd-update-record.ts'
+
+export interface BeginPorts {
+  readonly api: KubeApi
+  readonly observer: OsdUpdateObserver
+  readonly ceph: Pick<CephPorts, 'askOkToStop'>
+  readonly osdDeployments: Pick<WatchView<Deployment>, 'whenSeen'>
+}
+
+/** One look with all that was heard, and what was read of the record. */
+export interface UpdateTurn {
+  readonly cluster: CephCluster
+  readonly look: UpdateLook
+  readonly stored: StoredUpdate
+  readonly snapshot: OsdUpdateSnapshot
+  readonly decision: OsdUpdateDecision
+}
+
+/** What came of a decision. */
+export interface TurnEnd {
+  readonly decision: OsdUpdateDecision
+  /** Nothing is on its way that the storage is to be held for. */
+  readonly isIdle: boolean
+  /** Trouble that is not about an OSD. */
+  readonly error?: unknown
+}
+
+/** When Ceph said no, and nobody will tell when it says yes. */
+const lookAgainSeconds = 15
+
+/** Writes down what was decided. */
+export function remember(
+  api: KubeApi,
+  given: {
+    readonly cluster: Pick<UpdatedCluster, 'namespace' | 'name'>
+    readonly stored: StoredUpdate
+    readonly decision: OsdUpdateDecision
+    readonly starts: StartNotes
+  },
+  signal: AbortSignal,
+): Promise<StoredUpdate> {
+  const { cluster, stored, decision, starts } = given
+  const { namespace, name } = cluster
+  return writeUpdate(api, { namespace, name, stored, signal }, { record: decision.record, starts, decision })
+}
+
+/** A decision that starts nothing. */
+export async function noteTurn(
+  api: KubeApi,
+  { snapshot, stored, decision }: UpdateTurn,
+  signal: AbortSignal,
+): Promise<TurnEnd> {
+  const starts = notesOf(stored.starts, new Set(decision.progress.running), decision)
+  await remember(api, { cluster: snapshot.cluster, stored, decision, starts }, signal)
+  return { decision, isIdle: false }
+}
+
+/**
+ * Record, Ceph's own word, then the objects: whoever is interrupted in between is carried on by the next look.
+ *
+ * Guarantees: without Ceph's yes to exactly those that are to stop and those that are on their way, nothing is touched.
+ */
+export async function beginUpdates(
+  ports: BeginPorts,
+  turn: UpdateTurn,
+  { signal, changed }: { readonly signal: AbortSignal; readonly changed: AbortSignal },
+): Promise<TurnEnd> {
+  const { api, observer } = ports
+  const { snapshot, stored, decision } = turn
+  const { running } = decision.progress
+  const markMs = Math.max(snapshot.nowMs, decision.record.settledMs ?? 0)
+  const starts = startNotes(turn, markMs)
+  const note = (before: StoredUpdate, noted: OsdUpdateDecision) =>
+    remember(api, { cluster: snapshot.cluster, stored: before, decision: noted, starts }, signal)
+  // Its words come when it is done: Ceph may still refuse.
+  const intent = { ...decision, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
+  const written = await note(stored, intent)
+  const asked = stoppable(snapshot, [...new Set([...decision.start, ...running])])
+  const commands = observer.commandsOf(turn.cluster)
+  if (asked.length > 0 && commands !== undefined) {
+    const answer = await ports.ceph.askOkToStop(commands, asked, AbortSignal.any([signal, changed]))
+    changed.throwIfAborted()
+    if (!answer.known || !answer.value) {
+      const refused = refusedBy(answer, decision, asked)
+      await note(written, refused)
+      return { decision: refused, isIdle: running.length === 0 }
+    }
+  }
+  const outcomes = await Promise.all(decision.start.map((osd) => startOne(ports, osd, { turn, markMs, signal })))
+  const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
+  await Promise.all(versions.map((version) => ports.osdDeployments.whenSeen(version, signal)))
+  const record = outcomes.reduce(
+    (noted, outcome) =>
+      outcome.result === 'refused'
+        ? withFailure(noted, { osd: outcome.osd, why: outcome.why, atMs: snapshot.nowMs })
+        : noted,
+    decision.record,
+  )
+  const done = { ...decision, record }
+  await note(written, done)
+  const isIdle = running.length === 0 && outcomes.every(hasNotBegun)
+  const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
+  return { decision: done, isIdle, ...(trouble?.result === 'unsure' && { error: trouble.error }) }
+}
+
+function startNotes(turn: UpdateTurn, markMs: number): StartNotes {
+  const { snapshot, stored, decision } = turn
+  const epoch = snapshot.ceph?.known === true ? snapshot.ceph.value.map.epoch : 0
+  const begun = decision.start
+    .filter((osd) => restarts(osd, turn))
+    .map((osd): [number, StartNote] => [osd, { atMs: markMs, epoch }])
+  return new Map([...notesOf(stored.starts, new Set(decision.progress.running), decision), ...begun])
+}
+
+function restarts(osd: number, { look: { deployments, snapshot }, cluster }: UpdateTurn): boolean {
+  if (snapshot.cluster.mode === 'beside-rook') return true
+  const deployment = deployments.get(osd)
+  return deployment !== undefined && doesRestart(deployment, cluster)
+}
+
+async function startOne(
+  { api, observer }: BeginPorts,
+  osd: number,
+  { turn, markMs, signal }: { readonly turn: UpdateTurn; readonly markMs: number; readonly signal: AbortSignal },
+): Promise<StartOutcome> {
+  const { look: seen, cluster } = turn
+  if (seen.snapshot.cluster.mode !== 'beside-rook') {
+    const deployment = seen.deployments.get(osd)
+    if (deployment === undefined) return { osd, result: 'later', why: 'its Deployment is gone' }
+    return startUpdate(api, { osd, deployment, cluster, markMs }, signal)
+  }
+  const old = seen.oldPods.get(osd) ?? []
+  const uids = old.flatMap(({ metadata }) => metadata.uid ?? [])
+  for (const uid of uids) observer.noteLeaving(uid)
+  const outcome = await startRestart(api, { osd, pods: old }, signal)
+  if (outcome.result === 'later' || outcome.result === 'refused') for (const uid of uids) observer.noteStaying(uid)
+  return outcome
+}
+
+/** Where nobody answered it may have begun. */
+function hasNotBegun(outcome: StartOutcome): boolean {
+  return outcome.result === 'unsure' ? isRightMissing(outcome.error) : outcome.result !== 'started'
+}
+
+/** Of those on their way, and of those that were given up and may yet return. */
+function notesOf(notes: StartNotes, running: ReadonlySet<number>, { record }: OsdUpdateDecision): StartNotes {
+  const failed = new Set(record.failed.map(({ osd }) => osd))
+  return new Map([...notes].filter(([osd]) => running.has(osd) || failed.has(osd)))
+}
+
+/** Those that run and hold data: of others Ceph has nothing to say. */
+function stoppable({ ceph }: OsdUpdateSnapshot, osds: readonly number[]): number[] {
+  if (ceph?.known !== true) return []
+  const up = upOsds(ceph.value)
+  const withData = new Set<number>(ceph.value.map.pgs.acting)
+  return osds.filter((osd) => up.has(osd) && withData.has(osd)).sort((a, b) => a - b)
+}
+
+function refusedBy(
+  answer: Observed<boolean>,
+  decision: OsdUpdateDecision,
+  asked: readonly number[],
+): OsdUpdateDecision {
+  const named = asked.slice(0, 10).map((osd) => `osd.${osd}`)
+  const more = asked.length > named.length ? ` and ${asked.length - named.length} more` : ''
+  const words: Pick<OsdUpdateDecision, 'reason' | 'explanation'> = answer.known
+    ? {
+        reason: 'CephDisagrees',
+        explanation: `Ceph does not call it safe to stop ${named.join(', ')}${more} together, and nothing starts until it does`,
+      }
+    : { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own word: ${answer.why}` }
+  return { ...decision, ...words, start: [], recheckAfterSeconds: lookAgainSeconds }
+}

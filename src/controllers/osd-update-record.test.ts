@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { configMaps, namespaces } from '../api/resources.ts'
+import { decideOsdUpdate } from '../domain/osd-update/decide.ts'
+import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import { updateSnapshot } from '../domain/osd-update/testing/update-stage.ts'
+import { openStory } from '../world/testing/story.ts'
+import { readUpdate, writeUpdate } from './osd-update-record.ts'
+
+const cluster = { namespace: 'rook-ceph', name: 'rook-ceph' }
+const { signal } = new AbortController()
+const planned = decideOsdUpdate(updateSnapshot())
+const { plan: _, ...unplanned } = planned
+const ofNextGeneration = { ...unplanned, record: { ...unplanned.record, generation: 2 } }
+
+/** What the ConfigMap says of plan and obstacles after these decisions, one after the other. */
+async function written(...decisions: readonly OsdUpdateDecision[]): Promise<(string | undefined)[]> {
+  const { api, stop } = openStory()
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
+  for (const decision of decisions) {
+    const stored = await readUpdate(api, { ...cluster, generation: decision.record.generation }, signal)
+    await writeUpdate(api, { ...cluster, stored, signal }, { record: decision.record, starts: new Map(), decision })
+  }
+  const { data } = await api.get(configMaps, { ...cluster, name: 'cofferdam-osd-update-rook-ceph' })
+  stop()
+  return [data?.['plan'], data?.['blocked']]
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, osd) => osd)
+
+it('the plan is on record for people to see', async () => {
+  expect(await written(planned)).toEqual(['[[0,1],[2,3],[4,5]]', undefined])
+})
+
+it('what was planned last stays while OSDs are on their way and nothing is planned anew', async () => {
+  expect(await written(planned, unplanned)).toEqual(['[[0,1],[2,3],[4,5]]', undefined])
+})
+
+it('another generation of the cluster makes the old plan worthless, so it goes', async () => {
+  expect(await written(planned, ofNextGeneration)).toEqual([undefined, undefined])
+})
+
+it('a plan too large for a ConfigMap is left out, and so is the one before it', async () => {
+  const huge = { ...planned, plan: [many(60_000)] }
+  expect(await written(planned, huge)).toEqual([undefined, undefined])
+})
+
+it('of those that cannot go the first fifty are named', async () => {
+  const blocked = many(60).map((osd) => ({ osd, why: 'no copy can be spared', pg: '1.0' }))
+  const [, text] = await written({ ...planned, blocked })
+  expect(JSON.parse(text ?? '')).toEqual(many(50).map((osd) => ({ osd, why: 'no copy can be spared' })))
+})
