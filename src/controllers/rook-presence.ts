@@ -7,9 +7,6 @@ export interface RookPresence {
   isPresent(): boolean
 }
 
-/** As Rook's manifests and chart label its Deployment. */
-export const rookOperatorSelector = 'operator=rook,storage-backend=ceph'
-
 /** An operator that is only restarting is still there; one that is scaled to none is not. */
 export function rookPresence(operators: WatchView<Deployment>): RookPresence {
   return {

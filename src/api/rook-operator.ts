@@ -1,0 +1,2 @@
+/** As Rook's manifests and chart label the Deployment of its operator. */
+export const rookOperatorSelector = 'operator=rook,storage-backend=ceph'
