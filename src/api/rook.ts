@@ -1,6 +1,52 @@
-import type { Container, Toleration } from './core.ts'
+import type { Container, PodSpec, Toleration } from './core.ts'
+import type { JsonObject } from './json.ts'
 import type { KubeObject } from './kube-object.ts'
 import type { ResourceType } from './resource-type.ts'
+
+export interface Placement {
+  readonly tolerations?: readonly Toleration[]
+  readonly nodeAffinity?: NonNullable<PodSpec['affinity']>['nodeAffinity']
+}
+
+/** Which disks of a machine OSDs are made of. */
+export interface DeviceSelection {
+  readonly useAllDevices?: boolean
+  readonly deviceFilter?: string
+  readonly devicePathFilter?: string
+  readonly devices?: readonly {
+    readonly name?: string
+    readonly fullpath?: string
+    readonly config?: Readonly<Record<string, string>>
+  }[]
+  /** `deviceClass`, `osdsPerDevice`, `metadataDevice` ... */
+  readonly config?: Readonly<Record<string, string>>
+}
+
+export interface StorageNode extends DeviceSelection {
+  /** As the label `kubernetes.io/hostname` has it. */
+  readonly name: string
+  readonly resources?: NonNullable<Container['resources']>
+}
+
+/** OSDs on volumes instead of disks. */
+export interface StorageClassDeviceSet {
+  readonly name: string
+  readonly count: number
+  /** Whether its OSDs may move from node to node. */
+  readonly portable?: boolean
+  readonly encrypted?: boolean
+  readonly resources?: NonNullable<Container['resources']>
+  readonly placement?: Placement
+  readonly preparePlacement?: Placement
+  readonly volumeClaimTemplates?: readonly {
+    readonly metadata?: {
+      readonly name?: string
+      readonly labels?: Readonly<Record<string, string>>
+      readonly annotations?: Readonly<Record<string, string>>
+    }
+    readonly spec?: JsonObject
+  }[]
+}
 
 /** Of Rook's kinds only the fields that are read here. */
 export interface CephCluster extends KubeObject {
@@ -40,8 +86,12 @@ export interface CephCluster extends KubeObject {
     readonly storage?: {
       readonly osdMaxUpdatesInParallel?: number
       readonly useAllNodes?: boolean
-      readonly nodes?: readonly { readonly name: string }[]
-    }
+      readonly nodes?: readonly StorageNode[]
+      readonly storageClassDeviceSets?: readonly StorageClassDeviceSet[]
+      readonly store?: { readonly type?: string }
+    } & DeviceSelection
+    readonly dataDirHostPath?: string
+    readonly network?: { readonly provider?: string; readonly hostNetwork?: boolean }
     readonly cephVersion?: { readonly image?: string }
     /** By `osd`, `osd-hdd` ... */
     readonly resources?: Readonly<Record<string, NonNullable<Container['resources']>>>
@@ -49,7 +99,7 @@ export interface CephCluster extends KubeObject {
     readonly labels?: Readonly<Record<string, Readonly<Record<string, string>>>>
     readonly annotations?: Readonly<Record<string, Readonly<Record<string, string>>>>
     readonly priorityClassNames?: Readonly<Record<string, string>>
-    readonly placement?: Readonly<Record<string, { readonly tolerations?: readonly Toleration[] }>>
+    readonly placement?: Readonly<Record<string, Placement>>
   }
   readonly status?: { readonly ceph?: { readonly fsid?: string } }
 }

@@ -10,6 +10,10 @@ export interface PersistentVolume extends KubeObject {
   readonly spec?: { readonly storageClassName?: string; readonly csi?: { readonly volumeHandle?: string } }
 }
 
+export interface PersistentVolumeClaim extends KubeObject {
+  readonly spec?: object
+}
+
 export const storageClasses: ResourceType<StorageClass> = {
   group: 'storage.k8s.io',
   version: 'v1',
@@ -24,4 +28,12 @@ export const persistentVolumes: ResourceType<PersistentVolume> = {
   plural: 'persistentvolumes',
   kind: 'PersistentVolume',
   namespaced: false,
+}
+
+export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+  namespaced: true,
 }

@@ -1,23 +1,10 @@
 import type { StatefulSet } from '../api/apps.ts'
 import type { Pod, PodSpec, PodTemplateSpec } from '../api/core.ts'
-import type { KubeObject } from '../api/kube-object.ts'
-import type { ResourceType } from '../api/resource-type.ts'
 import { statefulSets } from '../api/resources.ts'
+import type { PersistentVolumeClaim } from '../api/storage.ts'
 import { buildPod } from './pod-control.ts'
 
 export const revisionLabel = 'controller-revision-hash'
-
-export interface PersistentVolumeClaim extends KubeObject {
-  readonly spec?: object
-}
-
-export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = {
-  group: '',
-  version: 'v1',
-  plural: 'persistentvolumeclaims',
-  kind: 'PersistentVolumeClaim',
-  namespaced: true,
-}
 
 type StatefulSetSpec = StatefulSet['spec'] & {
   readonly volumeClaimTemplates?: readonly PersistentVolumeClaim[]

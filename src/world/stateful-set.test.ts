@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../api/json.ts'
 import { pods, statefulSets } from '../api/resources.ts'
+import { persistentVolumeClaims } from '../api/storage.ts'
 import { controllerRevisions } from './controller-revisions.ts'
 import { isReady } from './pod-facts.ts'
-import { persistentVolumeClaims } from './stateful-set-pods.ts'
 import { container, inDefault, openWorld, type Story, statefulSet } from './testing/story.ts'
 
 async function change(story: Story, spec: JsonObject): Promise<void> {

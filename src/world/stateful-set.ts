@@ -5,6 +5,7 @@ import { scaledValue } from '../api/int-or-string.ts'
 import { isSameJson } from '../api/json.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { pods, statefulSets } from '../api/resources.ts'
+import { persistentVolumeClaims } from '../api/storage.ts'
 import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from './actor.ts'
 import {
   type ControllerRevision,
@@ -17,14 +18,7 @@ import {
 import { claimPods, indexByController, wakeOwners } from './owned-pods.ts'
 import { createOwnedPod, deleteOwnedPod, withoutZeros } from './pod-control.ts'
 import { availableInMs, isAvailable, isFinished, isRunningAndReady, isTerminating } from './pod-facts.ts'
-import {
-  buildClaims,
-  buildStatefulPod,
-  firstOrdinal,
-  ordinalOf,
-  persistentVolumeClaims,
-  revisionLabel,
-} from './stateful-set-pods.ts'
+import { buildClaims, buildStatefulPod, firstOrdinal, ordinalOf, revisionLabel } from './stateful-set-pods.ts'
 
 interface Revisions {
   readonly current: ControllerRevision

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../api/kube-object.ts'
 import { type LonghornSetting, longhornNamespace } from '../../api/longhorn.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
+import type { PersistentVolumeClaim } from '../../api/storage.ts'
 import {
   manageAnnotation,
   surplusAnnotation,
@@ -9,7 +10,6 @@ import {
 } from '../../domain/longhorn-drain/drain-settings.ts'
 import { drainPolicyLabel, drainPolicyParameter, drainPolicySetting } from '../../domain/longhorn-drain/policy.ts'
 import { defaultSettings, type LonghornDescription } from '../../world/longhorn/longhorn-description.ts'
-import type { PersistentVolumeClaim } from '../../world/stateful-set-pods.ts'
 import type { Mounts } from './build-workloads.ts'
 import type { LonghornClusterDescription, LonghornVolumePlan } from './describe-longhorn.ts'
 import type { VolumeClaim } from './longhorn-claims.ts'

@@ -4,10 +4,10 @@ import type { KubeObject } from '../../api/kube-object.ts'
 import { longhornNamespace, longhornSettings, longhornVolumeAttachments, longhornVolumes } from '../../api/longhorn.ts'
 import { keyOf, type ResourceType } from '../../api/resource-type.ts'
 import { customResourceDefinitions, namespaces } from '../../api/resources.ts'
+import { persistentVolumeClaims } from '../../api/storage.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import { ticketTypes } from '../../world/longhorn/attachment-tickets.ts'
 import { buildAttachment, buildVolume } from '../../world/longhorn/volume-objects.ts'
-import { persistentVolumeClaims } from '../../world/stateful-set-pods.ts'
 import {
   accessModes,
   buildClaim,

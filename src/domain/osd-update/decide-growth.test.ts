@@ -30,12 +30,13 @@ function parsed(place: string, told?: Told): ParsedPrepareStatus {
   return parsePrepareStatus(statusMap(place, told)) as ParsedPrepareStatus
 }
 
-const job = (place: string, state: PrepareJob['state'] = 'active', generation: number | undefined = 2): PrepareJob => ({
+const job = (place: string, state: PrepareJob['state'] = 'active', asked = '2'): PrepareJob => ({
   name: `rook-ceph-osd-prepare-${place}`,
   place,
-  generation,
+  asked,
   state,
 })
+const places = (...names: string[]) => names.map((name) => ({ name, asked: '2' }))
 const newOsd = (id: number, place: string) => ({ id, node: place, location: { host: place } })
 const nothing: GrowthDecision = {
   create: [],
@@ -45,13 +46,14 @@ const nothing: GrowthDecision = {
   cleanStatuses: [],
   errors: [],
   awaited: [],
+  unusable: [],
 }
 
 function decided(given: Partial<GrowthSnapshot>): GrowthDecision {
   return decideGrowth({
     generation: 2,
     isBeingDeleted: false,
-    places: ['a'],
+    places: places('a'),
     jobs: [],
     statuses: [],
     existing: new Set(),
@@ -77,12 +79,39 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
       used: ['rook-ceph-osd-a-status'],
     },
   },
-  'a result that an earlier generation left behind is ignored and swept, and the place is looked at anew (63)': {
+  'a result that an earlier generation left behind is ignored and written over, and the place is looked at anew (63)': {
     given: { statuses: [parsed('a', { osds: [{ id: 4 }], generation: 1 })] },
-    decision: { prepare: ['a'], cleanStatuses: ['rook-ceph-osd-a-status'] },
+    decision: { prepare: ['a'] },
+  },
+  'what is left of a place that is gone is swept when the cluster changes, and kept until then, for it may come back': {
+    given: { places: [], statuses: [parsed('a', { generation: 1 }), parsed('b')] },
+    decision: { cleanStatuses: ['rook-ceph-osd-a-status'] },
+  },
+  'a disk that is written down, or the wish to look again, has just that place looked at anew': {
+    given: {
+      places: [
+        { name: 'a', asked: '2 disks=sdc' },
+        { name: 'b', asked: '2' },
+      ],
+      statuses: [parsed('a', { isUsed: true }), parsed('b', { isUsed: true })],
+    },
+    decision: { prepare: ['a'] },
+  },
+  'a node that is cordoned is not prepared and not forgotten: its result counts, and its Job goes on': {
+    given: {
+      places: ['a', 'b', 'c'].map((name) => ({ name, asked: '2', unusable: 'the node is cordoned' })),
+      jobs: [job('b')],
+      statuses: [parsed('c', { osds: [{ id: 4 }] })],
+    },
+    decision: {
+      create: [newOsd(4, 'c')],
+      used: ['rook-ceph-osd-c-status'],
+      awaited: ['b'],
+      unusable: [{ place: 'a', why: 'the node is cordoned' }],
+    },
   },
   'a Job of an earlier generation goes before the new one comes, for they have the same name (63)': {
-    given: { jobs: [job('a', 'active', 1)] },
+    given: { jobs: [job('a', 'active', '1')] },
     decision: { cleanJobs: ['rook-ceph-osd-prepare-a'], awaited: ['a'] },
   },
   'a result is used once: an OSD that somebody removed since is not made again (64)': {
@@ -90,7 +119,10 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
     decision: {},
   },
   'a result is used up in the same step as its OSDs are made, so one that cannot be made holds up nothing (66)': {
-    given: { places: ['a', 'b'], statuses: [parsed('a', { osds: [{ id: 4 }] }), parsed('b', { osds: [{ id: 5 }] })] },
+    given: {
+      places: places('a', 'b'),
+      statuses: [parsed('a', { osds: [{ id: 4 }] }), parsed('b', { osds: [{ id: 5 }] })],
+    },
     decision: {
       create: [newOsd(4, 'a'), newOsd(5, 'b')],
       used: ['rook-ceph-osd-a-status', 'rook-ceph-osd-b-status'],
@@ -98,7 +130,7 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
   },
   'places that failed are told of, and the healthy one gets its OSD (67)': {
     given: {
-      places: ['a', 'b', 'c'],
+      places: places('a', 'b', 'c'),
       jobs: [job('c', 'failed')],
       statuses: [
         parsed('a', { status: 'failed', message: 'no disk is empty' }),
@@ -127,7 +159,10 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
     decision: { errors: [{ place: 'a', why: 'rook-ceph-osd-a-status: its osds[1] has no id that is a whole number' }] },
   },
   'an OSD that two places report is made once, and told of (54)': {
-    given: { places: ['a', 'b'], statuses: [parsed('a', { osds: [{ id: 4 }] }), parsed('b', { osds: [{ id: 4 }] })] },
+    given: {
+      places: places('a', 'b'),
+      statuses: [parsed('a', { osds: [{ id: 4 }] }), parsed('b', { osds: [{ id: 4 }] })],
+    },
     decision: {
       create: [newOsd(4, 'a')],
       used: ['rook-ceph-osd-a-status', 'rook-ceph-osd-b-status'],
@@ -167,7 +202,7 @@ describe('the status of a prepare Job', () => {
       status: {
         name: 'rook-ceph-osd-node-a-status',
         place: 'node-a',
-        generation: 2,
+        asked: '2',
         state: 'completed',
         osds: [
           {
@@ -200,7 +235,7 @@ describe('the status of a prepare Job', () => {
   }
   for (const [text, problem] of Object.entries(broken)) {
     it(`is a problem of its own place when it says ${text}`, () => {
-      expect(parsed('a', { text })).toEqual({ name: 'rook-ceph-osd-a-status', place: 'a', generation: 2, problem })
+      expect(parsed('a', { text })).toEqual({ name: 'rook-ceph-osd-a-status', place: 'a', asked: '2', problem })
     })
   }
 

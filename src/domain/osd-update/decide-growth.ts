@@ -1,12 +1,13 @@
 import type { NewOsd } from './build-osd-deployment.ts'
+import { type GrowthPlace, generationAsked } from './growth-places.ts'
 import type { ParsedPrepareStatus, PrepareStatus } from './prepare-status.ts'
 
 /** What is seen before new OSDs are added to one cluster. Nothing of an update is part of it: growth never waits for one. */
 export interface GrowthSnapshot {
   readonly generation: number
   readonly isBeingDeleted: boolean
-  /** Nodes and volume claims that the CephCluster wants OSDs on. */
-  readonly places: readonly string[]
+  /** Each once, in the order of their names. */
+  readonly places: readonly GrowthPlace[]
   readonly jobs: readonly PrepareJob[]
   readonly statuses: readonly ParsedPrepareStatus[]
   /** Ids of all OSDs that have a Deployment. */
@@ -16,8 +17,8 @@ export interface GrowthSnapshot {
 export interface PrepareJob {
   readonly name: string
   readonly place: string
-  /** Undefined where it does not say. */
-  readonly generation: number | undefined
+  /** What was asked of the place when it was made; undefined where it does not say. */
+  readonly asked: string | undefined
   readonly state: 'active' | 'succeeded' | 'failed'
 }
 
@@ -26,40 +27,44 @@ export interface GrowthDecision {
   readonly create: readonly NewOsd[]
   /** Places whose prepare Job is to start, with a status of `starting`. */
   readonly prepare: readonly string[]
-  /** Jobs to delete: of an earlier generation, of a place that is not wanted any more, or with its result used. */
+  /** Jobs to delete: of an earlier look, of a place that is not wanted any more, or with its result used. */
   readonly cleanJobs: readonly string[]
   /** Status ConfigMaps whose result is used up by this decision, whether every OSD can be created or not. */
   readonly used: readonly string[]
-  /** Status ConfigMaps of earlier generations. */
+  /** Status ConfigMaps of earlier looks; that of a place to prepare is written anew instead. */
   readonly cleanStatuses: readonly string[]
   readonly errors: readonly { readonly place: string; readonly why: string }[]
   /** Places whose Job has not ended. */
   readonly awaited: readonly string[]
+  /** Places that cannot be prepared now, and why. */
+  readonly unusable: readonly { readonly place: string; readonly why: string }[]
 }
 
 /**
  * What to do next so that every disk that the CephCluster wants has its OSD.
  *
- * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier generation left behind
- * is never used; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
+ * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier look left behind is
+ * never used; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
  */
 export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
-  const { generation, isBeingDeleted, jobs } = snapshot
+  const { generation, isBeingDeleted, places, jobs } = snapshot
   if (isBeingDeleted) return { ...nothing, cleanJobs: jobs.map(({ name }) => name).sort() }
-  const places = [...new Set(snapshot.places)].sort()
+  const asked = new Map(places.map((place) => [place.name, place.asked]))
   const parsed = snapshot.statuses.map((status) => ('status' in status ? status.status : status))
-  const current = parsed.filter((status) => status.generation === generation)
-  const byPlace = new Map(current.map((status) => [status.place, status]))
+  const byPlace = new Map(
+    parsed.filter((status) => status.asked === asked.get(status.place)).map((status) => [status.place, status]),
+  )
   const create = new Map<number, NewOsd>()
   const errors: { place: string; why: string }[] = []
+  const unusable: { place: string; why: string }[] = []
   const [prepare, used, awaited]: [string[], string[], string[]] = [[], [], []]
   const cleanJobs = new Set(
-    jobs.filter((job) => job.generation !== generation || !places.includes(job.place)).map(({ name }) => name),
+    jobs.filter((job) => job.asked === undefined || job.asked !== asked.get(job.place)).map(({ name }) => name),
   )
-  for (const place of places) {
+  for (const { name: place, ...wanted } of places) {
     const status = byPlace.get(place)
     const own = jobs.filter((job) => job.place === place)
-    const job = own.find((one) => one.generation === generation)
+    const job = own.find((one) => one.asked === wanted.asked)
     if (status !== undefined && 'problem' in status) errors.push({ place, why: `${status.name}: ${status.problem}` })
     else if (status?.state === 'completed') useResult(status, job)
     else if (status?.state === 'failed')
@@ -67,8 +72,15 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
     else if (job?.state === 'failed') errors.push({ place, why: `Job ${job.name} failed before it gave a result` })
     else if (job?.state === 'succeeded') errors.push({ place, why: `Job ${job.name} ended without a result` })
     // A Job has its place's name: the old one has to be gone first.
-    else if (job === undefined && own.length === 0) prepare.push(place)
-    else awaited.push(place)
+    else if (job !== undefined || own.length > 0) awaited.push(place)
+    else if (wanted.unusable !== undefined) unusable.push({ place, why: wanted.unusable })
+    else prepare.push(place)
+  }
+  const isPast = (status: { readonly place: string; readonly asked: string | undefined }) => {
+    const wanted = asked.get(status.place)
+    if (wanted !== undefined) return status.asked !== wanted && !prepare.includes(status.place)
+    // Of a place that may be wanted again in a moment the result is kept for as long as the cluster is the same.
+    return generationAsked(status.asked) !== generation
   }
   return {
     create: [...create.values()].sort((a, b) => a.id - b.id),
@@ -76,11 +88,12 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
     cleanJobs: [...cleanJobs].sort(),
     used,
     cleanStatuses: parsed
-      .filter((status) => status.generation !== generation)
+      .filter(isPast)
       .map(({ name }) => name)
       .sort(),
     errors,
     awaited,
+    unusable,
   }
 
   function useResult(status: PrepareStatus, job: PrepareJob | undefined): void {
@@ -104,4 +117,5 @@ const nothing: GrowthDecision = {
   cleanStatuses: [],
   errors: [],
   awaited: [],
+  unusable: [],
 }

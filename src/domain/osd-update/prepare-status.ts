@@ -2,8 +2,10 @@ import type { ConfigMap } from '../../api/core.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
 import type { NewOsd } from './build-osd-deployment.ts'
 
-/** On prepare Jobs and their status ConfigMaps: for which generation of the CephCluster they were made. */
+/** On prepare Jobs and their status ConfigMaps: for which generation of the CephCluster, and what else was asked, they were made. */
 export const generationAnnotation = 'cofferdam.io/generation'
+/** On them too: the place, whose name may be too long for theirs and for a label. */
+export const placeAnnotation = 'cofferdam.io/place'
 /** On a status ConfigMap: its result has been used. */
 export const usedAnnotation = 'cofferdam.io/result-used'
 
@@ -16,8 +18,8 @@ export interface PrepareStatus {
   readonly name: string
   /** The node or the volume claim. */
   readonly place: string
-  /** Undefined where it does not say for which generation it was made: then it is older than all of them. */
-  readonly generation: number | undefined
+  /** Undefined where it does not say what was asked when it was made: then it is of the past. */
+  readonly asked: string | undefined
   readonly state: PrepareState
   readonly osds: readonly NewOsd[]
   readonly message: string
@@ -26,8 +28,8 @@ export interface PrepareStatus {
 
 export type ParsedPrepareStatus =
   | { readonly status: PrepareStatus }
-  /** It is one, of that place and generation, and cannot be understood. */
-  | { readonly name: string; readonly place: string; readonly generation: number | undefined; readonly problem: string }
+  /** It is one, of that place and look, and cannot be understood. */
+  | { readonly name: string; readonly place: string; readonly asked: string | undefined; readonly problem: string }
 
 /**
  * Reads what Rook calls `rook-ceph-osd-NODE-status`; undefined for any other ConfigMap.
@@ -38,11 +40,9 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
   const { name, labels = {}, annotations = {} } = metadata
   const named = /^rook-ceph-osd-(.+)-status$/.exec(name)?.[1]
   if (named === undefined || labels['app'] !== 'rook-ceph-osd') return undefined
-  const place = labels['node'] ?? named
-  const generation = /^\d{1,15}$/.test(annotations[generationAnnotation] ?? '')
-    ? Number(annotations[generationAnnotation])
-    : undefined
-  const broken = (problem: string) => ({ name, place, generation, problem })
+  const place = annotations[placeAnnotation] ?? labels['node'] ?? named
+  const asked = annotations[generationAnnotation]
+  const broken = (problem: string) => ({ name, place, asked, problem })
   let fields: unknown
   try {
     fields = JSON.parse(data?.['status'] ?? '')
@@ -63,7 +63,7 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
     osds.push(osd)
   }
   const message = typeof fields['message'] === 'string' ? fields['message'] : ''
-  return { status: { name, place, generation, state, osds, message, isUsed: annotations[usedAnnotation] === 'true' } }
+  return { status: { name, place, asked, state, osds, message, isUsed: annotations[usedAnnotation] === 'true' } }
 }
 
 function newOsdOf(

@@ -84,7 +84,7 @@ describe('a prepare Job whose pod runs', () => {
   it('says what it does, makes OSDs of the disks that are none, and reports all of its node before it ends', async () => {
     await stage.api.create(jobs, job('node-1'))
     await stage.seconds(4)
-    expect(await status('node-1')).toMatchObject({ state: 'orchestrating', generation: 4, osds: [] })
+    expect(await status('node-1')).toMatchObject({ state: 'orchestrating', asked: '4', osds: [] })
     await stage.seconds(4)
     expect(await jobEnd('node-1')).toBeUndefined()
     const location = { root: 'default', zone: 'zone-a', host: 'node-1' }
@@ -92,7 +92,7 @@ describe('a prepare Job whose pod runs', () => {
     expect(await status('node-1')).toEqual({
       name: 'rook-ceph-osd-node-1-status',
       place: 'node-1',
-      generation: 4,
+      asked: '4',
       state: 'completed',
       message: '',
       isUsed: false,
@@ -141,7 +141,7 @@ describe('a prepare Job whose pod runs', () => {
     })
     await stage.api.create(jobs, job('node-2'))
     await stage.seconds(15)
-    expect(await status('node-2')).toMatchObject({ state: 'completed', generation: 9, osds: [] })
+    expect(await status('node-2')).toMatchObject({ state: 'completed', asked: '9', osds: [] })
     expect((await rawStatus('node-2'))?.data?.['other']).toBe('stays')
   })
 
