@@ -6,6 +6,7 @@ import type { KeyFacts } from '../domain/drain-lock/orphans.ts'
 import type { HoldAnswer, HoldView } from '../domain/explain/hold-view.ts'
 import { type ClusterSummary, summarizeCluster } from '../domain/explain/summarize-cluster.ts'
 import { type FencingSummary, summarizeFencing } from '../domain/explain/summarize-fencing.ts'
+import { summarizeUpdate, type UpdateSummary } from '../domain/explain/summarize-update.ts'
 import { unknown } from '../domain/observed.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -15,6 +16,7 @@ import { observeHolds } from './observe-holds.ts'
 import { observeLonghornDrains } from './observe-longhorn.ts'
 import { type OperatorStatus, observeOperator } from './observe-operator.ts'
 import { observeStorage } from './observe-storage.ts'
+import { observeUpdates } from './observe-updates.ts'
 
 export interface Status extends ClusterSummary {
   readonly observedAt: string
@@ -22,6 +24,8 @@ export interface Status extends ClusterSummary {
   readonly operator: OperatorStatus
   /** Left out where there are no Machines, or no Ceph cluster. */
   readonly fencing?: FencingSummary
+  /** Of each Ceph cluster; left out where there is none. */
+  readonly osdUpdates?: readonly UpdateSummary[]
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]
 }
@@ -56,7 +60,6 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
   const holds = await observeHolds(question, budgetList, notSeen)
   const unseen: string[] = []
   const longhorn = await observeLonghornDrains({ api, clock, operator: async () => operator, signal }, unseen)
-  notSeen.push(...unseen.filter((what) => !notSeen.includes(what)))
   const orphanFacts = await observeOrphans(question, holds, notSeen)
   const summary = summarizeCluster({
     holds,
@@ -72,6 +75,8 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
   const asked = { ...question, operator: async () => operator, storage: seen.storage, ledger: holds.ledger }
   const view = await observeFencing(asked, notSeen)
   const fencing = view && summarizeFencing(view)
+  const osdUpdates = (await observeUpdates({ api, clock, operator, signal }, unseen)).map(summarizeUpdate)
+  notSeen.push(...unseen)
   const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
   const locks = summary.locks.filter(isAsked)
   return {
@@ -80,6 +85,7 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     operator,
     ...summary,
     ...(fencing && { fencing }),
+    ...(osdUpdates.length > 0 && { osdUpdates }),
     locks,
     notSeen: [...new Set([...notSeen, ...seen.notSeen])],
   }

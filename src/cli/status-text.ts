@@ -1,12 +1,14 @@
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import { isUpdateNews } from '../domain/explain/summarize-update.ts'
 import { ageText } from './age.ts'
 import { holdWords, listText, nodeStateText } from './explain-text.ts'
 import { fencingSummaryLines } from './fencing-text.ts'
 import type { OperatorStatus } from './observe-operator.ts'
 import { longhornStatusLines } from './status-longhorn-text.ts'
 import type { Status } from './status-observe.ts'
+import { updateStatusLines } from './status-update-text.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
 
@@ -41,6 +43,7 @@ function headOf(status: Status, paint: Paint): string {
       ['Storage', storageText(view, status.observedAt, paint)],
       ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
     ]),
+    ...updateLines(status, paint),
     ...(status.longhorn === undefined ? [] : longhornStatusLines(status.longhorn, paint)).map(
       (text, at): [string, string] => [at === 0 ? 'Longhorn' : '', text],
     ),
@@ -49,6 +52,17 @@ function headOf(status: Status, paint: Paint): string {
     ),
   ]
   return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
+}
+
+function updateLines({ osdUpdates = [], observedAt }: Status, paint: Paint): [string, string][] {
+  return osdUpdates
+    .filter((summary) => isUpdateNews(summary, Date.parse(observedAt)))
+    .flatMap((summary) =>
+      updateStatusLines(summary, observedAt, paint).map((text, at): [string, string] => [
+        at === 0 ? 'Updates' : '',
+        text,
+      ]),
+    )
 }
 
 function operatorText({ isRunning, leader, since, renewedAt }: OperatorStatus, now: string, paint: Paint): string {

@@ -22,6 +22,8 @@ export interface UpdateReport {
   readonly failed: UpdateRecord['failed']
   readonly frozen: UpdateRecord['frozen']
   readonly startedMs: number | undefined
+  /** When nothing was on its way any more, last. */
+  readonly lastEndedMs?: number
   /** How many were updated under this generation of the CephCluster. */
   readonly done: number
 }
@@ -65,6 +67,7 @@ export function parseUpdateReport(configMap: ConfigMap, nowMs: number): UpdateRe
     failed: record.failed,
     frozen: record.frozen,
     startedMs: record.startedMs,
+    ...(record.lastEndedMs !== undefined && { lastEndedMs: record.lastEndedMs }),
     done: record.done,
   }
 }
