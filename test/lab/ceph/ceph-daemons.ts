@@ -6,10 +6,10 @@ import { type Daemon, startDaemon } from '../processes/daemon.ts'
 import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
 import { askDaemon } from './admin-socket.ts'
-import type { DaemonName } from './lab-ceph.ts'
+import type { DaemonName, DaemonStart } from './lab-ceph.ts'
 
 export interface CephDaemons {
-  start(name: DaemonName): Daemon
+  start(name: DaemonName, how?: DaemonStart): Daemon
   daemon(name: DaemonName): Daemon | undefined
   ready(name: DaemonName): Promise<void>
   socketOf(name: DaemonName): string
@@ -37,17 +37,18 @@ export function createCephDaemons(options: DaemonsOptions): CephDaemons {
   const socketOf = (name: DaemonName) => join(resolve(folder.path), 'ceph', 'run', `${name}.asok`)
 
   return {
-    start(name) {
+    start(name, { isBroken = false } = {}) {
       const last = daemons.get(name)
       if (last?.isRunning()) return last
       if (isClosed) throw new Error(`${name} cannot start: its Ceph was closed`)
       const [kind = '', id = ''] = name.split('.')
+      const given = isBroken ? `${conf}.missing` : conf
       // A process that was killed leaves its socket behind, and nobody answers there.
       rmSync(socketOf(name), { force: true })
       const daemon = startDaemon({
         name,
         // Where tests themselves run in a container, daemons would tell of that one.
-        command: ['env', '-u', 'CONTAINER_NAME', ...parts.command(`ceph-${kind}`, '-c', conf, '-i', id, '-f')],
+        command: ['env', '-u', 'CONTAINER_NAME', ...parts.command(`ceph-${kind}`, '-c', given, '-i', id, '-f')],
         ...(kind === 'osd' ? { environment: environmentOf(Number(id)) } : {}),
         logFile: join(folder.logs, `${name}.log`),
         journal,

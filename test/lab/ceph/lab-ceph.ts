@@ -5,6 +5,11 @@ import type { Daemon } from '../processes/daemon.ts'
 
 export type DaemonName = `mon.${string}` | `mgr.${string}` | `osd.${number}`
 
+export interface DaemonStart {
+  /** As from an image that is good for nothing: the program starts, finds no configuration and ends. */
+  readonly isBroken?: boolean
+}
+
 /** A real Ceph on loopback, built from the same description as the simulated one. */
 export interface LabCeph {
   readonly version: string
@@ -15,7 +20,7 @@ export interface LabCeph {
   /** As the administrator, over librados. */
   readonly commands: CephCommands
   /** Starts the daemon; one that runs already is returned as it is. */
-  start(name: DaemonName): Daemon
+  start(name: DaemonName, how?: DaemonStart): Daemon
   /** The last process of this daemon, running or not. */
   daemon(name: DaemonName): Daemon | undefined
   /** Resolves when its admin socket answers, which is when a pod of it would be ready. Rejects when it ends before. */

@@ -2,7 +2,7 @@ import { setImmediate as settled } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Pod } from '../../../src/api/core.ts'
 import type { RunningContainer } from '../../../src/world/container-runtime.ts'
-import type { DaemonName } from '../ceph/lab-ceph.ts'
+import type { DaemonName, DaemonStart } from '../ceph/lab-ceph.ts'
 import type { Daemon, DaemonEnd } from '../processes/daemon.ts'
 import { cephRuntime } from './ceph-runtime.ts'
 
@@ -45,7 +45,8 @@ function fakeCeph() {
     started,
     told,
     daemon: (name: DaemonName) => latest.get(name),
-    start: (name: DaemonName): Daemon => {
+    start: (name: DaemonName, { isBroken }: DaemonStart = {}): Daemon => {
+      if (isBroken) told.push(`break ${name}`)
       const last = latest.get(name)
       return last?.isRunning() ? last : launch(name)
     },
@@ -129,4 +130,17 @@ it('the same pod asked for twice gets what it has, as after a restart of the kub
   expect(runtime.start(osd3('a'))).toBe(container)
   await settled()
   expect(ceph.started).toHaveLength(1)
+})
+
+it('a pod of a broken image gets a daemon that is broken, and one of a good image after it a good one', async () => {
+  const ceph = fakeCeph()
+  const runtime = cephRuntime(ceph, 'rook-ceph', journal)
+  const withImage = (name: string, image: string): Pod => ({
+    ...osd3(name),
+    spec: { containers: [{ name: 'osd', image }] },
+  })
+  await (runtime.start(withImage('a', 'registry.example/ceph:v20-broken')) as RunningContainer).ready
+  ceph.started[0]?.end({ code: 1, signal: null })
+  await (runtime.start(withImage('b', 'registry.example/ceph:v20')) as RunningContainer).ready
+  expect([ceph.started.length, ceph.told]).toEqual([2, ['break osd.3']])
 })

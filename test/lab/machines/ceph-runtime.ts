@@ -6,6 +6,9 @@ import { processContainer } from './process-container.ts'
 
 const kinds = ['mon', 'mgr', 'osd'] as const
 
+/** Daemons of such an image end as soon as they have started. */
+const brokenImage = /-broken$/
+
 /**
  * Behind the pods of Rook's daemons, the daemons themselves.
  *
@@ -31,7 +34,8 @@ export function cephRuntime(
           await before?.released
           const isRunning = ceph.daemon(name)?.isRunning() === true
           journal.tell(name, `${isRunning ? 'is taken over' : 'is started'} for pod ${podName}`)
-          return () => ceph.start(name)
+          const isBroken = pod.spec.containers.some(({ image = '' }) => brokenImage.test(image))
+          return () => ceph.start(name, { isBroken })
         },
         ready: () => ceph.ready(name),
       })

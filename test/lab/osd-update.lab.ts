@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { leases } from '../../src/api/resources.ts'
+import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
+import { startClientLoad } from './ceph/client-load.ts'
+import type { ClientLoad } from './ceph/lab-ceph.ts'
+import { type Lab, openLab } from './lab.ts'
+import { updateStory } from './osd-update/update-story.ts'
+import { watchGroups } from './osd-update/watch-groups.ts'
+
+const everyOsd = Array.from({ length: 12 }, (_, id) => id)
+const [newImage, badImage, curedImage] = ['v19.2.4', 'v19.2.5-broken', 'v19.2.5'].map(
+  (tag) => `registry.example/ceph/ceph:${tag}`,
+) as [string, string, string]
+
+/** A write that waits for peering and a changed map; far below what a client would give up after. */
+const shortStallMs = 10_000
+
+let lab: Lab
+let story: ReturnType<typeof updateStory>
+let load: ClientLoad
+let groups: ReturnType<typeof watchGroups>
+beforeAll(async () => {
+  lab = await openLab('osd-update')
+  await lab.installOperator()
+  story = updateStory(lab)
+})
+afterAll(() => lab?.close())
+
+function begin(): void {
+  load = startClientLoad({ ...lab, pools: ['replicapool', 'ecpool'] })
+  groups = watchGroups(lab.ceph)
+}
+
+/** Whatever happened to OSDs, those who use the data have not seen more than a short stall. */
+async function endWithAllDataServed() {
+  const [client, seen] = [await load.stop(), await groups.stop()]
+  expect({ faults: client.faults, below: seen.below }).toEqual({ faults: [], below: [] })
+  expect(client.longestStallMs).toBeLessThan(shortStallMs)
+  for (const count of [client.writes, client.reads, seen.looks]) expect(count).toBeGreaterThan(20)
+  return { client, seen }
+}
+
+it('another image: all OSDs are updated in few rounds under load, and no placement group falls below its floor', async () => {
+  await story.annotate({ 'update-max-in-parallel': '100%' })
+  const planned = await story.plan()
+  const before = await story.lives()
+  const asked = story.questions().length
+  const { waves, stop } = story.watchWaves()
+  begin()
+  const began = performance.now()
+  await story.wantImage(newImage)
+  await lab.until('every OSD is updated', () => story.isThrough(newImage), 120)
+  const seconds = (performance.now() - began) / 1_000
+  stop()
+
+  const after = await story.lives()
+  for (const osd of everyOsd) {
+    const [old, now] = [before.get(osd), after.get(osd)]
+    expect({
+      osd,
+      isUp: now?.isUp,
+      isNewPod: now?.pod !== old?.pod,
+      isRestarted: (now?.upFrom ?? 0) > (old?.upFrom ?? 0),
+    }).toEqual({ osd, isUp: true, isNewPod: true, isRestarted: true })
+  }
+  expect(
+    waves()
+      .flat()
+      .sort((a, b) => a - b),
+  ).toEqual(everyOsd)
+  expect(waves().length).toBeLessThanOrEqual(planned.rounds.length + 1)
+  const questions = story.questions().slice(asked)
+  for (const wave of waves()) {
+    // Whoever was still on the way is asked about as well.
+    expect(
+      questions.filter((ids) => wave.every((osd) => ids.includes(osd))),
+      `Ceph was asked about ${wave}`,
+    ).not.toEqual([])
+  }
+  for (const reason of ['CephDisagrees', 'ChecksDisagree']) expect((await story.events()).get(reason)).toBeUndefined()
+  const { client, seen } = await endWithAllDataServed()
+  expect(lab.oracle.violations).toEqual([])
+
+  const [, byHand = '?'] = /by hand +(.*)/.exec(planned.text) ?? []
+  const [, byRook = '?'] = /Rook's way +(.*)/.exec(planned.text) ?? []
+  const table = [
+    '| npm run test:lab -- osd-update | 12 OSDs, real Ceph |',
+    '|---|---|',
+    `| plan osd-update said before | ${planned.rounds.length} rounds, at least ${planned.lowerBound.rounds} |`,
+    `| domain by domain | ${byHand} |`,
+    `| Rook's way | ${byRook} |`,
+    `| waves | ${waves().length}: ${waves()
+      .map((wave) => wave.join(' '))
+      .join(' / ')} |`,
+    `| most at once | ${Math.max(...waves().map(({ length }) => length))}, seen down ${seen.mostDown} |`,
+    `| seconds | ${seconds.toFixed(1)} |`,
+    `| longest stall of a client | ${client.longestStallMs.toFixed(0)} ms in ${client.writes + client.reads} operations |`,
+    `| questions to ok-to-stop, all kinds | ${questions.length}, none disagreed |`,
+    `| looks at all placement groups | ${seen.looks}, none below min_size |`,
+  ].join('\n')
+  lab.journal.tell('measured', table)
+  console.log(`\n${table}\n`)
+})
+
+it('a bad image stops at its first OSD and is told; data stays available', async () => {
+  begin()
+  await story.annotate({ 'update-canary': 'true', 'update-deadline-seconds': '8' })
+  const { waves, stop } = story.watchWaves()
+  await story.wantImage(badImage)
+  await lab.until('the update is frozen', async () => (await story.told()).reason === 'OsdUpdateFrozen')
+  const [canary = -1] = story.osdsWith(badImage)
+  lab.chapter('Time passes, and nobody follows the first one')
+  await lab.seconds(10)
+  stop()
+  expect(story.osdsWith(badImage)).toEqual([canary])
+  expect(waves()).toEqual([[canary]])
+  const down = [...(await story.lives())].filter(([, { isUp }]) => !isUp).map(([osd]) => osd)
+  expect(down).toEqual([canary])
+  expect(await story.told()).toEqual({
+    reason: 'OsdUpdateFrozen',
+    explanation: expect.stringContaining(`osd.${canary} froze the update`),
+  })
+  expect((await story.events()).get('OsdUpdateFrozen')).toContain(`osd.${canary}`)
+  const { stdout } = await lab.cofferdam('status').ended
+  lab.journal.tell('status', stdout)
+  await endWithAllDataServed()
+})
+
+async function leader(): Promise<string> {
+  return (await lab.api.get(leases, operatorAccount)).spec?.holderIdentity ?? ''
+}
+
+it('with the cure it goes on; a drain in the middle waits for its turn and the update for its end, though the leader is killed', async () => {
+  begin()
+  await story.annotate({ 'update-canary': undefined, 'update-deadline-seconds': undefined })
+  await story.wantImage(curedImage)
+  await lab.until('the first OSDs have the cure', () => story.osdsWith(curedImage).length > 1)
+
+  lab.chapter('An administrator drains a node whose OSDs are not on their way, and the leader is killed')
+  const drained = lab.drain('node-f')
+  await lab.until('the drain is told to wait', () => /cannot evict pod.*disruption budget/is.test(drained.output()))
+  const before = await leader()
+  const [, process] = [...lab.operators()].find(([pod]) => before.includes(pod)) ?? []
+  process?.signal('SIGKILL')
+  await lab.until('somebody else leads', async () => !['', before].includes(await leader()))
+  expect((await drained.ended).code).toBe(0)
+  const during = story.osdsWith(curedImage)
+  expect(during.length).toBeLessThan(everyOsd.length)
+  await lab.until('the update waits for the drain', async () => (await story.told()).reason === 'StorageKeyHeld')
+  expect(story.osdsWith(curedImage)).toEqual(during)
+
+  lab.chapter('node-f is back')
+  await lab.kubectl('uncordon', 'node-f')
+  await lab.until('every OSD is updated', () => story.isThrough(curedImage), 120)
+  await lab.ceph.untilClean()
+  expect(await lab.nooutBuckets()).toEqual([])
+  await endWithAllDataServed()
+  expect(lab.oracle.violations).toEqual([])
+})
