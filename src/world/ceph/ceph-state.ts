@@ -11,7 +11,7 @@ import type { DaemonSight } from './pod-shadow.ts'
 export interface CephState {
   readonly description: CephDescription
   readonly map: OsdMap
-  readonly pools: readonly Pool[]
+  readonly pools: Pool[]
   readonly groups: PlacementGroups
   readonly mons: MonQuorum
   readonly mgr: MgrSeat

@@ -11,6 +11,7 @@ import { ecProfileName, poolList } from './answers/pool-record.ts'
 import { osdStat, status } from './answers/status.ts'
 import type { CephState } from './ceph-state.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
+import type { Pool } from './placement-group.ts'
 
 export interface CommandAnswers {
   /** Only the active mgr can answer this; the mons would wait for one. */
@@ -21,11 +22,13 @@ export interface CommandAnswers {
 /** What changes when a command was obeyed. */
 export interface CommandEffects {
   moved(osd: number, change: 'in' | 'out'): void
+  /** A pool was made, or has another floor. */
+  poolChanged(pool: Pool, change: 'made' | 'floor'): void
   /** Flags may hold something back no longer. */
   flagsChanged(): void
 }
 
-const errno = { noEntry: 2, invalid: 22 } as const
+const errno = { noEntry: 2, exists: 17, invalid: 22 } as const
 const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop'])
 const changeableFlags = Object.keys(flagBits).filter((flag) => !/^(sortbitwise|recovery|purged|pglog|pause)/.test(flag))
 
@@ -52,6 +55,8 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'osd pool ls': ({ detail }) =>
       said(texts(detail).includes('detail') ? poolList(state) : state.pools.map(({ name }) => name)),
     'osd pool ls detail': () => said(poolList(state)),
+    'osd pool set': setPool,
+    'osd pool create': createPool,
     'pg dump': ({ dumpcontents, format }) => {
       const contents = texts(dumpcontents)
       const isListing = format === 'plain' && contents.includes('pgs')
@@ -138,6 +143,41 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     if (osd !== undefined) return map.osds.has(osd) ? { kind: 'osd', name: String(osd) } : undefined
     if (map.tree.byName.has(name)) return { kind: 'bucket', name }
     return map.tree.deviceClasses.includes(name) ? { kind: 'class', name } : undefined
+  }
+
+  function setPool(command: CephCommand): CephAnswer {
+    const [[name = ''], [field = ''], [value = '']] = [command['pool'], command['var'], command['val']].map(texts) as [
+      string[],
+      string[],
+      string[],
+    ]
+    const pool = state.pools.find((one) => one.name === name)
+    if (pool === undefined) return failed(errno.noEntry, `unrecognized pool '${name}'`)
+    if (field !== 'min_size') return failed(errno.invalid, `Invalid command: ${field} cannot be set here`)
+    const least = pool.kind === 'replicated' ? 1 : pool.readable
+    const minSize = Number(value)
+    if (!Number.isInteger(minSize) || minSize < least || minSize > pool.size) {
+      return failed(errno.invalid, `pool min_size must be between ${least} and size, which is set to ${pool.size}`)
+    }
+    pool.minSize = minSize
+    map.bump()
+    effects.poolChanged(pool, 'floor')
+    return { code: 0, out: '', err: `set pool ${pool.id} min_size to ${minSize}` }
+  }
+
+  /** As the first pool is, but for its name and how many placement groups it has. */
+  function createPool(command: CephCommand): CephAnswer {
+    const [name = ''] = texts(command['pool'])
+    const [first] = state.pools
+    if (first === undefined || name === '')
+      return failed(errno.invalid, 'a pool needs a name, and one to be made after')
+    if (state.pools.some((one) => one.name === name)) return failed(errno.exists, `pool '${name}' already exists`)
+    const id = Math.max(...state.pools.map((one) => one.id)) + 1
+    const pool: Pool = { ...first, id, name, pgCount: Number(command['pg_num'] ?? 8) }
+    state.pools.push(pool)
+    map.bump()
+    effects.poolChanged(pool, 'made')
+    return { code: 0, out: '', err: `pool '${name}' created` }
   }
 
   function move(names: readonly string[], change: 'in' | 'out'): CephAnswer {

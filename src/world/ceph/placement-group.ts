@@ -2,8 +2,9 @@ import { noOsd } from '../../domain/safety/ceph-map.ts'
 import type { PoolDescription } from './ceph-description.ts'
 import type { CrushRule } from './crush-tree.ts'
 
-export interface Pool extends PoolDescription {
+export interface Pool extends Omit<PoolDescription, 'minSize'> {
   readonly id: number
+  minSize: number
   readonly rule: CrushRule
   /** Shards that are enough to read: 1, or the data chunks. */
   readonly readable: number

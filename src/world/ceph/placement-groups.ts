@@ -24,7 +24,7 @@ const leastWork = 0.5
 
 /** All placement groups: they peer when the map changes, serve with what is up, and recover what was missed. */
 export class PlacementGroups {
-  readonly list: readonly PlacementGroup[]
+  readonly #list: PlacementGroup[]
   readonly reports: PgReports
   readonly recovery: RecoveryQueue
   readonly #timers: Timers
@@ -54,7 +54,11 @@ export class PlacementGroups {
       lagMs: timings.statsLagMs,
       progress: (group) => this.recovery.progress(group),
     })
-    this.list = pools.flatMap((pool) => Array.from({ length: pool.pgCount }, (_, number) => this.#create(pool, number)))
+    this.#list = pools.flatMap((pool) => this.#createAll(pool))
+  }
+
+  get list(): readonly PlacementGroup[] {
+    return this.#list
   }
 
   /** Those whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
@@ -85,9 +89,25 @@ export class PlacementGroups {
     this.recovery.start()
   }
 
+  /** The groups of a pool that did not exist before; they hold nothing yet that could be missing. */
+  addPool(pool: Pool): void {
+    const groups = this.#createAll(pool)
+    this.#list.push(...groups)
+    this.#peer(groups)
+  }
+
+  /** A pool has another floor: its groups find together anew. */
+  followPool(pool: Pool): void {
+    this.#peer(this.#list.filter((group) => group.pool === pool))
+  }
+
   #meetStray(group: PlacementGroup, osd: number, affected: PlacementGroup[]): void {
     if (group.state === 'active+clean') dropCopies(group, (holder) => holder === osd)
     else affected.push(group)
+  }
+
+  #createAll(pool: Pool): PlacementGroup[] {
+    return Array.from({ length: pool.pgCount }, (_, number) => this.#create(pool, number))
   }
 
   #create(pool: Pool, number: number): PlacementGroup {

@@ -13,7 +13,7 @@ import { MgrSeat } from './mgr-seat.ts'
 import { MonQuorum } from './mon-quorum.ts'
 import { OsdMap } from './osd-map.ts'
 import { OsdWatch } from './osd-watch.ts'
-import type { Pool } from './placement-group.ts'
+import { holderKey, type PlacementGroup, type Pool } from './placement-group.ts'
 import { PlacementGroups } from './placement-groups.ts'
 import { type DaemonKind, PodShadow } from './pod-shadow.ts'
 import { createTimers } from './timers.ts'
@@ -53,6 +53,25 @@ export interface CephControls {
   lieOkToStop(answer: 'yes' | 'no' | undefined): void
   /** Answers `osd ok-to-stop` as 20.2.4 does: a placement group counts only if its last member is to stop. */
   tentacleOkToStop(on: boolean): void
+  /** How things are, whatever anybody has heard of them. */
+  truth(): CephTruth
+}
+
+export interface CephTruth {
+  readonly groups: readonly GroupTruth[]
+  /** OSDs that are up and whose processes run. */
+  readonly serving: ReadonlySet<number>
+}
+
+export interface GroupTruth {
+  readonly id: string
+  readonly pool: string
+  readonly minSize: number
+  readonly isPeering: boolean
+  /** Of those that serve it by the last map, the ones whose processes run. */
+  readonly serving: readonly number[]
+  /** Of these, the ones whose copy lacks nothing. */
+  readonly whole: readonly number[]
 }
 
 const defaultTimeoutMs = 15_000
@@ -130,6 +149,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   }
   const answers = createCommandAnswers(state, {
     moved: (osd, change) => groups.follow(osd, change),
+    poolChanged: (pool, change) => (change === 'made' ? groups.addPool(pool) : groups.followPool(pool)),
     flagsChanged() {
       osdWatch.lookAtAll()
       groups.recovery.start()
@@ -155,6 +175,8 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     if (!hasBegun || isSilenced || !mons.hasQuorum) return false
     return mgr.active !== undefined || !answers.needsMgr(command)
   }
+
+  const isServing = (osd: number) => map.isUp(osd) && shadow.sightOf('osd', String(osd)).isAlive
 
   shadow.start()
   return {
@@ -186,12 +208,30 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       tentacleOkToStop(on) {
         state.okToStop.isTentacle = on
       },
+      truth() {
+        const serving = new Set([...map.osds.keys()].filter(isServing))
+        return { serving, groups: groups.list.map((group) => truthOf(group, serving)) }
+      },
     },
     stop() {
       abort.abort()
       shadow.stop()
       timers.stop()
     },
+  }
+}
+
+function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTruth {
+  const { id, pool, isPeering, acting, holders } = group
+  const members = acting.map((osd, shard) => ({ osd, isWhole: holders.get(holderKey(group, osd, shard)) === 0 }))
+  const alive = members.filter(({ osd }) => serving.has(osd))
+  return {
+    id,
+    pool: pool.name,
+    minSize: pool.minSize,
+    isPeering,
+    serving: alive.map(({ osd }) => osd),
+    whole: alive.filter(({ isWhole }) => isWhole).map(({ osd }) => osd),
   }
 }
 
