@@ -13,6 +13,7 @@ import {
 } from './cluster-view.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
 import type { MachineCard } from './machine-card.ts'
+import type { UpdatePiece } from './osd-update-board.ts'
 import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
 
 export interface ClusterViews {
@@ -23,6 +24,7 @@ export interface ClusterViews {
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
   readonly machines: Pick<WatchView<MachineCard>, 'synced' | 'list' | 'subscribe'>
+  readonly osdUpdates: Pick<WatchView<UpdatePiece>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }
 
@@ -35,7 +37,17 @@ export interface ClusterFeed {
   close(): void
 }
 
-const kinds: readonly ViewKind[] = ['nodes', 'pods', 'budgets', 'drains', 'ledgers', 'longhorn', 'machines', 'events']
+const kinds: readonly ViewKind[] = [
+  'nodes',
+  'pods',
+  'budgets',
+  'drains',
+  'ledgers',
+  'longhorn',
+  'machines',
+  'osdUpdates',
+  'events',
+]
 type AnyView = NonNullable<ClusterView[ViewKind]>[number]
 
 export function createClusterFeed(options: {
@@ -81,6 +93,7 @@ export function createClusterFeed(options: {
       ledgers: [...views.ledgers.list()],
       longhorn: [...views.longhorn.list()],
       ...machinesIn([...views.machines.list()]),
+      ...updatesIn([...views.osdUpdates.list()]),
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {
@@ -97,6 +110,10 @@ export function createClusterFeed(options: {
 
 function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {
   return machines.length === 0 ? {} : { machines }
+}
+
+function updatesIn(osdUpdates: readonly UpdatePiece[]): Pick<ClusterView, 'osdUpdates'> {
+  return osdUpdates.length === 0 ? {} : { osdUpdates }
 }
 
 function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {

@@ -11,6 +11,7 @@ import { type DisruptionAnswer, explainDisruption } from '../domain/explain/expl
 import type { Observed } from '../domain/observed.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
 import type { MachineCard } from './machine-card.ts'
+import type { UpdatePiece } from './osd-update-board.ts'
 
 export interface NodeView {
   readonly id: string
@@ -100,6 +101,8 @@ export interface ClusterView {
   readonly longhorn: readonly LonghornBoard[]
   /** Absent where there are no Machines. */
   readonly machines?: readonly MachineCard[]
+  /** Absent where no OSD was ever updated. */
+  readonly osdUpdates?: readonly UpdatePiece[]
   readonly events: readonly EventView[]
 }
 

@@ -11,6 +11,7 @@ import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-v
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createMachineWatch } from './machine-watch.ts'
+import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
 import { viewLedger } from './view-ledger.ts'
 
@@ -44,6 +45,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
     longhorn: createLonghornWatch(shared),
     machines: createMachineWatch(shared),
+    osdUpdates: createOsdUpdateWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
   const feed = createClusterFeed({ views, clock })

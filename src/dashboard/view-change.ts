@@ -3,7 +3,16 @@ import { type ClusterView, newestEvents } from './cluster-view.ts'
 /** How many events the server keeps ready and the page holds; a busy cluster makes thousands. */
 export const keptEvents = 200
 
-export type ViewKind = 'nodes' | 'pods' | 'budgets' | 'drains' | 'ledgers' | 'longhorn' | 'machines' | 'events'
+export type ViewKind =
+  | 'nodes'
+  | 'pods'
+  | 'budgets'
+  | 'drains'
+  | 'ledgers'
+  | 'longhorn'
+  | 'machines'
+  | 'osdUpdates'
+  | 'events'
 type ViewOf<Kind extends ViewKind> = NonNullable<ClusterView[Kind]>[number]
 
 export interface CollectionChange<View> {
@@ -23,21 +32,22 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
     longhorn: changed(view.longhorn, change.longhorn),
-    ...(change.machines === undefined ? machinesOf(view) : { machines: changed(view.machines ?? [], change.machines) }),
+    ...optional('machines', changed(view.machines, change.machines)),
+    ...optional('osdUpdates', changed(view.osdUpdates, change.osdUpdates)),
     events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),
   }
 }
 
-function machinesOf({ machines }: ClusterView): Pick<ClusterView, 'machines'> {
-  return machines === undefined ? {} : { machines }
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { [K in Key]: Value })
 }
 
-function changed<View extends { readonly id: string }>(
-  before: readonly View[],
+function changed<View extends { readonly id: string }, Before extends readonly View[] | undefined>(
+  before: Before,
   change: CollectionChange<View> | undefined,
-): readonly View[] {
+): Before | readonly View[] {
   if (change === undefined) return before
-  const views = new Map(before.map((view) => [view.id, view]))
+  const views = new Map((before ?? []).map((view) => [view.id, view]))
   for (const id of change.gone) views.delete(id)
   for (const view of change.set) views.set(view.id, view)
   return [...views.values()]
