@@ -48,11 +48,69 @@ export interface Container {
   readonly image?: string
   readonly command?: readonly string[]
   readonly args?: readonly string[]
-  readonly env?: readonly { readonly name: string; readonly value?: string }[]
+  readonly workingDir?: string
+  readonly env?: readonly EnvVar[]
+  readonly envFrom?: readonly {
+    readonly configMapRef?: { readonly name: string; readonly optional?: boolean }
+  }[]
   readonly resources?: {
     readonly requests?: Readonly<Record<string, string>>
     readonly limits?: Readonly<Record<string, string>>
   }
+  readonly volumeMounts?: readonly VolumeMount[]
+  /** Raw block devices of claims. */
+  readonly volumeDevices?: readonly { readonly name: string; readonly devicePath: string }[]
+  readonly securityContext?: {
+    readonly privileged?: boolean
+    readonly runAsUser?: number
+    readonly runAsNonRoot?: boolean
+    readonly readOnlyRootFilesystem?: boolean
+  }
+  readonly startupProbe?: Probe
+  readonly livenessProbe?: Probe
+}
+
+export interface EnvVar {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string }
+    readonly configMapKeyRef?: { readonly name: string; readonly key: string }
+    readonly fieldRef?: { readonly fieldPath: string }
+    readonly resourceFieldRef?: { readonly resource: string }
+  }
+}
+
+export interface VolumeMount {
+  readonly name: string
+  readonly mountPath: string
+  readonly subPath?: string
+  readonly readOnly?: boolean
+}
+
+export interface Probe {
+  readonly httpGet?: object
+  readonly grpc?: object
+  readonly exec?: { readonly command: readonly string[] }
+  readonly initialDelaySeconds?: number
+  readonly periodSeconds?: number
+  readonly timeoutSeconds?: number
+  readonly failureThreshold?: number
+}
+
+export interface Volume {
+  readonly name: string
+  readonly emptyDir?: object
+  readonly persistentVolumeClaim?: { readonly claimName: string }
+  readonly hostPath?: { readonly path: string; readonly type?: string }
+  readonly secret?: { readonly secretName: string; readonly items?: readonly KeyToPath[] }
+  readonly configMap?: { readonly name: string; readonly items?: readonly KeyToPath[] }
+}
+
+interface KeyToPath {
+  readonly key: string
+  readonly path: string
+  readonly mode?: number
 }
 
 export interface NodeSelectorTerm {
@@ -108,11 +166,10 @@ export interface PodSpec {
   readonly serviceAccountName?: string
   readonly hostname?: string
   readonly subdomain?: string
-  readonly volumes?: readonly {
-    readonly name: string
-    readonly emptyDir?: object
-    readonly persistentVolumeClaim?: { readonly claimName: string }
-  }[]
+  readonly hostNetwork?: boolean
+  readonly hostIPC?: boolean
+  readonly dnsPolicy?: string
+  readonly volumes?: readonly Volume[]
 }
 
 export interface ContainerStatus {

@@ -88,7 +88,8 @@ export interface CephCluster extends KubeObject {
       readonly useAllNodes?: boolean
       readonly nodes?: readonly StorageNode[]
       readonly storageClassDeviceSets?: readonly StorageClassDeviceSet[]
-      readonly store?: { readonly type?: string }
+      readonly store?: { readonly type?: string; readonly updateStore?: string }
+      readonly migration?: { readonly confirmation?: string }
     } & DeviceSelection
     readonly dataDirHostPath?: string
     readonly network?: { readonly provider?: string; readonly hostNetwork?: boolean }
@@ -101,7 +102,11 @@ export interface CephCluster extends KubeObject {
     readonly priorityClassNames?: Readonly<Record<string, string>>
     readonly placement?: Readonly<Record<string, Placement>>
   }
-  readonly status?: { readonly ceph?: { readonly fsid?: string } }
+  readonly status?: {
+    readonly ceph?: { readonly fsid?: string }
+    /** `19.2.3-0` */
+    readonly version?: { readonly version?: string }
+  }
 }
 
 export interface CephBlockPool extends KubeObject {

@@ -61,7 +61,14 @@ export function slimCephCluster({ apiVersion, kind, metadata, spec, status }: Ce
       annotations: Object.fromEntries(own),
     },
     ...(spec === undefined ? {} : { spec }),
-    ...(status?.ceph?.fsid === undefined ? {} : { status: { ceph: { fsid: status.ceph.fsid } } }),
+    ...(status === undefined ? {} : { status: slimCephStatus(status) }),
+  }
+}
+
+function slimCephStatus({ ceph, version }: NonNullable<CephCluster['status']>): NonNullable<CephCluster['status']> {
+  return {
+    ...(ceph?.fsid === undefined ? {} : { ceph: { fsid: ceph.fsid } }),
+    ...(version?.version === undefined ? {} : { version: { version: version.version } }),
   }
 }
 

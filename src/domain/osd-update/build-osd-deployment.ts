@@ -1,6 +1,9 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { CephCluster } from '../../api/rook.ts'
+import { ownedBy } from './build-prepare-job.ts'
+import { claimLabels } from './growth-places.ts'
 import { adaptOsdDeployment } from './osd-deployment.ts'
+import { buildOsdPodSpec } from './osd-pod-spec.ts'
 
 /** An OSD that a prepare Job has made ready on its disk. */
 export interface NewOsd {
@@ -12,13 +15,23 @@ export interface NewOsd {
   readonly deviceClass?: string
   readonly store?: string
   readonly isEncrypted?: boolean
+  /** Its own, which is on its disk too. */
+  readonly uuid?: string
+  /** The disk or logical volume when it was prepared: `/dev/sdb`. */
+  readonly blockPath?: string
+  /** How ceph-volume made it: `raw` or `lvm`. */
+  readonly mode?: string
   /** The claim of the volume that it is on. */
   readonly pvc?: string
+  /** The device set of that claim. */
+  readonly set?: string
+  /** The label that a node must have for that volume: `topology.kubernetes.io/zone=z1`. */
+  readonly topology?: string
 }
 
 /** The Deployment of an OSD that has none yet, with the names, labels and place that Rook gives it. */
 export function buildOsdDeployment(cluster: CephCluster, osd: NewOsd): Deployment {
-  const { name, namespace = '', uid = '' } = cluster.metadata
+  const { name, namespace = '' } = cluster.metadata
   const id = String(osd.id)
   const selector = { app: 'rook-ceph-osd', rook_cluster: namespace, 'ceph-osd-id': id }
   const labels = {
@@ -38,12 +51,12 @@ export function buildOsdDeployment(cluster: CephCluster, osd: NewOsd): Deploymen
     ...(osd.deviceClass !== undefined && { 'device-class': osd.deviceClass }),
     'osd-store': osd.store ?? 'bluestore',
     encrypted: String(osd.isEncrypted ?? false),
-    ...(osd.pvc !== undefined && { 'ceph.rook.io/pvc': osd.pvc }),
+    ...(osd.pvc !== undefined && { [claimLabels.claim]: osd.pvc }),
+    ...(osd.set !== undefined && { [claimLabels.set]: osd.set }),
     ...Object.fromEntries(
       Object.entries(osd.location).map(([type, place]) => [`topology-location-${type}`, place.replaceAll('.', '-')]),
     ),
   }
-  const image = cluster.spec?.cephVersion?.image
   const built: Deployment = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -51,21 +64,13 @@ export function buildOsdDeployment(cluster: CephCluster, osd: NewOsd): Deploymen
       name: osdDeploymentName(osd.id),
       namespace,
       labels,
-      ownerReferences: [
-        { apiVersion: cluster.apiVersion, kind: cluster.kind, name, uid, controller: true, blockOwnerDeletion: true },
-      ],
+      ownerReferences: [ownedBy(cluster)],
     },
     spec: {
       replicas: 1,
       strategy: { type: 'Recreate' },
       selector: { matchLabels: selector },
-      template: {
-        metadata: { labels },
-        spec: {
-          containers: [{ name: 'osd', ...(image !== undefined && { image }) }],
-          ...(osd.node !== undefined && { nodeSelector: { 'kubernetes.io/hostname': osd.node } }),
-        },
-      },
+      template: { metadata: { labels }, spec: buildOsdPodSpec(cluster, osd) },
     },
   }
   return adaptOsdDeployment(built, cluster)

@@ -1,5 +1,6 @@
 import type { ConfigMap } from '../../api/core.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
+import { sha256 } from '../ceph-drain/sha256.ts'
 import type { NewOsd } from './build-osd-deployment.ts'
 
 /** On prepare Jobs and their status ConfigMaps: for which generation of the CephCluster, and what else was asked, they were made. */
@@ -11,6 +12,22 @@ export const usedAnnotation = 'cofferdam.io/result-used'
 
 export const prepareStates = ['starting', 'orchestrating', 'completed', 'failed'] as const
 export type PrepareState = (typeof prepareStates)[number]
+
+/** As Rook's, which takes a hash where the name of the place is too long. */
+export function statusMapName(place: string): string {
+  return `rook-ceph-osd-${shortened(place, longestName - 'rook-ceph-osd--status'.length)}-status`
+}
+
+/** Ten less than a name may have, for pods get an ending to the name of their Job. */
+export function prepareJobName(place: string): string {
+  return `rook-ceph-osd-prepare-${shortened(place, longestName - 10 - 'rook-ceph-osd-prepare-'.length)}`
+}
+
+const longestName = 63
+
+function shortened(place: string, longest: number): string {
+  return place.length > longest ? sha256(place).slice(0, 32) : place
+}
 
 /** What a prepare Job says of its node or volume. */
 export interface PrepareStatus {
@@ -75,9 +92,14 @@ function newOsdOf(
   if (!Number.isSafeInteger(id) || (id as number) < 0) return undefined
   const text = (field: string) => (typeof item[field] === 'string' && item[field] !== '' ? item[field] : undefined)
   const location = locationOf(text('location') ?? '')
-  const [deviceClass, store] = [text('device-class'), text('store')]
+  const [deviceClass, store, topology] = [text('device-class'), text('store'), text('topologyAffinity')]
+  const [uuid, blockPath, mode] = [text('uuid'), text('lv-path'), text('lv-mode')]
   return {
     id: id as number,
+    ...(uuid !== undefined && { uuid }),
+    ...(blockPath !== undefined && { blockPath }),
+    ...(mode !== undefined && { mode }),
+    ...(topology !== undefined && { topology }),
     node: isOnVolume ? undefined : place,
     location: isOnVolume || location['host'] !== undefined ? location : { ...location, host: place },
     ...(deviceClass !== undefined && { deviceClass }),

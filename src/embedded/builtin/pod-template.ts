@@ -1,4 +1,4 @@
-import type { Container, PodSpec, PodTemplateSpec } from '../../api/core.ts'
+import type { Container, PodSpec, PodTemplateSpec, Probe } from '../../api/core.ts'
 import { withDefaults, withField, withItems } from './with-defaults.ts'
 
 /** Parts of a pod that only the server and the kubelet care about. */
@@ -17,11 +17,6 @@ export interface Port {
   readonly containerPort: number
   readonly hostPort?: number
   readonly protocol?: string
-}
-
-interface Probe {
-  readonly httpGet?: object
-  readonly grpc?: object
 }
 
 export interface FullPodSpec extends PodSpec {

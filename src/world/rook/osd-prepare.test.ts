@@ -88,7 +88,14 @@ describe('a prepare Job whose pod runs', () => {
     await stage.seconds(4)
     expect(await jobEnd('node-1')).toBeUndefined()
     const location = { root: 'default', zone: 'zone-a', host: 'node-1' }
-    const common = { node: 'node-1', location, store: 'bluestore', isEncrypted: false }
+    const common = {
+      node: 'node-1',
+      location,
+      store: 'bluestore',
+      isEncrypted: false,
+      mode: 'raw',
+      uuid: expect.any(String) as string,
+    }
     expect(await status('node-1')).toEqual({
       name: 'rook-ceph-osd-node-1-status',
       place: 'node-1',
@@ -97,10 +104,10 @@ describe('a prepare Job whose pod runs', () => {
       message: '',
       isUsed: false,
       osds: [
-        { id: 0, deviceClass: 'ssd', ...common },
-        { id: 1, deviceClass: 'ssd', ...common },
-        { id: 12, deviceClass: 'nvme', ...common },
-        { id: 13, deviceClass: 'ssd', ...common },
+        { id: 0, blockPath: '/dev/sda', deviceClass: 'ssd', ...common },
+        { id: 1, blockPath: '/dev/sdb', deviceClass: 'ssd', ...common },
+        { id: 12, blockPath: '/dev/sdc', deviceClass: 'nvme', ...common },
+        { id: 13, blockPath: '/dev/sdd', deviceClass: 'ssd', ...common },
       ],
     })
     await stage.seconds(20)

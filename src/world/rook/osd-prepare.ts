@@ -3,7 +3,12 @@ import type { Job } from '../../api/apps.ts'
 import type { ConfigMap, Pod } from '../../api/core.ts'
 import { controllerOf } from '../../api/kube-object.ts'
 import { configMaps, jobs, nodes, pods } from '../../api/resources.ts'
-import { generationAnnotation, type PrepareState } from '../../domain/osd-update/prepare-status.ts'
+import {
+  generationAnnotation,
+  type PrepareState,
+  placeAnnotation,
+  statusMapName,
+} from '../../domain/osd-update/prepare-status.ts'
 import { type Actor, type ActorPorts, openStage } from '../actor.ts'
 import type { CephControls, SimulatedCeph } from '../ceph/simulated-ceph.ts'
 import { isFinished, isTerminating } from '../pod-facts.ts'
@@ -109,7 +114,7 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
 
   /** As Rook's: only its own key changes, so that what the operator wrote on the ConfigMap stays. */
   async function writeStatus(job: Job, status: string): Promise<void> {
-    const name = `rook-ceph-osd-${placeOf(job)}-status`
+    const name = statusMapName(placeOf(job))
     for (;;) {
       try {
         await stage.api.patch(configMaps, { namespace, name }, { type: 'merge', body: { data: { status } } })
@@ -128,8 +133,9 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
 
   function newStatus(job: Job, name: string, status: string): ConfigMap {
     const generation = job.metadata.annotations?.[generationAnnotation]
-    const labels = { app: 'rook-ceph-osd', status: 'provisioning', node: placeOf(job) }
-    const annotations = generation === undefined ? {} : { [generationAnnotation]: generation }
+    const labels = { app: 'rook-ceph-osd', status: 'provisioning', node: placeOf(job).slice(0, 63) }
+    const place = { [placeAnnotation]: placeOf(job) }
+    const annotations = generation === undefined ? place : { ...place, [generationAnnotation]: generation }
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels, annotations }, data: { status } }
   }
 
@@ -174,8 +180,10 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
   }
 }
 
-function placeOf({ metadata }: Job): string {
-  return metadata.name.slice(jobPrefix.length)
+/** The name of the Job has only a hash of it where it is long. */
+function placeOf({ metadata, spec }: Job): string {
+  const node = spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
+  return metadata.labels?.['ceph.rook.io/pvc'] ?? node ?? metadata.name.slice(jobPrefix.length)
 }
 
 function isOnVolume({ metadata }: Job): boolean {
