@@ -4,6 +4,7 @@ import type { Pod } from '../api/core.ts'
 import { deployments } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
 import { adaptOsdDeployment } from '../domain/osd-update/osd-deployment.ts'
+import { restartToCarry, withRestart } from '../domain/osd-update/restart-request.ts'
 import { markUpdateStarted } from '../domain/osd-update/update-mark.ts'
 import { evictPod, type KubeApi } from '../kube/kube-api.ts'
 
@@ -30,15 +31,23 @@ export function startUpdate(
   signal: AbortSignal,
 ): Promise<StartOutcome> {
   return outcomeOf(osd, async () => {
-    const wanted = markUpdateStarted(adaptOsdDeployment(deployment, cluster), markMs)
-    const { metadata } = await api.update(deployments, wanted, { signal })
+    const wanted = wantedDeployment(deployment, cluster, markMs)
+    const { metadata } = await api.update(deployments, markUpdateStarted(wanted, markMs), { signal })
     return metadata.resourceVersion
   })
 }
 
 /** Whether the write replaces the pod; labels and annotations of the Deployment alone do not. */
 export function doesRestart(deployment: Deployment, cluster: CephCluster): boolean {
-  return adaptOsdDeployment(deployment, cluster).spec.template !== deployment.spec.template
+  const adapted = adaptOsdDeployment(deployment, cluster)
+  return adapted === deployment || adapted.spec.template !== deployment.spec.template
+}
+
+/** Where nothing of the Deployment itself is to change, what remains is the restart that was asked for. */
+function wantedDeployment(deployment: Deployment, cluster: CephCluster, nowMs: number): Deployment {
+  const adapted = adaptOsdDeployment(deployment, cluster)
+  const askedMs = restartToCarry(cluster, nowMs)
+  return askedMs === undefined || !doesRestart(deployment, cluster) ? adapted : withRestart(adapted, askedMs)
 }
 
 /** Asks the very pods that were seen to go, within their budgets. */

@@ -3,9 +3,9 @@ import type { Pod } from '../api/core.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { managementMode, parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
-import { parseRfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/osd-update/restart-request.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/osd-update/update-settings.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
@@ -20,15 +20,14 @@ import { peeredOsds } from './osd-update-peered.ts'
 import { readUpdate, type StartNote, type StoredUpdate } from './osd-update-record.ts'
 import type { RookPresence } from './rook-presence.ts'
 
-/** Beside Rook: pods of OSDs that are older than this RFC 3339 time are restarted. */
-export const restartAnnotation = 'cofferdam.io/restart-osds'
-
 export interface OsdUpdateViews {
   /** With their generation. Indexed by `namespace`, as are the Deployments. */
   readonly clusters: WatchView<CephCluster>
   /** All of them but the managed fields, for they are written back. */
   readonly osdDeployments: WatchView<Deployment>
   readonly osdPods: WatchView<Pod>
+  /** The class that a node names for its disks. */
+  readonly deviceClasses: WatchView<{ readonly deviceClass: string | undefined }>
 }
 
 export interface UpdateObserverPorts {
@@ -48,6 +47,8 @@ export interface UpdateLook {
   /** Beside Rook: the pods that are to be restarted. */
   readonly oldPods: ReadonlyMap<number, readonly Pod[]>
   readonly problems: readonly string[]
+  /** When to look again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
+  readonly wakeAfterSeconds?: number
 }
 
 /** Looks at clusters, and remembers what makes the next look cheaper. */
@@ -77,9 +78,9 @@ export class OsdUpdateObserver {
   }
 
   generationOf(cluster: CephCluster): number {
-    // A restart is asked for by an annotation, which leaves the generation as it is.
-    if (this.#modeOf(cluster) === 'beside-rook') return restartAskedMs(cluster) ?? 0
-    return cluster.metadata.generation ?? 0
+    // A restart is asked for by an annotation, which leaves the generation as it is; beside Rook nothing else is ours.
+    const asked = restartGeneration(cluster)
+    return this.#modeOf(cluster) === 'beside-rook' ? asked : asked + (cluster.metadata.generation ?? 0)
   }
 
   readStored(cluster: CephCluster, signal: AbortSignal): Promise<StoredUpdate> {
@@ -92,7 +93,8 @@ export class OsdUpdateObserver {
     const { views, clock } = this.#ports
     const { namespace = '', name, uid = '' } = cluster.metadata
     const mode = this.#modeOf(cluster)
-    const asked = restartAskedMs(cluster)
+    const nowMs = clock.now()
+    const restart = parseRestartRequest(cluster, nowMs)
     const deployments = views.osdDeployments.byIndex('namespace', namespace)
     const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
     const besideRook = mode === 'beside-rook'
@@ -100,9 +102,11 @@ export class OsdUpdateObserver {
       deployments,
       pods,
       cluster,
-      ...(besideRook && { besideRook: { restartAskedMs: asked } }),
+      isBesideRook: besideRook,
+      restartAskedMs: restart.dueMs,
+      deviceClassOfNode: (node) => views.deviceClasses.get({ name: node })?.deviceClass,
     })
-    const oldPods = besideRook && asked !== undefined ? podsBefore(pods, asked) : new Map<number, Pod[]>()
+    const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)
     const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
     if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
@@ -122,7 +126,7 @@ export class OsdUpdateObserver {
     }
     return {
       snapshot: {
-        nowMs: clock.now(),
+        nowMs,
         cluster: updated,
         osds,
         record: stored.record,
@@ -137,8 +141,9 @@ export class OsdUpdateObserver {
         ...(mode === 'own' ? settings.deprecated : []).map(
           ({ field, instead }) => `${field} is deprecated: use ${instead}`,
         ),
-        ...restartProblems(cluster),
+        ...(restart.problem === undefined || mode === 'off' ? [] : [restart.problem]),
       ],
+      ...(restart.waitMs !== undefined && { wakeAfterSeconds: Math.ceil(restart.waitMs / 1_000) }),
     }
   }
 
@@ -211,22 +216,10 @@ function restartedOsd(
   return isLeaving ? { ...started, needsUpdate: false, isPodReady: false } : started
 }
 
-function restartAskedMs({ metadata }: CephCluster): number | undefined {
-  return parseRfc3339(metadata.annotations?.[restartAnnotation] ?? '')
-}
-
-function restartProblems(cluster: CephCluster): string[] {
-  const text = cluster.metadata.annotations?.[restartAnnotation]
-  if (text === undefined || restartAskedMs(cluster) !== undefined) return []
-  return [`annotation ${restartAnnotation} ${JSON.stringify(text)} is no RFC 3339 time; no OSD is restarted`]
-}
-
-function podsBefore(pods: readonly Pod[], askedMs: number): Map<number, Pod[]> {
+function podsBefore(pods: readonly Pod[], askedMs: number | undefined): Map<number, Pod[]> {
   const byOsd = new Map<number, Pod[]>()
   for (const pod of pods) {
-    const { creationTimestamp, deletionTimestamp } = pod.metadata
-    const createdMs = parseRfc3339(creationTimestamp ?? '')
-    if (deletionTimestamp !== undefined || (createdMs !== undefined && createdMs >= askedMs)) continue
+    if (!isPodBefore(pod, askedMs)) continue
     const id = idOf(pod)
     byOsd.set(id, [...(byOsd.get(id) ?? []), pod])
   }

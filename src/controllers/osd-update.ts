@@ -21,6 +21,7 @@ export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'update'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/eviction', verbs: ['create'] },
   // The record has the name of its cluster in its own, and a Role knows no patterns.
   { group: '', resource: 'configmaps', verbs: ['get', 'create', 'update'] },
@@ -57,12 +58,18 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     name: 'osd-update',
 
     async start(enqueue, signal) {
-      const { clusters, osdDeployments, osdPods } = views
+      const { clusters, osdDeployments, osdPods, deviceClasses } = views
       const follower = followClusters(clusters, signal)
       follower.followSelf(enqueue)
       follower.follow(osdDeployments, enqueue)
       follower.follow(osdPods, enqueue)
       follower.followForAll(ports.rook.operators, enqueue)
+      const ending = deviceClasses.subscribe((change) => {
+        // Nodes change all the time; only what they say of their disks is news.
+        if (change.type !== 'changed' || change.value.deviceClass === change.previous.deviceClass) return
+        for (const key of seenClusters.keys()) enqueue(key)
+      })
+      signal.addEventListener('abort', ending, { once: true })
       const ledgers = ports.ledger?.view
       if (ledgers !== undefined) {
         const tell = (change: ViewChange<DisruptionLedger>) => {
@@ -71,7 +78,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
         await ledgers.whenSynced(signal)
       }
-      const needed = [clusters, osdDeployments, osdPods, ports.rook.operators]
+      const needed = [clusters, osdDeployments, osdPods, deviceClasses, ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },
@@ -144,9 +151,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     const problems = [...second.look.problems, ...(unsettled === undefined ? [] : [unsettled])]
     if (error !== undefined) throw error
     await reporter.report({ key, cluster, decision, problems, recordedReason: stored.reason })
-    const rechecks = [decision.recheckAfterSeconds, updateKey.recheckAfterSeconds(turn.snapshot.cluster)]
-    const due = rechecks.filter((seconds) => seconds !== undefined)
-    return due.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...due) }
+    const held = updateKey.recheckAfterSeconds(turn.snapshot.cluster)
+    return soonest(decision.recheckAfterSeconds, held, second.look.wakeAfterSeconds)
   }
 
   function look(key: string, cluster: CephCluster, stored: StoredUpdate) {
@@ -174,6 +180,11 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     }
     await reporter.report({ key, cluster, decision, problems: seen.look.problems, recordedReason: stored.reason })
     const recheckAfterSeconds = stored.problem === undefined ? decision.recheckAfterSeconds : lookAgainSeconds
-    return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
+    return soonest(recheckAfterSeconds, seen.look.wakeAfterSeconds)
   }
+}
+
+function soonest(...rechecks: readonly (number | undefined)[]): { readonly recheckAfterSeconds: number } | undefined {
+  const due = rechecks.filter((seconds) => seconds !== undefined)
+  return due.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...due) }
 }

@@ -1,6 +1,6 @@
 import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
-import { deployments } from '../api/resources.ts'
+import { deployments, nodes } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
 import { observeStatus } from '../ceph/observe-status.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
@@ -9,6 +9,7 @@ import { createOsdUpdate } from '../controllers/osd-update.ts'
 import type { RookPresence } from '../controllers/rook-presence.ts'
 import type { StorageLedger } from '../controllers/storage-key.ts'
 import { known } from '../domain/observed.ts'
+import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Controller } from '../runtime/controller.ts'
@@ -53,6 +54,14 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
               labelSelector: 'app=rook-ceph-osd',
               project: withoutManagedFields,
               indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+            }),
+          ),
+          deviceClasses: own(
+            'nodes/osd-update',
+            createWatchCache({
+              ...viewBase(wiring),
+              type: nodes,
+              project: ({ metadata }) => ({ deviceClass: metadata.labels?.[deviceClassLabel] }),
             }),
           ),
         },

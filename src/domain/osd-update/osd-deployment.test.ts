@@ -3,6 +3,7 @@ import type { Deployment } from '../../api/apps.ts'
 import type { CephCluster } from '../../api/rook.ts'
 import { buildOsdDeployment } from './build-osd-deployment.ts'
 import { adaptOsdDeployment, needsUpdate } from './osd-deployment.ts'
+import { buildOsdPodSpec } from './osd-pod-spec.ts'
 import { markUpdateStarted, parseUpdateMark } from './update-mark.ts'
 
 const image = 'registry.example/ceph/ceph:v19'
@@ -63,22 +64,20 @@ describe('the Deployment of an OSD', () => {
       adapted.metadata.labels?.['team'],
       metadata?.labels?.['team'],
       metadata?.labels?.['site'],
-      adapted.metadata.annotations,
+      adapted.metadata.annotations?.['note'],
       metadata?.annotations,
       spec.containers[0]?.resources,
       spec.priorityClassName,
       spec.tolerations,
-      needsUpdate(adapted, cluster({ priorityClassNames: { all: 'high' } })),
     ]).toEqual([
       'storage',
       'storage',
       'x',
-      { note: 'hello' },
+      'hello',
       { note: 'hello' },
       { limits: { memory: '4Gi' } },
       'high',
       [{ key: 'storage', operator: 'Exists' }],
-      false,
     ])
   })
 
@@ -127,10 +126,7 @@ describe('the Deployment of an OSD', () => {
         selector: { matchLabels: { app: 'rook-ceph-osd', rook_cluster: 'rook-ceph', 'ceph-osd-id': '3' } },
         template: {
           metadata: { labels: osdLabels },
-          spec: {
-            containers: [{ name: 'osd', image }],
-            nodeSelector: { 'kubernetes.io/hostname': 'node-a' },
-          },
+          spec: buildOsdPodSpec(cluster(), place),
         },
       },
     })

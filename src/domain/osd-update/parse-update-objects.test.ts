@@ -162,7 +162,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
     ]
     const changed = cluster({ cephVersion: { image: 'registry.example/ceph/ceph:v20' } })
     const asked = (restartAskedMs: number | undefined) =>
-      parse([deployment(0), deployment(1)], { pods, cluster: changed, besideRook: { restartAskedMs } }).osds.map(
+      parse([deployment(0), deployment(1)], { pods, cluster: changed, isBesideRook: true, restartAskedMs }).osds.map(
         ({ needsUpdate }) => needsUpdate,
       )
     expect([asked(undefined), asked(Date.parse('2026-11-15T09:00:00Z'))]).toEqual([

@@ -2,26 +2,31 @@ import type { Deployment } from '../../api/apps.ts'
 import type { Pod } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import type { CephCluster } from '../../api/rook.ts'
-import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
 import { needsUpdate, osdImage } from './osd-deployment.ts'
+import { isPodBefore, isRestartedFor } from './restart-request.ts'
 import type { UpdatableOsd } from './snapshot.ts'
 import { parseUpdateMark } from './update-mark.ts'
+import { whyLeftAlone } from './why-left-alone.ts'
 
-const doNotReconcile = 'ceph.rook.io/do-not-reconcile'
-const replaceInProgress = 'osd.rook.io/replace-in-progress'
+/** On a Node: the class of its disks, as Rook reads it. */
+export const deviceClassLabel = 'osd.rook.io/device-class'
 
 export interface UpdateObjects {
   readonly deployments: readonly Deployment[]
   readonly pods: readonly Pod[]
   readonly cluster: CephCluster
-  /** Beside Rook, which writes the Deployments: since when older pods are to be restarted; undefined when nobody asked. */
-  readonly besideRook?: { readonly restartAskedMs: number | undefined }
+  /** Pods that are older are to be restarted; undefined when nobody asked. */
+  readonly restartAskedMs?: number | undefined
+  /** Rook writes the Deployments: then nothing but such a restart is ours. */
+  readonly isBesideRook?: boolean
+  /** By the name of a node: which class it says its disks are of. */
+  readonly deviceClassOfNode?: (node: string) => string | undefined
 }
 
 export interface ParsedUpdateObjects {
   /** In the order of their ids. */
   readonly osds: readonly UpdatableOsd[]
-  /** Deployments that are called OSDs and do not say which. */
+  /** Deployments that are called OSDs and do not say which, and those of OSDs that cannot be understood. */
   readonly problems: readonly { readonly object: string; readonly problem: string }[]
   /** Whether another image is wanted than some OSD has. */
   readonly isUpgrade: boolean
@@ -65,7 +70,11 @@ export function parseUpdateObjects(input: UpdateObjects): ParsedUpdateObjects {
       isUpgrade = true
     }
   }
-  return { osds: [...byId.values()].sort((a, b) => a.id - b.id), problems, isUpgrade }
+  const osds = [...byId.values()].sort((a, b) => a.id - b.id)
+  for (const { deployment, problem } of osds) {
+    if (problem !== undefined) problems.push({ object: `deployment/${deployment}`, problem })
+  }
+  return { osds, problems, isUpgrade }
 }
 
 /** Ids of all OSDs that have a Deployment. */
@@ -74,14 +83,14 @@ export function existenceList(osds: readonly Pick<UpdatableOsd, 'id'>[]): Readon
 }
 
 function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObjects): UpdatableOsd {
-  const { cluster, besideRook } = input
+  const { cluster, restartAskedMs } = input
   const mark = parseUpdateMark(deployment)
   const problem =
     osdImage(deployment) === undefined
       ? 'its Deployment has no container named osd with an image'
       : 'problem' in mark
         ? mark.problem
-        : undefined
+        : classConflict(deployment, input)
   const leftAlone = whyLeftAlone(deployment, cluster)
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
@@ -89,9 +98,9 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
     needsUpdate:
-      besideRook === undefined
-        ? problem === undefined && needsUpdate(deployment, cluster)
-        : pods.some((pod) => isOlder(pod, besideRook.restartAskedMs)),
+      input.isBesideRook === true
+        ? pods.some((pod) => isPodBefore(pod, restartAskedMs))
+        : problem === undefined && (needsUpdate(deployment, cluster) || needsRestart(deployment, pods, restartAskedMs)),
     ...(leftAlone !== undefined && { leftAlone }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
@@ -106,14 +115,19 @@ function bothBroken(one: UpdatableOsd, other: UpdatableOsd): UpdatableOsd {
   return { ...one, isPodReady, problem: `both Deployments ${first} and ${second} say that they are this OSD` }
 }
 
-function whyLeftAlone({ metadata, spec }: Deployment, cluster: CephCluster): string | undefined {
-  if (metadata.labels?.[doNotReconcile] !== undefined) return `its Deployment has the label ${doNotReconcile}`
-  if (metadata.annotations?.[replaceInProgress] === 'true') return 'it is being replaced'
-  const { useAllNodes, nodes } = cluster.spec?.storage ?? {}
+function needsRestart(deployment: Deployment, pods: readonly Pod[], askedMs: number | undefined): boolean {
+  if (askedMs === undefined || isRestartedFor(deployment, askedMs)) return false
+  return pods.some((pod) => isPodBefore(pod, askedMs))
+}
+
+/** Two places that name another class for the disks of one node: which resources its OSDs are to get is not known then. */
+function classConflict({ spec }: Deployment, { cluster, deviceClassOfNode }: UpdateObjects): string | undefined {
   const node = spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
-  const isOnVolume = metadata.labels?.['ceph.rook.io/pvc'] !== undefined
-  if (node === undefined || isOnVolume || useAllNodes === true || nodes === undefined) return undefined
-  return nodes.some(({ name }) => name === node) ? undefined : `its node ${node} is no longer in spec.storage.nodes`
+  if (node === undefined) return undefined
+  const wanted = cluster.spec?.storage?.nodes?.find(({ name }) => name === node)?.config?.['deviceClass']
+  const labelled = deviceClassOfNode?.(node)
+  if (wanted === undefined || labelled === undefined || wanted === labelled) return undefined
+  return `spec.storage.nodes says device class ${wanted} for its node ${node}, and the label ${deviceClassLabel} of the node says ${labelled}: make them the same`
 }
 
 /** By the counts of the Deployment: none but pods of its newest template, and one of them ready. */
@@ -124,12 +138,6 @@ function isNewestReady({ status }: Deployment): boolean {
 
 function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
-}
-
-function isOlder({ metadata }: Pod, askedMs: number | undefined): boolean {
-  if (askedMs === undefined || metadata.deletionTimestamp !== undefined) return false
-  const createdMs = parseRfc3339(metadata.creationTimestamp ?? '')
-  return createdMs === undefined || createdMs < askedMs
 }
 
 function idLabel(labels: Readonly<Record<string, string>> | undefined): string | undefined {

@@ -1,0 +1,42 @@
+import type { Deployment } from '../../api/apps.ts'
+import type { CephCluster } from '../../api/rook.ts'
+
+const doNotReconcile = 'ceph.rook.io/do-not-reconcile'
+const replaceInProgress = 'osd.rook.io/replace-in-progress'
+const replaceAsked = 'ceph.rook.io/replace-osd'
+const migrationWord = 'yes-really-migrate-osds'
+const storeWord = 'yes-really-update-store'
+
+/** Why an OSD is not ours to update, or undefined. */
+export function whyLeftAlone(deployment: Deployment, cluster: CephCluster): string | undefined {
+  const { metadata, spec } = deployment
+  if (metadata.labels?.[doNotReconcile] !== undefined) return `its Deployment has the label ${doNotReconcile}`
+  if (metadata.annotations?.[replaceInProgress] === 'true') return 'it is being replaced'
+  if (metadata.annotations?.[replaceAsked] === 'yes') return `it waits for its replacement (annotation ${replaceAsked})`
+  if (spec.replicas === 0) return 'its Deployment is scaled to zero'
+  return whyMigrated(deployment, cluster) ?? whyNotInSpec(deployment, cluster)
+}
+
+/** An OSD that is about to be made anew on its disk: an update before that would stop it for nothing. */
+function whyMigrated({ metadata }: Deployment, { spec }: CephCluster): string | undefined {
+  const { migration, store, storageClassDeviceSets = [] } = spec?.storage ?? {}
+  if (migration?.confirmation !== migrationWord && store?.updateStore !== storeWord) return undefined
+  const labels = metadata.labels ?? {}
+  const wantedStore = store?.type === undefined || store.type === '' ? 'bluestore' : store.type
+  const hasStore = labels['osd-store']
+  if (hasStore !== undefined && hasStore !== wantedStore)
+    return `it waits for its migration from ${hasStore} to ${wantedStore}`
+  const set = storageClassDeviceSets.find(({ name }) => name === labels['ceph.rook.io/DeviceSet'])
+  if (set === undefined) return undefined
+  const isEncrypted = labels['encrypted'] === 'true'
+  if ((set.encrypted ?? false) === isEncrypted) return undefined
+  return `it waits for its migration: device set ${set.name} is to be ${isEncrypted ? 'without encryption' : 'encrypted'}`
+}
+
+function whyNotInSpec({ metadata, spec }: Deployment, cluster: CephCluster): string | undefined {
+  const { useAllNodes, nodes } = cluster.spec?.storage ?? {}
+  const node = spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
+  const isOnVolume = metadata.labels?.['ceph.rook.io/pvc'] !== undefined
+  if (node === undefined || isOnVolume || useAllNodes === true || nodes === undefined) return undefined
+  return nodes.some(({ name }) => name === node) ? undefined : `its node ${node} is no longer in spec.storage.nodes`
+}
