@@ -2,6 +2,7 @@ import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
 import type { UpdateReport } from '../domain/osd-update/update-report.ts'
+import type { Reason } from '../domain/reasons.ts'
 
 export type OsdState = 'done' | 'on-the-way' | 'waits' | 'blocked' | 'failed'
 
@@ -37,6 +38,7 @@ export interface UpdateBoard extends Piece {
   readonly failed: number
   /** Of those that cannot go now, the first few. */
   readonly hindrances: readonly OsdNote[]
+  /** When the last OSD that was started came back; absent while some are to come. */
   readonly endedMs?: number
 }
 
@@ -65,8 +67,6 @@ export interface SeenUpdate {
   /** `namespace/name` of the CephCluster. */
   readonly of: string
   readonly report: UpdateReport
-  /** When the last OSD that was started came back. */
-  readonly endedMs: number | undefined
   readonly osds: readonly UpdatableOsd[]
   readonly deployments: readonly Deployment[]
   readonly pods: readonly Pod[]
@@ -89,21 +89,23 @@ function statesOf({ osds, report }: SeenUpdate): ReadonlyMap<number, OsdState> {
   const failed = new Set(report.failed.map(({ osd }) => osd))
   const running = new Set(report.progress?.running)
   const held = new Set(report.blocked.map(({ osd }) => osd))
+  // The record names only some of them.
+  const areAllHeld = report.reason === ('OsdUpdateBlocked' satisfies Reason)
   const stateOf = ({ id, needsUpdate, problem, leftAlone }: UpdatableOsd): OsdState => {
     if (failed.has(id)) return 'failed'
     if (running.has(id)) return 'on-the-way'
     if (problem !== undefined || (needsUpdate && leftAlone !== undefined)) return 'blocked'
     if (!needsUpdate) return 'done'
     // Beside others that are on their way it only waits for them.
-    return held.has(id) && running.size === 0 ? 'blocked' : 'waits'
+    return areAllHeld || (held.has(id) && running.size === 0) ? 'blocked' : 'waits'
   }
   return new Map(osds.map((osd) => [osd.id, stateOf(osd)]))
 }
 
-function buildBoard({ of, report, endedMs, osds }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateBoard {
-  const { progress, secondsLeft, frozen } = report
+function buildBoard({ of, report, osds }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateBoard {
+  const { progress, secondsLeft, frozen, lastEndedMs } = report
   const inState = (wanted: OsdState) => [...states.values()].filter((state) => state === wanted).length
-  const isOver = report.reason === upToDate
+  const isOver = report.reason === ('OsdsUpToDate' satisfies Reason)
   return {
     piece: 'board',
     id: `board ${of}`,
@@ -122,12 +124,10 @@ function buildBoard({ of, report, endedMs, osds }: SeenUpdate, states: ReadonlyM
     ...(secondsLeft === undefined ? {} : { secondsLeft }),
     ...(frozen === undefined ? {} : { frozenBy: frozen.osd }),
     failures: report.failed.slice(0, notesShown).map(({ osd, why }) => ({ osd, why })),
-    hindrances: report.blocked.slice(0, notesShown).map(({ osd, why }) => ({ osd, why })),
-    ...(isOver && endedMs !== undefined ? { endedMs } : {}),
+    hindrances: report.blocked.filter(({ osd }) => states.get(osd) === 'blocked').slice(0, notesShown),
+    ...(isOver && lastEndedMs !== undefined ? { endedMs: lastEndedMs } : {}),
   }
 }
-
-const upToDate = 'OsdsUpToDate'
 
 /** Types of CRUSH from the widest; hosts and what is below them make no groups of hosts. */
 const widest = ['region', 'zone', 'datacenter', 'room', 'pod', 'pdu', 'row', 'rack', 'chassis'] as const

@@ -15,7 +15,10 @@ export function tellUpdates(pieces: readonly UpdatePiece[]): UpdateStory[] {
   const hosts = new Map<string, UpdateHost[]>()
   for (const piece of pieces) {
     if (piece.piece === 'plan') plans.set(piece.of, piece)
-    if (piece.piece === 'host') hosts.set(piece.of, [...(hosts.get(piece.of) ?? []), piece])
+    if (piece.piece !== 'host') continue
+    const others = hosts.get(piece.of)
+    if (others === undefined) hosts.set(piece.of, [piece])
+    else others.push(piece)
   }
   return boardsOf(pieces)
     .toSorted((a, b) => collator.compare(a.of, b.of))

@@ -63,7 +63,6 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
       ...own,
       of: keyText(keyOf(cluster)),
       report,
-      endedMs: record?.lastEndedMs,
       osds: parseUpdateObjects({
         ...own,
         cluster,

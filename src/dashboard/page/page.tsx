@@ -3,17 +3,23 @@ import { render } from 'preact'
 import { tellCluster } from '../cluster-story.ts'
 import { openDrains, tellLocks } from '../lock-story.ts'
 import { keepsOf } from '../longhorn-story.ts'
+import { tellUpdates } from '../osd-update-story.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
 import { LonghornPanel } from './longhorn-panel.tsx'
+import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
 import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
 const story = computed(() => (view.value === undefined ? undefined : tellCluster(view.value)))
+
+/** Of thousands of OSDs nothing is told anew while only other things change. */
+const updatePieces = computed(() => view.value?.osdUpdates)
+const updates = computed(() => tellUpdates(updatePieces.value ?? []))
 
 /** Locks end by the clock, so this is told anew now and then; the rest only when something changes. */
 const lately = computed(() => Math.floor(now.value / 5_000))
@@ -35,7 +41,10 @@ function Page() {
         </main>
       ) : (
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
-          <Overview story={told} />
+          <div class="summary">
+            <Overview story={told} />
+            <OsdUpdatePanels stories={updates.value} />
+          </div>
           <ZoneMap story={told} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
