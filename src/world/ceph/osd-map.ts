@@ -21,6 +21,8 @@ export interface OsdEntry {
   nonce: number
   host: string | undefined
   pod: string | undefined
+  /** Which process it was that booted. */
+  process: string | undefined
   address: string
   readonly flags: Set<string>
 }
@@ -113,7 +115,7 @@ export class OsdMap {
   }
 
   /** One that the mons had marked out is in again with the same map, unless a flag forbids it. */
-  markUp(id: number, sight: { host: string | undefined; pod: string | undefined; address: string }): void {
+  markUp(id: number, sight: Pick<OsdEntry, 'host' | 'pod' | 'process' | 'address'>): void {
     const osd = this.#entry(id)
     osd.upFrom = this.bump()
     if ((osd.isAutoOut || osd.isNew) && !this.hasFlag(id, 'noin')) {
@@ -220,6 +222,7 @@ function newOsd(id: number, uuid: string): OsdEntry {
     nonce: 0,
     host: undefined,
     pod: undefined,
+    process: undefined,
     address: '',
     flags: new Set(),
   }

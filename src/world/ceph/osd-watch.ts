@@ -51,10 +51,11 @@ export class OsdWatch {
     if (entry === undefined) return
     const toUp = this.#shouldRun(osd)
     const pending = this.#pending.get(osd)
-    if (pending?.toUp === toUp && entry.isUp !== toUp) return
+    const isToBoot = toUp && entry.isUp && this.#isOtherProcess(entry)
+    if (pending?.toUp === toUp && (entry.isUp !== toUp || isToBoot)) return
     pending?.cancel()
     this.#pending.delete(osd)
-    if (entry.isUp === toUp) return
+    if (entry.isUp === toUp && !isToBoot) return
     const isSilent = !this.#failedDisks.has(osd) && this.#ports.sightOf(osd).isSilent
     const delayMs = toUp ? timings.startMs : isSilent ? timings.heartbeatGraceMs : timings.downAfterMs
     const cancel = timers.after(delayMs, () => {
@@ -88,22 +89,29 @@ export class OsdWatch {
 
   #mark(entry: OsdEntry, toUp: boolean): void {
     const { map, hasQuorum } = this.#ports
-    if (!hasQuorum() || entry.isUp === toUp || this.#shouldRun(entry.id) !== toUp) return
+    const isToBoot = toUp && entry.isUp && this.#isOtherProcess(entry)
+    if (!hasQuorum() || (entry.isUp === toUp && !isToBoot) || this.#shouldRun(entry.id) !== toUp) return
     if (map.hasFlag(entry.id, toUp ? 'noup' : 'nodown')) return
-    if (toUp) this.#bringUp(entry.id)
-    else {
+    // Who boots under an id that is still up proves that the process before is gone.
+    if (!toUp || isToBoot) {
       map.markDown(entry.id)
       this.#ports.onChange(entry.id, 'down')
     }
+    if (toUp) this.#bringUp(entry.id)
     this.lookForOuts()
+  }
+
+  /** One that is up, and has been replaced before anybody missed it. */
+  #isOtherProcess({ id, process }: OsdEntry): boolean {
+    return this.#ports.sightOf(id).process !== process
   }
 
   #bringUp(osd: number): void {
     const { map, onChange } = this.#ports
-    const { node, pod, address } = this.#ports.sightOf(osd)
+    const { node, pod, process, address } = this.#ports.sightOf(osd)
     const wasIn = map.isIn(osd)
     const isMoved = this.#ports.locate(osd)
-    map.markUp(osd, { host: node, pod, address })
+    map.markUp(osd, { host: node, pod, process, address })
     onChange(osd, map.isIn(osd) === wasIn && !isMoved ? 'up' : 'in')
   }
 

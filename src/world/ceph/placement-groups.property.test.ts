@@ -22,7 +22,7 @@ function openGroups() {
   })
   const map = new OsdMap({ clock, random: seededRandom(1), tree, fsid: 'f' })
   const groups = new PlacementGroups({ timers: createTimers(clock), map, pools, timings: defaultTimings })
-  for (const osd of map.osds.keys()) map.markUp(osd, { host: 'node', pod: 'pod', address: '' })
+  for (const osd of map.osds.keys()) map.markUp(osd, { host: 'node', pod: 'pod', process: 'uid', address: '' })
   groups.begin()
   return { clock, map, groups }
 }
@@ -30,7 +30,7 @@ function openGroups() {
 type Opened = ReturnType<typeof openGroups>
 
 function turn({ map, groups }: Opened, osd: number, change: 'up' | 'down' | 'in' | 'out'): void {
-  if (change === 'up' && !map.isUp(osd)) map.markUp(osd, { host: 'node', pod: 'pod', address: '' })
+  if (change === 'up' && !map.isUp(osd)) map.markUp(osd, { host: 'node', pod: 'pod', process: 'uid', address: '' })
   else if (change === 'down' && map.isUp(osd)) map.markDown(osd)
   else if (change === 'in' && !map.isIn(osd)) map.markIn(osd)
   else if (change === 'out' && map.isIn(osd)) map.markOut(osd, 'command')

@@ -16,6 +16,8 @@ export interface DaemonSight {
   readonly isSilent: boolean
   readonly node: string | undefined
   readonly pod: string | undefined
+  /** Another one for each pod, also where it has the name of the one before. */
+  readonly process: string | undefined
   readonly address: string
 }
 
@@ -83,6 +85,7 @@ export class PodShadow {
       isSilent: pod !== undefined && this.#isSilent(pod),
       node: pod?.spec.nodeName,
       pod: pod?.metadata.name,
+      process: pod?.metadata.uid,
       address: pod?.status?.podIP ?? '0.0.0.0',
     }
   }
