@@ -26,8 +26,14 @@ export interface OsdUpdateViews {
   /** All of them but the managed fields, for they are written back. */
   readonly osdDeployments: WatchView<Deployment>
   readonly osdPods: WatchView<Pod>
-  /** The class that a node names for its disks. */
-  readonly deviceClasses: WatchView<{ readonly deviceClass: string | undefined }>
+  readonly nodes: WatchView<OsdNode>
+}
+
+/** What counts of a node with OSDs. */
+export interface OsdNode {
+  /** That it names for its disks. */
+  readonly deviceClass: string | undefined
+  readonly isCordoned: boolean
 }
 
 export interface UpdateObserverPorts {
@@ -104,7 +110,8 @@ export class OsdUpdateObserver {
       cluster,
       isBesideRook: besideRook,
       restartAskedMs: restart.dueMs,
-      deviceClassOfNode: (node) => views.deviceClasses.get({ name: node })?.deviceClass,
+      deviceClassOfNode: (node) => views.nodes.get({ name: node })?.deviceClass,
+      isNodeCordoned: (node) => views.nodes.get({ name: node })?.isCordoned === true,
     })
     const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import { deployments } from '../api/resources.ts'
+import { deployments, nodes } from '../api/resources.ts'
 import { cephImage } from '../cli/demo/build-ceph-resources.ts'
 import { changedApi } from '../world/testing/story.ts'
 import { newImage, type OsdUpdateStage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
@@ -86,11 +86,16 @@ describe('a CephCluster that wants another image', () => {
 })
 
 describe('an OSD that does not come back', () => {
+  /** Pods that run there stay, and new ones find no place. */
+  const keepPodsOff = async (name: string, isOff = true) => {
+    const taints = isOff ? [{ key: 'example.com/full', effect: 'NoSchedule' }] : null
+    await stage.api.patch(nodes, { name }, { type: 'merge', body: { spec: { taints } } })
+  }
+
   const openFrozen = async () => {
     await openCalm()
     await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/update-deadline-seconds': '60' } } })
-    // Its new pods find no place.
-    await stage.cordon('node-x')
+    await keepPodsOff('node-x')
     await stage.wantImage(newImage)
     expect(await stage.until(async () => (await stage.told()).includes('Warning OsdUpdateFrozen'), 900)).toBe(true)
   }
@@ -108,7 +113,7 @@ describe('an OSD that does not come back', () => {
 
   it('thaws the update by coming back after all', async () => {
     await openFrozen()
-    await stage.cordon('node-x', false)
+    await keepPodsOff('node-x', false)
     expect(await stage.until(isUpdated, 900)).toBe(true)
     await stage.watch(60)
     expect((await stage.told()).slice(-2)).toEqual(['Normal OsdsUpdating', 'Normal OsdsUpToDate'])
@@ -117,7 +122,7 @@ describe('an OSD that does not come back', () => {
 
   it('holds nobody up under another generation of the cluster: all are updated to that', async () => {
     await openFrozen()
-    await stage.cordon('node-x', false)
+    await keepPodsOff('node-x', false)
     const image = 'registry.example/ceph/ceph:v19.2.5'
     await stage.wantImage(image)
     expect(await stage.until(async () => (await stage.images()).join() === image, 900)).toBe(true)

@@ -58,16 +58,15 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     name: 'osd-update',
 
     async start(enqueue, signal) {
-      const { clusters, osdDeployments, osdPods, deviceClasses } = views
+      const { clusters, osdDeployments, osdPods, nodes } = views
       const follower = followClusters(clusters, signal)
       follower.followSelf(enqueue)
       follower.follow(osdDeployments, enqueue)
       follower.follow(osdPods, enqueue)
       follower.followForAll(ports.rook.operators, enqueue)
-      const ending = deviceClasses.subscribe((change) => {
-        // Nodes change all the time; only what they say of their disks is news.
-        if (change.type !== 'changed' || change.value.deviceClass === change.previous.deviceClass) return
-        for (const key of seenClusters.keys()) enqueue(key)
+      const ending = nodes.subscribe((change) => {
+        // One that has come has no OSDs yet, and one that has gone takes its pods along.
+        if (change.type === 'changed') for (const key of seenClusters.keys()) enqueue(key)
       })
       signal.addEventListener('abort', ending, { once: true })
       const ledgers = ports.ledger?.view
@@ -78,7 +77,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
         await ledgers.whenSynced(signal)
       }
-      const needed = [clusters, osdDeployments, osdPods, deviceClasses, ports.rook.operators]
+      const needed = [clusters, osdDeployments, osdPods, nodes, ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },

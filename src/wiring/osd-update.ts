@@ -56,12 +56,15 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
               indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
             }),
           ),
-          deviceClasses: own(
+          nodes: own(
             'nodes/osd-update',
             createWatchCache({
               ...viewBase(wiring),
               type: nodes,
-              project: ({ metadata }) => ({ deviceClass: metadata.labels?.[deviceClassLabel] }),
+              project: ({ metadata, spec }) => ({
+                deviceClass: metadata.labels?.[deviceClassLabel],
+                isCordoned: spec?.unschedulable === true,
+              }),
             }),
           ),
         },

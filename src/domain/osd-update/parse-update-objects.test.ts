@@ -75,6 +75,32 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
     })
   })
 
+  it('are left alone while they run on a cordoned node: there they could not start again, and would freeze the update', () => {
+    const isNodeCordoned = (node: string) => node !== 'node-9'
+    const tolerating = (one: Deployment, key: string): Deployment => {
+      const spec = { ...one.spec.template.spec, tolerations: [{ key, operator: 'Exists' as const }] }
+      return { ...one, spec: { ...one.spec, template: { ...one.spec.template, spec } } }
+    }
+    const gone = deployment(3, { status: { ...ready, readyReplicas: 0 } })
+    const { osds } = parse(
+      [
+        deployment(0),
+        tolerating(deployment(1), 'node.kubernetes.io/unschedulable'),
+        tolerating(deployment(2), 'other'),
+        gone,
+        deployment(9),
+      ],
+      { isNodeCordoned },
+    )
+    expect(osds.map(({ id, leftAlone }) => [id, leftAlone])).toEqual([
+      [0, 'its node node-0 is cordoned, so it could not start again: it is updated when the node is open'],
+      [1, undefined],
+      [2, 'its node node-2 is cordoned, so it could not start again: it is updated when the node is open'],
+      [3, undefined],
+      [9, undefined],
+    ])
+  })
+
   it('count once in the existence list, however many Deployments claim to be one (57)', () => {
     const twin = deployment(3, { metadata: { name: 'twin' } })
     const { osds } = parse([deployment(3), twin, deployment(5)])

@@ -21,6 +21,7 @@ export interface UpdateObjects {
   readonly isBesideRook?: boolean
   /** By the name of a node: which class it says its disks are of. */
   readonly deviceClassOfNode?: (node: string) => string | undefined
+  readonly isNodeCordoned?: (node: string) => boolean
 }
 
 export interface ParsedUpdateObjects {
@@ -91,9 +92,10 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
       : 'problem' in mark
         ? mark.problem
         : classConflict(deployment, input)
-  const leftAlone = whyLeftAlone(deployment, cluster)
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
+  const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
+  const leftAlone = whyLeftAlone(deployment, cluster) ?? (isPodReady ? whyHomeless(deployment, input) : undefined)
   return {
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
@@ -104,7 +106,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
     ...(leftAlone !== undefined && { leftAlone }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
-    isPodReady: isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing)),
+    isPodReady,
     hasStalled: isObserved && conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded',
   }
 }
@@ -129,6 +131,20 @@ function classConflict({ spec }: Deployment, { cluster, deviceClassOfNode }: Upd
   if (wanted === undefined || labelled === undefined || wanted === labelled) return undefined
   return `spec.storage.nodes says device class ${wanted} for its node ${node}, and the label ${deviceClassLabel} of the node says ${labelled}: make them the same`
 }
+
+/** One that stops on a cordoned node finds no place until the node is open again: it would freeze the update. */
+function whyHomeless({ spec }: Deployment, { isNodeCordoned }: UpdateObjects): string | undefined {
+  const { nodeSelector, tolerations = [] } = spec.template.spec
+  const node = nodeSelector?.['kubernetes.io/hostname']
+  const isTolerant = tolerations.some(
+    ({ key, operator, effect = 'NoSchedule' }) =>
+      (key === cordonTaint || (key === undefined && operator === 'Exists')) && effect === 'NoSchedule',
+  )
+  if (node === undefined || isTolerant || isNodeCordoned?.(node) !== true) return undefined
+  return `its node ${node} is cordoned, so it could not start again: it is updated when the node is open`
+}
+
+const cordonTaint = 'node.kubernetes.io/unschedulable'
 
 /** By the counts of the Deployment: none but pods of its newest template, and one of them ready. */
 function isNewestReady({ status }: Deployment): boolean {
