@@ -98,7 +98,8 @@ function inFewestRounds(
     })
   }
   const best = Math.min(...attempts.map(({ partition }) => partition.count))
-  if (input.perDomainCap === undefined && Math.ceil(problem.graph.osds.length / rookMax) < best) {
+  const mayRookBeShorter = best > Math.max(lowerBound.rounds, Math.ceil(problem.graph.osds.length / rookMax))
+  if (input.perDomainCap === undefined && mayRookBeShorter) {
     attempts.push({ partition: asRook(problem, input), how: "Rook's way" })
   }
   const { partition, how } = fewestRounds({ problem, attempts, atLeast: lowerBound.rounds, mayGoOn })
