@@ -24,6 +24,7 @@ import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { anyRuntime } from './machines/any-runtime.ts'
 import { cephRuntime } from './machines/ceph-runtime.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
+import { prepareRuntime } from './machines/prepare-runtime.ts'
 import { startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
 import { findCeph } from './parts/find-ceph.ts'
@@ -110,7 +111,9 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
   const operator = operatorRuntime({ folder, journal, program: [process.execPath, 'bin/cofferdam.js'] })
   const guards = await startServiceProxy(() => operator.guardPorts())
   endings.push(() => guards.close())
-  const runtime = anyRuntime(cephRuntime(ceph, described.namespace, journal), operator)
+  const { namespace } = described
+  const preparing = prepareRuntime({ ceph, api, namespace, journal })
+  const runtime = anyRuntime(cephRuntime(ceph, namespace, journal), preparing, operator)
   const { readyAfterSeconds: readySeconds } = description.pace
   // Of pods without a process; those with one take their time.
   const machines = startMachines({ api, runtime, journal, readySeconds, terminationSeconds: 2 })

@@ -37,18 +37,24 @@ export function createCephDaemons(options: DaemonsOptions): CephDaemons {
   const socketOf = (name: DaemonName) => join(resolve(folder.path), 'ceph', 'run', `${name}.asok`)
 
   return {
-    start(name, { isBroken = false } = {}) {
+    start(name, { isBroken = false, crushLocation } = {}) {
       const last = daemons.get(name)
       if (last?.isRunning()) return last
       if (isClosed) throw new Error(`${name} cannot start: its Ceph was closed`)
       const [kind = '', id = ''] = name.split('.')
       const given = isBroken ? `${conf}.missing` : conf
+      const place = crushLocation === undefined ? [] : placeArguments(crushLocation)
       // A process that was killed leaves its socket behind, and nobody answers there.
       rmSync(socketOf(name), { force: true })
       const daemon = startDaemon({
         name,
         // Where tests themselves run in a container, daemons would tell of that one.
-        command: ['env', '-u', 'CONTAINER_NAME', ...parts.command(`ceph-${kind}`, '-c', given, '-i', id, '-f')],
+        command: [
+          'env',
+          '-u',
+          'CONTAINER_NAME',
+          ...parts.command(`ceph-${kind}`, '-c', given, '-i', id, '-f', ...place),
+        ],
         ...(kind === 'osd' ? { environment: environmentOf(Number(id)) } : {}),
         logFile: join(folder.logs, `${name}.log`),
         journal,
@@ -78,4 +84,9 @@ export function createCephDaemons(options: DaemonsOptions): CephDaemons {
       await Promise.all([...daemons.values()].map(({ ended }) => ended))
     },
   }
+}
+
+/** Other OSDs of the lab find themselves in the map that it began with, each with this weight. */
+function placeArguments(location: string): string[] {
+  return ['--osd_crush_update_on_start=true', '--osd_crush_initial_weight=1', `--crush_location=${location}`]
 }

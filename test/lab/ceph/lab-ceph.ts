@@ -8,6 +8,8 @@ export type DaemonName = `mon.${string}` | `mgr.${string}` | `osd.${number}`
 export interface DaemonStart {
   /** As from an image that is good for nothing: the program starts, finds no configuration and ends. */
   readonly isBroken?: boolean
+  /** Where an OSD puts itself into CRUSH: `root=default host=node-a`. Without it, it has its place already. */
+  readonly crushLocation?: string
 }
 
 /** A real Ceph on loopback, built from the same description as the simulated one. */
@@ -25,6 +27,8 @@ export interface LabCeph {
   daemon(name: DaemonName): Daemon | undefined
   /** Resolves when its admin socket answers, which is when a pod of it would be ready. Rejects when it ends before. */
   ready(name: DaemonName): Promise<void>
+  /** Makes one more OSD on a host; resolves to its id when it could be started. */
+  addOsd(host: string): Promise<number>
   /** Resolves when all OSDs that should run are up and every placement group is active+clean in fresh reports. */
   untilClean(withinSeconds?: number): Promise<void>
   close(): Promise<void>

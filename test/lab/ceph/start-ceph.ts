@@ -5,11 +5,13 @@ import { createRadosCommands } from '../../../src/ceph/rados-commands.ts'
 import { realRandom } from '../../../src/runtime/random.ts'
 import { realClock } from '../../../src/runtime/real-clock.ts'
 import { ancestorsOf } from '../../../src/world/ceph/crush-tree.ts'
-import type { CephParts, CephRelease } from '../parts/parts.ts'
+import type { CephRelease } from '../parts/parts.ts'
+import { addOsd } from './add-osd.ts'
 import { createCephDaemons } from './ceph-daemons.ts'
 import { createPools, obey } from './create-pools.ts'
 import type { LabCeph } from './lab-ceph.ts'
 import { type CephLayout, type CephOptions, layOutCeph } from './lay-out-ceph.ts'
+import { makeOsd } from './make-osd.ts'
 import { createTools, type Tools } from './tools.ts'
 import { untilClean } from './until-clean.ts'
 
@@ -26,7 +28,13 @@ export async function startCeph(options: CephOptions): Promise<LabCeph> {
   const { conf, path } = layout
   const admin: CephAccess = { conf, name: 'client.admin', keyring: join(path, 'admin.keyring') }
   const operator: CephAccess = { conf, name: 'client.cofferdam', keyring: join(path, 'operator.keyring') }
-  const daemons = createCephDaemons({ ...options, conf, environmentOf: (id) => podOf(id, layout, options) })
+  const tools = createTools()
+  const added = new Map<number, string>()
+  const daemons = createCephDaemons({
+    ...options,
+    conf,
+    environmentOf: (id) => podOf({ id, host: added.get(id), layout, options }),
+  })
   const commands = createRadosCommands({
     clock: realClock,
     random: realRandom,
@@ -42,19 +50,24 @@ export async function startCeph(options: CephOptions): Promise<LabCeph> {
     start: daemons.start,
     daemon: daemons.daemon,
     ready: daemons.ready,
-    untilClean: (withinSeconds = 60) => untilClean({ ceph, daemons, osds: layout.tree.osdIds, withinSeconds }),
+    async addOsd(host) {
+      const id = await addOsd({ commands, layout, parts, tools })
+      added.set(id, host)
+      return id
+    },
+    untilClean: (withinSeconds = 60) =>
+      untilClean({ ceph, daemons, osds: [...layout.tree.osdIds, ...added.keys()], withinSeconds }),
     async close() {
-      await daemons.killAll()
+      await Promise.all([tools.killAll(), daemons.killAll()])
       await commands.close()
       journal.tell('ceph', 'closed')
     },
   }
-  const tools = createTools()
   try {
     await bringUp({ ceph, layout, options, tools, tell })
     return ceph
   } catch (error) {
-    await Promise.all([tools.killAll(), ceph.close()])
+    await ceph.close()
     throw error
   }
 }
@@ -72,7 +85,9 @@ async function bringUp({ ceph, layout, options, tools, tell }: BringUp): Promise
   const { parts, description } = options
   const { commands } = ceph
   await makeMonmap(layout, tools)
-  const osdsMade = Promise.all(tree.osdIds.map((id) => makeOsd({ id, layout, parts, tools })))
+  const osdsMade = Promise.all(
+    tree.osdIds.map((id) => makeOsd({ id, uuid: uuids.get(id) ?? '', layout, parts, tools })),
+  )
   // Waited for further down, and heard there.
   osdsMade.catch(() => {})
   const crush = join(path, 'crush.bin')
@@ -144,28 +159,22 @@ function makeMonmap({ fsid, monmap, mons }: CephLayout, tools: Tools): Promise<s
   ])
 }
 
-function makeOsd(making: {
-  readonly id: number
-  readonly layout: CephLayout
-  readonly parts: CephParts
-  readonly tools: Tools
-}): Promise<string> {
-  const { id, layout, parts, tools } = making
-  const { conf, uuids, monmap } = layout
-  const what = ['--mkfs', '--osd-uuid', uuids.get(id) ?? '', '--no-mon-config', '--monmap', monmap]
-  // Checking a store that was made a moment ago would take most of the time.
-  const quick = ['--bluestore_fsck_on_mkfs=false', '--bdev_aio_poll_ms=5']
-  return tools.run(parts.command('ceph-osd', '-c', conf, '-i', String(id), ...what, ...quick))
-}
-
 /** What Rook tells its daemons: in a pod Ceph takes the name of the node for that of the host. */
-function podOf(id: number, { tree }: CephLayout, { parts, description }: CephOptions): Record<string, string> {
-  const osd = tree.byId.get(id)
-  const host = osd === undefined ? undefined : [...ancestorsOf(osd)].find(({ type }) => type === 'host')
+function podOf(pod: {
+  readonly id: number
+  /** Of one that came later. */
+  readonly host: string | undefined
+  readonly layout: CephLayout
+  readonly options: CephOptions
+}): Record<string, string> {
+  const { id, layout, options } = pod
+  const { parts, description } = options
+  const osd = layout.tree.byId.get(id)
+  const host = osd === undefined ? pod.host : [...ancestorsOf(osd)].find(({ type }) => type === 'host')?.name
   return {
     POD_NAME: `rook-ceph-osd-${id}`,
     POD_NAMESPACE: description.namespace,
-    NODE_NAME: host?.name ?? '',
+    NODE_NAME: host ?? '',
     CONTAINER_IMAGE: `quay.io/ceph/ceph:v${parts.version}`,
   }
 }

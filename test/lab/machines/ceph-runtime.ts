@@ -1,6 +1,6 @@
 import type { Pod } from '../../../src/api/core.ts'
 import type { ContainerRuntime, RunningContainer } from '../../../src/world/container-runtime.ts'
-import type { DaemonName, LabCeph } from '../ceph/lab-ceph.ts'
+import type { DaemonName, DaemonStart, LabCeph } from '../ceph/lab-ceph.ts'
 import type { Journal } from '../processes/journal.ts'
 import { processContainer } from './process-container.ts'
 
@@ -34,8 +34,7 @@ export function cephRuntime(
           await before?.released
           const isRunning = ceph.daemon(name)?.isRunning() === true
           journal.tell(name, `${isRunning ? 'is taken over' : 'is started'} for pod ${podName}`)
-          const isBroken = pod.spec.containers.some(({ image = '' }) => brokenImage.test(image))
-          return () => ceph.start(name, { isBroken })
+          return () => ceph.start(name, howToStart(pod))
         },
         ready: () => ceph.ready(name),
       })
@@ -47,6 +46,14 @@ export function cephRuntime(
       return container
     },
   }
+}
+
+/** Of its image and arguments, what makes a difference here. */
+function howToStart({ spec }: Pod): DaemonStart {
+  const isBroken = spec.containers.some(({ image = '' }) => brokenImage.test(image))
+  const words = spec.containers.flatMap(({ args = [] }) => args)
+  const [crushLocation] = words.flatMap((word) => /^--crush-location=(.+)$/.exec(word)?.[1] ?? [])
+  return { isBroken, ...(crushLocation !== undefined && { crushLocation }) }
 }
 
 interface Holder {
