@@ -9,6 +9,11 @@ export function updateRequestId({ uid }: { readonly uid: string }): string {
   return `osd-update/${uid}`
 }
 
+/** Whether a holder of the ledger is the update of a cluster, which has no node to come back. */
+export function isUpdateRequest(requestId: string): boolean {
+  return requestId.startsWith(updateRequestId({ uid: '' }))
+}
+
 /** Whether the ledger says that the storage is held for this very update. */
 export function isHeldForUpdate({ cluster, arbiter }: Seen): boolean {
   return arbiter?.known === true && arbiter.value.others.some(({ requestId }) => requestId === updateRequestId(cluster))
