@@ -40,6 +40,7 @@ import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
+import { osdGrowthControllers } from './wiring/osd-growth.ts'
 import { osdUpdateControllers } from './wiring/osd-update.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
@@ -321,6 +322,7 @@ function controllerBuilders(
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
+    ...osdGrowthControllers({ ...options, own, reports, rook, clusters, osdDeployments }),
     ...osdUpdateControllers({
       ...options,
       own,

@@ -88,6 +88,10 @@ export const reasons = {
   ObjectsUnusable: 'Objects of the cluster cannot be used as they are; the others are protected as ever.',
   OrphanBuried: 'What a vanished holder did has ended; its keys are free.',
   OrphanHeld: 'A vanished holder left something that has not ended; its keys still count.',
+  OsdAdded: 'New OSDs were made of disks that a prepare Job found.',
+  OsdGrowthFailed: 'On some nodes or volumes no OSD could be made; all others go on.',
+  OsdGrowthOff: 'No OSDs are added to this cluster here.',
+  OsdPrepareStarted: 'Nodes or volumes are looked at for disks that are no OSDs yet.',
   OsdUpdateBlocked: 'OSDs need an update, and none of them can stop now.',
   OsdUpdateFailed: 'Some OSDs could not be updated; they are tried again when the cluster changes.',
   OsdUpdateFrozen:

@@ -10,6 +10,7 @@ import { ledgerKeeperPermissions } from '../controllers/ledger-keeper.ts'
 import { longhornDrainPermissions } from '../controllers/longhorn-drain.ts'
 import { nodeDisruptionPermissions } from '../controllers/node-disruption.ts'
 import { undoDisruptionPermissions } from '../controllers/node-disruption-undo.ts'
+import { osdGrowthPermissions } from '../controllers/osd-growth.ts'
 import { osdUpdatePermissions } from '../controllers/osd-update.ts'
 import type { Permission } from '../controllers/permission.ts'
 
@@ -20,6 +21,7 @@ export const controllerNames = [
   'longhorn-drain',
   'fencing',
   'osd-update',
+  'osd-growth',
   'node-disruption',
   'disruption-ledger',
   'app-locks',
@@ -37,6 +39,7 @@ export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', r
   'longhorn-drain': longhornDrainPermissions,
   fencing: fencingPermissions,
   'osd-update': osdUpdatePermissions,
+  'osd-growth': osdGrowthPermissions,
   'node-disruption': nodeDisruptionPermissions,
   'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
   'app-locks': appLockKeeperPermissions,

@@ -98,6 +98,7 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
 
   function useResult(status: PrepareStatus, job: PrepareJob | undefined): void {
     if (job !== undefined) cleanJobs.add(job.name)
+    if (status.trouble !== undefined) errors.push({ place: status.place, why: status.trouble })
     if (status.isUsed) return
     used.push(status.name)
     for (const osd of status.osds) {

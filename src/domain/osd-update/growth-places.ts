@@ -3,6 +3,7 @@ import type { Node, Taint, Toleration } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import type { CephCluster, StorageClassDeviceSet } from '../../api/rook.ts'
 import type { PersistentVolumeClaim } from '../../api/storage.ts'
+import type { NewOsd } from './build-osd-deployment.ts'
 
 /** On the CephCluster: any new value, best the present time, has all places looked at again. */
 export const prepareAgainAnnotation = 'cofferdam.io/prepare-again'
@@ -68,6 +69,18 @@ export function hostnameOf({ metadata }: Node): string {
 
 export function deviceSetOf(cluster: CephCluster, name: string): StorageClassDeviceSet | undefined {
   return cluster.spec?.storage?.storageClassDeviceSets?.find((set) => set.name === name)
+}
+
+/** An OSD with what its place tells of it: a volume that cannot move keeps it on the node where it was prepared. */
+export function placedOsd(
+  osd: NewOsd,
+  { cluster, place, nodes }: Pick<PlaceObjects, 'cluster' | 'nodes'> & { readonly place: GrowthPlace },
+): NewOsd {
+  if (place.claim === undefined) return osd
+  const { set } = place.claim
+  if (deviceSetOf(cluster, set)?.portable === true) return { ...osd, set }
+  const node = nodes.find((one) => hostnameOf(one).replaceAll('.', '-') === osd.location['host'])
+  return { ...osd, set, node: node && hostnameOf(node) }
 }
 
 function askedOf({ metadata }: CephCluster, node?: Node): string {

@@ -41,7 +41,22 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
   }
 }
 
-/** The image to take Rook's program from, or undefined where growth is off. */
+export type GrowthMode =
+  | { readonly isOn: true; readonly rookImage: string }
+  | { readonly isOn: false; readonly explanation: string }
+
+/** Whether OSDs are added to this cluster here, and if not why. */
+export function growthMode(cluster: CephCluster, { besideRook }: { readonly besideRook: boolean }): GrowthMode {
+  const rookImage = rookImageOf(cluster)
+  if (cluster.spec?.external?.enable === true) return { isOn: false, explanation: 'its OSDs run elsewhere' }
+  if (besideRook) return { isOn: false, explanation: "Rook's own operator adds OSDs here" }
+  if (rookImage === undefined) {
+    return { isOn: false, explanation: `its annotation ${rookImageAnnotation} names no image that has Rook's program` }
+  }
+  return { isOn: true, rookImage }
+}
+
+/** The image to take Rook's program from; undefined where none is named. */
 export function rookImageOf({ metadata }: CephCluster): string | undefined {
   const image = metadata.annotations?.[rookImageAnnotation]?.trim()
   return image === '' ? undefined : image

@@ -10,6 +10,9 @@ export const placeAnnotation = 'cofferdam.io/place'
 /** On a status ConfigMap: its result has been used. */
 export const usedAnnotation = 'cofferdam.io/result-used'
 
+/** On a status ConfigMap: which of its OSDs could not be made, and why. */
+export const troubleAnnotation = 'cofferdam.io/result-failed'
+
 export const prepareStates = ['starting', 'orchestrating', 'completed', 'failed'] as const
 export type PrepareState = (typeof prepareStates)[number]
 
@@ -41,6 +44,8 @@ export interface PrepareStatus {
   readonly osds: readonly NewOsd[]
   readonly message: string
   readonly isUsed: boolean
+  /** What went wrong when it was used. */
+  readonly trouble?: string
 }
 
 export type ParsedPrepareStatus =
@@ -80,7 +85,9 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
     osds.push(osd)
   }
   const message = typeof fields['message'] === 'string' ? fields['message'] : ''
-  return { status: { name, place, asked, state, osds, message, isUsed: annotations[usedAnnotation] === 'true' } }
+  const isUsed = annotations[usedAnnotation] === 'true'
+  const trouble = annotations[troubleAnnotation]
+  return { status: { name, place, asked, state, osds, message, isUsed, ...(trouble !== undefined && { trouble }) } }
 }
 
 function newOsdOf(

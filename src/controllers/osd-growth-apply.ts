@@ -1,0 +1,143 @@
+import { ApiError, hasReason } from '../api/api-error.ts'
+import type { Job } from '../api/apps.ts'
+import type { ConfigMap } from '../api/core.ts'
+import { configMaps, deployments, jobs } from '../api/resources.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { persistentVolumeClaims } from '../api/storage.ts'
+import { buildOsdDeployment, type NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
+import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/osd-update/build-prepare-job.ts'
+import type { GrowthPlace } from '../domain/osd-update/growth-places.ts'
+import { generationAnnotation, troubleAnnotation, usedAnnotation } from '../domain/osd-update/prepare-status.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { isRightMissing } from './osd-update-apply.ts'
+
+/** What became of one write. */
+export type GrowthOutcome =
+  | { readonly result: 'made' }
+  /** It was there already, or changed meanwhile: the next look sees to it. */
+  | { readonly result: 'passed' }
+  /** The server does not take it, now or later. */
+  | { readonly result: 'refused'; readonly why: string }
+  /** Nothing about this object: a right is missing, or nobody answers. */
+  | { readonly result: 'unsure'; readonly error: unknown }
+
+export function createOsd(
+  api: KubeApi,
+  { cluster, osd }: { readonly cluster: CephCluster; readonly osd: NewOsd },
+  signal: AbortSignal,
+): Promise<GrowthOutcome> {
+  return outcomeOf(() => api.create(deployments, buildOsdDeployment(cluster, osd), { signal }))
+}
+
+export interface PrepareStart {
+  readonly cluster: CephCluster
+  readonly place: GrowthPlace
+  readonly rookImage: string
+  /** The status of an earlier look, which has the same name. */
+  readonly previous: ConfigMap | undefined
+}
+
+/**
+ * Claim, status, Job, in this order: whoever is interrupted in between is carried on by the next look.
+ *
+ * Guarantees: what the server does not take is written into the status, so that it is told and not tried again and again.
+ */
+export async function startPrepare(api: KubeApi, given: PrepareStart, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { cluster, place, rookImage } = given
+  const claim = place.claim?.isMissing === true ? buildClaim(cluster, place) : undefined
+  const claimed = claim && (await outcomeOf(() => api.create(persistentVolumeClaims, claim, { signal })))
+  if (claimed?.result === 'unsure') return claimed
+  const status = await writeStarting(api, given, signal)
+  if (status.result !== 'made') return status
+  const job =
+    claimed?.result === 'refused'
+      ? claimed
+      : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, rookImage), { signal }))
+  if (job.result !== 'refused') return job
+  const what = claimed?.result === 'refused' ? 'its claim' : 'its prepare Job'
+  const failed = await outcomeOf(() => writeFailed(api, given, `the API server refused ${what}: ${job.why}`, signal))
+  return failed.result === 'unsure' ? failed : job
+}
+
+async function writeStarting(
+  api: KubeApi,
+  { cluster, place, previous }: PrepareStart,
+  signal: AbortSignal,
+): Promise<GrowthOutcome> {
+  const starting = buildStartingStatus(cluster, place)
+  if (previous === undefined) return outcomeOf(() => api.create(configMaps, starting, { signal }))
+  // It began before, and only its Job is missing.
+  if (previous.metadata.annotations?.[generationAnnotation] === place.asked) return { result: 'made' }
+  const { resourceVersion } = previous.metadata
+  const metadata = { ...starting.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }
+  return outcomeOf(() => api.update(configMaps, { ...starting, metadata }, { signal }))
+}
+
+function writeFailed(
+  api: KubeApi,
+  { cluster, place }: PrepareStart,
+  message: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { metadata, data } = buildStartingStatus(cluster, place)
+  const status = { ...(JSON.parse(data?.['status'] ?? '{}') as object), status: 'failed', message }
+  const { namespace = '', name } = metadata
+  const body = { data: { status: JSON.stringify(status) } }
+  return api.patch(configMaps, { namespace, name }, { type: 'merge', body }, { signal })
+}
+
+/** Only if it still is what the OSDs were made from: a newer result must not pass for used. */
+export function markUsed(
+  api: KubeApi,
+  { status, trouble }: { readonly status: ConfigMap; readonly trouble: string },
+  signal: AbortSignal,
+): Promise<GrowthOutcome> {
+  const annotations = {
+    ...status.metadata.annotations,
+    [usedAnnotation]: 'true',
+    ...(trouble !== '' && { [troubleAnnotation]: trouble }),
+  }
+  return outcomeOf(() =>
+    api.update(configMaps, { ...status, metadata: { ...status.metadata, annotations } }, { signal }),
+  )
+}
+
+/** Its pods first: one that runs on would write its result over that of the next Job. */
+export function deleteJob(api: KubeApi, { metadata }: Job, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { namespace = '', name, uid } = metadata
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+  return outcomeOf(() =>
+    api.delete(jobs, { namespace, name }, { propagationPolicy: 'Foreground', ...preconditions, signal }),
+  )
+}
+
+export function deleteStatus(api: KubeApi, { metadata }: ConfigMap, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { namespace = '', name, uid, resourceVersion } = metadata
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  }
+  return outcomeOf(() => api.delete(configMaps, { namespace, name }, { preconditions, signal }))
+}
+
+const passing = ['AlreadyExists', 'Conflict', 'NotFound'] as const
+const serverTrouble = [
+  'InternalError',
+  'ServerTimeout',
+  'ServiceUnavailable',
+  'Timeout',
+  'TooManyRequests',
+  'Unauthorized',
+] as const
+
+async function outcomeOf(write: () => Promise<unknown>): Promise<GrowthOutcome> {
+  try {
+    await write()
+    return { result: 'made' }
+  } catch (error) {
+    if (hasReason(error, ...passing)) return { result: 'passed' }
+    const isAboutAll = hasReason(error, ...serverTrouble) || isRightMissing(error)
+    if (isAboutAll || !(error instanceof ApiError)) return { result: 'unsure', error }
+    return { result: 'refused', why: error.message }
+  }
+}

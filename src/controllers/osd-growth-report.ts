@@ -1,0 +1,65 @@
+import type { CephCluster } from '../api/rook.ts'
+import type { CephReports } from './ceph-drain-report.ts'
+
+export type GrowthReports = Pick<CephReports, 'event' | 'countRefusedWrite'>
+
+export interface GrowthReport {
+  readonly added: readonly { readonly id: number; readonly place: string }[]
+  readonly prepared: readonly string[]
+  readonly errors: readonly { readonly place: string; readonly why: string }[]
+}
+
+const mostNamed = 5
+
+/** Tells what was done, and of troubles those that are new. */
+export class OsdGrowthReporter {
+  readonly #reports: GrowthReports
+  readonly #troubles = new Map<string, string>()
+  readonly #refused = new Map<string, string>()
+
+  constructor(reports: GrowthReports) {
+    this.#reports = reports
+  }
+
+  async report(key: string, cluster: CephCluster, { added, prepared, errors }: GrowthReport): Promise<void> {
+    this.#refused.delete(key)
+    if (prepared.length > 0) {
+      const note = `new disks are looked for on ${listed(prepared)}`
+      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
+    }
+    if (added.length > 0) {
+      const note = `added ${listed(added.map(({ id, place }) => `osd.${id} on ${place}`))}`
+      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdAdded', note })
+    }
+    const note = listed(errors.map(({ place, why }) => `${place}: ${why}`))
+    const before = this.#troubles.get(key) ?? ''
+    this.#troubles.set(key, note)
+    if (note === '' || note === before) return
+    await this.#reports.event(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note })
+  }
+
+  /** Growth was on before, as far as this process knows. */
+  async reportOff(key: string, cluster: CephCluster, explanation: string): Promise<void> {
+    if (!this.#troubles.has(key)) return
+    this.forget(key)
+    await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdGrowthOff', note: explanation })
+  }
+
+  /** The API server refused a write for want of a right: told once for each right. */
+  async reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
+    this.#reports.countRefusedWrite(key)
+    if (this.#refused.get(key) === message) return
+    this.#refused.set(key, message)
+    await this.#reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: message })
+  }
+
+  forget(key: string): void {
+    this.#troubles.delete(key)
+    this.#refused.delete(key)
+  }
+}
+
+function listed(items: readonly string[]): string {
+  const rest = items.length - mostNamed
+  return rest > 0 ? `${items.slice(0, mostNamed).join('; ')} and ${rest} more` : items.join('; ')
+}

@@ -1,0 +1,185 @@
+import type { Node } from '../api/core.ts'
+import { isSameJson } from '../api/json.ts'
+import { keyOf, keyText } from '../api/resource-type.ts'
+import type { CephCluster } from '../api/rook.ts'
+import type { NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
+import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
+import { type GrowthPlace, placedOsd } from '../domain/osd-update/growth-places.ts'
+import { growthMode } from '../domain/osd-update/growth-snapshot.ts'
+import { statusMapName } from '../domain/osd-update/prepare-status.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import type { ViewChange } from '../kube/watch-view.ts'
+import type { Controller } from '../runtime/controller.ts'
+import { followClusters, splitKey } from './follow-clusters.ts'
+import { createOsd, deleteJob, deleteStatus, type GrowthOutcome, markUsed, startPrepare } from './osd-growth-apply.ts'
+import { type GrowthLook, type GrowthViews, lookAtGrowth, wishOf } from './osd-growth-observe.ts'
+import { type GrowthReports, OsdGrowthReporter } from './osd-growth-report.ts'
+import { isRightMissing } from './osd-update-apply.ts'
+import type { Permission } from './permission.ts'
+import type { RookPresence } from './rook-presence.ts'
+
+export const osdGrowthPermissions: readonly Permission[] = [
+  { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
+  // Where the API server guards owners: what is made for a cluster may hold up its deletion.
+  { group: 'ceph.rook.io', resource: 'cephclusters/finalizers', verbs: ['update'] },
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
+  { group: 'batch', resource: 'jobs', verbs: ['list', 'watch', 'create', 'delete'] },
+  { group: '', resource: 'configmaps', verbs: ['list', 'watch', 'create', 'update', 'patch', 'delete'] },
+  { group: '', resource: 'persistentvolumeclaims', verbs: ['list', 'watch', 'create'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'create'] },
+  { group: '', resource: 'events', verbs: ['create'] },
+]
+
+export interface OsdGrowthPorts {
+  readonly api: KubeApi
+  readonly views: GrowthViews
+  readonly rook: RookPresence
+  readonly reports: GrowthReports
+}
+
+/** How many objects are written at a time; a change of the cluster counts after each such group. */
+const groupSize = 20
+
+/**
+ * Adds OSDs: has every place that a CephCluster names looked at by a prepare Job, and makes the OSDs that come out. Keys are
+ * `namespace/name` of CephClusters.
+ *
+ * Guarantees: it knows nothing of updates, so none can hold it up. Ceph is not asked. Every reconcile is one look, one decision and
+ * its writes; a failed place is recorded and the others go on. While nothing is to do nothing is written.
+ */
+export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): Controller {
+  const reporter = new OsdGrowthReporter(reports)
+
+  return {
+    name: 'osd-growth',
+
+    async start(enqueue, signal) {
+      const { clusters, nodes, jobs, statuses, osdDeployments, claims } = views
+      const follower = followClusters(clusters, signal)
+      follower.followSelf(enqueue)
+      for (const view of [jobs, statuses, claims]) follower.follow(view, enqueue)
+      follower.follow(osdDeployments, (key, change) => {
+        if (change.type !== 'changed') enqueue(key)
+      })
+      follower.followForAll(rook.operators, enqueue)
+      const tell = (change: ViewChange<Node>) => {
+        if (change.type === 'changed' && isSameJson(change.previous, change.value)) return
+        for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      }
+      signal.addEventListener('abort', nodes.subscribe(tell), { once: true })
+      const needed = [clusters, nodes, jobs, statuses, osdDeployments, claims, rook.operators]
+      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+    },
+
+    async reconcile(key, signal) {
+      const cluster = views.clusters.get(splitKey(key))
+      if (cluster === undefined) return reporter.forget(key) ?? undefined
+      const mode = growthMode(cluster, { besideRook: rook.isPresent() })
+      if (!mode.isOn) return (await reporter.reportOff(key, cluster, mode.explanation)) ?? undefined
+      const look = lookAtGrowth(views, cluster)
+      const turn = { cluster, look, rookImage: mode.rookImage, decision: decideGrowth(look.snapshot), signal }
+      try {
+        await write(key, turn)
+      } catch (error) {
+        if (isRightMissing(error)) await reporter.reportRefusal(key, cluster, error.message)
+        throw error
+      }
+      return undefined
+    },
+  }
+
+  async function write(key: string, turn: Turn): Promise<void> {
+    const wish = wishOf(turn.cluster)
+    const isVoid = () => {
+      const now = views.clusters.get(splitKey(key))
+      return turn.signal.aborted || now === undefined || wishOf(now) !== wish
+    }
+    const made = await inGroups(turn.decision.create, isVoid, (osd) => makeOsd(turn, osd))
+    const marked = await inGroups(turn.decision.used, isVoid, (name) => useUp(turn, name, made))
+    const begun = await inGroups(turn.decision.prepare, isVoid, (name) => prepare(turn, name))
+    const swept = await inGroups(removals(turn), isVoid, (remove) => remove())
+    const added = made.filter(({ outcome }) => outcome.result === 'made')
+    await reporter.report(key, turn.cluster, {
+      added: added.map(({ osd: { id }, place }) => ({ id, place })),
+      prepared: begun.flatMap(({ place, outcome }) => (outcome.result === 'made' ? [place] : [])),
+      // What was refused just now is in the statuses, which the next look reads.
+      errors: turn.decision.errors,
+    })
+    const outcomes = [...made, ...begun].map(({ outcome }) => outcome).concat(marked, swept)
+    const unsure = outcomes.find((outcome) => outcome.result === 'unsure')
+    if (unsure?.result === 'unsure') throw unsure.error
+  }
+
+  async function makeOsd({ cluster, look, signal }: Turn, osd: NewOsd): Promise<Made> {
+    const name = placeOf(osd)
+    const place = look.snapshot.places.find((one) => one.name === name)
+    const placed = place === undefined ? osd : placedOsd(osd, { cluster, place, nodes: look.nodes })
+    const outcome = await createOsd(api, { cluster, osd: placed }, signal)
+    return { osd, place: name, outcome }
+  }
+
+  /** Whether all of its OSDs could be made or not, but not before each was tried. */
+  async function useUp({ look, decision, signal }: Turn, name: string, made: readonly Made[]): Promise<GrowthOutcome> {
+    const status = look.statuses.get(name)
+    const parsed = look.snapshot.statuses.find((one) => 'status' in one && one.status.name === name)
+    if (status === undefined || parsed === undefined || !('status' in parsed)) return { result: 'passed' }
+    const { place } = parsed.status
+    const tried = new Map(made.filter((one) => one.place === place).map((one) => [one.osd.id, one.outcome]))
+    const isLeft = ({ id }: NewOsd) => (tried.get(id)?.result ?? 'unsure') === 'unsure'
+    if (decision.create.some((osd) => placeOf(osd) === place && isLeft(osd))) return { result: 'passed' }
+    const trouble = [...tried].flatMap(([id, outcome]) =>
+      outcome.result === 'refused' ? [`osd.${id} was refused: ${outcome.why}`] : [],
+    )
+    return markUsed(api, { status, trouble: trouble.join('; ') }, signal)
+  }
+
+  async function prepare({ cluster, look, rookImage, signal }: Turn, name: string): Promise<Begun> {
+    const place = look.snapshot.places.find((one) => one.name === name) as GrowthPlace
+    const previous = look.statuses.get(statusMapName(name))
+    const outcome = await startPrepare(api, { cluster, place, rookImage, previous }, signal)
+    return { place: name, outcome }
+  }
+
+  function removals({ look, decision, signal }: Turn): (() => Promise<GrowthOutcome>)[] {
+    const jobs = decision.cleanJobs.flatMap((name) => {
+      const job = look.jobs.get(name)
+      return job === undefined || job.metadata.deletionTimestamp !== undefined ? [] : [job]
+    })
+    const statuses = decision.cleanStatuses.flatMap((name) => look.statuses.get(name) ?? [])
+    return [
+      ...jobs.map((job) => () => deleteJob(api, job, signal)),
+      ...statuses.map((status) => () => deleteStatus(api, status, signal)),
+    ]
+  }
+}
+
+interface Turn {
+  readonly cluster: CephCluster
+  readonly look: GrowthLook
+  readonly rookImage: string
+  readonly decision: GrowthDecision
+  readonly signal: AbortSignal
+}
+
+interface Begun {
+  readonly place: string
+  readonly outcome: GrowthOutcome
+}
+
+interface Made extends Begun {
+  readonly osd: NewOsd
+}
+
+function placeOf({ pvc, node }: NewOsd): string {
+  return pvc ?? node ?? ''
+}
+
+/** Ends early when the decision is void: the change that made it so has asked for another look. */
+async function inGroups<T, R>(items: readonly T[], isVoid: () => boolean, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let at = 0; at < items.length && !isVoid(); at += groupSize) {
+    results.push(...(await Promise.all(items.slice(at, at + groupSize).map(work))))
+  }
+  return results
+}

@@ -1,0 +1,108 @@
+import type { Job } from '../../api/apps.ts'
+import type { ConfigMap } from '../../api/core.ts'
+import { configMaps, deployments, events, jobs, nodes, pods } from '../../api/resources.ts'
+import { parsePrepareStatus } from '../../domain/osd-update/prepare-status.ts'
+import { type OsdPrepare, startOsdPrepare } from '../../world/rook/osd-prepare.ts'
+import { namespace, smallCluster } from './ceph-stage.ts'
+import { type OsdUpdateStage, openOsdUpdateStage } from './osd-update-stage.ts'
+
+export const rookImage = 'registry.example/rook/ceph:v1.18.8'
+export const growing = { metadata: { annotations: { 'cofferdam.io/rook-image': rookImage } } }
+
+export interface OsdGrowthStage extends OsdUpdateStage {
+  readonly prepare: OsdPrepare
+  /** Has growth begin, and gives a disk to each node that is named; asks for a look unless told otherwise. */
+  grow(disks: Readonly<Record<string, string>>): Promise<void>
+  /** Ids of all OSDs that have a Deployment. */
+  ids(): Promise<number[]>
+  /** Ids of all OSDs that are up. */
+  up(): Promise<number[]>
+  jobs(): Promise<readonly Job[]>
+  /** `node-x: completed, used` */
+  statuses(): Promise<string[]>
+  statusMap(place: string): Promise<ConfigMap>
+  /** Notes of our events with this reason, oldest first. */
+  notes(reason: string): Promise<string[]>
+}
+
+const order = (a: number, b: number) => a - b
+
+/** A stage with the disks of its OSDs, where prepare Jobs find what is put in. */
+export async function openOsdGrowthStage(file = smallCluster, seed = 1): Promise<OsdGrowthStage> {
+  const stage = await openOsdUpdateStage(file, seed)
+  const { api, clock, random, world, ceph, failures } = stage
+  const seeded = await api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd' })
+  const devices: Record<string, { name: string; osd: number }[]> = {}
+  for (const { metadata, spec } of seeded.items) {
+    const held = devices[spec.nodeName ?? ''] ?? []
+    devices[spec.nodeName ?? ''] = [
+      ...held,
+      { name: `sd${'abcdefgh'[held.length]}`, osd: Number(metadata.labels?.['osd']) },
+    ]
+  }
+  const prepare = startOsdPrepare({
+    api,
+    clock,
+    random,
+    views: world.views,
+    onFailure: (failure) => failures.push(failure),
+    namespace,
+    ceph,
+    devices,
+    isOn: world.kubelet.isOn,
+  })
+  const dump = async () => {
+    const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })
+    return (JSON.parse(out) as { osds: { osd: number; up: number }[] }).osds
+  }
+  const maps = async () => {
+    const { items } = await api.list(configMaps, { namespace, labelSelector: 'app=rook-ceph-osd' })
+    return items
+  }
+  return {
+    ...stage,
+    prepare,
+    async grow(disks) {
+      for (const [name, text] of Object.entries(disks)) {
+        const body = { metadata: { annotations: { 'cofferdam.io/disks': text } } }
+        await api.patch(nodes, { name }, { type: 'merge', body })
+      }
+      await stage.patchCluster(growing)
+    },
+    async ids() {
+      const { items } = await api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
+      return items.map(({ metadata }) => Number(metadata.labels?.['osd'])).sort(order)
+    },
+    async up() {
+      return (await dump())
+        .filter(({ up }) => up === 1)
+        .map(({ osd }) => osd)
+        .sort(order)
+    },
+    async jobs() {
+      const { items } = await api.list(jobs, { namespace, labelSelector: 'app=rook-ceph-osd-prepare' })
+      return items
+    },
+    async statuses() {
+      return (await maps()).flatMap((map) => {
+        const parsed = parsePrepareStatus(map)
+        if (parsed === undefined) return []
+        if (!('status' in parsed)) return [`${parsed.place}: ${parsed.problem}`]
+        const { place, state, isUsed } = parsed.status
+        return [`${place}: ${state}${isUsed ? ', used' : ''}`]
+      })
+    },
+    statusMap: (place) => api.get(configMaps, { namespace, name: `rook-ceph-osd-${place}-status` }),
+    async notes(reason) {
+      const { items } = await api.list(events, { namespace })
+      return items
+        .filter((event) => event.reason === reason)
+        .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
+        .map(({ message = '' }) => message)
+    },
+    async close() {
+      prepare.stop()
+      await stage.close()
+    },
+  }
+}
