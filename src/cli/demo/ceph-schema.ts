@@ -80,6 +80,10 @@ export const cephSchema = z.strictObject({
     .default([]),
   rbdMirrors: z.int().min(0).max(10).default(0),
   nfs: z.array(z.strictObject({ name: objectName, active: z.int().min(1).max(10).default(1) })).default([]),
+  rookImage: z
+    .string()
+    .regex(/^[^\s]+$/, 'must be the name of an image, as in registry.example/rook/ceph:v1.18.8')
+    .optional(),
   disruptionManagement: disruptionManagement.default({ managePodBudgets: true }),
   pace: pace.default({ recoveryPgsPerSecond: 5, outAfterSeconds: 600 }),
 })

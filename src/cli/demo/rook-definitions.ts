@@ -36,6 +36,14 @@ const pool = {
   parameters: { type: 'object', ...open },
 }
 
+const deviceSelection = {
+  useAllDevices: flag,
+  deviceFilter: text,
+  devicePathFilter: text,
+  devices: { type: 'array', items: part({ name: text, fullpath: text }) },
+  config: { type: 'object', ...open },
+}
+
 const phase = { name: 'Phase', type: 'string', jsonPath: '.status.phase' }
 const age = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
 
@@ -59,7 +67,24 @@ const definitions: readonly Definition[] = [
         manageMachineDisruptionBudgets: flag,
         machineDisruptionBudgetNamespace: text,
       }),
-      storage: part({ useAllNodes: flag, useAllDevices: flag }),
+      storage: part({
+        useAllNodes: flag,
+        ...deviceSelection,
+        nodes: { type: 'array', items: part({ name: text, ...deviceSelection }, { required: ['name'] }) },
+        storageClassDeviceSets: {
+          type: 'array',
+          items: part(
+            {
+              name: text,
+              count: amount(1),
+              portable: flag,
+              encrypted: flag,
+              volumeClaimTemplates: { type: 'array', items: { type: 'object', ...open } },
+            },
+            { required: ['count', 'name', 'volumeClaimTemplates'] },
+          ),
+        },
+      }),
     },
     columns: [
       {
