@@ -16,6 +16,8 @@ type ClusterId = Pick<UpdatedCluster, 'namespace' | 'name' | 'uid'>
 type Hold = Extract<StorageClaim, { wants: 'hold' }>
 
 const mostAttempts = 3
+/** How long those who waited get to take what was given back to them: storage has to tell them first that their node may go. */
+const asideMs = 15_000
 
 /** The part that updates take in the ledger: all failure domains of a cluster, while any OSD of it is on its way. */
 export class UpdateKey {
@@ -23,6 +25,9 @@ export class UpdateKey {
   readonly #ledger: StorageLedger | undefined
   /** By the uid of the cluster. */
   readonly #held = new Map<string, { readonly epoch: number; readonly renewedAtMs: number }>()
+
+  /** By the uid of the cluster: who waited when the storage was given back. */
+  readonly #aside = new Map<string, { readonly tickets: StorageArbiter['tickets']; readonly untilMs: number }>()
 
   constructor(clock: Clock, ledger: StorageLedger | undefined) {
     this.#clock = clock
@@ -35,7 +40,7 @@ export class UpdateKey {
     const { view } = this.#ledger
     if (!view.synced) return unknown('the ledger has not been read yet')
     const ledger = parseLedger(view.get({ name: ledgerName }))
-    return ledger.known ? known(arbiterOf(ledger.value, cluster)) : ledger
+    return ledger.known ? known(this.#withThoseWhoWaited(arbiterOf(ledger.value, cluster), cluster)) : ledger
   }
 
   /**
@@ -71,10 +76,12 @@ export class UpdateKey {
     if (wants === 'keep' && held !== undefined && this.#clock.now() - held.renewedAtMs < ledger.renewMs)
       return undefined
     const epoch = held?.epoch
+    let waiting: StorageArbiter['tickets'] = []
     try {
       const left = await ledger.store.change(
         `${wants === 'release' ? 'give back' : 'renew'} storage/${cluster.namespace}/${cluster.name} for its update`,
         (now) => {
+          waiting = arbiterOf(now, cluster).tickets
           const after =
             wants === 'release' ? giveBackAfterUpdate(now, { cluster, epoch }) : renewHold(now, cluster, epoch)
           return { ledger: after.ledger, value: after.epoch }
@@ -82,6 +89,9 @@ export class UpdateKey {
         signal,
       )
       this.#note(cluster, left)
+      if (left === undefined && waiting.length > 0) {
+        this.#aside.set(cluster.uid, { tickets: waiting, untilMs: this.#clock.now() + asideMs })
+      }
       return undefined
     } catch (error) {
       if (signal.aborted) throw error
@@ -95,6 +105,18 @@ export class UpdateKey {
     const held = this.#held.get(uid)
     if (held === undefined || this.#ledger === undefined) return undefined
     return Math.max(1, Math.ceil((held.renewedAtMs + this.#ledger.renewMs - this.#clock.now()) / 1_000))
+  }
+
+  #withThoseWhoWaited(arbiter: StorageArbiter, { uid }: ClusterId): StorageArbiter {
+    const aside = this.#aside.get(uid)
+    if (aside === undefined) return arbiter
+    if (this.#clock.now() >= aside.untilMs) {
+      this.#aside.delete(uid)
+      return arbiter
+    }
+    const { own, others, tickets } = arbiter
+    const present = new Set([...own, ...others, ...tickets].map(({ requestId }) => requestId))
+    return { ...arbiter, tickets: [...tickets, ...aside.tickets.filter(({ requestId }) => !present.has(requestId))] }
   }
 
   #isHeld(arbiter: Observed<StorageArbiter>, { requestId }: Hold, { uid }: ClusterId): boolean {

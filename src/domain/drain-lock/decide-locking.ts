@@ -1,4 +1,5 @@
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
+import { isUpdateRequest } from '../osd-update/update-claim.ts'
 import {
   appLockBlockers,
   budgetBlocker,
@@ -88,7 +89,7 @@ function judge(view: DisruptionView, { budget, pods }: BudgetLock): HoldJudgemen
 
 /** Nothing is held: everything is asked for at once, as soon as nothing but the ledger could say no. */
 function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecision {
-  const { ticket, request } = view
+  const { request } = view
   const { node, plan } = planned
   const { warnings } = plan
   const marked = markedBudgets(view)
@@ -116,11 +117,9 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
   const inTheWay = holdersInTheWay(view, plan.leaves)
   const blockedBy = [...blockersOutside(view, planned), ...(view.breaksGlass ? [] : blockersFrom(view, inTheWay))]
   if (blockedBy.length > 0) {
-    // A place in the queue would hold others up for as long as something else holds us up.
-    const steps: DisruptionStep[] = ticket === undefined ? [] : [{ step: 'withdraw' }]
     return wait(view, {
       record: waiting,
-      steps,
+      steps: blockedBy.every((blocker) => isByUpdate(view, blocker)) ? queueSteps(view, claims) : leaveSteps(view),
       blockedBy: [...blockedBy, ...blockersFrom(view, obstacles)],
       warnings,
     })
@@ -129,11 +128,29 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
     return breakGlass(view, planned, { claims, found: [...obstacles, ...inTheWay] })
   }
   if (obstacles.length > 0) {
-    const steps: DisruptionStep[] = hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }]
+    const steps = queueSteps(view, claims)
     return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings })
   }
   const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} asked for, all or none, for ${request.name}.`
   return goOn(view, { reason: 'LocksAsked', explanation, record: waiting, steps: [{ step: 'take', claims }], warnings })
+}
+
+function queueSteps(view: DisruptionView, claims: readonly Claim[]): DisruptionStep[] {
+  return hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }]
+}
+
+/** A place in the queue would hold others up for as long as something else holds us up. */
+function leaveSteps({ ticket }: DisruptionView): DisruptionStep[] {
+  return ticket === undefined ? [] : [{ step: 'withdraw' }]
+}
+
+/**
+ * Storage says no while its OSDs are updated: that is the doing of the very holder that is waited for. An update lets nobody in before
+ * it ends unless somebody stands in the queue, and can take hours.
+ */
+function isByUpdate({ ledger }: DisruptionView, { object, reason }: DisruptionBlocker): boolean {
+  if (reason !== 'StorageNeedsNode' && reason !== 'SafetyUnknown') return false
+  return ledger.entries.some(({ key, requestId }) => key === object && isUpdateRequest(requestId))
 }
 
 /** Keys are held: lock every budget, look again, write the intent. Whatever does not hold gives everything back. */

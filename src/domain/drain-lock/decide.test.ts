@@ -141,6 +141,21 @@ table('before anything is held', {
       steps: ['withdraw'],
     }),
   },
+  'storage that cannot spare the node because its OSDs are updated is queued for: an update of hours would let nobody in':
+    {
+      given: {
+        pods: [job0],
+        storage: [{ ...ceph, mayGo: known({ allowed: false, explanation: 'PG 1.1b would be lost.' }) }],
+        ledger: ledgerOf(entry(ceph.key, { requestId: 'osd-update/C1', holder: other, scope: '', state: 'Acting' })),
+      },
+      then: waiting('StorageNeedsNode', 'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a', {
+        blockedBy: [
+          'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a',
+          `storage/rook-ceph/main: HeldByRequest, ${other}`,
+        ],
+        steps: ['take node/node-a, storage/rook-ceph/main in zone-a'],
+      }),
+    },
   'storage that nobody knows of is waited for': {
     given: { storage: [{ ...ceph, mayGo: unknown('Ceph is silent') }] },
     then: waiting('SafetyUnknown', 'storage/rook-ceph/main: SafetyUnknown, failure domain zone-a'),
