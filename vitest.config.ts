@@ -8,6 +8,7 @@ export default defineConfig({
       'test/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',
+      'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
     ],
     setupFiles: ['test/seed-properties.ts'],
