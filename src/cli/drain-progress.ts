@@ -1,6 +1,6 @@
 import type { DisruptionAnswer, DisruptionObstacle } from '../domain/explain/explain-disruption.ts'
 import { ageText } from './age.ts'
-import { listText } from './explain-text.ts'
+import { listText } from './list-text.ts'
 import type { Paint } from './terminal.ts'
 
 /** What is new since the last look, a line for each thing. */

@@ -1,6 +1,6 @@
 import { isSaid, obstacleText } from './drain-progress.ts'
 import type { DrainOutcome, DrainResult } from './drain-result.ts'
-import { listText } from './explain-text.ts'
+import { listText } from './list-text.ts'
 import type { Paint } from './terminal.ts'
 
 const words: Record<DrainOutcome, readonly ['green' | 'yellow' | 'red', string]> = {

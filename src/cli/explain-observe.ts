@@ -9,6 +9,7 @@ import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
 import { explainMachine, type MachineExplanation } from '../domain/explain/explain-machine.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
+import type { OsdExplanation, UpdateExplanation } from '../domain/explain/explain-osd-update.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
@@ -22,6 +23,7 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
+import { explainNamedCluster, explainNamedOsd, osdUpdateField } from './explain-update.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
 import { type FencingQuestion, findMachine, observeFencing } from './observe-fencing.ts'
@@ -37,6 +39,8 @@ export type Explained = (
   | ({ readonly kind: 'pdb' } & BudgetExplanation)
   | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
   | ({ readonly kind: 'machine' } & MachineExplanation)
+  | ({ readonly kind: 'osd' } & OsdExplanation)
+  | ({ readonly kind: 'cephcluster' } & UpdateExplanation)
 ) & {
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
@@ -62,6 +66,11 @@ export function explainSubject(subject: Subject, question: Question): Promise<Ex
       return explainNamedPod(subject, question)
     case 'machine':
       return explainNamedMachine(subject, question)
+    case 'osd':
+    case 'deployment':
+      return explainNamedOsd(subject, question)
+    case 'cephcluster':
+      return explainNamedCluster(subject, question)
     default:
       return explainNamedBudget(subject, question)
   }
@@ -112,8 +121,12 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
   const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined, longhorn }
   const rehearsal = await rehearsalFor([pod], place, question, unheld)
   const guards = { pods: peers, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
-  const explanation = { ...explainPod({ pod, ...guards }), ...(await longhornField(longhorn, guarding, question)) }
-  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
+  const explanation = {
+    ...explainPod({ pod, ...guards }),
+    ...(await longhornField(longhorn, guarding, question)),
+    ...(await osdUpdateField(pod, question, unheld)),
+  }
+  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...new Set([...notSeen, ...unheld])] }
 }
 
 async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {

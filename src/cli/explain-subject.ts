@@ -6,6 +6,9 @@ export type Subject =
   | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'pdb'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'machine'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'cephcluster'; readonly namespace: string; readonly name: string }
+  /** Of an OSD the name is its id; the Deployment is that of an OSD. */
+  | { readonly kind: 'osd' | 'deployment'; readonly namespace: string; readonly name: string }
 
 const aliases: Readonly<Record<string, Subject['kind']>> = {
   node: 'node',
@@ -20,14 +23,24 @@ const aliases: Readonly<Record<string, Subject['kind']>> = {
   poddisruptionbudgets: 'pdb',
   machine: 'machine',
   machines: 'machine',
+  cephcluster: 'cephcluster',
+  cephclusters: 'cephcluster',
+  deployment: 'deployment',
+  deployments: 'deployment',
+  deploy: 'deployment',
+  osd: 'osd',
+  osds: 'osd',
   nodedisruption: 'nodedisruption',
   nodedisruptions: 'nodedisruption',
   nd: 'nodedisruption',
 }
-const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME or nodedisruption/NAME'
+export const subjectForms =
+  'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME, nodedisruption/NAME, cephcluster/NAMESPACE/NAME or osd/NAMESPACE/ID'
+const namespaced = ['pod', 'pdb', 'machine', 'cephcluster', 'deployment', 'osd'] as const
 
 /**
- * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `machine/NS/M`, `nodedisruption/R` or `nd/R`, and nothing else.
+ * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `machine/NS/M`, `cephcluster/NS/C`, `deployment/NS/D`, `osd/NS/ID`, `nodedisruption/R` or
+ * `nd/R`, and nothing else.
  *
  * @throws CofferdamError USAGE whose hint is the form that was most likely meant
  */
@@ -38,12 +51,13 @@ export function parseSubject(words: readonly string[], namespace: string | undef
     if (kind === 'node' && parts.length === 2) return { kind, name: first }
     if ((kind === 'nodedisruption' || kind === 'nd') && parts.length === 2)
       return { kind: 'nodedisruption', name: first }
-    if ((kind === 'pod' || kind === 'pdb' || kind === 'machine') && parts.length === 3)
-      return { kind, namespace: first, name: second }
+    const known = namespaced.find((one) => one === kind)
+    if (known !== undefined && parts.length === 3 && (known !== 'osd' || /^\d{1,9}$/.test(second)))
+      return { kind: known, namespace: first, name: second }
   }
   const meant = closestForm(parts, namespace)
   const hint = meant === undefined ? {} : { hint: `cofferdam explain ${meant}` }
-  throw new CofferdamError('USAGE', `"${words.join(' ')}" is not ${forms}`, hint)
+  throw new CofferdamError('USAGE', `"${words.join(' ')}" is not ${subjectForms}`, hint)
 }
 
 function closestForm(parts: readonly string[], namespace: string | undefined): string | undefined {
@@ -53,6 +67,10 @@ function closestForm(parts: readonly string[], namespace: string | undefined): s
   if (kind === 'node' || kind === 'nodedisruption') return names.length === 1 ? `${kind}/${names[0]}` : undefined
   if (kind !== undefined) {
     const [first, second] = names.length === 1 ? [namespace ?? 'NAMESPACE', names[0]] : names
+    if (kind === 'osd' && !/^\d{1,9}$/.test(second ?? '')) {
+      const id = /^osd\.(\d{1,9})$/.exec(second ?? '')?.[1]
+      return id === undefined ? undefined : `osd/${first}/${id}`
+    }
     return first === undefined || second === undefined || names.length > 2 ? undefined : `${kind}/${first}/${second}`
   }
   return parts.length === 1 && word !== '' ? `node/${word}` : undefined

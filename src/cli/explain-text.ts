@@ -1,5 +1,6 @@
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import type { MachineExplanation } from '../domain/explain/explain-machine.ts'
+import type { OsdUpdateAnswer } from '../domain/explain/explain-osd-update.ts'
 import type {
   Blocker,
   BudgetExplanation,
@@ -15,6 +16,9 @@ import { longhornLines } from '../domain/explain/longhorn-text.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
 import { fencingLines } from './fencing-text.ts'
+import { listText } from './list-text.ts'
+import { osdUpdateLines, osdUpdateWord } from './osd-update-text.ts'
+import { updateDetails, updateHeadline } from './status-update-text.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
 
@@ -27,9 +31,9 @@ interface Style {
 export function renderExplained(explained: Explained, paint: Paint): string {
   const { object, mayGo, summary, blockers, notSeen } = explained
   const style: Style = { paint, now: explained.observedAt }
-  const verdict = mayGo ? paint('green', 'free') : paint('red', 'blocked')
+  const verdict = paint(mayGo ? 'green' : 'red', verdictOf(explained))
   return [
-    `${paint('bold', object)}  ${verdict}: ${summary}`,
+    `${paint('bold', object)}  ${verdict}: ${explained.kind === 'cephcluster' ? updateHeadline(explained.update, style.now, paint) : summary}`,
     ...detailsOf(explained, style),
     ...alike(blockers).map((group) => renderBlockers(group, style)),
     ...tablesOf(explained, style),
@@ -38,13 +42,29 @@ export function renderExplained(explained: Explained, paint: Paint): string {
   ].join('\n\n')
 }
 
+function verdictOf(explained: Explained): string {
+  if (explained.kind === 'osd') return osdUpdateWord(explained.osdUpdate)
+  if (explained.kind === 'cephcluster') return explained.mayGo ? 'update' : 'update held'
+  return explained.mayGo ? 'free' : 'blocked'
+}
+
 function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
   if (explained.kind === 'pdb') return [renderFacts([...budgetFacts(explained), ...longhornFacts(explained)])]
   if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
   if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
+  if (explained.kind === 'osd') return osdFacts(explained.osdUpdate, style)
+  if (explained.kind === 'cephcluster') {
+    const lines = updateDetails(explained.update, style.now, style.paint)
+    return lines.length === 0 ? [] : [renderFacts(some('update', lines))]
+  }
   const { reason, explanation, node } = explained.pod
-  const place = [...(node === undefined ? [] : [['node', node] as Fact]), ...longhornFacts(explained)]
+  const { osdUpdate } = explained
+  const place = [
+    ...(node === undefined ? [] : [['node', node] as Fact]),
+    ...longhornFacts(explained),
+    ...(osdUpdate === undefined ? [] : some('update', osdUpdateLines(osdUpdate, style.now))),
+  ]
   if (explained.blockers.length > 0) return place.length === 0 ? [] : [renderFacts(place)]
   return [renderFacts([['why', `${explanation} (${reason})`], ...place])]
 }
@@ -77,6 +97,18 @@ function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): 
 
 function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
   return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
+}
+
+/** What the verdict has not said. */
+function osdFacts({ cluster, reason, since, wayOut, state }: OsdUpdateAnswer, { now }: Style): string[] {
+  const age = ageText(since, now)
+  const facts: Fact[] = [
+    ['cluster', cluster],
+    ...(reason === undefined || state === 'done' ? [] : [['update', reason] as Fact]),
+    ...(age === undefined ? [] : [['since', `${since}, ${age} ago`] as Fact]),
+    ...(wayOut === undefined ? [] : [['to do', wayOut] as Fact]),
+  ]
+  return [renderFacts(facts)]
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
@@ -187,13 +219,8 @@ function linesOf(lines: readonly string[]): string[] {
 
 const shownAtMost = 5
 
-export function listText(names: readonly string[]): string {
-  const more = names.length - shownAtMost
-  return more <= 0 ? names.join(', ') : `${names.slice(0, shownAtMost).join(', ')} and ${more} more`
-}
-
 function tablesOf(explained: Explained, style: Style): string[] {
-  if (explained.kind === 'pod' || explained.kind === 'nodedisruption' || explained.kind === 'machine') return []
+  if (explained.kind !== 'node' && explained.kind !== 'pdb') return []
   if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
   const { pods, mayGo, command } = explained
   const leavers = pods.some(({ verdict }) => verdict !== 'stays')

@@ -233,7 +233,8 @@ describe('explain of what is not there ends with 1 and names it', () => {
 })
 
 describe('explain that is not understood ends with 2 and shows the closest form', () => {
-  const forms = 'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME or nodedisruption/NAME'
+  const forms =
+    'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME, nodedisruption/NAME, cephcluster/NAMESPACE/NAME or osd/NAMESPACE/ID'
   const cases: Record<string, { given: string[]; says: string }> = {
     'two words instead of one': {
       given: ['node', 'worker-a1'],
@@ -254,6 +255,14 @@ describe('explain that is not understood ends with 2 and shows the closest form'
     'a budget without its namespace': {
       given: ['pdb', 'web'],
       says: `error: "pdb web" is not ${forms}\nhint: cofferdam explain pdb/NAMESPACE/web\n`,
+    },
+    'an OSD as Ceph calls it': {
+      given: ['osd/rook-ceph/osd.4'],
+      says: `error: "osd/rook-ceph/osd.4" is not ${forms}\nhint: cofferdam explain osd/rook-ceph/4\n`,
+    },
+    'an OSD without its namespace': {
+      given: ['osd/4'],
+      says: `error: "osd/4" is not ${forms}\nhint: cofferdam explain osd/NAMESPACE/4\n`,
     },
     'something else altogether': {
       given: ['service/shop/web'],

@@ -1,8 +1,18 @@
-import { configMaps, deployments } from '../api/resources.ts'
-import { type CephCluster, cephClusters } from '../api/rook.ts'
+import type { Deployment } from '../api/apps.ts'
+import type { Node } from '../api/core.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { configMaps, deployments, jobs, nodes, pods } from '../api/resources.ts'
+import { cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
+import { persistentVolumeClaims } from '../api/storage.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
-import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
+import { claimLabels } from '../domain/osd-update/growth-places.ts'
+import { growthMode, growthSnapshotOf, prepareApp } from '../domain/osd-update/growth-snapshot.ts'
+import { deviceClassLabel, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
+import type { UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { updateModeOf } from '../domain/osd-update/update-mode.ts'
 import { updateRecordName } from '../domain/osd-update/update-record.ts'
 import { parseUpdateReport } from '../domain/osd-update/update-report.ts'
@@ -14,42 +24,101 @@ import type { OperatorStatus } from './observe-operator.ts'
 export interface UpdateQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly clock: Clock
-  readonly operator: OperatorStatus
+  readonly operator: (notSeen: string[]) => Promise<OperatorStatus>
+  /** Of the clusters that are asked about; undefined: all. */
+  readonly namespace?: string
   readonly signal: AbortSignal
 }
 
-/** What is on record about the updates of every Ceph cluster, and what its OSDs say. Missing rights are told, not fatal. */
+const osdSelector = 'app=rook-ceph-osd'
+
+/** What is on record about the updates of Ceph clusters, and what their OSDs say. Missing rights are told, not fatal. */
 export async function observeUpdates(question: UpdateQuestion, notSeen: string[]): Promise<readonly SeenUpdate[]> {
-  const { api, signal } = question
-  const clusters = await ifAllowed('cephclusters.ceph.rook.io', notSeen, () => api.list(cephClusters, { signal }))
-  const owned = (clusters?.items ?? []).filter(({ spec }) => spec?.external?.enable !== true)
+  const { namespace } = question
+  const read = readerOf(question, notSeen)
+  const clusters = (await read(cephClusters, namespace === undefined ? {} : { namespace })) ?? []
+  const owned = clusters.filter(({ spec }) => spec?.external?.enable !== true)
   if (owned.length === 0) return []
-  const rook = await ifAllowed('deployments.apps', notSeen, () =>
-    api.list(deployments, { labelSelector: rookOperatorSelector, signal }),
+  const [operator, rook, machines] = await Promise.all([
+    question.operator(notSeen),
+    read(deployments, { labelSelector: rookOperatorSelector }),
+    read(nodes),
+  ])
+  const besideRook = rook?.some(({ spec }) => (spec.replicas ?? 1) > 0)
+  return Promise.all(
+    owned.map((cluster) => {
+      const mode = besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook })
+      return observeUpdate({ cluster, mode, machines, isAttended: operator.isRunning }, question, notSeen)
+    }),
   )
-  const besideRook = rook?.items.some(({ spec }) => (spec.replicas ?? 1) > 0)
-  return Promise.all(owned.map((cluster) => observeUpdate({ cluster, besideRook }, question, notSeen)))
 }
 
-async function observeUpdate(
-  { cluster, besideRook }: { readonly cluster: CephCluster; readonly besideRook: boolean | undefined },
-  { api, clock, operator, signal }: UpdateQuestion,
-  notSeen: string[],
-): Promise<SeenUpdate> {
+interface Place extends Pick<SeenUpdate, 'cluster' | 'mode' | 'isAttended'> {
+  readonly machines: readonly Node[] | undefined
+}
+
+async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: string[]): Promise<SeenUpdate> {
+  const { api, clock, signal } = question
+  const { cluster, mode, isAttended } = place
   const { namespace = '', name } = cluster.metadata
   const key = { namespace, name: updateRecordName({ name }) }
-  const [record, osds] = await Promise.all([
+  const read = readerOf(question, notSeen)
+  const restartAskedMs = parseRestartRequest(cluster, clock.now()).dueMs
+  const [record, osds, osdPods] = await Promise.all([
     ifAllowed(`configmap ${namespace}/${key.name}`, notSeen, () => api.get(configMaps, key, { signal })),
-    ifAllowed(`deployments.apps of ${namespace}`, notSeen, () =>
-      api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd', signal }),
-    ),
+    read(deployments, { namespace, labelSelector: osdSelector }),
+    restartAskedMs === undefined ? [] : read(pods, { namespace, labelSelector: osdSelector }),
   ])
+  const classes = new Map(place.machines?.map(({ metadata }) => [metadata.name, metadata.labels?.[deviceClassLabel]]))
+  const parse = (mode: UpdatedCluster['mode'], own: readonly Deployment[]): readonly UpdatableOsd[] =>
+    parseUpdateObjects({
+      deployments: own,
+      pods: osdPods ?? [],
+      cluster,
+      restartAskedMs,
+      isBesideRook: mode === 'beside-rook',
+      deviceClassOfNode: (node) => classes.get(node),
+    }).osds
   return {
     cluster,
-    mode: besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook }),
+    mode,
     report: record && parseUpdateReport(record, clock.now()),
-    osds: osds && parseUpdateObjects({ deployments: osds.items, pods: [], cluster }).osds,
-    growth: undefined,
-    isAttended: operator.isRunning,
+    osds: mode === undefined || osds === undefined || osdPods === undefined ? undefined : parse(mode, osds),
+    growth: mode === 'own' && osds !== undefined ? await observeGrowth(place, osds, read) : undefined,
+    isAttended,
+  }
+}
+
+/** Undefined where OSDs are not added by us, or where something that counts may not be read. */
+async function observeGrowth(
+  { cluster, machines }: Place,
+  osds: readonly Deployment[],
+  read: Read,
+): Promise<GrowthDecision | undefined> {
+  if (!growthMode(cluster, { besideRook: false }).isOn) return undefined
+  const { namespace = '' } = cluster.metadata
+  const hasSets = (cluster.spec?.storage?.storageClassDeviceSets ?? []).length > 0
+  const [prepareJobs, statuses, claims] = await Promise.all([
+    read(jobs, { namespace, labelSelector: `app=${prepareApp}` }),
+    read(configMaps, { namespace, labelSelector: osdSelector }),
+    hasSets ? read(persistentVolumeClaims, { namespace, labelSelector: claimLabels.set }) : [],
+  ])
+  if (machines === undefined || prepareJobs === undefined || statuses === undefined || claims === undefined)
+    return undefined
+  const objects = { nodes: machines, jobs: prepareJobs, configMaps: statuses, claims }
+  return decideGrowth(growthSnapshotOf({ cluster, deployments: osds, ...objects }))
+}
+
+type Read = <T extends KubeObject>(
+  type: ResourceType<T>,
+  query?: { readonly namespace?: string; readonly labelSelector?: string },
+) => Promise<readonly T[] | undefined>
+
+function readerOf({ api, signal }: UpdateQuestion, notSeen: string[]): Read {
+  return async (type, query = {}) => {
+    // Each list listens to its signal, and Node.js warns of more than ten on one.
+    const options = { ...query, signal: AbortSignal.any([signal]) }
+    const what = type.group === '' ? type.plural : `${type.plural}.${type.group}`
+    return (await ifAllowed(what, notSeen, () => api.list(type, options)))?.items
   }
 }

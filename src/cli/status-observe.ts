@@ -75,7 +75,9 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
   const asked = { ...question, operator: async () => operator, storage: seen.storage, ledger: holds.ledger }
   const view = await observeFencing(asked, notSeen)
   const fencing = view && summarizeFencing(view)
-  const osdUpdates = (await observeUpdates({ api, clock, operator, signal }, unseen)).map(summarizeUpdate)
+  const osdUpdates = (await observeUpdates({ api, clock, operator: async () => operator, signal }, unseen)).map(
+    summarizeUpdate,
+  )
   notSeen.push(...unseen)
   const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
   const locks = summary.locks.filter(isAsked)

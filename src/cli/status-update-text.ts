@@ -2,63 +2,65 @@ import type { FailedOsd, GrowthSummary, UpdateSummary } from '../domain/explain/
 import { idRanges } from '../domain/osd-update/id-ranges.ts'
 import type { Reason } from '../domain/reasons.ts'
 import { ageText } from './age.ts'
-import { listText } from './explain-text.ts'
+import { listText } from './list-text.ts'
 import type { Paint } from './terminal.ts'
 
 const linesShown = 3
 
 /** What the update of one cluster's OSDs is about, then a line for each thing that is worth one. */
 export function updateStatusLines(summary: UpdateSummary, now: string, paint: Paint): string[] {
-  const { progress, failed, frozen, growth } = summary
-  const isGrowing = growth !== undefined && growth.awaited.length + growth.adding.length + growth.failed.length > 0
+  const mode = summary.mode === 'beside-rook' ? ' (beside Rook: restarts only on request)' : ''
+  return [`${summary.cluster}${mode}: ${updateHeadline(summary, now, paint)}`, ...updateDetails(summary, now, paint)]
+}
+
+/** How far it is, and why not farther. */
+export function updateHeadline(summary: UpdateSummary, now: string, paint: Paint): string {
+  const { reason, explanation, frozen } = summary
+  if (reason === undefined || reason === 'OsdsUpToDate' || reason === 'OsdUpdateOff')
+    return restText(summary, now, paint)
+  const colour = (colours as Readonly<Record<string, 'red'>>)[reason] ?? 'cyan'
+  const isMoving = movingReasons.includes(reason)
+  const age = ageText(frozen?.since ?? (isMoving ? summary.startedAt : undefined), now)
+  const told = isMoving ? paceText(summary) : explanation
+  return `${paint(colour, reason)}${age === undefined ? '' : ` for ${age}`}: ${told}`
+}
+
+export function updateDetails(summary: UpdateSummary, now: string, paint: Paint): string[] {
+  const { failed, frozen, growth } = summary
   return [
-    headline(summary, now, paint),
     ...(summary.isAttended === false && isUnderWay(summary) ? ['this may be old: no operator is running'] : []),
-    ...(progress === undefined || !isUnderWay(summary) ? [] : countLines(summary, paint)),
+    ...(isUnderWay(summary) ? countLines(summary, paint) : []),
     ...(frozen === undefined ? [] : [`what to do: ${frozen.wayOut}`]),
     ...failedLines(
       failed.filter(({ osd }) => osd !== frozen?.osd),
       { now, paint },
     ),
     ...blockedLines(summary, paint),
-    ...(isGrowing ? growthLines(growth, paint) : []),
+    ...(growth === undefined ? [] : growthLines(growth, paint)),
   ]
 }
 
-const toldByCounts: readonly (string | undefined)[] = ['OsdsUpdating'] satisfies readonly Reason[]
-const colours = { OsdsUpToDate: 'green', OsdUpdateFrozen: 'red', OsdUpdateFailed: 'red', UpdateRecordUnreadable: 'red' }
-
-function headline(summary: UpdateSummary, now: string, paint: Paint): string {
-  const { cluster, reason, explanation, frozen } = summary
-  const mode = summary.mode === 'beside-rook' ? ' (beside Rook: restarts only on request)' : ''
-  if (reason === undefined || reason === 'OsdsUpToDate' || reason === 'OsdUpdateOff') {
-    return `${cluster}${mode}: ${restText(summary, now, paint)}`
-  }
-  const colour = (colours as Readonly<Record<string, 'red'>>)[reason] ?? 'cyan'
-  const age = ageText(frozen?.since ?? (isUnderWay(summary) ? summary.startedAt : undefined), now)
-  const told = toldByCounts.includes(reason) ? paceText(summary) : explanation
-  return `${cluster}${mode}: ${paint(colour, reason)}${age === undefined ? '' : ` for ${age}`}: ${told}`
-}
+/** Told by figures, and with an estimate. */
+const movingReasons: readonly string[] = ['OsdsUpdating'] satisfies readonly Reason[]
+const colours = { OsdUpdateFrozen: 'red', OsdUpdateFailed: 'red', UpdateRecordUnreadable: 'red' }
 
 /** When nothing is under way. */
 function restText(summary: UpdateSummary, now: string, paint: Paint): string {
-  const { reason, outdated = 0, progress, updated, startedAt, endedAt } = summary
+  const { reason, osds, outdated = 0, progress, updated, startedAt, endedAt } = summary
   if (summary.mode === 'off') return 'updates of OSDs are switched off'
   if (outdated > 0) {
-    const few = outdated === 1 ? '1 OSD differs' : `${outdated} OSDs differ`
+    const few = outdated === 1 ? '1 OSD needs an update' : `${outdated} OSDs need an update`
     const nobody = summary.isAttended === false ? ', and no operator is running' : '; nothing has begun yet'
-    return `${paint('yellow', few)} from what the CephCluster says${nobody}`
+    return `${paint('yellow', few)}${nobody}`
   }
-  if (reason === undefined) return 'no update is on record'
+  if (reason === undefined && osds === undefined) return 'nothing is on record about an update'
   const ended = ageText(endedAt, now)
   const took = startedAt === undefined || endedAt === undefined ? undefined : ageText(startedAt, endedAt)
-  const left = progress === undefined ? 0 : progress.total - progress.done
-  const all = progress === undefined ? 'all OSDs' : `all ${progress.total} OSDs`
-  const news =
-    updated === 0 || ended === undefined || took === undefined
-      ? ''
-      : `; ${updated} were updated in ${took}, ${ended} ago`
-  return left > 0 ? `${summary.explanation}${news}` : `${paint('green', `${all} up to date`)}${news}`
+  const isTold = updated > 0 && ended !== undefined && took !== undefined
+  const news = isTold ? `; ${updated} were updated in ${took}, ${ended} ago` : ''
+  if (progress !== undefined && progress.total > progress.done) return `${summary.explanation}${news}`
+  const all = progress?.total ?? osds
+  return `${paint('green', `all ${all === undefined ? '' : `${all} `}OSDs up to date`)}${news}`
 }
 
 function isUnderWay({ reason, progress }: UpdateSummary): boolean {
@@ -71,17 +73,13 @@ function paceText({ progress, secondsLeft, explanation }: UpdateSummary): string
   return `${progress.done} of ${progress.total} OSDs done${left}`
 }
 
-function countLines({ progress, reason, secondsLeft }: UpdateSummary, paint: Paint): string[] {
+function countLines({ progress, reason = '' }: UpdateSummary, paint: Paint): string[] {
   if (progress === undefined) return []
   const { total, done, running, waiting, roundsLeft, lowerBound } = progress
-  const isTold = toldByCounts.includes(reason)
-  const pace = isTold || secondsLeft === undefined ? '' : `, about ${ageOf(secondsLeft)} at the pace so far`
-  const rounds =
-    roundsLeft === 0
-      ? ''
-      : `; about ${roundsLeft === 1 ? '1 round' : `${roundsLeft} rounds`} left${roundsLeft > lowerBound && lowerBound > 0 ? `, ${lowerBound} at least` : ''}`
+  const least = roundsLeft > lowerBound && lowerBound > 0 ? `, ${lowerBound} at least` : ''
+  const rounds = roundsLeft === 0 ? '' : `; about ${roundsLeft === 1 ? '1 round' : `${roundsLeft} rounds`} left${least}`
   return [
-    ...(isTold ? [] : [`${done} of ${total} OSDs done${pace}`]),
+    ...(movingReasons.includes(reason) ? [] : [`${done} of ${total} OSDs done`]),
     ...(running.length === 0 ? [] : [`on the way: ${paint('cyan', `osd ${idRanges(running)}`)}`]),
     ...(waiting === 0 ? [] : [`${waiting === 1 ? '1 waits' : `${waiting} wait`}${rounds}`]),
   ]
@@ -111,11 +109,12 @@ function failedLines(
   return first === undefined ? [] : [...shortened(lines), `what to do: ${first.wayOut}`]
 }
 
-function growthLines({ awaited, failed, adding }: GrowthSummary, paint: Paint): string[] {
+function growthLines({ awaited, failed, unusable, adding }: GrowthSummary, paint: Paint): string[] {
   return [
     ...(awaited.length === 0 ? [] : [`new disks are looked for on ${listText(awaited)}`]),
     ...(adding.length === 0 ? [] : [`being added: ${paint('cyan', `osd ${idRanges(adding)}`)}`]),
     ...shortened(failed.map(({ place, why }) => `${paint('red', 'no OSDs from')} ${place}: ${why}`)),
+    ...shortened(unusable.map(({ place, why }) => `${paint('yellow', 'not looked at:')} ${place}: ${why}`)),
   ]
 }
 

@@ -1,4 +1,5 @@
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
+import { isUpdateRequest } from '../osd-update/update-claim.ts'
 import type { Reason } from '../reasons.ts'
 import type { DisruptionBlocker } from './decision.ts'
 import type { DisruptionView, HeldKeys } from './disruption-view.ts'
@@ -75,9 +76,12 @@ export function obstacleBlocker(view: DisruptionView, obstacle: Obstacle | Ledge
     holder: holder === '' ? `request ${requestId}` : holder,
     since: since === '' ? waitingSince(view) : since,
     reason: state === 'Waiting' ? 'EarlierRequest' : 'HeldByRequest',
-    wayOut: waysOut[state],
+    wayOut: isUpdateRequest(requestId) ? updateWayOut : waysOut[state],
   }
 }
+
+const updateWayOut =
+  'OSDs are being updated: it is free when those on their way are back and all data is clean, and no other one starts before.'
 
 const waysOut = {
   Waiting: 'It comes first; delete its NodeDisruption if it is not wanted any more.',

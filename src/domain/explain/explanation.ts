@@ -1,5 +1,6 @@
 import type { DrainDecision } from '../drain-detection/decide.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
+import type { OsdUpdateAnswer } from './explain-osd-update.ts'
 import type { StayAnswer } from './explain-stay.ts'
 import type { FencingAnswer } from './fencing-answer.ts'
 import type { HoldAnswer } from './hold-view.ts'
@@ -123,6 +124,8 @@ export interface NodeExplanation extends Explanation {
 
 export interface PodExplanation extends Explanation {
   readonly pod: PodAnswer
+  /** Of an OSD's pod: how far its update is. */
+  readonly osdUpdate?: OsdUpdateAnswer
 }
 
 export interface BudgetExplanation extends Explanation {

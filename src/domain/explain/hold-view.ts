@@ -5,6 +5,7 @@ import { budgetKey } from '../drain-lock/claims.ts'
 import type { Ledger } from '../drain-lock/ledger.ts'
 import { type AnnotatedBudget, lockableBudget } from '../eviction-guard/app-locks.ts'
 import type { Observed } from '../observed.ts'
+import { isUpdateRequest } from '../osd-update/update-claim.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 
 /** Who holds what, as far as locks go. */
@@ -70,13 +71,13 @@ export function explainHolds(view: HoldView, isAsked: (key: string) => boolean):
   const tickets = ledger.known ? ledger.value.tickets : []
   return [
     ...held.map(
-      ({ key, scope, state, holder, since }): HoldAnswer => ({
+      ({ key, scope, state, holder, since, requestId }): HoldAnswer => ({
         key,
         ...(scope === '' ? {} : { scope }),
         state,
         holder,
         since,
-        ...words[state],
+        ...(isUpdateRequest(requestId) ? updateWords[state] : words[state]),
         override: breakGlassText,
       }),
     ),
@@ -114,6 +115,18 @@ const words = {
   Orphaned: {
     says: 'held it and is gone: the key counts until what it did has ended',
     ends: 'the node Ready again or deleted, its pods ready, storage clean',
+  },
+} as const
+
+const updateWords = {
+  ...words,
+  Acting: {
+    says: 'holds it while OSDs are on their way',
+    ends: 'those OSDs back and all data clean; whoever waits for it then comes before the next OSDs',
+  },
+  Orphaned: {
+    says: 'held it and is gone: the key counts until its OSDs are back',
+    ends: 'the next operator, which carries the update on',
   },
 } as const
 

@@ -22,7 +22,9 @@ export interface UpdateSummary {
   readonly endedAt?: string
   /** How many were updated since the CephCluster changed last. */
   readonly updated: number
-  /** OSDs whose Deployment is not what the CephCluster says, right now; left out where they are not ours or cannot be seen. */
+  /** OSDs that have a Deployment, right now; left out where they cannot be seen. */
+  readonly osds?: number
+  /** OSDs that are not what the CephCluster says, right now; left out where that cannot be seen. */
   readonly outdated?: number
   /** Ids of what is known not to start, and why; the first of many. */
   readonly blocked: UpdateReport['blocked']
@@ -45,6 +47,8 @@ export interface GrowthSummary {
   /** Nodes and volume claims whose disks are being looked at. */
   readonly awaited: readonly string[]
   readonly failed: readonly { readonly place: string; readonly why: string }[]
+  /** Those that cannot be looked at now. */
+  readonly unusable: readonly { readonly place: string; readonly why: string }[]
   /** Ids of OSDs that are about to get their Deployment. */
   readonly adding: readonly number[]
 }
@@ -54,7 +58,7 @@ export interface SeenUpdate {
   readonly mode: UpdatedCluster['mode'] | undefined
   readonly report: UpdateReport | undefined
   /** Undefined where they may not be read. */
-  readonly osds: readonly Pick<UpdatableOsd, 'id' | 'needsUpdate' | 'leftAlone'>[] | undefined
+  readonly osds: readonly UpdatableOsd[] | undefined
   readonly growth: GrowthDecision | undefined
   readonly isAttended: boolean | undefined
 }
@@ -62,7 +66,7 @@ export interface SeenUpdate {
 export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttended }: SeenUpdate): UpdateSummary {
   const { namespace = '', name } = cluster.metadata
   const outdated =
-    mode === 'own' ? osds?.filter(({ needsUpdate, leftAlone }) => needsUpdate && leftAlone === undefined) : undefined
+    mode !== 'off' ? osds?.filter(({ needsUpdate, leftAlone }) => needsUpdate && leftAlone === undefined) : undefined
   const failure = failureIn(namespace)
   return {
     cluster: `${namespace}/${name}`,
@@ -74,6 +78,7 @@ export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttende
     ...timeField('startedAt', report?.startedMs),
     ...timeField('endedAt', report?.lastEndedMs),
     updated: report?.done ?? 0,
+    ...(osds !== undefined && { osds: osds.length }),
     ...(outdated !== undefined && { outdated: outdated.length }),
     blocked: report?.blocked ?? [],
     failed: (report?.failed ?? []).map((each) => failure(each, false)),
@@ -83,12 +88,8 @@ export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttende
   }
 }
 
-const calm: readonly (string | undefined)[] = [
-  'OsdsUpToDate',
-  'OsdUpdateOff',
-  'ClusterDeleted',
-  undefined,
-] satisfies readonly (Reason | undefined)[]
+const calmReasons: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
+const calm: readonly (string | undefined)[] = [...calmReasons, undefined]
 
 /** So long it is told that an update ended. */
 const newsMs = 3_600_000
@@ -99,13 +100,27 @@ export function isUpdateNews(summary: UpdateSummary, nowMs: number): boolean {
   if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true
   if ((progress?.running.length ?? 0) > 0 || (progress?.blocked ?? blocked.length) > 0) return true
   if (summary.mode !== 'off' && outdated > 0) return true
-  if (growth !== undefined && growth.awaited.length + growth.failed.length + growth.adding.length > 0) return true
+  if (growth !== undefined && isGrowthNews(growth)) return true
   const endedMs = parseRfc3339(endedAt ?? '')
   return updated > 0 && endedMs !== undefined && nowMs - endedMs < newsMs
 }
 
+const movingReasons: readonly Reason[] = ['OsdsUpdating', 'OsdUpdateSoaks']
+const goingOn: readonly (string | undefined)[] = [...calm, ...movingReasons]
+
+/** Whether something has to be done or ended before every OSD is updated. */
+export function isUpdateHeld({ reason, failed, frozen }: UpdateSummary): boolean {
+  return !goingOn.includes(reason) || failed.length > 0 || frozen !== undefined
+}
+
+export function isGrowthNews({ awaited, failed, unusable, adding }: GrowthSummary): boolean {
+  return awaited.length + failed.length + unusable.length + adding.length > 0
+}
+
 /** What whoever is in charge can do about an OSD that did not come back. */
-function failureIn(namespace: string): (failure: UpdateRecord['failed'][number], isFrozen: boolean) => FailedOsd {
+export function failureIn(
+  namespace: string,
+): (failure: UpdateRecord['failed'][number], isFrozen: boolean) => FailedOsd {
   return ({ osd, why, atMs }, isFrozen) => ({
     osd,
     why,
@@ -118,10 +133,11 @@ function failureIn(namespace: string): (failure: UpdateRecord['failed'][number],
   })
 }
 
-function growthOf({ awaited, prepare, errors, create }: GrowthDecision): GrowthSummary {
+function growthOf({ awaited, prepare, errors, unusable, create }: GrowthDecision): GrowthSummary {
   return {
     awaited: [...new Set([...awaited, ...prepare])].sort(),
     failed: errors,
+    unusable,
     adding: create.map(({ id }) => id),
   }
 }

@@ -1,0 +1,94 @@
+import type { Pod } from '../api/core.ts'
+import type { ObjectKey } from '../api/resource-type.ts'
+import { deployments } from '../api/resources.ts'
+import { cephClusters } from '../api/rook.ts'
+import { explainOsd, explainOsdUpdate, explainUpdate } from '../domain/explain/explain-osd-update.ts'
+import type { PodExplanation } from '../domain/explain/explanation.ts'
+import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
+import { CofferdamError } from '../errors.ts'
+import type { Explained, Question } from './explain-observe.ts'
+import type { Subject } from './explain-subject.ts'
+import { findObject } from './find-object.ts'
+import { observeHolds } from './observe-holds.ts'
+import { observeOperator } from './observe-operator.ts'
+import { observeUpdates } from './observe-updates.ts'
+
+export async function explainNamedCluster(key: Required<ObjectKey>, question: Question): Promise<Explained> {
+  await findObject(cephClusters, key, question)
+  const notSeen: string[] = []
+  const seen = (await updatesOf(key.namespace, question, notSeen)).find(
+    ({ cluster }) => cluster.metadata.name === key.name,
+  )
+  if (seen === undefined) {
+    throw new CofferdamError('OBJECT_NOT_FOUND', `the OSDs of CephCluster ${key.namespace}/${key.name} run elsewhere`, {
+      facts: { kind: 'CephCluster', object: `${key.namespace}/${key.name}` },
+      hint: 'ask where its daemons run: spec.external.enable is true here',
+    })
+  }
+  const holds = await observeHolds(question, [], notSeen)
+  return {
+    kind: 'cephcluster',
+    ...explainUpdate(seen, holds),
+    observedAt: question.now,
+    notSeen: [...new Set(notSeen)],
+  }
+}
+
+/** By its id, or by its Deployment. */
+export async function explainNamedOsd(
+  subject: Extract<Subject, { readonly kind: 'osd' | 'deployment' }>,
+  question: Question,
+): Promise<Explained> {
+  const { kind, namespace, name } = subject
+  const object = `${kind}/${namespace}/${name}`
+  const osd = kind === 'osd' ? Number(name) : await osdOfDeployment({ namespace, name }, question)
+  const notSeen: string[] = []
+  const updates = await updatesOf(namespace, question, notSeen)
+  const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
+  if (seen === undefined || (seen.osds !== undefined && !seen.osds.some(({ id }) => id === osd))) {
+    throw new CofferdamError('OBJECT_NOT_FOUND', `there is no OSD ${osd} in namespace ${namespace}`, {
+      facts: { kind: 'OSD', object },
+      hint: `kubectl get deployments -n ${namespace} -l app=rook-ceph-osd shows those there are`,
+    })
+  }
+  const holds = await observeHolds(question, [], notSeen)
+  return {
+    kind: 'osd',
+    ...explainOsd(seen, { osd, object, holds }),
+    observedAt: question.now,
+    notSeen: [...new Set(notSeen)],
+  }
+}
+
+/** How far the update of the OSD behind a pod is; nothing for any other pod. */
+export async function osdUpdateField(
+  { metadata }: Pod,
+  question: Question,
+  notSeen: string[],
+): Promise<Pick<PodExplanation, 'osdUpdate'>> {
+  const osd = osdIdOf(metadata.labels)
+  if (osd === undefined) return {}
+  const updates = await updatesOf(metadata.namespace ?? '', question, notSeen)
+  const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
+  return seen === undefined ? {} : { osdUpdate: explainOsdUpdate(seen, osd) }
+}
+
+async function osdOfDeployment(key: Required<ObjectKey>, question: Question): Promise<number> {
+  const { metadata } = await findObject(deployments, key, question)
+  const osd = osdIdOf(metadata.labels)
+  if (osd !== undefined) return osd
+  throw new CofferdamError('USAGE', `deployment ${key.namespace}/${key.name} is not of an OSD`, {
+    hint: 'explain its pods: cofferdam explain pod/NAMESPACE/NAME',
+  })
+}
+
+function osdIdOf(labels: Readonly<Record<string, string>> | undefined): number | undefined {
+  const text = labels?.['ceph-osd-id'] ?? labels?.['osd'] ?? ''
+  return labels?.['app'] === 'rook-ceph-osd' && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}
+
+function updatesOf(namespace: string, question: Question, notSeen: string[]): Promise<readonly SeenUpdate[]> {
+  const { api, clock, signal } = question
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  return observeUpdates({ api, clock, operator, namespace, signal }, notSeen)
+}
