@@ -99,7 +99,8 @@ export class OsdUpdateObserver {
     const { views, clock } = this.#ports
     const { namespace = '', name, uid = '' } = cluster.metadata
     const mode = this.#modeOf(cluster)
-    const nowMs = clock.now()
+    // Whole, as it is written down: clocks may count finer.
+    const nowMs = Math.floor(clock.now())
     const restart = parseRestartRequest(cluster, nowMs)
     const deployments = views.osdDeployments.byIndex('namespace', namespace)
     const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)

@@ -25,7 +25,7 @@ const isUpdated = async () => {
 }
 
 describe('a CephCluster that wants what its OSDs already are', () => {
-  it('costs no question to Ceph and no write, however often something else about it changes', async () => {
+  it('costs no question to Ceph and no write, however often something else about it changes (41, 58)', async () => {
     await openCalm()
     await stage.patchCluster({ spec: { mon: { count: 5 } } })
     await stage.seconds(120)
@@ -36,7 +36,7 @@ describe('a CephCluster that wants what its OSDs already are', () => {
 })
 
 describe('a CephCluster that wants another image', () => {
-  it('has all its OSDs updated, and clients reach every placement group at every moment', async () => {
+  it('has all its OSDs updated, and clients reach every placement group at every moment (59)', async () => {
     await openCalm()
     expect(await stage.images()).toEqual([cephImage])
     await stage.wantImage(newImage)
@@ -100,7 +100,7 @@ describe('an OSD that does not come back', () => {
     expect(await stage.until(async () => (await stage.told()).includes('Warning OsdUpdateFrozen'), 900)).toBe(true)
   }
 
-  it('freezes the update: the others keep what they run, and nothing more is written', async () => {
+  it('freezes the update: the others keep what they run, and nothing more is written (62)', async () => {
     await openFrozen()
     expect(await stage.images()).toEqual([cephImage, newImage])
     const record = await stage.updateRecord()
@@ -135,7 +135,7 @@ describe('an OSD that does not come back', () => {
 })
 
 describe('what stands against an update', () => {
-  it('a Deployment that the server does not take is recorded as failed, and all others are updated', async () => {
+  it('a Deployment that the server does not take is recorded as failed, and all others are updated (50)', async () => {
     await openCalm((api) =>
       changedApi(api, {
         update: (type, object, options) =>
@@ -165,7 +165,7 @@ describe('what stands against an update', () => {
     expect(stage.broken).toEqual([])
   })
 
-  it('Ceph itself says no where our reckoning says yes: nothing is touched, and it is told once', async () => {
+  it('Ceph itself says no where our reckoning says yes: nothing is touched until it says yes, and it is told once (46)', async () => {
     await openCalm()
     stage.ceph.controls.lieOkToStop('no')
     await stage.wantImage(newImage)

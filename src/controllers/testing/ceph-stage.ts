@@ -3,7 +3,7 @@ import type { ConfigMap, Event } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { configMaps, events, nodes, podDisruptionBudgets, pods } from '../../api/resources.ts'
 import { cephClusters } from '../../api/rook.ts'
-import type { CephCommands } from '../../ceph/ceph-commands.ts'
+import type { CephCommand, CephCommands } from '../../ceph/ceph-commands.ts'
 import { buildCephDescription } from '../../cli/demo/build-ceph-description.ts'
 import { parseClusterFile } from '../../cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../cli/demo/describe-ceph.ts'
@@ -39,6 +39,8 @@ export interface CephStage extends Story {
   readonly ceph: SimulatedCeph
   /** Every command that an operator sent, by its prefix. */
   readonly asked: string[]
+  /** The same, with all that was said. */
+  readonly questions: CephCommand[]
   /** Commands that Ceph refuses, as it does to a user without the right. */
   readonly refused: Set<string>
   /** Every write that an operator made: `update configmaps/rook-ceph-pdbstatemap`. */
@@ -84,6 +86,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
   await story.seconds(60)
 
   const asked: string[] = []
+  const questions: CephCommand[] = []
   const refused = new Set<string>()
   const written: string[] = []
   const metrics = createMetrics()
@@ -91,6 +94,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
   const commands: CephCommands = {
     run(command, options) {
       asked.push(command.prefix)
+      questions.push(command)
       if (refused.has(command.prefix)) return Promise.resolve({ code: 13, out: '', err: 'access denied' })
       return ceph.commands.run(command, options)
     },
@@ -101,6 +105,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
     world,
     ceph,
     asked,
+    questions,
     refused,
     written,
     metrics,
