@@ -1,0 +1,211 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../api/api-error.ts'
+import type { Lease } from '../api/core.ts'
+import { configMaps, leases, namespaces, pods } from '../api/resources.ts'
+import { createDisruption, installDefinitions } from '../controllers/testing/ledger-stage.ts'
+import { newImage, type OsdUpdateStage, openOsdUpdateStage } from '../controllers/testing/osd-update-stage.ts'
+import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { changedApi } from '../world/testing/story.ts'
+import { createExplainCommand } from './explain.ts'
+import type { Explained } from './explain-observe.ts'
+import { createStatusCommand } from './status.ts'
+import type { Status } from './status-observe.ts'
+import { inProcess, runCommand } from './testing/run-command.ts'
+
+let stage: OsdUpdateStage
+afterEach(() => stage.close())
+
+async function open(): Promise<void> {
+  stage = await openOsdUpdateStage()
+  await installDefinitions(stage.api)
+  stage.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
+  await stage.seconds(120)
+  const namespace = 'cofferdam-system'
+  await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const lease: Lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace, name: 'cofferdam-operator' },
+    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 3600, renewTime: rfc3339(stage.clock.now()) },
+  }
+  await stage.api.create(leases, lease)
+}
+
+async function begun(): Promise<void> {
+  await stage.wantImage(newImage)
+  expect(await stage.until(async () => (await stage.images()).includes(newImage), 60)).toBe(true)
+}
+
+function explain(argv: readonly string[], api: KubeApi = stage.api) {
+  return runCommand(createExplainCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'explain', ...argv)
+}
+
+async function explained(object: string): Promise<Explained> {
+  return JSON.parse((await explain([object, '-o', 'json'])).out) as Explained
+}
+
+function status(argv: readonly string[] = [], api: KubeApi = stage.api) {
+  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'status', ...argv)
+}
+
+function updateLines(text: string): string[] {
+  const lines = text.split('\n')
+  const from = lines.findIndex((line) => line.startsWith('Updates '))
+  const rest = lines.slice(from)
+  const to = rest.findIndex((line, at) => at > 0 && !line.startsWith('  '))
+  return from < 0 ? [] : rest.slice(0, to)
+}
+
+const lacking = (plural: string) =>
+  changedApi(stage.api, {
+    get: (type, key, options) =>
+      type.plural === plural
+        ? Promise.reject(new ApiError('Forbidden', `${plural} is forbidden`))
+        : stage.api.get(type, key, options),
+    list: (type, options) =>
+      type.plural === plural
+        ? Promise.reject(new ApiError('Forbidden', `${plural} is forbidden`))
+        : stage.api.list(type, options),
+  })
+
+describe('an update of OSDs, asked about on the command line', () => {
+  it('is not mentioned by status while there is none, and explain says that every OSD is as it should be', async () => {
+    await open()
+    expect(updateLines((await status()).out)).toEqual([])
+    expect(await explain(['cephcluster/rook-ceph/rook-ceph'])).toEqual({
+      code: 0,
+      err: '',
+      out: 'cephcluster/rook-ceph/rook-ceph  update: all 6 OSDs up to date\n',
+    })
+    expect((await explain(['osd/rook-ceph/3'])).out).toBe(
+      'osd/rook-ceph/3  up to date: it is what the CephCluster says\n\n  cluster   rook-ceph/rook-ceph\n',
+    )
+  })
+
+  it('is told while it runs, in words and as data, and for a while after it ended', async () => {
+    await open()
+    await begun()
+    expect(updateLines((await status()).out)).toEqual([
+      expect.stringMatching(/^Updates {3}rook-ceph\/rook-ceph: OsdsUpdating for \d+s: 0 of 6 OSDs done$/),
+      '          on the way: osd 0',
+      expect.stringMatching(/^ {10}5 wait; about \d rounds left$/),
+    ])
+    const told = JSON.parse((await status(['-o', 'json'])).out) as Status
+    expect(told.osdUpdates).toEqual([
+      expect.objectContaining({
+        cluster: 'rook-ceph/rook-ceph',
+        mode: 'own',
+        reason: 'OsdsUpdating',
+        progress: expect.objectContaining({ total: 6, done: 0, running: [0], waiting: 5 }),
+        osds: 6,
+        outdated: 5,
+        failed: [],
+        isAttended: true,
+      }),
+    ])
+    const first = await explain(['osd/rook-ceph/0'])
+    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/^osd\/rook-ceph\/0 {2}on the way: /)])
+    expect(await explained('deployment/rook-ceph/rook-ceph-osd-4')).toMatchObject({
+      kind: 'osd',
+      object: 'deployment/rook-ceph/rook-ceph-osd-4',
+      mayGo: true,
+      osdUpdate: { osd: 4, state: 'waits', reason: 'OsdsUpdating' },
+    })
+    expect(await stage.until(async () => (await status()).out.includes('all 6 OSDs up to date'), 600)).toBe(true)
+    expect(updateLines((await status()).out)).toEqual([
+      expect.stringMatching(
+        /^Updates {3}rook-ceph\/rook-ceph: all 6 OSDs up to date; 6 were updated in \d+s, \ds ago$/,
+      ),
+    ])
+    await stage.seconds(3_700)
+    expect(updateLines((await status()).out)).toEqual([])
+  })
+
+  it('is told of the pod of an OSD beside whether it may be evicted, and of no other pod', async () => {
+    await open()
+    await begun()
+    const { items } = await stage.api.list(pods, { namespace: 'rook-ceph' })
+    const named = (app: string, more = {}) =>
+      items.find(({ metadata }) =>
+        Object.entries({ app, ...more }).every(([label, value]) => metadata.labels?.[label] === value),
+      )?.metadata.name ?? ''
+    const osd = await explain([`pod/rook-ceph/${named('rook-ceph-osd', { 'ceph-osd-id': '5' })}`])
+    expect(osd.out).toMatch(/\n {2}update {4}waits: /)
+    expect(await explained(`pod/rook-ceph/${named('rook-ceph-mon')}`)).not.toHaveProperty('osdUpdate')
+  })
+
+  it('is named to a drain that waits for it, and names the drain once that is before it', async () => {
+    await open()
+    await begun()
+    await createDisruption(stage.api, 'reboot-y', 'node-y')
+    await stage.seconds(1)
+    const waits = await explain(['nd/reboot-y'])
+    expect([waits.code, waits.out]).toEqual([
+      3,
+      expect.stringContaining('held by   osd-update of rook-ceph/rook-ceph\n'),
+    ])
+    expect(waits.out).toContain('ends with OSDs are being updated: it is free when those on their way are back')
+    const update = await explain(['cephcluster/rook-ceph/rook-ceph'])
+    expect(update.code).toBe(3)
+    expect(update.out).toMatch(/ {2}update held: StorageKeyHeld: .* for nodedisruption\/reboot-y /)
+    expect(update.out).toMatch(
+      /\nstorage\/rook-ceph\/rook-ceph +in use +osd-update of .* holds it while OSDs are on their way/,
+    )
+    expect(await explained('osd/rook-ceph/5')).toMatchObject({
+      mayGo: false,
+      osdUpdate: { state: 'blocked', reason: 'StorageKeyHeld', explanation: expect.stringContaining('reboot-y') },
+    })
+  })
+
+  it.each([
+    ['configmaps', 'not seen: configmap rook-ceph/cofferdam-osd-update-rook-ceph: configmaps is forbidden'],
+    ['deployments', 'not seen: deployments.apps: deployments is forbidden'],
+  ])('leaves out what may not be read for want of a right to %s, and says so', async (plural, says) => {
+    await open()
+    await begun()
+    const { code, out } = await status([], lacking(plural))
+    expect(code).toBe(0)
+    expect(out).toContain('Nodes     3 ready\n')
+    expect(out.split('\n').filter((line) => line === says)).toEqual([says])
+  })
+
+  it('says of a record that makes no sense what to do with it', async () => {
+    await open()
+    await begun()
+    const key = { namespace: 'rook-ceph', name: 'cofferdam-osd-update-rook-ceph' }
+    await stage.api.patch(configMaps, key, { type: 'merge', body: { data: { record: '{' } } })
+    expect(updateLines((await status()).out)[0]).toBe(
+      'Updates   rook-ceph/rook-ceph: UpdateRecordUnreadable: ConfigMap cofferdam-osd-update-rook-ceph cannot be read: its key record is no JSON; nothing starts until it is corrected or deleted',
+    )
+  })
+})
+
+describe('explain of what is no OSD', () => {
+  it.each([
+    [
+      'osd/rook-ceph/33',
+      1,
+      'error: there is no OSD 33 in namespace rook-ceph\nhint: kubectl get deployments -n rook-ceph -l app=rook-ceph-osd shows those there are\n',
+    ],
+    [
+      'osd/shop/3',
+      1,
+      'error: there is no OSD 3 in namespace shop\nhint: kubectl get deployments -n shop -l app=rook-ceph-osd shows those there are\n',
+    ],
+    [
+      'cephcluster/rook-ceph/rook-cep',
+      1,
+      'error: there is no CephCluster rook-ceph/rook-cep\nhint: did you mean rook-ceph?\n',
+    ],
+    [
+      'deployment/rook-ceph/rook-ceph-mon-a',
+      2,
+      'error: deployment rook-ceph/rook-ceph-mon-a is not of an OSD\nhint: explain its pods: cofferdam explain pod/NAMESPACE/NAME\n',
+    ],
+  ])('%s', async (object, code, err) => {
+    stage = await openOsdUpdateStage()
+    await stage.seconds(5)
+    expect(await explain([object])).toEqual({ code, out: '', err })
+  })
+})
