@@ -13,6 +13,7 @@ const argumentOrders: Readonly<Record<string, ArgumentOrder>> = {
   'osd dump': {},
   'osd metadata': { positional: ['id'] },
   'osd ok-to-stop': { positional: ['ids'], options: ['max'] },
+  'osd ok-to-upgrade': { positional: ['crush_bucket', 'ceph_version', 'max'] },
   'osd pool ls': { positional: ['detail'] },
   'osd safe-to-destroy': { positional: ['ids'] },
   'osd set-group': { positional: ['flags', 'who'] },

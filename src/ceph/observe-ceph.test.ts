@@ -69,10 +69,23 @@ describe('Ceph at one epoch', () => {
     expect(ceph.asked.map(({ prefix }) => prefix)).toEqual(['osd dump', ...rest, ...rest])
   })
 
-  it('is unknown when the map never stands still', async () => {
-    expect(await observeCeph(cephAtEpochs(1, 2, 3, 4, 5, 6, 7, 8))).toEqual({
+  it('is the newest map when it never stands still, so that an update of many OSDs is not blind until all are back', async () => {
+    const ceph = cephAtEpochs(1, 2, 3, 4, 5, 6, 7, 8)
+    expect(await observeCeph(ceph)).toMatchObject({ known: true, value: { epoch: 4 } })
+    expect(ceph.asked.at(-1)).toEqual({ prefix: 'osd dump' })
+  })
+
+  it('is unknown when pools change all the time: a floor might be another than the one that was read', async () => {
+    let reads = 0
+    const ceph = scriptCeph((command) => {
+      if (command.prefix !== 'osd dump') return answer(command)
+      reads += 1
+      const pools = osdDump.pools.map((pool) => ({ ...pool, min_size: 1 + (reads % 2) }))
+      return dumpAt(40 + reads, { pools })
+    })
+    expect(await observeCeph(ceph)).toEqual({
       known: false,
-      why: 'the OSD map changed during each of 5 attempts to read it at one epoch',
+      why: 'the pools of the OSD map changed during the last of 3 attempts to read it at one epoch',
     })
   })
 

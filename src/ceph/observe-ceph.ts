@@ -1,13 +1,15 @@
+import { isSameJson } from '../api/json.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap, CrushMap, PgTable } from '../domain/safety/ceph-map.ts'
 import { askCeph, askCephAnswer, askCephText } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
-import { parseCrush } from './parse-crush.ts'
+import { parseCrush, parseTypeNames } from './parse-crush.ts'
 import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
+import { siteRulesOf } from './parse-pool-detail.ts'
 import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
 
-/** A map that changes faster than it can be read is not worth waiting for: whoever asks will ask again. */
-const maxAttempts = 5
+/** While many OSDs restart the map never stands still, and on a large cluster each attempt takes seconds. */
+const maxAttempts = 3
 /** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 5 MB instead of 50. */
 const manyPgs = 20_000
 
@@ -20,9 +22,10 @@ export interface ObserveOptions {
 }
 
 /**
- * Reads the OSD map, the CRUSH map and all placement groups at one epoch.
+ * Reads the OSD map, the CRUSH map and all placement groups, at one epoch where the map stands still for so long.
  *
- * Guarantees: the epoch was the same before and after the rest was read.
+ * Guarantees: the OSD map is at least as new as the rest, and its pools were the same before and after. What a placement group
+ * reported before an OSD of it went down or came up is older than that change, and the maths waits for its next report.
  * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
  */
 export async function observeCeph(commands: CephCommands, options: ObserveOptions = {}): Promise<Observed<CephMap>> {
@@ -31,19 +34,20 @@ export async function observeCeph(commands: CephCommands, options: ObserveOption
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (!before.known) return before
     const [crush, pgs] = await Promise.all([
-      askCeph(commands, { prefix: 'osd crush dump' }, parseCrush, limits),
+      askCeph(commands, { prefix: 'osd crush dump' }, parseCrushAndTypes, limits),
       readPgs(before.value.dump),
     ])
     if (!crush.known) return crush
     if (!pgs.known) return pgs
     const after = await readDump(before.value)
     if (!after.known) return after
-    if (after.value.dump.epoch === before.value.dump.epoch) {
-      return assemble({ dump: after.value.dump, crush: crush.value, pgs: pgs.value })
+    const isSameMap = after.value.dump.epoch === before.value.dump.epoch
+    if (isSameMap || (attempt === maxAttempts && hasSamePools(before.value.dump, after.value.dump))) {
+      return assemble({ dump: after.value.dump, ...crush.value, pgs: pgs.value })
     }
     before = after
   }
-  return unknown(`the OSD map changed during each of ${maxAttempts} attempts to read it at one epoch`)
+  return unknown(`the pools of the OSD map changed during the last of ${maxAttempts} attempts to read it at one epoch`)
 
   async function readDump(last?: ReadDump): Promise<Observed<ReadDump>> {
     const text = await askCephText(commands, { prefix: 'osd dump' }, limits)
@@ -66,6 +70,15 @@ export async function observeCeph(commands: CephCommands, options: ObserveOption
   }
 }
 
+function hasSamePools(before: OsdDump, after: OsdDump): boolean {
+  return (
+    isSameJson(before.pools, after.pools) &&
+    isSameJson(before.stretched, after.stretched) &&
+    before.pgCounts.size === after.pgCounts.size &&
+    [...before.pgCounts].every(([pool, count]) => after.pgCounts.get(pool) === count)
+  )
+}
+
 const parseHere: PgParser = async (printed) =>
   typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
 
@@ -74,16 +87,30 @@ interface ReadDump {
   readonly dump: OsdDump
 }
 
-function assemble(parts: {
-  readonly dump: OsdDump
+interface CrushAndTypes {
   readonly crush: CrushMap
-  readonly pgs: PgTable
-}): Observed<CephMap> {
-  const { dump, crush, pgs } = parts
+  readonly typeNames: ReadonlyMap<number, string>
+}
+
+function parseCrushAndTypes(json: unknown): Observed<CrushAndTypes> {
+  const crush = parseCrush(json)
+  const typeNames = parseTypeNames(json)
+  if (!crush.known) return crush
+  return typeNames.known ? known({ crush: crush.value, typeNames: typeNames.value }) : typeNames
+}
+
+function assemble(
+  parts: CrushAndTypes & {
+    readonly dump: OsdDump
+    readonly pgs: PgTable
+  },
+): Observed<CephMap> {
+  const { dump, crush, typeNames, pgs } = parts
   const gap = findGap(parts)
   if (gap !== undefined) return unknown(gap)
   const { fsid, epoch, osds, pools, flags, bucketFlags } = dump
-  return known({ fsid, epoch, osds, pools, crush, pgs, flags, bucketFlags })
+  const sites = siteRulesOf(dump.stretched ?? [], typeNames)
+  return known({ fsid, epoch, osds, pools, crush, pgs, ...(sites.length > 0 && { sites }), flags, bucketFlags })
 }
 
 /** A rule or a placement group that is left out would count as harmless. */

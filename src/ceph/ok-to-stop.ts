@@ -1,7 +1,7 @@
 import { type Observed, unknown } from '../domain/observed.ts'
 import { type AskOptions, withoutSilence } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
-import { parseOkToStop } from './parse-ok-to-stop.ts'
+import { parseOkToStop, parseStoppable } from './parse-ok-to-stop.ts'
 
 /**
  * Ceph's own opinion on stopping these OSDs together: a second opinion only, since it answers from statistics that lag
@@ -16,5 +16,17 @@ export async function askOkToStop(
   return withoutSilence(async () => {
     const answer = await commands.run({ prefix: 'osd ok-to-stop', ids: ids.map(String) }, options)
     return parseOkToStop(answer, ids)
+  })
+}
+
+/** Which OSDs Ceph would let stop together with this one, as far as it finds them near by: none when not even that one may. */
+export async function askStoppable(
+  commands: CephCommands,
+  osd: number,
+  { max, ...options }: AskOptions & { readonly max: number },
+): Promise<Observed<readonly number[]>> {
+  return withoutSilence(async () => {
+    const answer = await commands.run({ prefix: 'osd ok-to-stop', ids: [String(osd)], max }, options)
+    return parseStoppable(answer, [osd])
   })
 }

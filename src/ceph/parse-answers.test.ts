@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOkToStop } from './parse-ok-to-stop.ts'
+import { parseOkToStop, parseStoppable } from './parse-ok-to-stop.ts'
 import { parseOsdMetadata } from './parse-osd-metadata.ts'
 import { parseQuorum } from './parse-quorum.ts'
 import { parseStatus } from './parse-status.ts'
@@ -111,6 +111,13 @@ describe('osd ok-to-stop of a real Ceph', () => {
   })
   it.each(Object.entries(cases))('%s', (name, { ids, code = 0, then }) => {
     expect(parseOkToStop({ code, out: `\n${readSampleText(name)}`, err: '' }, ids)).toEqual(then)
+  })
+
+  it('with a limit names all that may stop beside the one it was asked about', () => {
+    const read = (name: string, code: number, id: number) =>
+      parseStoppable({ code, out: readSampleText(name), err: '' }, [id])
+    expect(read('ok-to-stop-max4-ok', 0, 0)).toEqual({ known: true, value: [0, 1] })
+    expect(read('osd0-down-ok-to-stop-2', 16, 2)).toEqual({ known: true, value: [] })
   })
 
   const answer = { ok_to_stop: true, osds: [0], num_ok_pgs: 5, num_not_ok_pgs: 0 }

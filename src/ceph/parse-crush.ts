@@ -25,6 +25,14 @@ export function parseCrush(json: unknown): Observed<CrushMap> {
   })
 }
 
+/** The names of the types in `osd crush dump`, by their numbers. */
+export function parseTypeNames(json: unknown): Observed<ReadonlyMap<number, string>> {
+  return observeShape('osd crush dump', () => {
+    const types = listAt(objectAt(json, 'osd crush dump')['types'], 'types')
+    return new Map(types.map((type, index) => readType(type, `types[${index}]`)).map(({ id, name }) => [id, name]))
+  })
+}
+
 /** Reads `osd crush rule dump`, which has the same rules. */
 export function parseCrushRules(json: unknown, typeOrder: readonly string[]): Observed<readonly CrushRule[]> {
   return observeShape('osd crush rule dump', () =>

@@ -12,23 +12,29 @@ const notNow = 16
  * no PG, or that is about other OSDs, is therefore no answer.
  */
 export function parseOkToStop(answer: CephAnswer, ids: readonly number[]): Observed<boolean> {
+  const stoppable = parseStoppable(answer, ids)
+  return stoppable.known ? known(stoppable.value.length > 0) : stoppable
+}
+
+/** The same with `--max`: these OSDs and all that Ceph would let stop beside them; none when it refuses. */
+export function parseStoppable(answer: CephAnswer, ids: readonly number[]): Observed<readonly number[]> {
   const words = answer.err.trim()
   if (answer.code !== 0 && answer.code !== notNow) {
     return unknown(`${command} ended with ${answer.code}${words === '' ? '' : `: ${words}`}`)
   }
-  if (answer.code === notNow) return known(false)
+  if (answer.code === notNow) return known([])
   const json = parseJsonText(command, answer.out)
   if (!json.known) return json
   const report = readReport(json.value)
   if (!report.known) return report
   const { isOk, osds, pgCount } = report.value
-  if (!isOk) return known(false)
+  if (!isOk) return known([])
   const forgotten = ids.filter((id) => !osds.has(id))
   if (forgotten.length > 0) return unknown(`${command} did not answer about ${forgotten.map(osdName).join(', ')}`)
   if (pgCount === 0) {
     return unknown(`${command} counted no PG on ${ids.map(osdName).join(', ')}: they are down, empty, or do not exist`)
   }
-  return known(true)
+  return known([...osds])
 }
 
 function readReport(json: unknown) {

@@ -11,6 +11,7 @@ import {
   textAt,
   unexpected,
 } from './json-shape.ts'
+import { readSiteType } from './parse-pool-detail.ts'
 
 export interface OsdDump {
   readonly fsid: string
@@ -19,6 +20,8 @@ export interface OsdDump {
   readonly pools: readonly CephPool[]
   /** By pool: how many placement groups it must have. Pools that do not say are left out. */
   readonly pgCounts: ReadonlyMap<number, number>
+  /** Pools that are stretched over sites, each with the number of the CRUSH type of those. Absent where there is none. */
+  readonly stretched?: readonly { readonly id: number; readonly siteType: number }[]
   readonly flags: readonly string[]
   readonly bucketFlags: Readonly<Record<string, readonly string[]>>
 }
@@ -34,12 +37,14 @@ export function parseOsdDump(json: unknown): Observed<OsdDump> {
   return observeShape('osd dump', () => {
     const dump = objectAt(json, 'osd dump')
     const pools = listAt(dump['pools'], 'pools').map((pool, index) => readPool(pool, `pools[${index}]`))
+    const stretched = pools.flatMap(({ pool: { id }, siteType }) => (siteType === undefined ? [] : [{ id, siteType }]))
     return {
       fsid: textAt(dump['fsid'], 'fsid'),
       epoch: countAt(dump['epoch'], 'epoch'),
       osds: listAt(dump['osds'], 'osds').map((osd, index) => readOsd(osd, `osds[${index}]`)),
       pools: pools.map(({ pool }) => pool),
       pgCounts: new Map(pools.flatMap(({ pool, pgCount }) => (pgCount === undefined ? [] : [[pool.id, pgCount]]))),
+      ...(stretched.length > 0 && { stretched }),
       flags: textAt(dump['flags'], 'flags')
         .split(',')
         .filter((flag) => flag !== ''),
@@ -64,7 +69,13 @@ function readOsd(value: unknown, where: string): CephOsd {
   }
 }
 
-function readPool(value: unknown, where: string): { readonly pool: CephPool; readonly pgCount: number | undefined } {
+interface ReadPool {
+  readonly pool: CephPool
+  readonly pgCount: number | undefined
+  readonly siteType?: number
+}
+
+function readPool(value: unknown, where: string): ReadPool {
   const pool = objectAt(value, where)
   const type = integerAt(pool['type'], `${where}.type`)
   return {
@@ -77,6 +88,7 @@ function readPool(value: unknown, where: string): { readonly pool: CephPool; rea
       crushRuleId: countAt(pool['crush_rule'], `${where}.crush_rule`),
     },
     pgCount: pool['pg_num'] === undefined ? undefined : countAt(pool['pg_num'], `${where}.pg_num`),
+    ...readSiteType(pool, where),
   }
 }
 

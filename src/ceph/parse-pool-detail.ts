@@ -1,5 +1,6 @@
+import type { JsonObject } from '../api/json.ts'
 import type { Observed } from '../domain/observed.ts'
-import type { SiteRule } from '../domain/safety/slack-hypergraph.ts'
+import type { SiteRule } from '../domain/safety/ceph-map.ts'
 import { countAt, listAt, objectAt, observeShape, textAt } from './json-shape.ts'
 
 export interface PoolDetail {
@@ -21,8 +22,6 @@ export function parsePoolDetail(json: unknown): Observed<readonly PoolDetail[]> 
     listAt(json, 'osd pool ls detail').map((value, index) => {
       const where = `[${index}]`
       const pool = objectAt(value, where)
-      const sites = countAt(pool['peering_crush_bucket_count'] ?? 0, `${where}.peering_crush_bucket_count`)
-      const barrier = countAt(pool['peering_crush_bucket_barrier'] ?? 0, `${where}.peering_crush_bucket_barrier`)
       return {
         // Releases before Nautilus say `pool`.
         id: countAt(pool['pool_id'] ?? pool['pool'], `${where}.pool_id`),
@@ -32,14 +31,24 @@ export function parsePoolDetail(json: unknown): Observed<readonly PoolDetail[]> 
         crushRuleId: countAt(pool['crush_rule'], `${where}.crush_rule`),
         pgCount: countAt(pool['pg_num'], `${where}.pg_num`),
         changedAt: countAt(pool['last_change'] ?? 0, `${where}.last_change`),
-        ...(sites > 1 && barrier > 0 ? { siteType: barrier } : {}),
+        ...readSiteType(pool, where),
       }
     }),
   )
 }
 
+/** `osd dump` says it in the same fields. */
+export function readSiteType(pool: JsonObject, where: string): Pick<PoolDetail, 'siteType'> {
+  const sites = countAt(pool['peering_crush_bucket_count'] ?? 0, `${where}.peering_crush_bucket_count`)
+  const barrier = countAt(pool['peering_crush_bucket_barrier'] ?? 0, `${where}.peering_crush_bucket_barrier`)
+  return sites > 1 && barrier > 0 ? { siteType: barrier } : {}
+}
+
 /** Which pools must keep a copy in every site. A type that nobody names is left under its number, which no bucket has. */
-export function siteRulesOf(pools: readonly PoolDetail[], typeNames: ReadonlyMap<number, string>): SiteRule[] {
+export function siteRulesOf(
+  pools: readonly Pick<PoolDetail, 'id' | 'siteType'>[],
+  typeNames: ReadonlyMap<number, string>,
+): SiteRule[] {
   return pools.flatMap(({ id, siteType }) => {
     if (siteType === undefined) return []
     return [{ poolIds: [id], type: typeNames.get(siteType) ?? `type ${siteType}` }]

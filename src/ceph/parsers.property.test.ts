@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseJsonText } from './json-shape.ts'
 import { parseCrush, parseCrushRules } from './parse-crush.ts'
 import { parseOkToStop } from './parse-ok-to-stop.ts'
+import { parseOkToUpgrade } from './parse-ok-to-upgrade.ts'
 import { parseOsdDump } from './parse-osd-dump.ts'
 import { parseOsdMetadata } from './parse-osd-metadata.ts'
 import { parseOsdTree } from './parse-osd-tree.ts'
@@ -31,6 +32,10 @@ const parsers: Record<string, { parse: (json: unknown) => { known: boolean }; wh
   'osd ok-to-stop': {
     parse: (json) => parseOkToStop({ code: 0, out: JSON.stringify(json) ?? '', err: '' }, [0, 1, 2]),
     whole: readSample('ok-to-stop-3-notok'),
+  },
+  'osd ok-to-upgrade': {
+    parse: (json) => parseOkToUpgrade({ code: 0, out: JSON.stringify(json) ?? '', err: '' }),
+    whole: readSample('tentacle-ok-to-upgrade-host'),
   },
 }
 

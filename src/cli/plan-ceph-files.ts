@@ -7,8 +7,7 @@ import { parseOsdTree } from '../ceph/parse-osd-tree.ts'
 import { parsePgDump } from '../ceph/parse-pg-dump.ts'
 import { parsePoolDetail, siteRulesOf } from '../ceph/parse-pool-detail.ts'
 import type { Observed } from '../domain/observed.ts'
-import type { CephMap } from '../domain/safety/ceph-map.ts'
-import type { SiteRule } from '../domain/safety/slack-hypergraph.ts'
+import type { CephMap, SiteRule } from '../domain/safety/ceph-map.ts'
 import { CofferdamError } from '../errors.ts'
 import { findDifference } from './plan-ceph-moment.ts'
 
@@ -67,7 +66,7 @@ export async function readCephFiles(directory: string): Promise<PlanSource> {
       saveAgain,
     )
   }
-  const { pgCounts: _, ...seen } = dump
+  const { pgCounts: _, stretched: __, ...seen } = dump
   const { buckets, typeOrder } = tree
   return { map: { ...seen, crush: { buckets, rules, typeOrder }, pgs }, sites: siteRulesOf(pools, tree.typeNames) }
 }

@@ -143,9 +143,9 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
     },
     {
       what: 'Ceph does not tell of its pools',
-      refused: 'osd pool ls',
+      refused: 'osd dump',
       answer: { code: 0, out: '{}', err: '' },
-      says: 'the answer to osd pool ls detail cannot be used: osd pool ls detail is not a list',
+      says: 'the answer to osd dump cannot be used: pools is missing',
     },
   ])('prints no plan when $what', async ({ refused, answer, says }) => {
     await addCluster('rook-ceph/rook-ceph')
@@ -160,13 +160,10 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
     await addCluster('rook-ceph/rook-ceph')
     const { code, out } = await planLive(['--max-parallel', '12'], async (command) => {
       const answer = await stage.ceph.commands.run(command)
-      if (command.prefix !== 'osd pool ls') return answer
-      const pools = (JSON.parse(answer.out) as object[]).map((pool) => ({
-        ...pool,
-        peering_crush_bucket_count: 3,
-        peering_crush_bucket_barrier: 9,
-      }))
-      return { ...answer, out: JSON.stringify(pools) }
+      if (command.prefix !== 'osd dump') return answer
+      const dump = JSON.parse(answer.out) as { readonly pools: readonly object[] }
+      const stretch = { peering_crush_bucket_count: 3, peering_crush_bucket_barrier: 9 }
+      return { ...answer, out: JSON.stringify({ ...dump, pools: dump.pools.map((pool) => ({ ...pool, ...stretch })) }) }
     })
     expect(code).toBe(3)
     expect(out).toContain('has its last copy of a site there')

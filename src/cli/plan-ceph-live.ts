@@ -1,13 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
-import { askCeph } from '../ceph/ask-ceph.ts'
-import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { observeCeph } from '../ceph/observe-ceph.ts'
-import { parseOsdTree } from '../ceph/parse-osd-tree.ts'
-import { parsePoolDetail, siteRulesOf } from '../ceph/parse-pool-detail.ts'
-import type { Observed } from '../domain/observed.ts'
 import { type ParsedUpdateSettings, parseUpdateSettings } from '../domain/osd-update/update-settings.ts'
-import type { SiteRule } from '../domain/safety/slack-hypergraph.ts'
 import { CofferdamError } from '../errors.ts'
 import type { CephFlags, CephLink } from './ceph-link.ts'
 import type { GlobalFlags } from './command.ts'
@@ -36,34 +30,22 @@ export async function observePlanSource(
     try {
       const commands = ceph.of({ namespace, name })
       const map = await observeCeph(commands, { ...ceph.parsers, signal })
-      const sites = map.known ? await observeSites(commands, signal) : map
-      const unread = map.known ? sites : map
-      if (!map.known || !sites.known) {
-        const why = unread.known ? '' : unread.why
+      if (!map.known) {
         throw new CofferdamError(
           'CEPH_UNREACHABLE',
-          `the map of CephCluster ${namespace}/${name} is not known: ${why}`,
+          `the map of CephCluster ${namespace}/${name} is not known: ${map.why}`,
           {
             hint: 'A running rook-ceph-tools pod in its namespace is needed, or --ceph-conf; or save the answers and use --from.',
           },
         )
       }
-      return { source: { map: map.value, sites: sites.value }, parsed: parseUpdateSettings(cluster) }
+      return { source: { map: map.value, sites: map.value.sites ?? [] }, parsed: parseUpdateSettings(cluster) }
     } finally {
       await ceph.close()
     }
   } finally {
     await link.close()
   }
-}
-
-/** The pools of a stretch cluster; the CRUSH tree is asked for only where there are any. */
-async function observeSites(commands: CephCommands, signal: AbortSignal): Promise<Observed<readonly SiteRule[]>> {
-  const pools = await askCeph(commands, { prefix: 'osd pool ls', detail: 'detail' }, parsePoolDetail, { signal })
-  if (!pools.known) return pools
-  if (pools.value.every(({ siteType }) => siteType === undefined)) return { known: true, value: [] }
-  const tree = await askCeph(commands, { prefix: 'osd tree' }, parseOsdTree, { signal })
-  return tree.known ? { known: true, value: siteRulesOf(pools.value, tree.value.typeNames) } : tree
 }
 
 async function findCluster({ api }: ClusterLink, flags: LiveFlags, signal: AbortSignal): Promise<CephCluster> {

@@ -1,4 +1,6 @@
 import type { CephCommands } from '../ceph/ceph-commands.ts'
+import type { UpgradeQuestion } from '../ceph/ok-to-upgrade.ts'
+import type { OkToUpgrade } from '../ceph/parse-ok-to-upgrade.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { CephLookPorts } from './ceph-looks.ts'
 
@@ -9,6 +11,10 @@ export interface CephPorts extends Omit<CephLookPorts, 'clock'> {
   observeOsdHosts(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   observeQuorum(ceph: CephCommands, signal: AbortSignal): Promise<Observed<MonQuorum>>
   askOkToStop(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<boolean>>
+  /** Which OSDs may stop together with this one, at most so many; none when it may not. */
+  askStoppable(ceph: CephCommands, osd: number, max: number, signal: AbortSignal): Promise<Observed<readonly number[]>>
+  askOkToUpgrade(ceph: CephCommands, question: UpgradeQuestion, signal: AbortSignal): Promise<Observed<OkToUpgrade>>
+  observeOsdVersions(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   applyNoout(ceph: CephCommands, wanted: NooutWanted, signal: AbortSignal): Promise<NooutOutcome>
   /** Undefined: the default pattern. */
   compilePgPattern(pattern: string | undefined): Observed<(state: string) => boolean>

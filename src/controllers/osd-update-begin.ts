@@ -2,8 +2,9 @@ import type { Deployment } from '../api/apps.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import { namesOf } from '../domain/osd-update/proposed-starts.ts'
 import type { OsdUpdateSnapshot, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
-import { upOsds } from '../domain/osd-update/sort-osds.ts'
+import { stoppableOsds } from '../domain/osd-update/stoppable-osds.ts'
 import { withFailure } from '../domain/osd-update/update-record.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
@@ -87,7 +88,8 @@ export async function beginUpdates(
   // Its words come when it is done: Ceph may still refuse.
   const intent = { ...decision, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
   const written = await note(stored, intent)
-  const asked = stoppable(snapshot, [...new Set([...decision.start, ...running])])
+  const touched = [...new Set([...decision.start, ...running])]
+  const asked = snapshot.ceph?.known === true ? stoppableOsds(snapshot.ceph.value.map, touched) : []
   const commands = observer.commandsOf(turn.cluster)
   if (asked.length > 0 && commands !== undefined) {
     const answer = await ports.ceph.askOkToStop(commands, asked, AbortSignal.any([signal, changed]))
@@ -160,25 +162,15 @@ function notesOf(notes: StartNotes, running: ReadonlySet<number>, { record }: Os
   return new Map([...notes].filter(([osd]) => running.has(osd) || failed.has(osd)))
 }
 
-/** Those that run and hold data: of others Ceph has nothing to say. */
-function stoppable({ ceph }: OsdUpdateSnapshot, osds: readonly number[]): number[] {
-  if (ceph?.known !== true) return []
-  const up = upOsds(ceph.value)
-  const withData = new Set<number>(ceph.value.map.pgs.acting)
-  return osds.filter((osd) => up.has(osd) && withData.has(osd)).sort((a, b) => a - b)
-}
-
 function refusedBy(
   answer: Observed<boolean>,
   decision: OsdUpdateDecision,
   asked: readonly number[],
 ): OsdUpdateDecision {
-  const named = asked.slice(0, 10).map((osd) => `osd.${osd}`)
-  const more = asked.length > named.length ? ` and ${asked.length - named.length} more` : ''
   const words: Pick<OsdUpdateDecision, 'reason' | 'explanation'> = answer.known
     ? {
         reason: 'CephDisagrees',
-        explanation: `Ceph does not call it safe to stop ${named.join(', ')}${more} together, and nothing starts until it does`,
+        explanation: `Ceph does not call it safe to stop ${namesOf(asked)} together, and nothing starts until it does`,
       }
     : { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own word: ${answer.why}` }
   return { ...decision, ...words, start: [], recheckAfterSeconds: lookAgainSeconds }

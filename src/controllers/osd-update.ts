@@ -6,12 +6,14 @@ import type { OsdUpdateSnapshot } from '../domain/osd-update/snapshot.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
 import type { Controller } from '../runtime/controller.ts'
+import { CephTrials } from './ceph-trials.ts'
 import { followClusters, splitKey } from './follow-clusters.ts'
 import { ledgerPermissions } from './ledger-store.ts'
 import { isRightMissing } from './osd-update-apply.ts'
 import { type BeginPorts, beginUpdates, noteTurn, remember, type UpdateTurn } from './osd-update-begin.ts'
 import { UpdateKey } from './osd-update-key.ts'
 import { OsdUpdateObserver, type UpdateLook, type UpdateObserverPorts } from './osd-update-observe.ts'
+import { BatchProposals } from './osd-update-propose.ts'
 import type { StoredUpdate } from './osd-update-record.ts'
 import { OsdUpdateReporter, type UpdateReports } from './osd-update-report.ts'
 import type { Permission } from './permission.ts'
@@ -51,6 +53,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const observer = new OsdUpdateObserver(ports)
   const reporter = new OsdUpdateReporter(ports.reports)
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
+  const proposals = new BatchProposals(ports.ceph)
+  const trials = new CephTrials(ports.ceph)
   const updateKey = new UpdateKey(ports.clock, ports.ledger)
   const seenClusters = new Map<string, { readonly namespace: string; readonly name: string; readonly uid: string }>()
 
@@ -106,6 +110,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     if (gone !== undefined) await updateKey.settle(gone, 'release', signal)
     seenClusters.delete(key)
     observer.forget(key)
+    proposals.forget(key)
+    trials.forget(key)
     reporter.forget(key)
   }
 
@@ -137,21 +143,47 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       return rest(key, cluster, { ...first, stored }, signal)
     const ceph = await observer.askCeph(key, cluster, { look: first.look, stored }, asking)
     changed.throwIfAborted()
+    const proposal = await propose(key, cluster, { ...look(key, cluster, stored).snapshot, ceph }, asking)
+    changed.throwIfAborted()
     // Kubernetes again, after Ceph: what went down while it was asked must not be taken for running.
     const second = look(key, cluster, stored)
-    const decided = await updateKey.decide({ ...second.snapshot, ceph }, (one) => decideOsdUpdate(one), signal)
+    const seen = { ...second.snapshot, ceph, ...(proposal !== undefined && { proposal }) }
+    const decided = await updateKey.decide(seen, (one) => decideOsdUpdate(one), signal)
     const turn: UpdateTurn = { cluster, look: second.look, stored, ...decided }
+    if (decided.decision.start.length > 0) await tryCeph(key, turn, asking)
+    changed.throwIfAborted()
     const { decision, isIdle, error } =
       decided.decision.start.length > 0
         ? await beginUpdates(beginPorts, turn, { signal, changed })
         : await noteTurn(api, turn, signal)
     const isOver = decided.decision.claim?.wants === 'release' || isIdle
     const unsettled = await updateKey.settle(turn.snapshot.cluster, isOver ? 'release' : 'keep', signal)
-    const problems = [...second.look.problems, ...(unsettled === undefined ? [] : [unsettled])]
+    const problems = [...second.look.problems, proposals.noteOf(key), trials.problemOf(key), unsettled].filter(
+      (problem) => problem !== undefined,
+    )
     if (error !== undefined) throw error
     await reporter.report({ key, cluster, decision, problems, recordedReason: stored.reason })
     const held = updateKey.recheckAfterSeconds(turn.snapshot.cluster)
     return soonest(decision.recheckAfterSeconds, held, second.look.wakeAfterSeconds)
+  }
+
+  /** What Ceph itself would choose, where the settings leave it the choice. */
+  async function propose(key: string, cluster: CephCluster, snapshot: OsdUpdateSnapshot, signal: AbortSignal) {
+    const { ceph } = snapshot
+    const commands = observer.commandsOf(cluster)
+    if (snapshot.cluster.settings.strategy === 'plan' || ceph?.known !== true || commands === undefined)
+      return undefined
+    const { ask: question } = decideOsdUpdate(snapshot)
+    if (question === undefined) return undefined
+    return proposals.propose({ key, question, map: ceph.value.map, commands, signal })
+  }
+
+  /** Before a batch: whether Ceph's word on it is worth anything. */
+  async function tryCeph(key: string, { cluster, snapshot: { ceph } }: UpdateTurn, signal: AbortSignal): Promise<void> {
+    const seen = ceph?.known === true ? ceph.value : undefined
+    const isClean = seen?.isClean.known === true && seen.isClean.value
+    const isNews = await trials.try({ key, isClean, map: seen?.map, ceph: observer.commandsOf(cluster), signal })
+    if (isNews && trials.problemOf(key) !== undefined) ports.reports.countDisagreement(key)
   }
 
   function look(key: string, cluster: CephCluster, stored: StoredUpdate) {

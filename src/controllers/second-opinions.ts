@@ -6,9 +6,9 @@ import { coverOf } from '../domain/ceph-drain/wanted-budgets.ts'
 import { known, type Observed } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { compareOpinions } from '../domain/safety/second-opinion.ts'
-import { type TrialQuestion, trialQuestion } from '../domain/safety/trial-question.ts'
 import type { DomainVerdict } from '../domain/safety/verdict.ts'
 import type { CephPorts } from './ceph-ports.ts'
+import { CephTrials } from './ceph-trials.ts'
 
 export interface OpinionPorts {
   readonly ceph: Pick<CephPorts, 'askOkToStop'>
@@ -21,14 +21,6 @@ export interface OpinionRequest {
   readonly signal: AbortSignal
 }
 
-/** What Ceph's opinion is worth. */
-interface Trial {
-  /** Undefined: it answered as it must. */
-  readonly problem: ObjectProblem | undefined
-  /** Daemons went since, and may have come back as another release. */
-  isStale: boolean
-}
-
 /**
  * Decides; and where that would let OSDs go that were held, hears what Ceph itself says of it and decides again.
  *
@@ -36,21 +28,23 @@ interface Trial {
  */
 export class SecondOpinions {
   readonly #ports: OpinionPorts
-  readonly #trials = new Map<string, Trial>()
+  readonly #trials: CephTrials
 
   constructor(ports: OpinionPorts) {
     this.#ports = ports
+    this.#trials = new CephTrials(ports.ceph)
   }
 
   async decide(request: OpinionRequest): Promise<CephDrainDecision> {
     const decision = await this.#decide(request)
-    const problem = this.#trials.get(keyOfCluster(request))?.problem
-    if (problem === undefined) return decision
+    const misjudged = this.#trials.problemOf(keyOfCluster(request))
+    if (misjudged === undefined) return decision
+    const problem = { object: `cephcluster/${request.snapshot.cluster.name}`, problem: misjudged }
     return { ...decision, alarm: true, problems: [...decision.problems, problem] }
   }
 
   forget(key: string): void {
-    this.#trials.delete(key)
+    this.#trials.forget(key)
   }
 
   async #decide({ snapshot, map, ceph, signal }: OpinionRequest): Promise<CephDrainDecision> {
@@ -72,27 +66,12 @@ export class SecondOpinions {
     return { ...second, problems: [...second.problems, ...problems] }
   }
 
-  /**
-   * Asks Ceph about OSDs that certainly may not go together, and says whether that is news. A yes is told and holds nothing
-   * up: it makes Ceph's opinion worth nothing, and leaves ours as it was. Asked after all else is done: no budget waits for it.
-   */
-  async tryCeph(request: OpinionRequest): Promise<boolean> {
+  /** Tries Ceph's opinion, and says whether what came of it is news. Done after all else: no budget waits for it. */
+  tryCeph(request: OpinionRequest): Promise<boolean> {
     const { snapshot, map, ceph, signal } = request
-    const { cluster } = snapshot
-    const key = keyOfCluster(request)
-    const held = this.#trials.get(key)
     const isClean = snapshot.ceph.known && snapshot.ceph.value.pgs.health === 'clean'
-    if (held !== undefined && !isClean) held.isStale = true
-    if (held?.isStale === false || !isClean || map === undefined || ceph === undefined || cluster.mode !== 'manage') {
-      return false
-    }
-    const question = trialQuestion(map)
-    if (question === undefined) return false
-    const answer = await this.#ports.ceph.askOkToStop(ceph, question.osds, signal)
-    if (!answer.known) return false
-    const problem = answer.value ? misjudged(cluster.name, question) : undefined
-    this.#trials.set(key, { problem, isStale: false })
-    return problem?.problem !== held?.problem?.problem
+    const isOurs = snapshot.cluster.mode === 'manage'
+    return this.#trials.try({ key: keyOfCluster(request), isClean, map: isOurs ? map : undefined, ceph, signal })
   }
 
   async #ask(domains: readonly AskedDomain[], ceph: CephCommands, signal: AbortSignal) {
@@ -107,14 +86,6 @@ export class SecondOpinions {
 
 function keyOfCluster({ snapshot: { cluster } }: OpinionRequest): string {
   return `${cluster.namespace}/${cluster.name}`
-}
-
-function misjudged(cluster: string, { osds, group }: TrialQuestion): ObjectProblem {
-  const named = osds.map((id) => `osd.${id}`).join(' and ')
-  return {
-    object: `cephcluster/${cluster}`,
-    problem: `ceph osd ok-to-stop calls ${named} safe to stop together, although placement group ${group} would be out of reach: this release of Ceph misjudges, its opinion is worth nothing, and only our own reckoning guards the data`,
-  }
 }
 
 interface AskedDomain {

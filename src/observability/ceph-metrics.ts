@@ -16,7 +16,7 @@ export interface CephFigures {
 /** What a question to Ceph was about, and whether it was answered. */
 export interface CephQuestion {
   readonly cluster: string
-  readonly question: 'status' | 'map' | 'ok-to-stop' | 'noout' | 'quorum'
+  readonly question: 'status' | 'map' | 'ok-to-stop' | 'ok-to-upgrade' | 'noout' | 'quorum'
   readonly result: 'answered' | 'silent'
 }
 

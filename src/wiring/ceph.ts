@@ -3,9 +3,11 @@ import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import { applyNoout } from '../ceph/noout.ts'
 import { observeCeph } from '../ceph/observe-ceph.ts'
 import { observeOsdHosts } from '../ceph/observe-osd-hosts.ts'
+import { observeOsdVersions } from '../ceph/observe-osd-versions.ts'
 import { observeQuorum } from '../ceph/observe-quorum.ts'
 import { observeStatus } from '../ceph/observe-status.ts'
-import { askOkToStop } from '../ceph/ok-to-stop.ts'
+import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
+import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
 import type { CephPorts } from '../controllers/ceph-ports.ts'
@@ -58,6 +60,11 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
     observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),
     askOkToStop: (commands, osds, signal) =>
       counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal })),
+    askStoppable: (commands, osd, max, signal) =>
+      counted(commands, 'ok-to-stop', askStoppable(commands, osd, { ...limits, max, signal })),
+    askOkToUpgrade: (commands, question, signal) =>
+      counted(commands, 'ok-to-upgrade', askOkToUpgrade(commands, question, { ...limits, signal })),
+    observeOsdVersions: (commands, signal) => observeOsdVersions(commands, { ...limits, signal }),
     async applyNoout(commands, wanted, signal) {
       if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
       log.info({ ...wanted }, 'dry run: would change noout')

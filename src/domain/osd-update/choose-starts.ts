@@ -1,9 +1,12 @@
-import type { CephMap } from '../safety/ceph-map.ts'
+import type { Observed } from '../observed.ts'
+import type { CephMap, SiteRule } from '../safety/ceph-map.ts'
 import { domainsOf, failureDomainTypeOf } from '../safety/failure-domain.ts'
 import { buildSlackHypergraph, type SlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { assumeDown } from './assume-down.ts'
+import type { BatchProposal, BatchQuestion } from './batch-proposal.ts'
 import { createRollingWindow } from './next-starts.ts'
 import { planRounds, type RoundPlan } from './plan-rounds.ts'
+import { proposedStarts } from './proposed-starts.ts'
 import type { recheckRound } from './recheck-round.ts'
 import { unheardNewcomers } from './unheard-newcomers.ts'
 import type { UpdateSettings } from './update-settings.ts'
@@ -25,6 +28,13 @@ export interface StartInput {
   readonly ramp: number | undefined
   /** On their way and expected back: they are the round that is open. */
   readonly running: readonly number[]
+  /** Ceph itself is to name the batches. */
+  readonly cephChooses?: CephChoice
+}
+
+export interface CephChoice extends Pick<BatchQuestion, 'by' | 'version' | 'updated'> {
+  /** What it named; undefined: it was not asked yet. */
+  readonly proposal?: Observed<BatchProposal>
 }
 
 export interface ChosenStarts {
@@ -37,6 +47,14 @@ export interface ChosenStarts {
   readonly plan?: RoundPlan['rounds']
   /** Why the second reckoning refuses what the first one chose. */
   readonly disagreement?: string
+  /** What Ceph is to be asked first: then all is decided again. */
+  readonly ask?: BatchQuestion
+  /** How Ceph's own choice and our reckoning contradict each other. */
+  readonly cephDisagrees?: string
+  /** Why Ceph has not said what it would choose. */
+  readonly silence?: string
+  /** Why it cannot be told yet whether Ceph's choice is right. */
+  readonly doubt?: string
 }
 
 /**
@@ -51,7 +69,11 @@ export function chooseStarts(given: StartInput, recheck: typeof recheckRound): C
   const input = unheard.length === 0 ? given : withoutOsds(given, new Set(unheard.map(({ osd }) => osd)))
   const around = assumeDown(input.map, input.away)
   const unready = unreadyStarts(input)
-  const { blocked, ...fresh } = freshStarts(input, around, input.room - unready.taken)
+  const room = input.room - unready.taken
+  const { blocked, ...fresh } =
+    input.cephChooses === undefined
+      ? freshStarts(input, around, room)
+      : proposedStarts(input, { ...input.cephChooses, around, room, recheck })
   const start = [...unready.start, ...fresh.start].sort((a, b) => a - b)
   const result = { ...fresh, blocked: [...blocked, ...unready.blocked, ...unheard].sort((a, b) => a.osd - b.osd) }
   if (start.length === 0) return { ...result, start }
@@ -77,6 +99,7 @@ function freshStarts(input: StartInput, around: CephMap, room: number): ChosenSt
     targets: pending,
     maxParallel: Math.max(room, 1),
     reserve: settings.reserve,
+    sites: sitesOf(input),
     order: settings.order,
     canary: ramp === 1,
   })
@@ -84,7 +107,12 @@ function freshStarts(input: StartInput, around: CephMap, room: number): ChosenSt
   const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds, plan: rounds }
   if (room < 1 || rounds.length === 0) return { ...result, start: [] }
   if (isBarrier) return { ...result, start: (rounds[0] ?? []).slice(0, Math.min(room, ramp ?? room)) }
-  const hypergraph = buildSlackHypergraph({ map: around, targets: rounds.flat(), reserve: settings.reserve })
+  const hypergraph = buildSlackHypergraph({
+    map: around,
+    targets: rounds.flat(),
+    reserve: settings.reserve,
+    sites: sitesOf(input),
+  })
   return { ...result, start: startsOf(input, hypergraph, { rounds, room }) }
 }
 
@@ -94,13 +122,22 @@ function freshStarts(input: StartInput, around: CephMap, room: number): ChosenSt
  */
 function besideRunning(input: StartInput, around: CephMap, room: number): ChosenStarts {
   const { pending, settings, running } = input
-  const hypergraph = buildSlackHypergraph({ map: around, targets: pending, reserve: settings.reserve })
+  const hypergraph = buildSlackHypergraph({
+    map: around,
+    targets: pending,
+    reserve: settings.reserve,
+    sites: sitesOf(input),
+  })
   const { osds, unitStarts, blocked } = hypergraph
   const edges = (unit: number) => (unitStarts[unit + 1] as number) - (unitStarts[unit] as number)
   const units = Array.from(osds, (_, unit) => unit).sort((a, b) => edges(a) - edges(b) || a - b)
   const start =
     room < 1 ? [] : startsOf(input, hypergraph, { rounds: [units.map((unit) => osds[unit] as number)], room })
   return { start, blocked, ...roundsWithout(input, running.length + start.length) }
+}
+
+function sitesOf({ map }: StartInput): readonly SiteRule[] {
+  return map.sites ?? []
 }
 
 /** As many rounds as there would be with so many at a time. */
@@ -145,7 +182,12 @@ function unreadyStarts({ map, settings, again, shaky, away, room }: StartInput):
   const isAgain = new Set(again)
   const targets = new Set([...again, ...shaky])
   const others = new Set([...away].filter((id) => !targets.has(id)))
-  const graph = buildSlackHypergraph({ map: assumeDown(map, others), targets, reserve: settings.reserve })
+  const graph = buildSlackHypergraph({
+    map: assumeDown(map, others),
+    targets,
+    reserve: settings.reserve,
+    sites: map.sites ?? [],
+  })
   const start: number[] = []
   const blocked = [...graph.blocked]
   let taken = 0
@@ -177,7 +219,7 @@ function secondOpinion(
     [assumeDown(map, others), unready],
   ] as const) {
     if (osds.length === 0) continue
-    const check = given.recheck({ map: where, osds, reserve: settings.reserve })
+    const check = given.recheck({ map: where, osds, reserve: settings.reserve, sites: map.sites ?? [] })
     if (!check.isSafe) return check.why
   }
   return undefined

@@ -1,6 +1,6 @@
-import type { CephMap } from '../safety/ceph-map.ts'
+import type { CephMap, SiteRule } from '../safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../safety/failure-domain.ts'
-import { buildSlackHypergraph, type SiteRule } from '../safety/slack-hypergraph.ts'
+import { buildSlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { domainByDomain, unitsByDomain } from './domain-by-domain.ts'
 import { emulateRook, rookMax } from './emulate-rook.ts'
 

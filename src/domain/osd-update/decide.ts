@@ -1,5 +1,5 @@
 import type { Reason } from '../reasons.ts'
-import { type ChosenStarts, chooseStarts } from './choose-starts.ts'
+import { type CephChoice, type ChosenStarts, chooseStarts } from './choose-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
 import { osdsInParallel } from './parallel-limit.ts'
@@ -9,6 +9,7 @@ import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
 import { progressOf } from './update-progress.ts'
+import type { UpdateSettings } from './update-settings.ts'
 
 /** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
 const fewOsds = 3
@@ -51,6 +52,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     start: chosen.start,
     progress: progressOf({ snapshot, sorted, running, chosen, record }),
     ...(chosen.plan && { plan: chosen.plan }),
+    ...(chosen.ask && { ask: chosen.ask }),
     blocked,
     ...(claim && { claim }),
     record,
@@ -107,11 +109,30 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
       room: Math.max(most - running.length, 0),
       ramp: settings.canary && begun < most ? begun : undefined,
       running,
+      ...(settings.strategy !== 'plan' && { cephChooses: choiceOf(snapshot, settings) }),
     },
     recheck,
   )
   if (gate === undefined) return chosen
-  return { ...chosen, start: gate.sparesDown ? chosen.start.filter((id) => !up.has(id)) : [] }
+  const { ask: _, ...held } = chosen
+  return { ...held, start: gate.sparesDown ? chosen.start.filter((id) => !up.has(id)) : [] }
+}
+
+/** A version says nothing where the image stays the same. */
+function choiceOf(
+  { cluster, osds, proposal }: OsdUpdateSnapshot,
+  { strategy, cephVersion }: UpdateSettings,
+): CephChoice {
+  return {
+    by: strategy === 'ok-to-upgrade' && cluster.isUpgrade ? 'ok-to-upgrade' : 'ok-to-stop',
+    updated: osds.filter(isUpdated).map(({ id }) => id),
+    ...(cephVersion !== undefined && { version: cephVersion }),
+    ...(proposal !== undefined && { proposal }),
+  }
+}
+
+function isUpdated({ needsUpdate, isPodReady, problem }: UpdatableOsd): boolean {
+  return !needsUpdate && isPodReady && problem === undefined
 }
 
 function withStarts(
@@ -162,6 +183,16 @@ function wordsOf(given: {
   if (chosen.disagreement !== undefined) {
     const explanation = `the plan would let OSDs stop, and the second reckoning refuses: ${chosen.disagreement}; please report this`
     return { reason: 'ChecksDisagree', explanation }
+  }
+  if (chosen.cephDisagrees !== undefined) return { reason: 'CephDisagrees', explanation: chosen.cephDisagrees }
+  if (chosen.silence !== undefined) {
+    return { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own choice: ${chosen.silence}` }
+  }
+  if (chosen.doubt !== undefined) {
+    return { reason: 'OsdUpdateBlocked', explanation: `Ceph's own choice cannot be judged yet: ${chosen.doubt}` }
+  }
+  if (chosen.ask !== undefined) {
+    return { reason: 'OsdsUpdating', explanation: `Ceph is to choose which of ${osdCount(needed)} start now` }
   }
   if (chosen.start.length > 0 || running.length > 0) {
     const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are on the way, ${needed - chosen.start.length} wait`

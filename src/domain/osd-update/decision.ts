@@ -1,5 +1,6 @@
 import type { StorageClaim } from '../ceph-drain/storage-claim.ts'
 import type { Reason } from '../reasons.ts'
+import type { BatchQuestion } from './batch-proposal.ts'
 import type { UpdateRecord } from './snapshot.ts'
 
 /** What may be updated next, and why not more. */
@@ -14,6 +15,8 @@ export interface OsdUpdateDecision {
   readonly progress: UpdateProgress
   /** Rounds of all that may go, where they were planned for this decision: ids ascending within a round. */
   readonly plan?: readonly (readonly number[])[]
+  /** What Ceph is to be asked before anything can start: its answer belongs into the snapshot, and then all is decided again. */
+  readonly ask?: BatchQuestion
   /** Those that cannot go now, and what stands in their way. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   /** What to hold in the ledger before anything is written, or to give back after. Absent: nothing changes there. */

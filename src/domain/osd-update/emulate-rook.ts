@@ -1,5 +1,5 @@
-import type { CephMap, CrushBucket } from '../safety/ceph-map.ts'
-import { buildSlackHypergraph, type SiteRule } from '../safety/slack-hypergraph.ts'
+import type { CephMap, CrushBucket, SiteRule } from '../safety/ceph-map.ts'
+import { buildSlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { RunningSet } from './running-set.ts'
 
 export interface RookRounds {

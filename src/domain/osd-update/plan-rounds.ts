@@ -1,6 +1,6 @@
-import type { CephMap } from '../safety/ceph-map.ts'
+import type { CephMap, SiteRule } from '../safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../safety/failure-domain.ts'
-import { buildSlackHypergraph, type SiteRule, type SlackHypergraph } from '../safety/slack-hypergraph.ts'
+import { buildSlackHypergraph, type SlackHypergraph } from '../safety/slack-hypergraph.ts'
 import type { BlockedOsd } from '../safety/slack-hypergraph-blocks.ts'
 import { partOfHypergraph } from '../safety/slack-hypergraph-part.ts'
 import { fewestWithCanary, withCanary } from './canary-rounds.ts'

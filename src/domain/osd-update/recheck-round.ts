@@ -1,10 +1,16 @@
-import { type CephMap, type CrushBucket, noOsd } from '../safety/ceph-map.ts'
+import { type CephMap, type CrushBucket, noOsd, type SiteRule } from '../safety/ceph-map.ts'
 import { pgEvidenceOf } from '../safety/pg-evidence.ts'
-import type { SiteRule } from '../safety/slack-hypergraph.ts'
 
 export type RoundCheck =
   | { readonly isSafe: true }
-  | { readonly isSafe: false; readonly why: string; readonly pg?: string; readonly pool?: string }
+  | {
+      readonly isSafe: false
+      readonly why: string
+      readonly pg?: string
+      readonly pool?: string
+      /** Reports are missing, or too old to tell: it may be safe all the same. */
+      readonly isUnsure?: true
+    }
 
 /**
  * May this batch stop? Asked once more before anything does, from the rows as Ceph gave them, one placement group after the
@@ -39,14 +45,14 @@ export function recheckRound(input: {
     const upRow = pgs.up.subarray(pgs.upOffsets[row], pgs.upOffsets[row + 1])
     const reported = pgs.reportedEpochs[row] as number
     const evidence = evidenceOfState[pgs.states[row] as number] ?? 'unseen'
-    if (reported > map.epoch) return refuse(row, 'has a report that is newer than the OSD map')
+    if (reported > map.epoch) return unsure(row, 'has a report that is newer than the OSD map')
     if (evidence === 'unseen' || (evidence !== 'inactive' && !actingRow.some(isOsd))) {
-      return refuse(row, 'has not been reported by any OSD yet')
+      return unsure(row, 'has not been reported by any OSD yet')
     }
     if (!actingRow.some(isLeaving) && !upRow.some(isLeaving)) continue
     const acting = [...new Set(actingRow)].filter(isOsd)
     const up = [...new Set(upRow)].filter(isOsd)
-    if ([...acting, ...up].some((id) => changedAt(id) > reported)) return refuse(row, 'tells of a time before a change')
+    if ([...acting, ...up].some((id) => changedAt(id) > reported)) return unsure(row, 'tells of a time before a change')
     const pool = poolById.get(pgs.poolIds[row] as number)
     const floor = pool === undefined ? Number.NaN : pool.minSize + reserve
     if (pool === undefined || !Number.isInteger(floor) || pool.minSize < 1 || reserve < 0) {
@@ -64,7 +70,7 @@ export function recheckRound(input: {
         if (lost !== undefined) return refuse(row, `would have no copy left in ${lost || `any ${type}`}`)
       }
     }
-    if (evidence === 'doubtful' && acting.some(isLeaving)) return refuse(row, 'may have a copy that lacks objects')
+    if (evidence === 'doubtful' && acting.some(isLeaving)) return unsure(row, 'may have a copy that lacks objects')
   }
   return { isSafe: true }
 
@@ -80,11 +86,15 @@ export function recheckRound(input: {
     return osd === undefined ? 0 : Math.max(osd.upFrom, osd.downAt)
   }
 
-  function refuse(row: number, what: string): RoundCheck {
+  function unsure(row: number, what: string): RoundCheck {
+    return { ...refuse(row, what), isUnsure: true }
+  }
+
+  function refuse(row: number, what: string) {
     const id = pgs.poolIds[row] as number
     const pg = `${id}.${(pgs.pgNumbers[row] as number).toString(16)}`
     const pool = poolById.get(id)?.name ?? `number ${id}`
-    return { isSafe: false, why: `placement group ${pg} of pool ${pool} ${what}`, pg, pool }
+    return { isSafe: false as const, why: `placement group ${pg} of pool ${pool} ${what}`, pg, pool }
   }
 }
 

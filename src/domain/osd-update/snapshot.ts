@@ -1,6 +1,7 @@
 import type { StorageArbiter } from '../ceph-drain/storage-arbiter.ts'
 import type { Observed } from '../observed.ts'
 import type { CephMap } from '../safety/ceph-map.ts'
+import type { BatchProposal } from './batch-proposal.ts'
 import type { UpdateSettings } from './update-settings.ts'
 
 /** Everything that is seen before the next OSDs of one cluster are updated. */
@@ -13,6 +14,8 @@ export interface OsdUpdateSnapshot {
   readonly ceph: Observed<CephForUpdate> | undefined
   /** Who holds the storage. Absent where there is no ledger. */
   readonly arbiter?: Observed<StorageArbiter>
+  /** Which batch Ceph itself names, after a decision asked for that. */
+  readonly proposal?: Observed<BatchProposal>
   readonly record: UpdateRecord
   /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
   readonly recordProblem?: string

@@ -43,6 +43,8 @@ describe('how a CephCluster wants its OSDs updated', () => {
       'cofferdam.io/update-reserve': '1',
       'cofferdam.io/update-canary': 'true',
       'cofferdam.io/update-deadline-seconds': '900',
+      'cofferdam.io/update-strategy': 'ok-to-upgrade',
+      'cofferdam.io/update-ceph-version': '20.2.5-9-g1234abc',
     }
     expect(parseUpdateSettings(cluster(spec, annotations))).toEqual({
       settings: {
@@ -58,6 +60,8 @@ describe('how a CephCluster wants its OSDs updated', () => {
         reserve: 1,
         canary: true,
         deadlineSeconds: 900,
+        strategy: 'ok-to-upgrade',
+        cephVersion: '20.2.5-9-g1234abc',
       } satisfies UpdateSettings,
       problems: [],
       deprecated: [],
@@ -168,6 +172,13 @@ describe('a value that is not allowed', () => {
       {},
       { 'deadline-seconds': '0' },
       'a whole number from 1 to 86400',
+    ],
+    ['annotation cofferdam.io/update-strategy', {}, { strategy: 'fast' }, '"plan" or "ok-to-stop" or "ok-to-upgrade"'],
+    [
+      'annotation cofferdam.io/update-ceph-version',
+      {},
+      { 'ceph-version': '--conf=x' },
+      'a version as `ceph osd metadata` has it',
     ],
   ])('%s is named, with what is allowed', (field, spec, notes, allowed) => {
     const annotations = Object.fromEntries(

@@ -15,10 +15,13 @@ export const updateAnnotations = {
   reserve: 'cofferdam.io/update-reserve',
   canary: 'cofferdam.io/update-canary',
   deadlineSeconds: 'cofferdam.io/update-deadline-seconds',
+  strategy: 'cofferdam.io/update-strategy',
+  cephVersion: 'cofferdam.io/update-ceph-version',
 } as const
 
 export const updateOrders = ['fewest-rounds', 'by-domain'] as const
 export const updatePaces = ['rolling', 'barrier'] as const
+export const updateStrategies = ['plan', 'ok-to-stop', 'ok-to-upgrade'] as const
 
 export interface UpdateSettings {
   readonly maxInParallel: ParallelLimit
@@ -41,6 +44,13 @@ export interface UpdateSettings {
   readonly canary: boolean
   /** An OSD that is not back by then stops the update. */
   readonly deadlineSeconds: number
+  /**
+   * Who chooses a batch: `plan`: we do, and Ceph is asked about it; the others: Ceph does, and our own reckoning is asked about it,
+   * one batch after the other.
+   */
+  readonly strategy: (typeof updateStrategies)[number]
+  /** For `ok-to-upgrade`: what updated OSDs report to run. Unless told, those that are updated already say it. */
+  readonly cephVersion?: string
 }
 
 export const defaultUpdateSettings: UpdateSettings = {
@@ -55,6 +65,7 @@ export const defaultUpdateSettings: UpdateSettings = {
   reserve: 0,
   canary: false,
   deadlineSeconds: 600,
+  strategy: 'plan',
 }
 
 export interface SettingProblem {
@@ -108,6 +119,9 @@ export function parseUpdateSettings(cluster: CephCluster, lastGood?: UpdateSetti
       parseParallelLimit(/^\d{1,9}$/.test(text) ? Number(text) : text),
     ) ??
     (rookMax === undefined ? undefined : { kind: 'count' as const, count: rookMax })
+  const cephVersion = reader.note(updateAnnotations.cephVersion, 'a version as `ceph osd metadata` has it', (text) =>
+    /^\d[\w.+-]{0,99}$/.test(text) ? text : undefined,
+  )
   const settings: UpdateSettings = {
     maxInParallel: maxInParallel ?? usual.maxInParallel,
     ...(rookMax === undefined ? {} : { rookMaxInParallel: rookMax }),
@@ -131,6 +145,8 @@ export function parseUpdateSettings(cluster: CephCluster, lastGood?: UpdateSetti
     reserve: reader.noteNumber(updateAnnotations.reserve, 0, mostReserve) ?? usual.reserve,
     canary: (reader.noteOf(updateAnnotations.canary, ['true', 'false']) ?? String(usual.canary)) === 'true',
     deadlineSeconds: reader.noteNumber(updateAnnotations.deadlineSeconds, 1, mostSeconds) ?? usual.deadlineSeconds,
+    strategy: reader.noteOf(updateAnnotations.strategy, updateStrategies) ?? usual.strategy,
+    ...(cephVersion !== undefined && { cephVersion }),
   }
   const { problems, deprecated } = reader
   if (problems.length === 0) return { settings, problems, deprecated }

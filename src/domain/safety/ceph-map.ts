@@ -69,6 +69,13 @@ export interface PgTable {
   readonly reportedEpochs: Int32Array
 }
 
+/** Stretch mode: placement groups of these pools must keep one copy in each bucket of the type that they have copies in, or they do not peer. */
+export interface SiteRule {
+  readonly poolIds: readonly number[]
+  /** The type of the sites: `datacenter`, `zone` ... */
+  readonly type: string
+}
+
 /** Ceph at one epoch of its OSD map. */
 export interface CephMap {
   readonly fsid: string
@@ -77,6 +84,8 @@ export interface CephMap {
   readonly pools: readonly CephPool[]
   readonly crush: CrushMap
   readonly pgs: PgTable
+  /** Absent where no pool is stretched over sites. */
+  readonly sites?: readonly SiteRule[]
   /** Cluster-wide flags: `noout`, `sortbitwise` ... */
   readonly flags: readonly string[]
   /** Flags on CRUSH buckets: `{ "zone-a": ["noout"] }`. */

@@ -1,18 +1,8 @@
-import { type CephMap, noOsd } from './ceph-map.ts'
+import { type CephMap, noOsd, type SiteRule } from './ceph-map.ts'
 import { domainsOf } from './failure-domain.ts'
 import { absent, up } from './freshness.ts'
 import { buildPgColumns, complete, doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
 import { type BlockedOsd, StopBlocks } from './slack-hypergraph-blocks.ts'
-
-/**
- * Placement groups of these pools must keep one copy in each bucket of the type that they have copies in, or they do not peer.
- * The map of Ceph that we read does not tell of stretch mode: who knows of it says so here.
- */
-export interface SiteRule {
-  readonly poolIds: readonly number[]
-  /** The type of the sites: `datacenter`, `zone` ... */
-  readonly type: string
-}
 
 /**
  * What may stop together, as numbers: units are OSDs, and an edge says that of its members at most `slack` may be down at

@@ -1,14 +1,15 @@
 import type { Json } from '../../api/json.ts'
 import type { CephAnswer, CephCommand } from '../../ceph/ceph-commands.ts'
 import { crushDump, crushRules, osdTree } from './answers/crush.ts'
-import { mgrStat, osdFind, osdMetadata, quorumStatus, versions } from './answers/daemons.ts'
+import { mgrStat, osdFind, osdMetadata, osdVersion, quorumStatus, versions } from './answers/daemons.ts'
 import { health } from './answers/health.ts'
 import { okToStop } from './answers/ok-to-stop.ts'
+import { okToUpgrade } from './answers/ok-to-upgrade.ts'
 import { ecProfile, flagBits, osdDump } from './answers/osd-dump.ts'
 import { pgDump, pgStat } from './answers/pg-dump.ts'
 import { pgListing } from './answers/pg-listing.ts'
 import { ecProfileName, poolList } from './answers/pool-record.ts'
-import { osdStat, status } from './answers/status.ts'
+import { osdStat, releaseOf, status } from './answers/status.ts'
 import type { CephState } from './ceph-state.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
 import type { Pool } from './placement-group.ts'
@@ -29,7 +30,7 @@ export interface CommandEffects {
 }
 
 const errno = { noEntry: 2, exists: 17, invalid: 22 } as const
-const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop'])
+const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop', 'osd ok-to-upgrade'])
 const changeableFlags = Object.keys(flagBits).filter((flag) => !/^(sortbitwise|recovery|purged|pglog|pause)/.test(flag))
 
 export function createCommandAnswers(state: CephState, effects: CommandEffects): CommandAnswers {
@@ -65,6 +66,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     },
     'pg stat': () => said(pgStat(state)),
     'osd ok-to-stop': stopVerdict,
+    'osd ok-to-upgrade': upgradeVerdict,
     'osd set': ({ key }) => setFlag(texts(key), true),
     'osd unset': ({ key }) => setFlag(texts(key), false),
     'osd set-group': (command) => setGroup(command, true),
@@ -106,6 +108,22 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
       max: Math.max(osds.length, Number(max ?? 1)),
     })
     return { code, out: JSON.stringify(body), err }
+  }
+
+  function upgradeVerdict(command: CephCommand): CephAnswer {
+    if (releaseOf(state) === 'pacific') return failed(errno.invalid, 'command not known')
+    const [bucket = ''] = texts(command['crush_bucket'])
+    const [version = ''] = texts(command['ceph_version'])
+    const { code, body, err } = okToUpgrade({
+      seen: state.seen(),
+      tree: map.tree,
+      mood: state.okToStop,
+      bucket,
+      version,
+      max: Number(texts(command['max'])[0] ?? 0),
+      versionOf: (osd) => osdVersion(map.osds.get(osd), state),
+    })
+    return { code, out: body === undefined ? '' : JSON.stringify(body), err }
   }
 
   function setFlag([key = '']: readonly string[], on: boolean): CephAnswer {

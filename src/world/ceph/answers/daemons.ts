@@ -80,6 +80,11 @@ export function mgrStat({ mgr }: CephState): JsonObject {
   }
 }
 
+/** What the OSD ran when it booted last; undefined where it never did. */
+export function osdVersion(osd: OsdEntry | undefined, state: CephState): string | undefined {
+  return osd === undefined || osd.upFrom === 0 ? undefined : versionTexts[releaseOf(state)].split(' ')[2]
+}
+
 /** What an OSD told of itself when it booted last; one that never did is a bare number. */
 export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
   if (osd.upFrom === 0) return { id: osd.id }

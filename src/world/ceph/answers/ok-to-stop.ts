@@ -33,9 +33,9 @@ export interface StopAnswer {
 export function okToStop(question: StopQuestion): StopAnswer {
   const osds = new Set(question.osds)
   let verdict = judge(question, osds)
-  if (isFine(verdict)) verdict = grow(question, osds, verdict)
+  if (isFine(verdict) || question.mood.lie === 'yes') verdict = grow(question, osds, verdict)
   const { lie } = question.mood
-  if (lie === 'yes') verdict = { ...verdict, unknown: [], alreadyInactive: [], becomeInactive: [] }
+  if (lie === 'yes') verdict = embellished(verdict)
   const isOk = lie !== 'no' && isFine(verdict)
   return answer(
     [...osds].sort((a, b) => a - b),
@@ -44,7 +44,20 @@ export function okToStop(question: StopQuestion): StopAnswer {
   )
 }
 
-function judge({ seen, mood }: StopQuestion, osds: ReadonlySet<number>): Verdict {
+/** As if nothing that would be out of reach were. */
+function embellished(verdict: Verdict): Verdict {
+  const { becomeDegraded, alreadyInactive, becomeInactive } = verdict
+  const all = [...becomeDegraded, ...alreadyInactive, ...becomeInactive]
+  return { ...verdict, unknown: [], alreadyInactive: [], becomeInactive: [], becomeDegraded: all }
+}
+
+/** Whether exactly these may stop, lies included. */
+export function mayStop(given: Pick<StopQuestion, 'seen' | 'mood'>, osds: readonly number[]): boolean {
+  if (given.mood.lie !== undefined) return given.mood.lie === 'yes'
+  return isFine(judge(given, new Set(osds)))
+}
+
+function judge({ seen, mood }: Pick<StopQuestion, 'seen' | 'mood'>, osds: ReadonlySet<number>): Verdict {
   const verdict: Verdict = {
     unknown: [],
     alreadyInactive: [],
@@ -78,7 +91,7 @@ function judgeGroup(
 }
 
 function grow(question: StopQuestion, osds: Set<number>, verdict: Verdict): Verdict {
-  const { tree, isUp, max } = question
+  const { tree, isUp, max, mood } = question
   let best = verdict
   const start = tree.byId.get(Math.min(...osds))
   if (start === undefined) return best
@@ -89,7 +102,7 @@ function grow(question: StopQuestion, osds: Set<number>, verdict: Verdict): Verd
       if (osds.has(osd) || !isUp(osd)) continue
       osds.add(osd)
       const next = judge(question, osds)
-      if (isFine(next)) best = next
+      if (isFine(next) || mood.lie === 'yes') best = next
       else {
         osds.delete(osd)
         wasRefused = true
