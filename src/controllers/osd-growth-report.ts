@@ -6,7 +6,8 @@ export type GrowthReports = Pick<CephReports, 'event' | 'countRefusedWrite'>
 export interface GrowthReport {
   readonly added: readonly { readonly id: number; readonly place: string }[]
   readonly prepared: readonly string[]
-  readonly errors: readonly { readonly place: string; readonly why: string }[]
+  /** With what was asked of the place. */
+  readonly errors: readonly { readonly place: string; readonly asked: string; readonly why: string }[]
 }
 
 const mostNamed = 5
@@ -14,7 +15,8 @@ const mostNamed = 5
 /** Tells what was done, and of troubles those that are new. */
 export class OsdGrowthReporter {
   readonly #reports: GrowthReports
-  readonly #troubles = new Map<string, string>()
+  /** By cluster and place, what was told of it last: a Job that tries again fails in the same words. */
+  readonly #troubles = new Map<string, Map<string, string>>()
   readonly #refused = new Map<string, string>()
 
   constructor(reports: GrowthReports) {
@@ -31,10 +33,12 @@ export class OsdGrowthReporter {
       const note = `added ${listed(added.map(({ id, place }) => `osd.${id} on ${place}`))}`
       await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdAdded', note })
     }
-    const note = listed(errors.map(({ place, why }) => `${place}: ${why}`))
-    const before = this.#troubles.get(key) ?? ''
-    this.#troubles.set(key, note)
-    if (note === '' || note === before) return
+    const told = this.#troubles.get(key) ?? new Map<string, string>()
+    this.#troubles.set(key, told)
+    const news = errors.filter(({ place, asked, why }) => told.get(place) !== `${asked}: ${why}`)
+    if (news.length === 0) return
+    for (const { place, asked, why } of news) told.set(place, `${asked}: ${why}`)
+    const note = listed(news.map(({ place, why }) => `${place}: ${why}`))
     await this.#reports.event(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note })
   }
 

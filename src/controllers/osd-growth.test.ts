@@ -1,5 +1,11 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type OsdGrowthStage, openOsdGrowthStage } from './testing/osd-growth-stage.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../api/api-error.ts'
+import { configMaps, deployments, nodes } from '../api/resources.ts'
+import { persistentVolumeClaims } from '../api/storage.ts'
+import type { KubeApi } from '../kube/kube-api.ts'
+import { namespace } from './testing/ceph-stage.ts'
+import { growing, type OsdGrowthStage, openOsdGrowthStage } from './testing/osd-growth-stage.ts'
+import { newImage } from './testing/osd-update-stage.ts'
 
 let stage: OsdGrowthStage
 beforeEach(async () => {
@@ -10,18 +16,302 @@ afterEach(async () => {
   expect(stage.failures).toEqual([])
 })
 
-const operate = () => stage.operate({ controllers: ['osd-growth'] })
+const operate = (api?: KubeApi) => stage.operate({ controllers: ['osd-growth'], ...(api !== undefined && { api }) })
+const idle = ['node-x: completed, used', 'node-y: completed, used', 'node-z: completed, used']
 
-it('a disk that is put into a node becomes an OSD that is up and holds data', async () => {
-  operate()
-  await stage.grow({ 'node-x': 'sdz' })
-  expect(await stage.until(async () => (await stage.up()).length === 7, 120)).toBe(true)
-  await stage.watch(60)
-  expect(await stage.ids()).toEqual([0, 1, 2, 3, 4, 5, 6])
-  expect([await stage.jobs(), await stage.statuses()]).toEqual([
-    [],
-    ['node-x: completed, used', 'node-y: completed, used', 'node-z: completed, used'],
-  ])
-  expect(await stage.told()).toEqual(['Normal OsdPrepareStarted', 'Normal OsdAdded'])
-  expect(await stage.notes('OsdAdded')).toEqual(['added osd.6 on node-x'])
+/** Answers to writes of Deployments that are not the server's own. */
+function refusing(refuse: (name: string) => ApiError | undefined): KubeApi {
+  const { api } = stage
+  return {
+    ...wrapped(api),
+    create: async (type, object, options) => {
+      const error = type.plural === 'deployments' ? refuse(object.metadata.name) : undefined
+      if (error !== undefined) throw error
+      return api.create(type, object, options)
+    },
+  }
+}
+
+function wrapped(api: KubeApi): KubeApi {
+  return {
+    get: (...request) => api.get(...request),
+    list: (...request) => api.list(...request),
+    watch: (...request) => api.watch(...request),
+    create: (...request) => api.create(...request),
+    createSubresource: (...request) => api.createSubresource(...request),
+    update: (...request) => api.update(...request),
+    patch: (...request) => api.patch(...request),
+    delete: (...request) => api.delete(...request),
+    deleteCollection: (...request) => api.deleteCollection(...request),
+  }
+}
+
+describe('growth', () => {
+  it('makes an OSD of a disk that is put into a node, up and with data on it, and leaves no Job behind', async () => {
+    operate()
+    await stage.grow({ 'node-x': 'sdz' })
+    expect(await stage.until(async () => (await stage.up()).length === 7, 120)).toBe(true)
+    await stage.watch(60)
+    expect([await stage.ids(), await stage.jobs(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5, 6], [], idle])
+    expect(await stage.groupsOn(6)).toBeGreaterThan(0)
+    expect(await stage.told()).toEqual(['Normal OsdPrepareStarted', 'Normal OsdAdded'])
+    expect(await stage.notes('OsdAdded')).toEqual(['added osd.6 on node-x'])
+  })
+
+  it('does nothing without the image of Rook, as before; once on, it is told when it goes off', async () => {
+    operate()
+    await stage.seconds(60)
+    expect([stage.written, await stage.told()]).toEqual([[], []])
+    await stage.patchCluster(growing)
+    await stage.seconds(30)
+    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/rook-image': null } } })
+    await stage.seconds(5)
+    expect(await stage.told()).toEqual(['Normal OsdPrepareStarted', 'Normal OsdGrowthOff'])
+  })
+
+  it('with nothing to do writes nothing and asks Ceph nothing, whatever nodes and OSDs report', async () => {
+    operate()
+    await stage.grow({})
+    await stage.seconds(60)
+    const before = [...stage.written]
+    await stage.cordon('node-y')
+    await stage.cordon('node-y', false)
+    await stage.evictOsd(0)
+    await stage.seconds(300)
+    expect([stage.written, stage.asked]).toEqual([before, []])
+  })
+
+  it('looks again when somebody asks for it, and finds what was put in without a word', async () => {
+    operate()
+    await stage.grow({})
+    await stage.seconds(30)
+    stage.prepare.addDevice('node-z', { name: 'sdq' })
+    await stage.seconds(60)
+    expect(await stage.ids()).toHaveLength(6)
+    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/prepare-again': '2026-11-15T12:00:00Z' } } })
+    await stage.seconds(60)
+    expect([await stage.ids(), await stage.jobs()]).toEqual([[0, 1, 2, 3, 4, 5, 6], []])
+  })
+
+  it('looks at a node that is cordoned once it is back', async () => {
+    await stage.cordon('node-x')
+    operate()
+    await stage.grow({ 'node-x': 'sdz' })
+    await stage.seconds(60)
+    expect(await stage.statuses()).toEqual(idle.slice(1))
+    await stage.cordon('node-x', false)
+    await stage.seconds(60)
+    expect([await stage.statuses(), await stage.ids()]).toEqual([idle, [0, 1, 2, 3, 4, 5, 6]])
+  })
 })
+
+describe('results of prepare Jobs', () => {
+  const write = async (place: string, generation: string, osds: unknown) => {
+    await stage.api.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: `rook-ceph-osd-${place}-status`,
+        namespace,
+        labels: { app: 'rook-ceph-osd', node: place },
+        annotations: { 'cofferdam.io/generation': generation },
+      },
+      data: { status: JSON.stringify({ status: 'completed', osds }) },
+    })
+  }
+
+  it('of an older generation are ignored, and the place is looked at anew (63)', async () => {
+    await write('node-x', '0', [{ id: 90 }])
+    operate()
+    await stage.grow({})
+    await stage.seconds(60)
+    expect([await stage.ids(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5], idle])
+  })
+
+  it('are used once: an OSD whose Deployment somebody deletes afterwards does not come back by itself (64)', async () => {
+    operate()
+    await stage.grow({ 'node-x': 'sdz' })
+    await stage.seconds(60)
+    await stage.api.delete(deployments, { namespace, name: 'rook-ceph-osd-6' })
+    await stage.seconds(120)
+    expect(await stage.ids()).toEqual([0, 1, 2, 3, 4, 5])
+  })
+
+  it('lead to Deployments for those OSDs that lack one, and leave the others as they are (65)', async () => {
+    const before = await stage.osds()
+    operate()
+    await stage.grow({ 'node-y': 'sdx,sdy' })
+    await stage.seconds(60)
+    expect(stage.written.filter((text) => text.includes('deployments/'))).toEqual([
+      'create deployments/rook-ceph-osd-6',
+      'create deployments/rook-ceph-osd-7',
+    ])
+    const after = await stage.osds()
+    expect(after.filter(({ metadata }) => Number(metadata.labels?.['osd']) < 6).map(({ spec }) => spec)).toEqual(
+      before.map(({ spec }) => spec),
+    )
+  })
+
+  it('count as used although the server refuses an OSD, whose trouble stays on record; the others are made (66)', async () => {
+    operate(refusing((name) => (name === 'rook-ceph-osd-6' ? new ApiError('Forbidden', 'no more OSDs') : undefined)))
+    await stage.grow({ 'node-x': 'sdx,sdy' })
+    await stage.seconds(120)
+    expect([await stage.ids(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5, 7], idle])
+    expect(await stage.notes('OsdGrowthFailed')).toEqual(['node-x: osd.6 was refused: no more OSDs'])
+  })
+
+  it('are kept when the server is in trouble, so that no OSD is forgotten', async () => {
+    let isInTrouble = true
+    operate(refusing(() => (isInTrouble ? new ApiError('ServiceUnavailable', 'try later') : undefined)))
+    await stage.grow({ 'node-x': 'sdx' })
+    await stage.seconds(60)
+    expect(await stage.statuses()).toEqual(['node-x: completed', ...idle.slice(1)])
+    isInTrouble = false
+    await stage.seconds(300)
+    expect([await stage.ids(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5, 6], idle])
+  })
+
+  it('that make no sense are told of once, and hold up no other place', async () => {
+    stage.prepare.setFault('node-x', 'garbage')
+    operate()
+    await stage.grow({ 'node-x': 'sdx', 'node-y': 'sdy' })
+    await stage.seconds(120)
+    expect(await stage.ids()).toEqual([0, 1, 2, 3, 4, 5, 6])
+    expect(await stage.notes('OsdGrowthFailed')).toEqual([
+      'node-x: rook-ceph-osd-node-x-status: its key status is no JSON',
+    ])
+  })
+})
+
+describe('growth and trouble', () => {
+  it('failed prepares on two of three nodes are told of, and the healthy node has its OSD (67)', async () => {
+    stage.prepare.setFault('node-x', { message: 'sdx holds a file system' })
+    stage.prepare.setFault('node-y', 'mute')
+    operate()
+    await stage.grow({ 'node-x': 'sdx', 'node-y': 'sdy', 'node-z': 'sdz' })
+    await stage.seconds(200)
+    expect([await stage.ids(), (await stage.up()).length]).toEqual([[0, 1, 2, 3, 4, 5, 6], 7])
+    expect((await stage.notes('OsdGrowthFailed')).sort()).toEqual([
+      'node-x: sdx holds a file system',
+      'node-y: Job rook-ceph-osd-prepare-node-y ended without a result',
+    ])
+    stage.prepare.setFault('node-x', undefined)
+    stage.prepare.setFault('node-y', undefined)
+    await stage.wantImage(newImage)
+    await stage.seconds(60)
+    expect([(await stage.ids()).length, await stage.statuses(), await stage.jobs()]).toEqual([9, idle, []])
+  })
+
+  it('a change of the cluster ends what runs for the one before it, and a deletion ends all of it', async () => {
+    operate()
+    await stage.grow({ 'node-x': 'sdx' })
+    await stage.seconds(4)
+    expect(await stage.jobs()).toHaveLength(3)
+    await stage.wantImage(newImage)
+    await stage.seconds(60)
+    expect([await stage.ids(), await stage.jobs(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5, 6], [], idle])
+
+    await stage.api.patch(nodes, { name: 'node-y' }, { type: 'merge', body: disks('sdy') })
+    await stage.seconds(4)
+    expect(await stage.jobs()).toHaveLength(1)
+    await stage.deleteCluster()
+    await stage.seconds(30)
+    expect(await stage.jobs()).toEqual([])
+  })
+
+  it('a Job that the server does not take is told of and not tried again and again', async () => {
+    const { api } = stage
+    const refused: string[] = []
+    operate({
+      ...wrapped(api),
+      create: async (type, object, options) => {
+        if (type.plural === 'jobs' && object.metadata.name.endsWith('-node-x')) {
+          refused.push(object.metadata.name)
+          throw new ApiError('Forbidden', 'no privileged pods here')
+        }
+        return api.create(type, object, options)
+      },
+    })
+    await stage.grow({ 'node-x': 'sdx', 'node-y': 'sdy' })
+    await stage.seconds(300)
+    expect([refused.length, await stage.ids()]).toEqual([1, [0, 1, 2, 3, 4, 5, 6]])
+    expect(await stage.notes('OsdGrowthFailed')).toEqual([
+      'node-x: the API server refused its prepare Job: no privileged pods here',
+    ])
+  })
+})
+
+describe('device sets', () => {
+  const set = (count: number, more: object = {}) => ({
+    spec: {
+      storage: {
+        storageClassDeviceSets: [
+          {
+            name: 'set1',
+            count,
+            portable: true,
+            volumeClaimTemplates: [
+              {
+                metadata: { name: 'data' },
+                spec: {
+                  accessModes: ['ReadWriteOnce'],
+                  volumeMode: 'Block',
+                  storageClassName: 'fast',
+                  resources: { requests: { storage: '1Ti' } },
+                },
+              },
+            ],
+            ...more,
+          },
+        ],
+      },
+    },
+  })
+
+  const claims = async () => {
+    const { items } = await stage.api.list(persistentVolumeClaims, { namespace })
+    return items.map(({ metadata }) => metadata.name)
+  }
+
+  it('get their claims, and an OSD on each of them that no node is bound to', async () => {
+    for (const at of [0, 1]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
+    operate()
+    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.seconds(90)
+    expect(await claims()).toEqual(['set1-data-0', 'set1-data-1'])
+    const made = (await stage.osds()).filter(({ metadata }) => Number(metadata.labels?.['osd']) >= 6)
+    expect(
+      made.map(({ metadata, spec }) => [metadata.labels?.['ceph.rook.io/pvc'], spec.template.spec.nodeSelector]).sort(),
+    ).toEqual([
+      ['set1-data-0', undefined],
+      ['set1-data-1', undefined],
+    ])
+    expect(await stage.up()).toHaveLength(8)
+  })
+
+  it('get another claim only when the OSD of a lost one is gone too, and no name of a claim comes twice', async () => {
+    for (const at of [0, 1, 2]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
+    operate()
+    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.seconds(90)
+    await stage.api.delete(persistentVolumeClaims, { namespace, name: 'set1-data-1' })
+    await stage.seconds(60)
+    expect(await claims()).toEqual(['set1-data-0'])
+    const gone = (await stage.osds()).find(({ metadata }) => metadata.labels?.['ceph.rook.io/pvc'] === 'set1-data-1')
+    await stage.api.delete(deployments, { namespace, name: gone?.metadata.name ?? '' })
+    await stage.seconds(60)
+    expect(await claims()).toEqual(['set1-data-0', 'set1-data-2'])
+    expect(await stage.ids()).toEqual(expect.arrayContaining([8]))
+  })
+
+  it('that only Rook can prepare are left alone, and nothing is made for them', async () => {
+    operate()
+    await stage.patchCluster({ ...growing, ...set(2, { encrypted: true }) })
+    await stage.seconds(60)
+    expect([await claims(), await stage.statuses()]).toEqual([[], idle])
+  })
+})
+
+function disks(text: string) {
+  return { metadata: { annotations: { 'cofferdam.io/disks': text } } }
+}

@@ -99,12 +99,13 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
     const marked = await inGroups(turn.decision.used, isVoid, (name) => useUp(turn, name, made))
     const begun = await inGroups(turn.decision.prepare, isVoid, (name) => prepare(turn, name))
     const swept = await inGroups(removals(turn), isVoid, (remove) => remove())
+    const asked = new Map(turn.look.snapshot.places.map((place) => [place.name, place.asked]))
     const added = made.filter(({ outcome }) => outcome.result === 'made')
     await reporter.report(key, turn.cluster, {
       added: added.map(({ osd: { id }, place }) => ({ id, place })),
       prepared: begun.flatMap(({ place, outcome }) => (outcome.result === 'made' ? [place] : [])),
       // What was refused just now is in the statuses, which the next look reads.
-      errors: turn.decision.errors,
+      errors: turn.decision.errors.map(({ place, why }) => ({ place, why, asked: asked.get(place) ?? '' })),
     })
     const outcomes = [...made, ...begun].map(({ outcome }) => outcome).concat(marked, swept)
     const unsure = outcomes.find((outcome) => outcome.result === 'unsure')

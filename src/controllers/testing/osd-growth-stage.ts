@@ -17,6 +17,8 @@ export interface OsdGrowthStage extends OsdUpdateStage {
   ids(): Promise<number[]>
   /** Ids of all OSDs that are up. */
   up(): Promise<number[]>
+  /** How many placement groups have a copy on this OSD. */
+  groupsOn(osd: number): Promise<number>
   jobs(): Promise<readonly Job[]>
   /** `node-x: completed, used` */
   statuses(): Promise<string[]>
@@ -78,6 +80,11 @@ export async function openOsdGrowthStage(file = smallCluster, seed = 1): Promise
         .filter(({ up }) => up === 1)
         .map(({ osd }) => osd)
         .sort(order)
+    },
+    async groupsOn(osd) {
+      const { out } = await ceph.commands.run({ prefix: 'pg dump', dumpcontents: ['pgs_brief'], format: 'json' })
+      const dumped = JSON.parse(out) as { pg_stats: { acting: number[] }[] }
+      return dumped.pg_stats.filter(({ acting }) => acting.includes(osd)).length
     },
     async jobs() {
       const { items } = await api.list(jobs, { namespace, labelSelector: 'app=rook-ceph-osd-prepare' })

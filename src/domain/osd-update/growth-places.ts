@@ -45,7 +45,10 @@ export interface PlaceObjects {
   readonly cluster: CephCluster
   readonly nodes: readonly Node[]
   readonly claims: readonly PersistentVolumeClaim[]
+  /** Of OSDs. */
   readonly deployments: readonly Deployment[]
+  /** Names of places that there are results of. */
+  readonly looked: readonly string[]
 }
 
 /** All places by `spec.storage`, each once, in the order of their names. */
@@ -141,10 +144,16 @@ function doesTolerate({ key = '', operator = 'Equal', value = '', effect }: Tole
   return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''))
 }
 
-/** Claims that are there, and as many new ones as their set lacks. No name comes twice: a removed OSD's claim had it. */
-function claimPlaces({ cluster, claims, deployments }: PlaceObjects): GrowthPlace[] {
+/**
+ * Claims that are there, and as many new ones as their set lacks.
+ *
+ * Guarantees: an OSD whose claim is not seen has none made beside it; a new claim never has the name of one that there is an OSD or
+ * a result of.
+ */
+function claimPlaces({ cluster, claims, deployments, looked }: PlaceObjects): GrowthPlace[] {
   const { namespace } = cluster.metadata
   const own = claims.filter(({ metadata }) => metadata.namespace === namespace)
+  const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   const asked = askedOf(cluster)
   return (cluster.spec?.storage?.storageClassDeviceSets ?? []).flatMap((set) => {
     const unusable = whySetIsUnusable(set)
@@ -154,9 +163,10 @@ function claimPlaces({ cluster, claims, deployments }: PlaceObjects): GrowthPlac
       const isOfSet = metadata.labels?.[claimLabels.set] === set.name && Number.isSafeInteger(index)
       return isOfSet ? [{ ...common, name: metadata.name, claim: { set: set.name, index, isMissing: false } }] : []
     })
-    const used = [...held.map(({ claim }) => claim?.index ?? -1), ...indexesOf(set, deployments)]
-    const first = Math.max(-1, ...used) + 1
-    const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length)
+    const unseen = inUse.filter((name) => indexIn(set, name) !== undefined && !held.some((one) => one.name === name))
+    const used = [...held.map(({ name }) => name), ...inUse, ...looked].map((name) => indexIn(set, name) ?? -1)
+    const first = Math.max(-1, ...used, ...held.map(({ claim }) => claim?.index ?? -1)) + 1
+    const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length - unseen.length)
     const missing = Array.from({ length: lacking }, (_, at): GrowthPlace => {
       const index = first + at
       return { ...common, name: claimName(set, index), claim: { set: set.name, index, isMissing: true } }
@@ -181,11 +191,9 @@ function claimName({ name, volumeClaimTemplates = [] }: StorageClassDeviceSet, i
   return `${name.replaceAll('.', '-')}-${template === '' ? 'data' : template.replaceAll(' ', '-')}-${index}`
 }
 
-function indexesOf(set: StorageClassDeviceSet, deployments: readonly Deployment[]): number[] {
+/** The number that follows in a claim's name, whatever comes after it; undefined where it is none of the set. */
+function indexIn(set: StorageClassDeviceSet, claim: string): number | undefined {
   const prefix = claimName(set, 0).slice(0, -1)
-  return deployments.flatMap(({ metadata }) => {
-    const claim = metadata.labels?.[claimLabels.claim] ?? ''
-    const [digits] = claim.startsWith(prefix) ? (/^\d{1,9}/.exec(claim.slice(prefix.length)) ?? []) : []
-    return digits === undefined ? [] : [Number(digits)]
-  })
+  const [digits] = claim.startsWith(prefix) ? (/^\d{1,9}/.exec(claim.slice(prefix.length)) ?? []) : []
+  return digits === undefined ? undefined : Number(digits)
 }

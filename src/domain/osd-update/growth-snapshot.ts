@@ -31,12 +31,14 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
   const deployments = objects.deployments.filter(
     (deployment) => isOwn(deployment) && deployment.metadata.labels?.['app'] === 'rook-ceph-osd',
   )
+  const statuses = objects.configMaps.filter(isOwn).flatMap((configMap) => parsePrepareStatus(configMap) ?? [])
+  const looked = statuses.map((one) => ('status' in one ? one.status.place : one.place))
   return {
     generation,
     isBeingDeleted: deletionTimestamp !== undefined,
-    places: growthPlaces({ cluster, nodes, claims, deployments }),
+    places: growthPlaces({ cluster, nodes, claims, deployments, looked }),
     jobs: objects.jobs.filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp).map(prepareJobOf),
-    statuses: objects.configMaps.filter(isOwn).flatMap((configMap) => parsePrepareStatus(configMap) ?? []),
+    statuses,
     existing: new Set(deployments.flatMap(osdIdOf)),
   }
 }
