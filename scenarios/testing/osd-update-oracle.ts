@@ -63,6 +63,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   const violations: string[] = []
   const below: string[] = []
   const started: string[] = []
+  const wasBelow = new Set<string>()
   const onTheWay = new Map<number, Start>()
   /** When each OSD last served each group. */
   const served = new Map<string, Map<number, number>>()
@@ -96,7 +97,9 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
       const times = served.get(id) ?? new Map<number, number>()
       served.set(id, times)
       for (const osd of serving) times.set(osd, clock.now())
-      if (!isPeering && serving.length < minSize && !below.includes(id)) below.push(id)
+      if (isPeering || serving.length >= minSize || wasBelow.has(id)) continue
+      wasBelow.add(id)
+      below.push(`${at()}: ${id} is served by ${serving.length} of ${minSize}`)
     }
   }
 

@@ -64,7 +64,8 @@ export interface UpdateStage extends Pick<Story, 'api' | 'clock' | 'failures'> {
   /** Lets time pass until it holds; fails the scenario when it does not in time. */
   until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
   operate(options?: OperateOptions): StagedOperator
-  isAttended(): boolean
+  /** The process of the operator that came last, also in place of another. */
+  newestOperator(): StagedOperator | undefined
   want(version: string): Promise<void>
   patchCluster(body: Parameters<KubeApi['patch']>[2]['body']): Promise<void>
   deleteCluster(): Promise<void>
@@ -216,7 +217,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
       }
     },
     operate: operators.operate,
-    isAttended: operators.isAttended,
+    newestOperator: operators.newest,
     async want(version) {
       const body = { spec: { cephVersion: { image: imageOf(version) } } }
       await api.patch(cephClusters, cluster, { type: 'merge', body })

@@ -36,6 +36,8 @@ export interface OperateOptions {
 
 export interface StagedOperators {
   operate(options?: OperateOptions): StagedOperator
+  /** The process that came last, also in place of another; undefined before the first. */
+  newest(): StagedOperator | undefined
   /** Call it now and then: finds the dead, and sends for others. */
   look(): void
   /** One of them is alive, awake, and has had time to look around. */
@@ -118,6 +120,7 @@ export function stageOperators(ports: OperatorsPorts): StagedOperators {
 
   return {
     operate,
+    newest: () => processes.at(-1)?.staged,
     look() {
       for (const process of processes) {
         if (!process.staged.isDead() || process.isBuried) continue
