@@ -6,6 +6,7 @@ import { openDrains } from './lock-story.ts'
 import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'
 import { isKeptOpen, type KeepOf, keepsOf, longhornSentences, placesOf } from './longhorn-story.ts'
 import { machineText } from './machine-card.ts'
+import { updateSentences } from './osd-update-story.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -161,7 +162,9 @@ export function tellBudget(budget: BudgetView, lock?: HoldAnswer, keep?: Longhor
   return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
 }
 
-function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: ClusterView, keepOf: KeepOf): Headline {
+function tellHeadline(stories: readonly NodeStory[], view: ClusterView, keepOf: KeepOf): Headline {
+  const { budgets, drains } = view
+  const updates = updateSentences(view.osdUpdates ?? [])
   if (stories.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
   const inState = (...states: NodeState[]) => stories.filter(({ state }) => states.includes(state))
   const down = inState('not-ready', 'unknown')
@@ -180,8 +183,10 @@ function tellHeadline(stories: readonly NodeStory[], { budgets, drains }: Cluste
     ...drainSentences(drains),
     ...longhornSentences(stories.flatMap(({ longhorn }) => longhorn ?? [])),
     ...heldSentences(stories, keepOf),
+    ...updates.map((update) => update.says),
   ]
-  if (says !== undefined) return { tone: down.length > 0 ? 'alarm' : 'busy', says, more }
+  const isAlarming = down.length > 0 || updates.some((update) => update.isAlarming)
+  if (says !== undefined) return { tone: isAlarming ? 'alarm' : 'busy', says, more }
 
   const allReady = stories.length === 1 ? 'The node is ready' : `All ${stories.length} nodes are ready`
   const full = budgets.filter((budget) => tellBudget(budget, undefined, keepOf(budget.id)).tone !== 'calm')

@@ -117,6 +117,7 @@ function describeCluster(feed: ClusterFeed, nowMs: number) {
     })),
     drains: view.drains,
     locks,
+    ...(view.osdUpdates === undefined ? {} : { osdUpdates: view.osdUpdates }),
     events: view.events,
   }
 }

@@ -22,6 +22,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { buildLonghornBoard, type LonghornBoard } from './longhorn-board.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
+import { withoutManagedFields } from './without-managed-fields.ts'
 
 /**
  * Follows all of Longhorn, and tells what the drain policy makes of it. Without Longhorn it is empty.
@@ -88,9 +89,4 @@ export function createLonghornWatch(shared: {
       return new Map(board === undefined ? [] : [[board.id, board]])
     },
   })
-}
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
 }

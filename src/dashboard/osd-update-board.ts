@@ -61,7 +61,8 @@ export interface UpdateHost extends Piece {
   readonly osds: readonly (readonly [id: number, state: OsdState])[]
 }
 
-const notesShown = 8
+const failuresShown = 8
+const hindrancesShown = 3
 
 export interface SeenUpdate {
   /** `namespace/name` of the CephCluster. */
@@ -123,8 +124,8 @@ function buildBoard({ of, report, osds }: SeenUpdate, states: ReadonlyMap<number
     lowerBound: progress?.lowerBound ?? 0,
     ...(secondsLeft === undefined ? {} : { secondsLeft }),
     ...(frozen === undefined ? {} : { frozenBy: frozen.osd }),
-    failures: report.failed.slice(0, notesShown).map(({ osd, why }) => ({ osd, why })),
-    hindrances: report.blocked.filter(({ osd }) => states.get(osd) === 'blocked').slice(0, notesShown),
+    failures: report.failed.slice(0, failuresShown).map(({ osd, why }) => ({ osd, why })),
+    hindrances: report.blocked.filter(({ osd }) => states.get(osd) === 'blocked').slice(0, hindrancesShown),
     ...(isOver && lastEndedMs !== undefined ? { endedMs: lastEndedMs } : {}),
   }
 }

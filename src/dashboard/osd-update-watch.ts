@@ -1,12 +1,15 @@
 import type { Deployment } from '../api/apps.ts'
-import type { ConfigMap, Pod } from '../api/core.ts'
-import type { KubeObject } from '../api/kube-object.ts'
+import type { ConfigMap, Node, Pod } from '../api/core.ts'
+import { conditionOf, type KubeObject } from '../api/kube-object.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
-import { configMaps, deployments, pods } from '../api/resources.ts'
+import { configMaps, deployments, nodes, pods } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
-import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
-import { parseUpdateRecord, updateRecordName } from '../domain/osd-update/update-record.ts'
+import { managementMode } from '../domain/ceph-drain/settings.ts'
+import { deviceClassLabel, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
+import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
+import { updateRecordName } from '../domain/osd-update/update-record.ts'
 import { parseUpdateReport } from '../domain/osd-update/update-report.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
@@ -16,6 +19,7 @@ import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { buildUpdatePieces, type UpdatePiece } from './osd-update-board.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
+import { withoutManagedFields } from './without-managed-fields.ts'
 
 interface Shared {
   readonly api: KubeApi
@@ -27,13 +31,13 @@ const ofOsds = 'app=rook-ceph-osd'
 
 /** Follows what is on record about updates of OSDs, and the OSDs. Where nothing was ever updated it is empty. */
 export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> {
-  const clusters = createOptionalCache<CephCluster>({ ...shared, type: cephClusters, project: withoutNoise })
+  const clusters = createOptionalCache<CephCluster>({ ...shared, type: cephClusters, project: withoutManagedFields })
   const records = followRecords(shared, clusters)
   const osds = createWatchCache<Deployment>({
     ...shared,
     type: deployments,
     labelSelector: ofOsds,
-    project: withoutNoise,
+    project: withoutManagedFields,
     indexes: { namespace: inNamespace },
   })
   const osdPods = createWatchCache<Pod>({
@@ -50,30 +54,39 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
     project: ({ spec }) => ({ replicas: spec.replicas ?? 1 }),
   })
 
+  const machines = createWatchCache({ ...shared, type: nodes, project: cordonAndClass })
+
+  const osdsOf = (cluster: CephCluster): readonly UpdatableOsd[] => {
+    const { namespace = '' } = cluster.metadata
+    const isBesideRook = operators.list().some(({ replicas }) => replicas > 0)
+    const parsed = parseUpdateObjects({
+      cluster,
+      deployments: osds.byIndex('namespace', namespace),
+      pods: osdPods.byIndex('namespace', namespace),
+      isBesideRook,
+      restartAskedMs: parseRestartRequest(cluster, shared.clock.now()).dueMs,
+      deviceClassOfNode: (name) => machines.get({ name })?.deviceClass,
+      isNodeCordoned: (name) => machines.get({ name })?.isCordoned === true,
+    })
+    const isOff = managementMode(cluster, { besideRook: isBesideRook }) === 'hand-back'
+    return isOff ? parsed.osds.map((osd) => ({ ...osd, needsUpdate: false })) : parsed.osds
+  }
   const lookAt = (cluster: CephCluster): readonly UpdatePiece[] => {
     const configMap = records.of(cluster)
     const report = configMap && parseUpdateReport(configMap, shared.clock.now())
-    if (configMap === undefined || report === undefined) return []
-    const parsed = parseUpdateRecord(configMap.data ?? {}, 0)
-    const record = 'record' in parsed ? parsed.record : undefined
+    if (report === undefined) return []
     const { namespace = '' } = cluster.metadata
-    const own = { deployments: osds.byIndex('namespace', namespace), pods: osdPods.byIndex('namespace', namespace) }
-    const isBesideRook = operators.list().some(({ replicas }) => replicas > 0)
     return buildUpdatePieces({
-      ...own,
       of: keyText(keyOf(cluster)),
       report,
-      osds: parseUpdateObjects({
-        ...own,
-        cluster,
-        // Beside Rook an update is a restart, and its record bears the time that was asked for.
-        ...(isBesideRook && { besideRook: { restartAskedMs: record?.generation } }),
-      }).osds,
+      osds: osdsOf(cluster),
+      deployments: osds.byIndex('namespace', namespace),
+      pods: osdPods.byIndex('namespace', namespace),
     })
   }
   return createSettledWatch({
     clock: shared.clock,
-    sources: [clusters, records, osds, osdPods, operators],
+    sources: [clusters, records, osds, osdPods, operators, machines],
     look: () => new Map([...clusters.list()].flatMap(lookAt).map((piece) => [piece.id, piece])),
   })
 }
@@ -105,7 +118,7 @@ function followRecords(
       type: configMaps,
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
       fieldSelector: `metadata.name=${updateRecordName(metadata)}`,
-      project: withoutNoise,
+      project: withoutManagedFields,
       onChange: (change) => {
         for (const listener of listeners) listener(change)
       },
@@ -130,14 +143,15 @@ function inNamespace({ metadata }: KubeObject): readonly string[] {
   return [metadata.namespace ?? '']
 }
 
-/** Counts of pods change all the time, and nothing here rests on them. */
-function withoutNoise<T extends KubeObject & { readonly status?: unknown }>({ status: _, ...object }: T): T {
-  const { managedFields: __, resourceVersion: ___, ...metadata } = object.metadata
-  return { ...object, metadata } as unknown as T
+function cordonAndClass({ metadata, spec }: Node) {
+  const deviceClass = metadata.labels?.[deviceClassLabel]
+  return { isCordoned: spec?.unschedulable === true, ...(deviceClass === undefined ? {} : { deviceClass }) }
 }
 
-function placeAndAge({ apiVersion, kind, metadata, spec }: Pod): Pod {
+function placeAndAge(pod: Pod): Pod {
+  const { apiVersion, kind, metadata, spec } = pod
   const { name, namespace, labels, creationTimestamp, deletionTimestamp } = metadata
+  const ready = conditionOf(pod, 'Ready')
   return {
     apiVersion,
     kind,
@@ -149,5 +163,6 @@ function placeAndAge({ apiVersion, kind, metadata, spec }: Pod): Pod {
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
     spec: { containers: [], ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }) },
+    ...(ready === undefined ? {} : { status: { conditions: [{ type: ready.type, status: ready.status }] } }),
   }
 }

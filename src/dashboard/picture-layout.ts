@@ -1,72 +1,79 @@
 import type { Cursor } from './schedule-picture.ts'
 
-/** Where thousands of squares are drawn: groups as small columns, side by side, in as many bands as the width asks for. */
+/** Where thousands of squares are drawn: each group fills columns from the top, and groups stand side by side in bands. */
 export interface PictureLayout {
   /** Width and height of a square with its margin, in pixels. */
   readonly cell: number
-  /** How many squares are side by side in a group. */
-  readonly across: number
+  /** How many squares are below each other. */
+  readonly rows: number
   readonly height: number
   readonly groups: readonly { readonly x: number; readonly y: number }[]
 }
 
 const cells = [14, 12, 10, 8, 7, 6, 5]
-const mostAcross = 12
 const gap = 4
 /** Above each band, for what its groups are called. */
 export const labelHeight = 16
 
-/** The largest squares with which all is at most so high; the smallest when even those are higher. */
+/** The largest squares with which all is at most so high; the lowest picture where none is. */
 export function layoutPicture(
   sizes: readonly number[],
   { width, mostHeight }: { readonly width: number; readonly mostHeight: number },
 ): PictureLayout {
+  const largest = sizes.reduce((most, size) => Math.max(most, size), 1)
   let lowest: PictureLayout | undefined
   for (const cell of cells) {
-    for (let across = 1; across <= mostAcross; across += 1) {
-      const layout = layoutWith(sizes, { width, cell, across })
-      if (layout === undefined) break
+    const across = Math.floor(width / cell)
+    if (across < 1) continue
+    const fewestRows = Math.ceil(largest / across)
+    const mostRows = Math.min(largest, Math.floor((mostHeight - labelHeight - gap) / cell))
+    for (let rows = Math.max(mostRows, fewestRows); rows >= fewestRows; rows -= 1) {
+      const layout = layoutWith(sizes, { width, cell, rows })
       if (layout.height <= mostHeight) return layout
       if (lowest === undefined || layout.height < lowest.height) lowest = layout
     }
   }
-  return lowest ?? { cell: 5, across: 1, height: 0, groups: [] }
+  return lowest ?? { cell: 5, rows: 1, height: 0, groups: [] }
 }
 
 function layoutWith(
   sizes: readonly number[],
-  { width, cell, across }: { readonly width: number; readonly cell: number; readonly across: number },
-): PictureLayout | undefined {
-  const column = across * cell + gap
-  const perBand = Math.floor((width + gap) / column)
-  if (perBand < 1) return undefined
+  { width, cell, rows }: { readonly width: number; readonly cell: number; readonly rows: number },
+): PictureLayout {
   const groups: { x: number; y: number }[] = []
-  let y = 0
-  for (let first = 0; first < sizes.length; first += perBand) {
-    const band = sizes.slice(first, first + perBand)
-    for (const at of band.keys()) groups.push({ x: at * column, y: y + labelHeight })
-    y += labelHeight + Math.ceil(Math.max(...band) / across) * cell + gap
+  let x = 0
+  let top = 0
+  let highest = 0
+  for (const size of sizes) {
+    const across = Math.ceil(size / rows) * cell
+    if (x > 0 && x + across > width) {
+      x = 0
+      top += labelHeight + highest + gap
+      highest = 0
+    }
+    groups.push({ x, y: top + labelHeight })
+    highest = Math.max(highest, Math.min(size, rows) * cell)
+    x += across + gap
   }
-  return { cell, across, height: y, groups }
+  return { cell, rows, height: top + labelHeight + highest + gap, groups }
 }
 
-export function placeOf({ cell, across, groups }: PictureLayout, { group, at }: Cursor): { x: number; y: number } {
+export function placeOf({ cell, rows, groups }: PictureLayout, { group, at }: Cursor): { x: number; y: number } {
   const { x, y } = groups[group] ?? { x: 0, y: 0 }
-  return { x: x + (at % across) * cell, y: y + Math.floor(at / across) * cell }
+  return { x: x + Math.floor(at / rows) * cell, y: y + (at % rows) * cell }
 }
 
 /** The square at a point, if there is one. */
 export function squareAt(
-  { cell, across, groups }: PictureLayout,
+  { cell, rows, groups }: PictureLayout,
   sizes: readonly number[],
   point: { readonly x: number; readonly y: number },
 ): Cursor | undefined {
-  const group = groups.findIndex(({ x, y }, index) => {
-    const rows = Math.ceil((sizes[index] ?? 0) / across)
-    return point.x >= x && point.x < x + across * cell && point.y >= y && point.y < y + rows * cell
-  })
-  const origin = groups[group]
-  if (origin === undefined) return undefined
-  const at = Math.floor((point.y - origin.y) / cell) * across + Math.floor((point.x - origin.x) / cell)
-  return at < (sizes[group] ?? 0) ? { group, at } : undefined
+  for (const [group, origin] of groups.entries()) {
+    const row = Math.floor((point.y - origin.y) / cell)
+    const column = Math.floor((point.x - origin.x) / cell)
+    const at = column * rows + row
+    if (row >= 0 && row < rows && column >= 0 && at < (sizes[group] ?? 0)) return { group, at }
+  }
+  return undefined
 }

@@ -19,8 +19,10 @@ export interface SquareGroup {
   readonly label: string
   /** In full, with what is in it. */
   readonly says: string
-  /** The widest place it stands in; empty where it is a round. */
+  /** What it stands in; empty where that is not known. */
   readonly place: string
+  /** Whether it is a round of the plan. */
+  readonly isRound: boolean
   readonly squares: readonly OsdSquare[]
 }
 
@@ -64,7 +66,14 @@ function byHost({ hosts }: Pick<UpdateStory, 'hosts'>, squares: Squares): Square
     const own = osds.flatMap(([osd]) => squares.get(osd) ?? [])
     const title = host === '' ? 'No host' : host
     const where = within.length === 0 ? title : `${title} in ${within.join(', ')}`
-    return { id, label: title, says: `${where}: ${countsText(own)}`, place: within.join(', '), squares: own }
+    return {
+      id,
+      label: title,
+      says: `${where}: ${countsText(own)}`,
+      place: within.join(', '),
+      isRound: false,
+      squares: own,
+    }
   })
 }
 
@@ -77,7 +86,7 @@ function byRound({ plan }: Pick<UpdateStory, 'plan'>, squares: Squares): SquareG
   const before = others.filter(({ state }) => state === 'done')
   const rest = others.filter(({ state }) => state !== 'done')
   return [
-    group('before', { label: 'Before', title: 'Up to date before these rounds were planned' }, before),
+    group('before', { label: 'Done', title: 'Up to date before these rounds were planned' }, before),
     ...rounds,
     group('rest', { label: 'No round', title: 'In no round' }, rest),
   ].filter((each) => each.squares.length > 0)
@@ -92,7 +101,7 @@ function group(
   { label, title }: { readonly label: string; readonly title: string },
   squares: readonly OsdSquare[],
 ): SquareGroup {
-  return { id, label, says: `${title}: ${countsText(squares)}`, place: '', squares }
+  return { id, label, says: `${title}: ${countsText(squares)}`, place: '', isRound: id.startsWith('round '), squares }
 }
 
 /** `2 done, 1 on the way` */
@@ -111,24 +120,28 @@ export interface Cursor {
   readonly at: number
 }
 
-/** Rounds stand side by side and hosts below each other, so the same key means another step. */
+/** How squares of a group follow each other: groups then stand the other way. */
+export type Flow = 'down' | 'right'
+
+const steps: Readonly<Record<Flow, Readonly<Record<string, readonly [groups: number, squares: number]>>>> = {
+  down: { ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] },
+  right: { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] },
+}
+
+/** Where a key leads; undefined when it is none that leads anywhere. */
 export function moveCursor(
   groups: readonly SquareGroup[],
-  { group: from, at }: Cursor,
-  { key, order }: { readonly key: string; readonly order: PictureOrder },
+  from: Cursor,
+  { key, flow }: { readonly key: string; readonly flow: Flow },
 ): Cursor | undefined {
   const last = groups.length - 1
-  const within = order === 'by-round' ? ['ArrowUp', 'ArrowDown'] : ['ArrowLeft', 'ArrowRight']
-  const across = order === 'by-round' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowUp', 'ArrowDown']
-  const place = (group: number, position: number): Cursor | undefined => {
+  const place = (wanted: number, at: number): Cursor | undefined => {
+    const group = Math.max(0, Math.min(wanted, last))
     const size = groups[group]?.squares.length
-    return size === undefined ? undefined : { group, at: Math.max(0, Math.min(position, size - 1)) }
+    return size === undefined ? undefined : { group, at: Math.max(0, Math.min(at, size - 1)) }
   }
   if (key === 'Home') return place(0, 0)
   if (key === 'End') return place(last, Number.POSITIVE_INFINITY)
-  if (key === within[0]) return place(from, at - 1)
-  if (key === within[1]) return place(from, at + 1)
-  if (key === across[0]) return place(Math.max(0, from - 1), at)
-  if (key === across[1]) return place(Math.min(last, from + 1), at)
-  return undefined
+  const step = steps[flow][key]
+  return step && place(from.group + step[0], from.at + step[1])
 }

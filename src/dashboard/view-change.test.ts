@@ -48,3 +48,11 @@ it('old events make room for new ones', () => {
   expect(events.some(({ id }) => id === 'x')).toBe(false)
   expect(events[0]?.id).toBe(`e${keptEvents - 1}`)
 })
+
+it('what was never there comes with its first piece, and stays away without', () => {
+  const plan = { piece: 'plan' as const, id: 'plan ns/ceph', of: 'ns/ceph', rounds: [[0]] }
+  expect(applyChange(view, { nodes: { set: [], gone: [] } })).not.toHaveProperty('osdUpdates')
+  const after = applyChange(view, { osdUpdates: { set: [plan], gone: [] } })
+  expect(after.osdUpdates).toEqual([plan])
+  expect(applyChange(after, { nodes: { set: [], gone: [] } }).osdUpdates).toBe(after.osdUpdates)
+})

@@ -27,6 +27,7 @@ export function OsdPicture({ story, order }: { story: UpdateStory; order: Pictur
   const [cursor, setCursor] = useState<Cursor | undefined>(undefined)
   const pointed = cursor && groups[cursor.group]?.squares[cursor.at]
   const isLarge = story.board.total > mostElements
+  const flow = isLarge || order === 'by-round' ? 'down' : 'right'
   const hover = ({ target }: MouseEvent) => {
     const { group, at } = target instanceof HTMLElement ? target.dataset : {}
     if (group !== undefined && at !== undefined) setCursor({ group: Number(group), at: Number(at) })
@@ -37,7 +38,7 @@ export function OsdPicture({ story, order }: { story: UpdateStory; order: Pictur
       setCursor(undefined)
       return
     }
-    const next = moveCursor(groups, cursor ?? { group: 0, at: 0 }, { key: event.key, order })
+    const next = moveCursor(groups, cursor ?? { group: 0, at: 0 }, { key: event.key, flow })
     if (next === undefined) return
     event.preventDefault()
     setCursor(next)

@@ -94,7 +94,7 @@ function StateKey({ board }: { board: UpdateBoard }) {
       {osdStates.map((state) => (
         <li key={state}>
           <span class={`osd ${state}`} aria-hidden="true" />
-          {countOf[state](board)} {stateWords[state]}
+          {countOf[state](board)} {state === 'waits' ? 'waiting' : stateWords[state]}
         </li>
       ))}
     </ul>
@@ -121,9 +121,7 @@ function OrderChoice({ order, choose }: { order: PictureOrder; choose: (order: P
 function Notes({ board }: { board: UpdateBoard }) {
   const { failures, failed, hindrances, blocked, frozenBy } = board
   const others = failures.filter(({ osd }) => osd !== frozenBy)
-  const held = blocked === 0 ? [] : hindrances
-  const more = failed - failures.length + (blocked === 0 ? 0 : Math.max(0, blocked - hindrances.length))
-  if (others.length + held.length === 0) return null
+  if (others.length + hindrances.length === 0) return null
   return (
     <ul class="update-notes">
       {others.map(({ osd, why }) => (
@@ -131,12 +129,21 @@ function Notes({ board }: { board: UpdateBoard }) {
           <span class="osd failed" aria-hidden="true" /> osd.{osd} failed: {why}
         </li>
       ))}
-      {held.map(({ osd, why }) => (
+      <More count={failed - failures.length} what="failed" />
+      {hindrances.map(({ osd, why }) => (
         <li key={`held ${osd}`} class="blocker">
           <LockMark /> osd.{osd} cannot go now: {why}
         </li>
       ))}
-      {more > 0 ? <li class="soft">and {more} more</li> : null}
+      <More count={blocked - hindrances.length} what="cannot go now" />
     </ul>
   )
+}
+
+function More({ count, what }: { count: number; what: string }) {
+  return count > 0 ? (
+    <li class="soft">
+      {count} more {what}
+    </li>
+  ) : null
 }
