@@ -1,7 +1,14 @@
 import type { KubeApi } from '../../kube/kube-api.ts'
 
 /** After so many writes every further call fails, as for a process that died; `died` tells whether it came to that. */
-export function dyingAfter(api: KubeApi, writes: number): { readonly api: KubeApi; readonly died: () => boolean } {
+export function dyingAfter(
+  api: KubeApi,
+  writes: number,
+): {
+  readonly api: KubeApi
+  readonly died: () => boolean
+  readonly kill: () => void
+} {
   let left = writes
   let isDead = false
   const write = async <T>(call: () => Promise<T>): Promise<T> => {
@@ -13,6 +20,9 @@ export function dyingAfter(api: KubeApi, writes: number): { readonly api: KubeAp
     isDead ? Promise.reject(new Error('the process is dead')) : call()
   return {
     died: () => isDead,
+    kill() {
+      isDead = true
+    },
     api: {
       get: (...request) => read(() => api.get(...request)),
       list: (...request) => read(() => api.list(...request)),
