@@ -50,6 +50,8 @@ export interface CephStage extends Story {
     readonly api?: KubeApi
     readonly controllers?: readonly ControllerName[]
     readonly dryRun?: boolean
+    /** The way to clusters of other namespaces; none unless told. */
+    readonly elsewhere?: CephCommands
   }): Operator
   cordon(node: string, isCordoned?: boolean): Promise<void>
   /** Asks for the pod of this OSD to go; tells what the API server said. */
@@ -118,7 +120,7 @@ export async function openCephStage(file = smallCluster, seed = 1): Promise<Ceph
         metrics,
         controllers: options.controllers ?? ['ceph-drain'],
         dryRun: options.dryRun === true,
-        ceph: () => commands,
+        ceph: (cluster) => (cluster.namespace === namespace ? commands : options.elsewhere),
       })
       running.push(operator)
       return operator
