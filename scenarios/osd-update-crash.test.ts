@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import type { StagedOperator } from './testing/lock-stage.ts'
+import { openUpdateStage } from './testing/osd-update-stage.ts'
+
+const next = 'v19.2.4'
+
+/** A whole update, in which something befalls the operator after so many writes. */
+async function tell(befall: (operator: StagedOperator) => void) {
+  const stage = await openUpdateStage({
+    storage: 4,
+    pgs: 8,
+    readySeconds: 4,
+    annotations: { 'cofferdam.io/update-max-in-parallel': '3' },
+  })
+  try {
+    const operator = stage.operate({ isReplaced: true })
+    await stage.seconds(20)
+    befall(operator)
+    await stage.want(next)
+    let wasFrozen = false
+    const isOver = () => {
+      if (operator.isFrozen() && !wasFrozen) {
+        wasFrozen = true
+        stage.clock.after(10_000, () => operator.thaw())
+      }
+      return stage.isUpdated(next) && stage.holders().length === 0
+    }
+    await stage.until('all are updated', isOver, 900)
+    await stage.seconds(30)
+    const { violations, below, started } = stage.oracle
+    const { failed = [], frozen } = JSON.parse(stage.record()?.data?.['record'] ?? '{}')
+    const twice = started.filter((start, at) => started.indexOf(start) !== at)
+    return {
+      wasHit: operator.isDead() || wasFrozen,
+      outcome: { versions: stage.versions(), holders: stage.holders(), violations, below, twice, failed, frozen },
+    }
+  } catch (error) {
+    return { wasHit: true, outcome: { broke: (error as Error).message } }
+  } finally {
+    await stage.close()
+  }
+}
+
+const whole = { versions: next, holders: [], violations: [], below: [], twice: [], failed: [], frozen: undefined }
+
+/** After every so many writes: each of them would take minutes, and is told at the level of the controller. */
+async function tellAll(first: number, every: number, befall: (operator: StagedOperator, writes: number) => void) {
+  const differing: unknown[] = []
+  let writes = first
+  for (; writes < 400; writes += every) {
+    const { wasHit, outcome } = await tell((operator) => befall(operator, writes))
+    if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
+    if (!wasHit) break
+  }
+  return { differing, writes }
+}
+
+describe('a whole update comes to the same end, each OSD restarted once', () => {
+  it('when the operator is killed after any seventh write, and another comes ten seconds later', async () => {
+    const { differing, writes } = await tellAll(0, 7, (operator, count) => operator.killAfter(count))
+    expect(differing).toEqual([])
+    expect(writes).toBeGreaterThan(20)
+  }, 240_000)
+
+  it('when the operator stands still for ten seconds after any eleventh write, and goes on with what it knew', async () => {
+    const { differing, writes } = await tellAll(3, 11, (operator, count) => operator.freezeAfter(count))
+    expect(differing).toEqual([])
+    expect(writes).toBeGreaterThan(20)
+  }, 240_000)
+})
