@@ -1,58 +1,83 @@
 import type { CephCluster } from '../api/rook.ts'
 import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import { idRanges } from '../domain/osd-update/id-ranges.ts'
+import type { UpdateRecord } from '../domain/osd-update/snapshot.ts'
 import type { Reason } from '../domain/reasons.ts'
 import type { CephReports } from './ceph-drain-report.ts'
 
-export type UpdateReports = Pick<CephReports, 'event' | 'countDisagreement' | 'countRefusedWrite'>
+export interface UpdateReports extends Pick<CephReports, 'event' | 'countDisagreement' | 'countRefusedWrite'> {
+  /** Figures; without it they go nowhere. */
+  readonly update?: {
+    show(figures: {
+      readonly cluster: string
+      readonly done: number
+      readonly running: number
+      readonly waiting: number
+      readonly blocked: number
+      readonly failed: number
+      readonly roundsLeft: number
+      readonly lowerBound: number
+      readonly secondsLeft: number | undefined
+      readonly isFrozen: boolean
+    }): void
+    countUpdated(cluster: string, count: number): void
+    countFreeze(cluster: string): void
+    countDisagreement(cluster: string, source: 'ceph' | 'second-check'): void
+    forget(cluster: string): void
+  }
+}
 
 export interface UpdateReport {
   readonly key: string
   readonly cluster: CephCluster
-  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'record'>
+  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'record' | 'progress' | 'start'>
   readonly problems: readonly string[]
-  /** What was told before, by this process or the one before it. */
-  readonly recordedReason: string | undefined
+  /** What was on record before this decision, by this process or the one before it: that was told. */
+  readonly recorded: { readonly reason: string | undefined; readonly record: UpdateRecord }
 }
 
-const calm: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
-const fine: readonly Reason[] = [...calm, 'OsdsUpdating', 'OsdUpdateSoaks', 'StorageKeyHeld']
-const disagreements: readonly Reason[] = ['CephDisagrees', 'ChecksDisagree']
+const calm: readonly string[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted'] satisfies readonly Reason[]
+const over: readonly string[] = [...calm, 'OsdUpdateFailed' satisfies Reason]
+const fine: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted', 'OsdsUpdating', 'OsdUpdateSoaks']
+const disagreeing: Readonly<Partial<Record<Reason, 'ceph' | 'second-check'>>> = {
+  CephDisagrees: 'ceph',
+  ChecksDisagree: 'second-check',
+}
+const mostNamed = 5
+
+interface Told {
+  readonly reason: string | undefined
+  readonly record: UpdateRecord
+}
 
 /** Tells what changed since it was last told, and nothing else. */
 export class OsdUpdateReporter {
   readonly #reports: UpdateReports
-  readonly #told = new Map<string, { readonly reason: Reason; readonly news: string; readonly problems: string }>()
+  readonly #told = new Map<string, Told>()
+  readonly #problems = new Map<string, ReadonlySet<string>>()
   readonly #refused = new Map<string, string>()
 
   constructor(reports: UpdateReports) {
     this.#reports = reports
   }
 
-  async report({ key, cluster, decision, problems, recordedReason }: UpdateReport): Promise<void> {
-    const { reason, explanation, record } = decision
-    const before = this.#told.get(key)
-    const told = {
-      reason,
-      news: JSON.stringify([reason, record.frozen?.osd, record.failed.map(({ osd }) => osd)]),
-      problems: problems.join('; '),
-    }
-    this.#told.set(key, told)
+  async report({ key, cluster, decision, problems, recorded }: UpdateReport): Promise<void> {
+    const { reason, record } = decision
+    const isFirst = !this.#told.has(key)
+    const before = this.#told.get(key) ?? recorded
+    this.#told.set(key, { reason, record })
     this.#refused.delete(key)
-    const isFirst = before === undefined
-    if (disagreements.includes(reason) && before?.reason !== reason) this.#reports.countDisagreement(key)
-    const isNews = isFirst
-      ? reason !== recordedReason && !(recordedReason === undefined && calm.includes(reason))
-      : before.news !== told.news
+    this.#count(key, decision, before)
+    // Of what was never on record there is nothing to tell while it is calm.
+    const isFrozenAnew = record.frozen !== undefined && record.frozen.osd !== before.record.frozen?.osd
+    const isNews =
+      (before.reason !== reason || isFrozenAnew) && !(isFirst && before.reason === undefined && calm.includes(reason))
     if (isNews) {
-      await this.#reports.event(cluster, {
-        type: fine.includes(reason) && record.failed.length === 0 ? 'Normal' : 'Warning',
-        reason,
-        note: explanation,
-      })
+      const type = fine.includes(reason) || reason === 'StorageKeyHeld' ? 'Normal' : 'Warning'
+      await this.#reports.event(cluster, { type, reason, note: noteOf(decision, before) })
     }
-    if (told.problems !== '' && told.problems !== (before?.problems ?? '')) {
-      await this.#reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: told.problems })
-    }
+    await this.#tellFailures(cluster, decision, { before, isNews })
+    await this.#tellProblems(key, cluster, problems)
   }
 
   /** The API server refused a write for want of a right: told once for each right. */
@@ -65,6 +90,83 @@ export class OsdUpdateReporter {
 
   forget(key: string): void {
     this.#told.delete(key)
+    this.#problems.delete(key)
     this.#refused.delete(key)
+    this.#reports.update?.forget(key)
   }
+
+  #count(key: string, { reason, record, progress }: UpdateReport['decision'], before: Told): void {
+    const { update } = this.#reports
+    update?.show({ cluster: key, ...progress, running: progress.running.length, isFrozen: record.frozen !== undefined })
+    const isSame = before.record.generation === record.generation
+    const updated = record.done - (isSame ? before.record.done : 0)
+    if (updated > 0) update?.countUpdated(key, updated)
+    if (record.frozen !== undefined && record.frozen.atMs !== before.record.frozen?.atMs) update?.countFreeze(key)
+    const source = disagreeing[reason]
+    if (source === undefined || before.reason === reason) return
+    this.#reports.countDisagreement(key)
+    update?.countDisagreement(key, source)
+  }
+
+  /** Those that were given up while others go on; the one that froze the update has its own news. */
+  async #tellFailures(
+    cluster: CephCluster,
+    { reason, record, explanation }: UpdateReport['decision'],
+    { before, isNews }: { readonly before: Told; readonly isNews: boolean },
+  ): Promise<void> {
+    const known = new Set(
+      before.record.generation === record.generation ? before.record.failed.map(({ osd }) => osd) : [],
+    )
+    const isTold = ({ osd }: { readonly osd: number }) =>
+      isNews && (osd === record.frozen?.osd || (reason === 'OsdUpdateFailed' && explanation.startsWith(`osd.${osd}:`)))
+    const news = record.failed.filter((failure) => !known.has(failure.osd) && !isTold(failure))
+    if (news.length === 0) return
+    const named = news.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
+    const more = news.length > named.length ? `; and ${news.length - named.length} more` : ''
+    await this.#reports.event(cluster, {
+      type: 'Warning',
+      reason: 'OsdUpdateFailed',
+      note: `${named.join('; ')}${more}`,
+    })
+  }
+
+  /** Each once, for as long as it lasts. */
+  async #tellProblems(key: string, cluster: CephCluster, problems: readonly string[]): Promise<void> {
+    const known = this.#problems.get(key)
+    this.#problems.set(key, new Set(problems))
+    const news = problems.filter((problem) => known?.has(problem) !== true)
+    if (news.length === 0) return
+    await this.#reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: news.join('; ') })
+  }
+}
+
+/** What began, goes on or ended, in figures; all else says itself why it is so. */
+function noteOf({ reason, explanation, record, progress, start }: UpdateReport['decision'], before: Told): string {
+  if (reason === 'OsdsUpdating') {
+    const left = progress.running.length + progress.waiting
+    const first = start.length === 0 ? '' : `; osd ${idRanges(start)} first`
+    const least = progress.lowerBound < progress.roundsLeft ? `, ${progress.lowerBound} at least` : ''
+    const rounds = progress.roundsLeft === 0 ? '' : ` in about ${counted(progress.roundsLeft, 'round')}${least}`
+    if (before.reason === undefined || over.includes(before.reason)) {
+      return `the update begins: ${counted(left, 'OSD')}${rounds}${first}`
+    }
+    const thawed = before.record.frozen
+    const isBack = thawed !== undefined && record.generation === before.record.generation
+    return `the update goes on${isBack ? `, osd.${thawed.osd} is back` : ''}: ${counted(left, 'OSD')} left${rounds}`
+  }
+  if (reason !== 'OsdsUpToDate' || record.done === 0) return explanation
+  const { startedMs, lastEndedMs } = record
+  const took = startedMs === undefined || lastEndedMs === undefined ? '' : ` in ${durationOf(lastEndedMs - startedMs)}`
+  return `the update is done: ${counted(record.done, 'OSD')} updated${took}; ${explanation}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function durationOf(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  if (hours > 0) return `${hours}h${minutes}m`
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`
 }

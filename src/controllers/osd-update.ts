@@ -9,6 +9,7 @@ import type { Controller } from '../runtime/controller.ts'
 import { CephTrials } from './ceph-trials.ts'
 import { followClusters, splitKey } from './follow-clusters.ts'
 import { ledgerPermissions } from './ledger-store.ts'
+import { OsdRemoval, type OsdRemovalPorts } from './osd-removal.ts'
 import { isRightMissing } from './osd-update-apply.ts'
 import { type BeginPorts, beginUpdates, noteTurn, remember, type UpdateTurn } from './osd-update-begin.ts'
 import { UpdateKey } from './osd-update-key.ts'
@@ -21,7 +22,7 @@ import { isStorageNews, type StorageLedger } from './storage-key.ts'
 
 export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'update'] },
+  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'update', 'delete'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/eviction', verbs: ['create'] },
@@ -32,7 +33,7 @@ export const osdUpdatePermissions: readonly Permission[] = [
   ...ledgerPermissions,
 ]
 
-export interface OsdUpdatePorts extends UpdateObserverPorts {
+export interface OsdUpdatePorts extends UpdateObserverPorts, Pick<OsdRemovalPorts, 'observeLostOsds'> {
   readonly api: KubeApi
   readonly reports: UpdateReports
   /** Where disruptions are agreed upon; without it updates are alone with the data. */
@@ -52,6 +53,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const { views, api } = ports
   const observer = new OsdUpdateObserver(ports)
   const reporter = new OsdUpdateReporter(ports.reports)
+  const removal = new OsdRemoval(ports)
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
   const proposals = new BatchProposals(ports.ceph)
   const trials = new CephTrials(ports.ceph)
@@ -110,6 +112,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     if (gone !== undefined) await updateKey.settle(gone, 'release', signal)
     seenClusters.delete(key)
     observer.forget(key)
+    removal.forget(key)
     proposals.forget(key)
     trials.forget(key)
     reporter.forget(key)
@@ -162,7 +165,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       (problem) => problem !== undefined,
     )
     if (error !== undefined) throw error
-    await reporter.report({ key, cluster, decision, problems, recordedReason: stored.reason })
+    await reporter.report({ key, cluster, decision, problems, recorded: stored })
     const held = updateKey.recheckAfterSeconds(turn.snapshot.cluster)
     return soonest(decision.recheckAfterSeconds, held, second.look.wakeAfterSeconds)
   }
@@ -209,9 +212,12 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     if (stored.configMap !== undefined && stored.reason !== decision.reason) {
       await remember(api, { cluster: seen.snapshot.cluster, stored, decision, starts: stored.starts }, signal)
     }
-    await reporter.report({ key, cluster, decision, problems: seen.look.problems, recordedReason: stored.reason })
+    await reporter.report({ key, cluster, decision, problems: seen.look.problems, recorded: stored })
     const recheckAfterSeconds = stored.problem === undefined ? decision.recheckAfterSeconds : lookAgainSeconds
-    return soonest(recheckAfterSeconds, seen.look.wakeAfterSeconds)
+    const { look, snapshot } = seen
+    const lost = { key, cluster, snapshot, deployments: look.deployments, commands: observer.commandsOf(cluster) }
+    const removalSeconds = stored.problem === undefined ? await removal.reconcile(lost, signal) : undefined
+    return soonest(recheckAfterSeconds, look.wakeAfterSeconds, removalSeconds)
   }
 }
 

@@ -92,6 +92,7 @@ export const reasons = {
   OsdGrowthFailed: 'On some nodes or volumes no OSD could be made; all others go on.',
   OsdGrowthOff: 'No OSDs are added to this cluster here.',
   OsdPrepareStarted: 'Nodes or volumes are looked at for disks that are no OSDs yet.',
+  OsdRemoved: 'An OSD was gone for good and none of its data with it, so its Deployment was removed.',
   OsdUpdateBlocked: 'OSDs need an update, and none of them can stop now.',
   OsdUpdateFailed: 'Some OSDs could not be updated; they are tried again when the cluster changes.',
   OsdUpdateFrozen:

@@ -2,6 +2,7 @@ import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import { deployments, nodes } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
+import { observeLostOsds } from '../ceph/observe-lost-osds.ts'
 import { observeStatus } from '../ceph/observe-status.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
 import type { CephPorts } from '../controllers/ceph-ports.ts'
@@ -12,6 +13,7 @@ import { known } from '../domain/observed.ts'
 import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
 
@@ -19,6 +21,7 @@ export interface OsdUpdateWiring extends ViewPorts {
   readonly own: Own
   readonly ceph: CephPorts
   readonly reports: CephReports
+  readonly metrics: Pick<Metrics, 'osdUpdate'>
   readonly rook: () => RookPresence
   readonly clusters: () => WatchView<CephCluster>
   readonly osdPods: () => WatchView<Pod>
@@ -37,8 +40,9 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
         api,
         clock,
         ceph: wiring.ceph,
-        reports: wiring.reports,
+        reports: { ...wiring.reports, update: wiring.metrics.osdUpdate },
         rook: wiring.rook(),
+        observeLostOsds: (commands, osds, signal) => observeLostOsds(commands, osds, { timeoutMs, signal }),
         async observeHealth(commands, signal) {
           const status = await observeStatus(commands, { timeoutMs, signal })
           return status.known ? known(healthy.includes(status.value.health)) : status

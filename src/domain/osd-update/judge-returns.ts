@@ -49,6 +49,9 @@ function withoutReturned({ osds, ceph }: OsdUpdateSnapshot, record: UpdateRecord
   const returned = new Set(
     osds.filter((osd) => noted.has(osd.id) && !osd.needsUpdate && isBack(osd, seen)).map(({ id }) => id),
   )
+  // What froze the rest stays what it is though somebody took its Deployment away: nobody has shown that the change is good.
+  const existing = new Set(osds.map(({ id }) => id))
+  for (const id of noted) if (!existing.has(id) && id !== record.frozen?.osd) returned.add(id)
   if (returned.size === 0) return record
   return {
     ...record,

@@ -9,12 +9,20 @@ const storeWord = 'yes-really-update-store'
 
 /** Why an OSD is not ours to update, or undefined. */
 export function whyLeftAlone(deployment: Deployment, cluster: CephCluster): string | undefined {
-  const { metadata, spec } = deployment
-  if (metadata.labels?.[doNotReconcile] !== undefined) return `its Deployment has the label ${doNotReconcile}`
-  if (metadata.annotations?.[replaceInProgress] === 'true') return 'it is being replaced'
-  if (metadata.annotations?.[replaceAsked] === 'yes') return `it waits for its replacement (annotation ${replaceAsked})`
-  if (spec.replicas === 0) return 'its Deployment is scaled to zero'
-  return whyMigrated(deployment, cluster) ?? whyNotInSpec(deployment, cluster)
+  const isStopped = deployment.spec.replicas === 0
+  return (
+    whySpokenFor(deployment, cluster) ??
+    (isStopped ? 'its Deployment is scaled to zero' : whyNotInSpec(deployment, cluster))
+  )
+}
+
+/** Why nobody else may touch it at all: somebody has something in mind with this OSD. */
+export function whySpokenFor(deployment: Deployment, cluster: CephCluster): string | undefined {
+  const { labels, annotations } = deployment.metadata
+  if (labels?.[doNotReconcile] !== undefined) return `its Deployment has the label ${doNotReconcile}`
+  if (annotations?.[replaceInProgress] === 'true') return 'it is being replaced'
+  if (annotations?.[replaceAsked] === 'yes') return `it waits for its replacement (annotation ${replaceAsked})`
+  return whyMigrated(deployment, cluster)
 }
 
 /** An OSD that is about to be made anew on its disk: an update before that would stop it for nothing. */

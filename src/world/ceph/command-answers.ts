@@ -9,6 +9,7 @@ import { ecProfile, flagBits, osdDump } from './answers/osd-dump.ts'
 import { pgDump, pgStat } from './answers/pg-dump.ts'
 import { pgListing } from './answers/pg-listing.ts'
 import { ecProfileName, poolList } from './answers/pool-record.ts'
+import { safeToDestroy } from './answers/safe-to-destroy.ts'
 import { osdStat, releaseOf, status } from './answers/status.ts'
 import type { CephState } from './ceph-state.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
@@ -29,8 +30,8 @@ export interface CommandEffects {
   flagsChanged(): void
 }
 
-const errno = { noEntry: 2, exists: 17, invalid: 22 } as const
-const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop', 'osd ok-to-upgrade'])
+const errno = { noEntry: 2, tryAgain: 11, exists: 17, invalid: 22 } as const
+const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop', 'osd ok-to-upgrade', 'osd safe-to-destroy'])
 const changeableFlags = Object.keys(flagBits).filter((flag) => !/^(sortbitwise|recovery|purged|pglog|pause)/.test(flag))
 
 export function createCommandAnswers(state: CephState, effects: CommandEffects): CommandAnswers {
@@ -66,6 +67,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     },
     'pg stat': () => said(pgStat(state)),
     'osd ok-to-stop': stopVerdict,
+    'osd safe-to-destroy': destroyVerdict,
     'osd ok-to-upgrade': upgradeVerdict,
     'osd set': ({ key }) => setFlag(texts(key), true),
     'osd unset': ({ key }) => setFlag(texts(key), false),
@@ -124,6 +126,20 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
       versionOf: (osd) => osdVersion(map.osds.get(osd), state),
     })
     return { code, out: body === undefined ? '' : JSON.stringify(body), err }
+  }
+
+  function destroyVerdict({ ids }: CephCommand): CephAnswer {
+    const osds = parseOsds(texts(ids), [...map.osds.keys()])
+    if (typeof osds === 'string') return failed(errno.invalid, osds)
+    if (osds.length === 0) return failed(errno.invalid, 'must specify one or more OSDs')
+    const verdict = safeToDestroy({
+      seen: state.seen(),
+      exists: (osd) => map.osds.has(osd),
+      isUp: (osd) => map.isUp(osd),
+      osds,
+    })
+    if (verdict !== undefined) return said(verdict)
+    return failed(errno.tryAgain, 'pgs have unknown state; cannot draw any conclusions')
   }
 
   function setFlag([key = '']: readonly string[], on: boolean): CephAnswer {

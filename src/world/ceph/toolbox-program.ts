@@ -28,6 +28,7 @@ const argumentNames: Readonly<Record<string, readonly string[]>> = {
   'osd find': ['id'],
   'osd pool ls': ['detail'],
   'osd ok-to-stop': ['ids'],
+  'osd safe-to-destroy': ['ids'],
   'osd ok-to-upgrade': ['crush_bucket', 'ceph_version', 'max'],
   'osd set': ['key'],
   'osd unset': ['key'],
