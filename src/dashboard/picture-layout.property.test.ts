@@ -5,12 +5,13 @@ import { layoutPicture, placeOf, squareAt } from './picture-layout.ts'
 const pictures = fc.record({
   sizes: fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1, maxLength: 60 }),
   width: fc.integer({ min: 60, max: 2_000 }),
+  apart: fc.array(fc.nat({ max: 60 })).map((ids) => new Set(ids)),
 })
 
 it('every square has a place of its own within the picture, and is found there', () => {
   fc.assert(
-    fc.property(pictures, ({ sizes, width }) => {
-      const layout = layoutPicture(sizes, { width, mostHeight: 400 })
+    fc.property(pictures, ({ sizes, width, apart }) => {
+      const layout = layoutPicture(sizes, { width, mostHeight: 400, apart })
       const cursors = sizes.flatMap((size, group) => Array.from({ length: size }, (_, at) => ({ group, at })))
       const places = cursors.map((cursor) => placeOf(layout, cursor))
       expect(new Set(places.map(({ x, y }) => `${x} ${y}`)).size).toBe(cursors.length)

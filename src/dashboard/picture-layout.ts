@@ -12,14 +12,17 @@ export interface PictureLayout {
 
 const cells = [14, 12, 10, 8, 7, 6, 5]
 const gap = 4
+/** Before a group that stands in another place than the one before it. */
+const wideGap = 14
 /** Above each band, for what its groups are called. */
 export const labelHeight = 16
 
 /** The largest squares with which all is at most so high; the lowest picture where none is. */
 export function layoutPicture(
   sizes: readonly number[],
-  { width, mostHeight }: { readonly width: number; readonly mostHeight: number },
+  given: { readonly width: number; readonly mostHeight: number; readonly apart?: ReadonlySet<number> },
 ): PictureLayout {
+  const { width, mostHeight } = given
   const largest = sizes.reduce((most, size) => Math.max(most, size), 1)
   let lowest: PictureLayout | undefined
   for (const cell of cells) {
@@ -28,7 +31,7 @@ export function layoutPicture(
     const fewestRows = Math.ceil(largest / across)
     const mostRows = Math.min(largest, Math.floor((mostHeight - labelHeight - gap) / cell))
     for (let rows = Math.max(mostRows, fewestRows); rows >= fewestRows; rows -= 1) {
-      const layout = layoutWith(sizes, { width, cell, rows })
+      const layout = layoutWith(sizes, { ...given, cell, rows })
       if (layout.height <= mostHeight) return layout
       if (lowest === undefined || layout.height < lowest.height) lowest = layout
     }
@@ -38,13 +41,20 @@ export function layoutPicture(
 
 function layoutWith(
   sizes: readonly number[],
-  { width, cell, rows }: { readonly width: number; readonly cell: number; readonly rows: number },
+  given: {
+    readonly width: number
+    readonly cell: number
+    readonly rows: number
+    readonly apart?: ReadonlySet<number>
+  },
 ): PictureLayout {
+  const { width, cell, rows, apart } = given
   const groups: { x: number; y: number }[] = []
   let x = 0
   let top = 0
   let highest = 0
-  for (const size of sizes) {
+  for (const [at, size] of sizes.entries()) {
+    if (x > 0 && apart?.has(at) === true) x += wideGap - gap
     const across = Math.ceil(size / rows) * cell
     if (x > 0 && x + across > width) {
       x = 0

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OsdState, UpdateHost } from './osd-update-board.ts'
-import { drawSchedule, type Flow, moveCursor, squareText } from './schedule-picture.ts'
+import { drawSchedule, type Flow, moveCursor, placeChanges, squareText } from './schedule-picture.ts'
 
 const of = 'ns/ceph'
 
@@ -42,6 +42,12 @@ describe('the picture of a schedule', () => {
       ['a', 'a in zone x, rack r1: 1 done', [0]],
       ['b', 'b: 1 done, 2 wait', [2, 3, 5]],
     ])
+  })
+
+  it('knows where another rack begins, and that rounds stand in none', () => {
+    const places = ['r1', 'r1', 'r2'].map((rack, at) => host(`h${at}`, [[at, 'done']], [`rack ${rack}`]))
+    expect([...placeChanges(drawSchedule({ plan: undefined, hosts: places }, 'by-host'))]).toEqual([0, 2])
+    expect(placeChanges(drawSchedule({ plan, hosts: places }, 'by-round')).size).toBe(0)
   })
 
   it('leaves out OSDs of the plan that are gone', () => {

@@ -44,6 +44,12 @@ export function drawSchedule(story: Pick<UpdateStory, 'plan' | 'hosts'>, order: 
   return order === 'by-host' ? byHost(story, squares) : byRound(story, squares)
 }
 
+/** Indexes of groups that stand in another place than the one before; none where no place is known. */
+export function placeChanges(groups: readonly SquareGroup[]): ReadonlySet<number> {
+  const isPlaced = groups.some(({ place }) => place !== '')
+  return new Set(isPlaced ? groups.flatMap(({ place }, at) => (place === groups[at - 1]?.place ? [] : [at])) : [])
+}
+
 /** What a square says when one looks closer. */
 export function squareText({ osd, host, within, round, state }: OsdSquare): string {
   const where = host === '' ? '' : ` on ${host}${within.length === 0 ? '' : ` (${within.join(', ')})`}`

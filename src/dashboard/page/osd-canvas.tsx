@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { OsdState } from '../osd-update-board.ts'
 import { labelHeight, layoutPicture, type PictureLayout, placeOf, squareAt } from '../picture-layout.ts'
-import { type Cursor, type SquareGroup, squareText } from '../schedule-picture.ts'
+import { type Cursor, placeChanges, type SquareGroup, squareText } from '../schedule-picture.ts'
 import type { PictureProps } from './osd-picture.tsx'
 
 const mostHeight = 420
@@ -12,13 +12,14 @@ export function OsdCanvas({ groups, cursor, point }: PictureProps) {
   const width = useWidth(canvas)
   const isDark = useDarkness()
   const sizes = useMemo(() => groups.map(({ squares }) => squares.length), [groups])
-  const layout = useMemo(() => layoutPicture(sizes, { width, mostHeight }), [sizes, width])
+  const apart = useMemo(() => placeChanges(groups), [groups])
+  const layout = useMemo(() => layoutPicture(sizes, { width, mostHeight, apart }), [sizes, width, apart])
   const pointed = cursor && groups[cursor.group]?.squares[cursor.at]
 
   // Colours are read from the page, which has others in the dark.
   useEffect(() => {
-    if (canvas.current !== null && width > 0) draw(canvas.current, { groups, layout, width, cursor })
-  }, [groups, layout, width, cursor, isDark])
+    if (canvas.current !== null && width > 0) draw(canvas.current, { groups, layout, width, cursor, apart })
+  }, [groups, layout, width, cursor, apart, isDark])
 
   const find = (event: MouseEvent): Cursor | undefined =>
     squareAt(layout, sizes, { x: event.offsetX, y: event.offsetY })
@@ -63,12 +64,15 @@ interface Drawing {
   readonly layout: PictureLayout
   readonly width: number
   readonly cursor: Cursor | undefined
+  /** Groups that begin another place. */
+  readonly apart: ReadonlySet<number>
 }
 
 const inks = ['--calm', '--accent', '--line-strong', '--busy', '--alarm', '--surface', '--ink', '--ink-soft'] as const
 type Inks = Readonly<Record<(typeof inks)[number], string>>
 
-function draw(canvas: HTMLCanvasElement, { groups, layout, width, cursor }: Drawing): void {
+function draw(canvas: HTMLCanvasElement, drawing: Drawing): void {
+  const { groups, layout, width, cursor } = drawing
   const pen = canvas.getContext('2d')
   if (pen === null) return
   const scale = window.devicePixelRatio || 1
@@ -77,7 +81,9 @@ function draw(canvas: HTMLCanvasElement, { groups, layout, width, cursor }: Draw
   pen.scale(scale, scale)
   const style = getComputedStyle(canvas)
   const ink = Object.fromEntries(inks.map((name) => [name, style.getPropertyValue(name).trim()])) as Inks
-  drawLabels(pen, { groups, layout, colour: ink['--ink-soft'], font: `11px ${style.fontFamily}` })
+  pen.fillStyle = ink['--ink-soft']
+  pen.font = `11px ${style.fontFamily}`
+  drawLabels(pen, drawing)
   const side = layout.cell - 1
   for (const [group, { squares }] of groups.entries()) {
     for (const [at, { state }] of squares.entries())
@@ -90,25 +96,17 @@ function draw(canvas: HTMLCanvasElement, { groups, layout, width, cursor }: Draw
   pen.strokeRect(x - 1, y - 1, side + 2, side + 2)
 }
 
-/** Where columns are narrow, every fifth says its name, or every tenth. */
-function drawLabels(
-  pen: CanvasRenderingContext2D,
-  given: {
-    readonly groups: readonly SquareGroup[]
-    readonly layout: PictureLayout
-    readonly colour: string
-    readonly font: string
-  },
-): void {
-  const { groups, layout } = given
-  pen.fillStyle = given.colour
-  pen.font = given.font
+/** As many as find room. Of hosts the places are told: they are few, and hosts are not. */
+function drawLabels(pen: CanvasRenderingContext2D, { groups, layout, width, apart }: Drawing): void {
   let free = { x: 0, y: -1 }
-  for (const [at, { label }] of groups.entries()) {
+  for (const [at, { label, place }] of groups.entries()) {
     const { x, y } = layout.groups[at] ?? { x: 0, y: 0 }
-    if (y === free.y && x < free.x) continue
-    pen.fillText(label, x, y - labelHeight + 12)
-    free = { x: x + pen.measureText(label).width + 10, y }
+    if ((apart.size > 0 && !apart.has(at)) || (y === free.y && x < free.x)) continue
+    const text = apart.size > 0 ? place : label
+    const end = x + pen.measureText(text).width
+    if (end > width) continue
+    pen.fillText(text, x, y - labelHeight + 12)
+    free = { x: end + 10, y }
   }
 }
 
