@@ -23,6 +23,8 @@ export interface OsdUpdateStage extends CephStage {
   images(): Promise<string[]>
   wantImage(image: string): Promise<void>
   updateRecord(): Promise<ReturnType<typeof parseUpdateRecord>>
+  /** As the ConfigMap has it. */
+  recordData(): Promise<Readonly<Record<string, string>>>
   storeRecord(data: Record<string, string>): Promise<void>
   deleteRecord(): Promise<void>
   generation(): Promise<number>
@@ -76,6 +78,10 @@ export async function openOsdUpdateStage(file = smallCluster, seed = 1): Promise
     async updateRecord() {
       const { data } = await api.get(configMaps, recordKey)
       return parseUpdateRecord(data, -1)
+    },
+    async recordData() {
+      const { data } = await api.get(configMaps, recordKey)
+      return data ?? {}
     },
     async storeRecord(data) {
       await api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: recordKey, data })
