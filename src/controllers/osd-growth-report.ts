@@ -1,13 +1,28 @@
 import type { CephCluster } from '../api/rook.ts'
 import type { CephReports } from './ceph-drain-report.ts'
 
-export type GrowthReports = Pick<CephReports, 'event' | 'countRefusedWrite'>
+export interface GrowthReports extends Pick<CephReports, 'event' | 'countRefusedWrite'> {
+  /** Figures; without it they go nowhere. */
+  readonly growth?: {
+    showGrowth(figures: {
+      readonly cluster: string
+      readonly awaited: number
+      readonly failed: number
+      readonly unusable: number
+    }): void
+    countCreated(cluster: string, count: number): void
+    forgetGrowth(cluster: string): void
+  }
+}
 
 export interface GrowthReport {
   readonly added: readonly { readonly id: number; readonly place: string }[]
   readonly prepared: readonly string[]
   /** With what was asked of the place. */
   readonly errors: readonly { readonly place: string; readonly asked: string; readonly why: string }[]
+  /** Places whose disks are being looked at, and those where that cannot be done now. */
+  readonly awaited: number
+  readonly unusable: number
 }
 
 const mostNamed = 5
@@ -23,8 +38,11 @@ export class OsdGrowthReporter {
     this.#reports = reports
   }
 
-  async report(key: string, cluster: CephCluster, { added, prepared, errors }: GrowthReport): Promise<void> {
+  async report(key: string, cluster: CephCluster, report: GrowthReport): Promise<void> {
+    const { added, prepared, errors, awaited, unusable } = report
     this.#refused.delete(key)
+    this.#reports.growth?.showGrowth({ cluster: key, awaited, failed: errors.length, unusable })
+    if (added.length > 0) this.#reports.growth?.countCreated(key, added.length)
     if (prepared.length > 0) {
       const note = `new disks are looked for on ${listed(prepared)}`
       await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
@@ -58,6 +76,7 @@ export class OsdGrowthReporter {
   }
 
   forget(key: string): void {
+    this.#reports.growth?.forgetGrowth(key)
     this.#troubles.delete(key)
     this.#refused.delete(key)
   }

@@ -125,7 +125,7 @@ export class OsdUpdateReporter {
     const more = news.length > named.length ? `; and ${news.length - named.length} more` : ''
     await this.#reports.event(cluster, {
       type: 'Warning',
-      reason: 'OsdUpdateFailed',
+      reason: 'OsdGivenUp',
       note: `${named.join('; ')}${more}`,
     })
   }

@@ -89,6 +89,7 @@ export const reasons = {
   OrphanBuried: 'What a vanished holder did has ended; its keys are free.',
   OrphanHeld: 'A vanished holder left something that has not ended; its keys still count.',
   OsdAdded: 'New OSDs were made of disks that a prepare Job found.',
+  OsdGivenUp: 'An OSD could not be updated and is left as it is; the others go on.',
   OsdGrowthFailed: 'On some nodes or volumes no OSD could be made; all others go on.',
   OsdGrowthOff: 'No OSDs are added to this cluster here.',
   OsdPrepareStarted: 'Nodes or volumes are looked at for disks that are no OSDs yet.',

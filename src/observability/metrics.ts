@@ -5,6 +5,7 @@ import { createDrainMetrics } from './drain-metrics.ts'
 import { createFencingMetrics } from './fencing-metrics.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import { createLonghornMetrics } from './longhorn-metrics.ts'
+import { createOsdUpdateMetrics } from './osd-update-metrics.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
 export interface LiveFigures {
@@ -65,6 +66,7 @@ export function createMetrics() {
     fencing: createFencingMetrics(registry),
     guard: createGuardMetrics(registry),
     longhorn: createLonghornMetrics(registry),
+    osdUpdate: createOsdUpdateMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures
     },

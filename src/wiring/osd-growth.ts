@@ -12,12 +12,14 @@ import { claimLabels } from '../domain/osd-update/growth-places.ts'
 import { prepareApp } from '../domain/osd-update/growth-snapshot.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface OsdGrowthWiring extends ViewPorts {
   readonly own: Own
   readonly reports: CephReports
+  readonly metrics: Pick<Metrics, 'osdUpdate'>
   readonly rook: () => RookPresence
   readonly clusters: () => WatchView<CephCluster>
   readonly osdDeployments: () => WatchView<Deployment>
@@ -41,7 +43,7 @@ export function osdGrowthControllers(wiring: OsdGrowthWiring): { readonly 'osd-g
     'osd-growth': () =>
       createOsdGrowth({
         api,
-        reports,
+        reports: { ...reports, growth: wiring.metrics.osdUpdate },
         rook: wiring.rook(),
         views: {
           clusters: wiring.clusters(),
