@@ -75,7 +75,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
     })
   })
 
-  it('are left alone while they run on a cordoned node: there they could not start again, and would freeze the update', () => {
+  it('are left alone on a cordoned node: there they could not start again, and who waits for them would keep the drain from its end', () => {
     const isNodeCordoned = (node: string) => node !== 'node-9'
     const tolerating = (one: Deployment, key: string): Deployment => {
       const spec = { ...one.spec.template.spec, tolerations: [{ key, operator: 'Exists' as const }] }
@@ -96,7 +96,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
       [0, 'its node node-0 is cordoned, so it could not start again: it is updated when the node is open'],
       [1, undefined],
       [2, 'its node node-2 is cordoned, so it could not start again: it is updated when the node is open'],
-      [3, undefined],
+      [3, 'its node node-3 is cordoned, so it could not start again: it is updated when the node is open'],
       [9, undefined],
     ])
   })

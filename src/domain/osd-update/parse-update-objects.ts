@@ -95,7 +95,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const leftAlone = whyLeftAlone(deployment, cluster) ?? (isPodReady ? whyHomeless(deployment, input) : undefined)
+  const leftAlone = whyLeftAlone(deployment, cluster) ?? whyHomeless(deployment, input)
   return {
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
@@ -132,7 +132,10 @@ function classConflict({ spec }: Deployment, { cluster, deviceClassOfNode }: Upd
   return `spec.storage.nodes says device class ${wanted} for its node ${node}, and the label ${deviceClassLabel} of the node says ${labelled}: make them the same`
 }
 
-/** One that stops on a cordoned node finds no place until the node is open again: it would freeze the update. */
+/**
+ * On a cordoned node an OSD finds no place until the node is open again. One that runs would freeze the update; for one that a drain
+ * has just evicted the update would hold the storage, and the drain could never end.
+ */
 function whyHomeless({ spec }: Deployment, { isNodeCordoned }: UpdateObjects): string | undefined {
   const { nodeSelector, tolerations = [] } = spec.template.spec
   const node = nodeSelector?.['kubernetes.io/hostname']
