@@ -47,43 +47,39 @@ export async function startPrepare(api: KubeApi, given: PrepareStart, signal: Ab
   const claim = place.claim?.isMissing === true ? buildClaim(cluster, place) : undefined
   const claimed = claim && (await outcomeOf(() => api.create(persistentVolumeClaims, claim, { signal })))
   if (claimed?.result === 'unsure') return claimed
-  const status = await writeStarting(api, given, signal)
-  if (status.result !== 'made') return status
-  const job =
-    claimed?.result === 'refused'
-      ? claimed
-      : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, rookImage), { signal }))
+  let status: ConfigMap | undefined
+  const begun = await outcomeOf(async () => {
+    status = await writeStarting(api, given, signal)
+  })
+  if (status === undefined) return begun
+  const isClaimRefused = claimed?.result === 'refused'
+  const job = isClaimRefused
+    ? claimed
+    : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, rookImage), { signal }))
   if (job.result !== 'refused') return job
-  const what = claimed?.result === 'refused' ? 'its claim' : 'its prepare Job'
-  const failed = await outcomeOf(() => writeFailed(api, given, `the API server refused ${what}: ${job.why}`, signal))
-  return failed.result === 'unsure' ? failed : job
+  const message = `the API server refused ${isClaimRefused ? 'its claim' : 'its prepare Job'}: ${job.why}`
+  const failed = failedStatus(status, message)
+  const told = await outcomeOf(() => api.update(configMaps, failed, { signal }))
+  return told.result === 'unsure' ? told : job
 }
 
 async function writeStarting(
   api: KubeApi,
   { cluster, place, previous }: PrepareStart,
   signal: AbortSignal,
-): Promise<GrowthOutcome> {
+): Promise<ConfigMap> {
   const starting = buildStartingStatus(cluster, place)
-  if (previous === undefined) return outcomeOf(() => api.create(configMaps, starting, { signal }))
+  if (previous === undefined) return api.create(configMaps, starting, { signal })
   // It began before, and only its Job is missing.
-  if (previous.metadata.annotations?.[generationAnnotation] === place.asked) return { result: 'made' }
+  if (previous.metadata.annotations?.[generationAnnotation] === place.asked) return previous
   const { resourceVersion } = previous.metadata
   const metadata = { ...starting.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }
-  return outcomeOf(() => api.update(configMaps, { ...starting, metadata }, { signal }))
+  return api.update(configMaps, { ...starting, metadata }, { signal })
 }
 
-function writeFailed(
-  api: KubeApi,
-  { cluster, place }: PrepareStart,
-  message: string,
-  signal: AbortSignal,
-): Promise<unknown> {
-  const { metadata, data } = buildStartingStatus(cluster, place)
-  const status = { ...(JSON.parse(data?.['status'] ?? '{}') as object), status: 'failed', message }
-  const { namespace = '', name } = metadata
-  const body = { data: { status: JSON.stringify(status) } }
-  return api.patch(configMaps, { namespace, name }, { type: 'merge', body }, { signal })
+function failedStatus(status: ConfigMap, message: string): ConfigMap {
+  const text = JSON.stringify({ osds: [], status: 'failed', 'pvc-backed-osd': false, message })
+  return { ...status, data: { ...status.data, status: text } }
 }
 
 /** Only if it still is what the OSDs were made from: a newer result must not pass for used. */

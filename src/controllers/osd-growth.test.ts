@@ -3,6 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import { configMaps, deployments, nodes } from '../api/resources.ts'
 import { persistentVolumeClaims } from '../api/storage.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
+import { changedApi } from '../world/testing/story.ts'
 import { namespace } from './testing/ceph-stage.ts'
 import { growing, type OsdGrowthStage, openOsdGrowthStage } from './testing/osd-growth-stage.ts'
 import { newImage } from './testing/osd-update-stage.ts'
@@ -19,31 +20,16 @@ afterEach(async () => {
 const operate = (api?: KubeApi) => stage.operate({ controllers: ['osd-growth'], ...(api !== undefined && { api }) })
 const idle = ['node-x: completed, used', 'node-y: completed, used', 'node-z: completed, used']
 
-/** Answers to writes of Deployments that are not the server's own. */
+/** Answers to new objects that are not the server's own. */
 function refusing(refuse: (name: string) => ApiError | undefined): KubeApi {
   const { api } = stage
-  return {
-    ...wrapped(api),
+  return changedApi(api, {
     create: async (type, object, options) => {
-      const error = type.plural === 'deployments' ? refuse(object.metadata.name) : undefined
+      const error = refuse(`${type.plural}/${object.metadata.name}`)
       if (error !== undefined) throw error
       return api.create(type, object, options)
     },
-  }
-}
-
-function wrapped(api: KubeApi): KubeApi {
-  return {
-    get: (...request) => api.get(...request),
-    list: (...request) => api.list(...request),
-    watch: (...request) => api.watch(...request),
-    create: (...request) => api.create(...request),
-    createSubresource: (...request) => api.createSubresource(...request),
-    update: (...request) => api.update(...request),
-    patch: (...request) => api.patch(...request),
-    delete: (...request) => api.delete(...request),
-    deleteCollection: (...request) => api.deleteCollection(...request),
-  }
+  })
 }
 
 describe('growth', () => {
@@ -153,7 +139,11 @@ describe('results of prepare Jobs', () => {
   })
 
   it('count as used although the server refuses an OSD, whose trouble stays on record; the others are made (66)', async () => {
-    operate(refusing((name) => (name === 'rook-ceph-osd-6' ? new ApiError('Forbidden', 'no more OSDs') : undefined)))
+    operate(
+      refusing((name) =>
+        name === 'deployments/rook-ceph-osd-6' ? new ApiError('Forbidden', 'no more OSDs') : undefined,
+      ),
+    )
     await stage.grow({ 'node-x': 'sdx,sdy' })
     await stage.seconds(120)
     expect([await stage.ids(), await stage.statuses()]).toEqual([[0, 1, 2, 3, 4, 5, 7], idle])
@@ -220,18 +210,14 @@ describe('growth and trouble', () => {
   })
 
   it('a Job that the server does not take is told of and not tried again and again', async () => {
-    const { api } = stage
     const refused: string[] = []
-    operate({
-      ...wrapped(api),
-      create: async (type, object, options) => {
-        if (type.plural === 'jobs' && object.metadata.name.endsWith('-node-x')) {
-          refused.push(object.metadata.name)
-          throw new ApiError('Forbidden', 'no privileged pods here')
-        }
-        return api.create(type, object, options)
-      },
-    })
+    operate(
+      refusing((name) => {
+        if (name !== 'jobs/rook-ceph-osd-prepare-node-x') return undefined
+        refused.push(name)
+        return new ApiError('Forbidden', 'no privileged pods here')
+      }),
+    )
     await stage.grow({ 'node-x': 'sdx', 'node-y': 'sdy' })
     await stage.seconds(300)
     expect([refused.length, await stage.ids()]).toEqual([1, [0, 1, 2, 3, 4, 5, 6]])

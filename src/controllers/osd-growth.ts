@@ -20,11 +20,9 @@ import type { RookPresence } from './rook-presence.ts'
 
 export const osdGrowthPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
-  // Where the API server guards owners: what is made for a cluster may hold up its deletion.
-  { group: 'ceph.rook.io', resource: 'cephclusters/finalizers', verbs: ['update'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'batch', resource: 'jobs', verbs: ['list', 'watch', 'create', 'delete'] },
-  { group: '', resource: 'configmaps', verbs: ['list', 'watch', 'create', 'update', 'patch', 'delete'] },
+  { group: '', resource: 'configmaps', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
   { group: '', resource: 'persistentvolumeclaims', verbs: ['list', 'watch', 'create'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'create'] },
   { group: '', resource: 'events', verbs: ['create'] },
@@ -106,6 +104,8 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
       prepared: begun.flatMap(({ place, outcome }) => (outcome.result === 'made' ? [place] : [])),
       // What was refused just now is in the statuses, which the next look reads.
       errors: turn.decision.errors.map(({ place, why }) => ({ place, why, asked: asked.get(place) ?? '' })),
+      awaited: turn.decision.awaited.length + turn.decision.prepare.length,
+      unusable: turn.decision.unusable.length,
     })
     const outcomes = [...made, ...begun].map(({ outcome }) => outcome).concat(marked, swept)
     const unsure = outcomes.find((outcome) => outcome.result === 'unsure')

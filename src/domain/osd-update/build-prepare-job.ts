@@ -114,15 +114,9 @@ export function buildClaim(cluster: CephCluster, { name, claim }: GrowthPlace): 
   }
 }
 
+/** It need not hold up the deletion of the cluster: to ask for that is a right of its own on some servers. */
 export function ownedBy({ apiVersion, kind, metadata }: CephCluster): OwnerReference {
-  return {
-    apiVersion,
-    kind,
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    controller: true,
-    blockOwnerDeletion: true,
-  }
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
 }
 
 function lookOf({ name, asked }: GrowthPlace): Record<string, string> {

@@ -116,7 +116,6 @@ describe('the Deployment of an OSD', () => {
             name: 'my-cluster',
             uid: 'uid-1',
             controller: true,
-            blockOwnerDeletion: true,
           },
         ],
       },
