@@ -2,6 +2,7 @@ import { Option } from 'commander'
 import { compareWays } from '../domain/osd-update/compare-ways.ts'
 import { osdsInParallel, type ParallelLimit, parallelLimitText } from '../domain/osd-update/parallel-limit.ts'
 import { planRounds } from '../domain/osd-update/plan-rounds.ts'
+import { withProvedBound } from '../domain/osd-update/prove-bound.ts'
 import { recheckRound } from '../domain/osd-update/recheck-round.ts'
 import { defaultUpdateSettings, type UpdateSettings, updateOrders } from '../domain/osd-update/update-settings.ts'
 import { domainsOf } from '../domain/safety/failure-domain.ts'
@@ -137,7 +138,8 @@ function planUpdate(
     if (!check.isSafe) throw new Error(`the second check refuses round ${at + 1} of the plan: ${check.why}`)
   }
   const ways = compareWays({ map, targets, maxParallel, rookMaxInParallel, reserve, sites })
-  const { rounds, lowerBound, blocked, how } = found
+  tell('looking for what can be proved')
+  const { rounds, lowerBound, blocked, how } = withProvedBound(found, { map, targets, reserve, sites })
   const { rookRounds } = ways
   return {
     plan: { rounds, lowerBound, rookRounds, cpuSeconds, blocked },

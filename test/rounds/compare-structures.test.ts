@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { spectralBound } from '../../src/domain/osd-update/spectral-bound.ts'
+import { buildSlackHypergraph } from '../../src/domain/safety/slack-hypergraph.ts'
 import { compareStructures } from './compare-structures.ts'
 import { eachStructure, type Structure } from './every-structure.ts'
+import { forceOf } from './fewest-by-force.ts'
+import { mapOfStructure } from './plan-structure.ts'
 
 /** All clusters of so few OSDs and placement groups with their names, each told by the least of its names. */
 function countedByNames(units: number, things: number, slacks: readonly number[]): number {
@@ -56,16 +60,33 @@ describe('all small clusters', () => {
 describe('the plan has as few rounds as trying everything gives, and a lower bound that holds,', () => {
   const asByForce = (structures: number) => ({ structures, equal: structures, longer: 0, wrong: 0, boundTooHigh: 0 })
 
-  it('on all clusters of seven OSDs and up to four placement groups that can spare one copy', () => {
-    const told = [1, 2, 3, 4].map((things) => compareStructures({ units: 7, things, slacks: [1] }))
-    expect(told).toMatchObject([6, 49, 500, 6279].map(asByForce))
+  it('on clusters of seven OSDs and up to four placement groups that can spare one copy', () => {
+    const told = [1, 2, 3, 4].map((things) => {
+      return compareStructures({ units: 7, things, slacks: [1] }, { stride: things === 4 ? 8 : 1 })
+    })
+    expect(told).toMatchObject([6, 49, 500, 785].map(asByForce))
   })
 
-  it('on every 25th of those with five placement groups', () => {
-    expect(compareStructures({ units: 7, things: 5, slacks: [1] }, { stride: 25 })).toMatchObject(asByForce(3610))
+  it('on every 16th cluster of six OSDs and five placement groups that can spare one copy', () => {
+    expect(compareStructures({ units: 6, things: 5, slacks: [1] }, { stride: 16 })).toMatchObject(asByForce(927))
   })
 
-  it('on every 50th of those with four that can spare one, two or three', () => {
-    expect(compareStructures({ units: 7, things: 4, slacks: [1, 2, 3] }, { stride: 50 })).toMatchObject(asByForce(3353))
+  it('on every 8th cluster of seven OSDs and three placement groups that can spare one, two or three', () => {
+    const told = compareStructures({ units: 7, things: 3, slacks: [1, 2, 3] }, { stride: 8 })
+    expect(told).toMatchObject(asByForce(726))
+  })
+})
+
+describe('the bound by eigenvalues, on all clusters of seven OSDs whose three placement groups can spare one copy,', () => {
+  it('is never above the fewest rounds there can be', () => {
+    const targets = [0, 1, 2, 3, 4, 5, 6]
+    const fewestOf = forceOf(7)
+    const counts = { below: 0, equal: 0, above: 0 }
+    eachStructure({ units: 7, things: 3, slacks: [1] }, (structure) => {
+      const bound = spectralBound(buildSlackHypergraph({ map: mapOfStructure(structure), targets }), 1)?.rounds ?? 2
+      const fewest = fewestOf(structure)
+      counts[bound === fewest ? 'equal' : bound < fewest ? 'below' : 'above'] += 1
+    })
+    expect(counts).toEqual({ below: 359, equal: 141, above: 0 })
   })
 })

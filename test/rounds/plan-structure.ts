@@ -14,8 +14,7 @@ export interface StructurePlan {
 /** Plans the cluster of the structure as any other: its placement groups are of a pool each, on hosts of two and three OSDs. */
 export function planOf(units: number): (structure: Structure) => StructurePlan {
   const targets = Array.from({ length: units }, (_, unit) => unit)
-  const hosts = { 'host-a': targets.filter((id) => id % 3 === 0), 'host-b': targets.filter((id) => id % 3 !== 0) }
-  const empty = exampleMap({ hosts })
+  const empty = emptyMap(units)
   const counts = countsOf(units)
   return (structure) => {
     const members = membersOf(structure)
@@ -35,6 +34,16 @@ export function planOf(units: number): (structure: Structure) => StructurePlan {
     }
     return { rounds: rounds.length, lowerBound: lowerBound.rounds, isSound: isSound && seen === 2 ** units - 1 }
   }
+}
+
+export function mapOfStructure(structure: Structure): CephMap {
+  return mapOf(emptyMap(structure.patterns.length), structure, membersOf(structure))
+}
+
+function emptyMap(units: number): CephMap {
+  const ids = Array.from({ length: units }, (_, unit) => unit)
+  const hosts = { 'host-a': ids.filter((id) => id % 3 === 0), 'host-b': ids.filter((id) => id % 3 !== 0) }
+  return exampleMap({ hosts })
 }
 
 function mapOf(empty: CephMap, { patterns, slack }: Structure, members: readonly number[]): CephMap {
