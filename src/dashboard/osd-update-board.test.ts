@@ -1,25 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Deployment } from '../api/apps.ts'
-import type { CephCluster } from '../api/rook.ts'
-import { buildOsdDeployment } from '../domain/osd-update/build-osd-deployment.ts'
-import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
 import type { UpdateReport } from '../domain/osd-update/update-report.ts'
 import { buildUpdatePieces, type SeenUpdate } from './osd-update-board.ts'
+import type { PlacedOsd } from './placed-osds.ts'
 
 const of = 'rook-ceph/ceph'
-const cluster: CephCluster = {
-  apiVersion: 'ceph.rook.io/v1',
-  kind: 'CephCluster',
-  metadata: { namespace: 'rook-ceph', name: 'ceph' },
-  spec: { cephVersion: { image: 'ceph:new' } },
-}
-
-function osd(id: number, more: Partial<UpdatableOsd> = {}): UpdatableOsd {
-  return { id, deployment: `rook-ceph-osd-${id}`, needsUpdate: false, isPodReady: true, hasStalled: false, ...more }
-}
-
-function deploymentOf(id: number, location: Record<string, string> = { host: 'a' }): Deployment {
-  return buildOsdDeployment(cluster, { id, node: location['host'], location })
+function osd(id: number, more: Partial<PlacedOsd> = {}): PlacedOsd {
+  const deployment = `rook-ceph-osd-${id}`
+  return { id, deployment, needsUpdate: false, isPodReady: true, hasStalled: false, host: 'a', within: [], ...more }
 }
 
 function report(more: Partial<UpdateReport> = {}): UpdateReport {
@@ -43,24 +30,21 @@ function report(more: Partial<UpdateReport> = {}): UpdateReport {
 const progress = { total: 5, done: 1, running: [1], waiting: 1, blocked: 0, failed: 0, roundsLeft: 3, lowerBound: 2 }
 
 function pieces(seen: Partial<SeenUpdate>) {
-  return buildUpdatePieces({ of, report: report(), osds: [], deployments: [], pods: [], ...seen })
+  return buildUpdatePieces({ of, report: report(), osds: [], ...seen })
 }
 
 function statesIn(seen: Partial<SeenUpdate>) {
-  const osds = seen.osds ?? []
-  const deployments = osds.map(({ id }) => deploymentOf(id))
-  return pieces({ deployments, ...seen }).flatMap((piece) => (piece.piece === 'host' ? piece.osds : []))
+  return pieces(seen).flatMap((piece) => (piece.piece === 'host' ? piece.osds : []))
 }
 
 describe('the pieces of an update', () => {
   it('are how it stands, the plan, and each host with where it is and the state of its OSDs', () => {
     const seen = pieces({
       report: report({ progress, plan: [[0, 1], [2]], secondsLeft: 90 }),
-      osds: [osd(0), osd(1, { isPodReady: false }), osd(2, { needsUpdate: true })],
-      deployments: [
-        deploymentOf(1, { host: 'a', rack: 'r1', zone: 'x' }),
-        deploymentOf(0, { host: 'a', rack: 'r1', zone: 'x' }),
-        deploymentOf(2, { host: 'b' }),
+      osds: [
+        osd(1, { isPodReady: false, within: ['zone x', 'rack r1'] }),
+        osd(0, { within: ['zone x', 'rack r1'] }),
+        osd(2, { needsUpdate: true, host: 'b' }),
       ],
     })
     expect(seen).toEqual([
@@ -97,17 +81,6 @@ describe('the pieces of an update', () => {
       },
       { piece: 'host', id: 'host rook-ceph/ceph b', of, host: 'b', within: [], osds: [[2, 'waits']] },
     ])
-  })
-
-  it('say where an OSD on a volume runs by its pod, for its Deployment does not', () => {
-    const deployment = buildOsdDeployment(cluster, { id: 7, node: undefined, location: {}, pvc: 'set1-data-0' })
-    const pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'p', labels: { 'ceph-osd-id': '7' } },
-      spec: { containers: [], nodeName: 'node-b' },
-    }
-    expect(pieces({ osds: [osd(7)], deployments: [deployment], pods: [pod] }).at(-1)).toMatchObject({ host: 'node-b' })
   })
 
   it('of a finished update say when the last OSD was back', () => {

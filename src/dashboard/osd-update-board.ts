@@ -1,8 +1,7 @@
-import type { Deployment } from '../api/apps.ts'
-import type { Pod } from '../api/core.ts'
 import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
 import type { UpdateReport } from '../domain/osd-update/update-report.ts'
 import type { Reason } from '../domain/reasons.ts'
+import type { PlacedOsd } from './placed-osds.ts'
 
 export type OsdState = 'done' | 'on-the-way' | 'waits' | 'blocked' | 'failed'
 
@@ -68,9 +67,7 @@ export interface SeenUpdate {
   /** `namespace/name` of the CephCluster. */
   readonly of: string
   readonly report: UpdateReport
-  readonly osds: readonly UpdatableOsd[]
-  readonly deployments: readonly Deployment[]
-  readonly pods: readonly Pod[]
+  readonly osds: readonly PlacedOsd[]
 }
 
 export function buildUpdatePieces(seen: SeenUpdate): readonly UpdatePiece[] {
@@ -105,7 +102,8 @@ function statesOf({ osds, report }: SeenUpdate): ReadonlyMap<number, OsdState> {
 
 function buildBoard({ of, report, osds }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateBoard {
   const { progress, secondsLeft, frozen, lastEndedMs } = report
-  const inState = (wanted: OsdState) => [...states.values()].filter((state) => state === wanted).length
+  const counts = { done: 0, 'on-the-way': 0, waits: 0, blocked: 0, failed: 0 }
+  for (const state of states.values()) counts[state] += 1
   const isOver = report.reason === ('OsdsUpToDate' satisfies Reason)
   return {
     piece: 'board',
@@ -115,11 +113,11 @@ function buildBoard({ of, report, osds }: SeenUpdate, states: ReadonlyMap<number
     reason: report.reason,
     explanation: report.explanation,
     total: osds.length,
-    done: inState('done'),
-    running: inState('on-the-way'),
-    waiting: inState('waits'),
-    blocked: inState('blocked'),
-    failed: inState('failed'),
+    done: counts.done,
+    running: counts['on-the-way'],
+    waiting: counts.waits,
+    blocked: counts.blocked,
+    failed: counts.failed,
     roundsLeft: progress?.roundsLeft ?? 0,
     lowerBound: progress?.lowerBound ?? 0,
     ...(secondsLeft === undefined ? {} : { secondsLeft }),
@@ -130,43 +128,20 @@ function buildBoard({ of, report, osds }: SeenUpdate, states: ReadonlyMap<number
   }
 }
 
-/** Types of CRUSH from the widest; hosts and what is below them make no groups of hosts. */
-const widest = ['region', 'zone', 'datacenter', 'room', 'pod', 'pdu', 'row', 'rack', 'chassis'] as const
-
-function buildHosts({ of, deployments, pods }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateHost[] {
-  const nodes = new Map(pods.map(({ metadata, spec }) => [osdOf(metadata.labels), spec.nodeName]))
+function buildHosts({ of, osds }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateHost[] {
   const hosts = new Map<string, { within: readonly string[]; osds: [number, OsdState][] }>()
-  const seen = new Set<number>()
-  for (const deployment of deployments) {
-    const { labels } = deployment.metadata
-    const id = osdOf(labels)
-    const state = id === undefined ? undefined : states.get(id)
-    if (id === undefined || state === undefined || seen.has(id)) continue
-    seen.add(id)
-    const selected = deployment.spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
-    const host = labels?.['topology-location-host'] ?? selected ?? nodes.get(id) ?? ''
+  for (const { id, host, within } of osds) {
+    const square: [number, OsdState] = [id, states.get(id) ?? 'waits']
     const known = hosts.get(host)
-    if (known === undefined) hosts.set(host, { within: withinOf(labels), osds: [[id, state]] })
-    else known.osds.push([id, state])
+    if (known === undefined) hosts.set(host, { within, osds: [square] })
+    else known.osds.push(square)
   }
-  return [...hosts].map(([host, { within, osds }]) => ({
+  return [...hosts].map(([host, { within, osds: squares }]) => ({
     piece: 'host',
     id: `host ${of} ${host}`,
     of,
     host,
     within,
-    osds: osds.sort(([a], [b]) => a - b),
+    osds: squares.sort(([a], [b]) => a - b),
   }))
-}
-
-function withinOf(labels: Readonly<Record<string, string>> | undefined): readonly string[] {
-  return widest.flatMap((type) => {
-    const place = labels?.[`topology-location-${type}`]
-    return place === undefined ? [] : [`${type} ${place}`]
-  })
-}
-
-function osdOf(labels: Readonly<Record<string, string>> | undefined): number | undefined {
-  const text = labels?.['ceph-osd-id'] ?? labels?.['osd']
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

@@ -5,10 +5,8 @@ import { keyOf, keyText } from '../api/resource-type.ts'
 import { configMaps, deployments, nodes, pods } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
-import { managementMode } from '../domain/ceph-drain/settings.ts'
-import { deviceClassLabel, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
-import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
 import { updateRecordName } from '../domain/osd-update/update-record.ts'
 import { parseUpdateReport } from '../domain/osd-update/update-report.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
@@ -18,6 +16,7 @@ import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { buildUpdatePieces, type UpdatePiece } from './osd-update-board.ts'
+import { createOsdReader } from './placed-osds.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 import { withoutManagedFields } from './without-managed-fields.ts'
 
@@ -31,7 +30,7 @@ const ofOsds = 'app=rook-ceph-osd'
 
 /** Follows what is on record about updates of OSDs, and the OSDs. Where nothing was ever updated it is empty. */
 export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> {
-  const clusters = createOptionalCache<CephCluster>({ ...shared, type: cephClusters, project: withoutManagedFields })
+  const clusters = createOptionalCache<CephCluster>({ ...shared, type: cephClusters, project: withoutStatus })
   const records = followRecords(shared, clusters)
   const osds = createWatchCache<Deployment>({
     ...shared,
@@ -56,38 +55,43 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
 
   const machines = createWatchCache({ ...shared, type: nodes, project: cordonAndClass })
 
-  const osdsOf = (cluster: CephCluster): readonly UpdatableOsd[] => {
+  const nodeFacts = {
+    deviceClassOfNode: (name: string) => machines.get({ name })?.deviceClass,
+    isNodeCordoned: (name: string) => machines.get({ name })?.isCordoned === true,
+  }
+  let seenNodes = nodeFacts
+  machines.subscribe(() => {
+    seenNodes = { ...nodeFacts }
+  })
+  const readers = new Map<string, ReturnType<typeof createOsdReader>>()
+
+  const lookAt = (cluster: CephCluster): readonly UpdatePiece[] => {
+    const nowMs = shared.clock.now()
+    const configMap = records.of(cluster)
+    const report = configMap && parseUpdateReport(configMap, nowMs)
+    if (report === undefined) return []
     const { namespace = '' } = cluster.metadata
-    const isBesideRook = operators.list().some(({ replicas }) => replicas > 0)
-    const parsed = parseUpdateObjects({
+    const of = keyText(keyOf(cluster))
+    const readOsds = readers.get(of) ?? createOsdReader()
+    readers.set(of, readOsds)
+    const seen = readOsds({
       cluster,
       deployments: osds.byIndex('namespace', namespace),
       pods: osdPods.byIndex('namespace', namespace),
-      isBesideRook,
-      restartAskedMs: parseRestartRequest(cluster, shared.clock.now()).dueMs,
-      deviceClassOfNode: (name) => machines.get({ name })?.deviceClass,
-      isNodeCordoned: (name) => machines.get({ name })?.isCordoned === true,
+      isBesideRook: operators.list().some(({ replicas }) => replicas > 0),
+      restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
+      nodes: seenNodes,
     })
-    const isOff = managementMode(cluster, { besideRook: isBesideRook }) === 'hand-back'
-    return isOff ? parsed.osds.map((osd) => ({ ...osd, needsUpdate: false })) : parsed.osds
-  }
-  const lookAt = (cluster: CephCluster): readonly UpdatePiece[] => {
-    const configMap = records.of(cluster)
-    const report = configMap && parseUpdateReport(configMap, shared.clock.now())
-    if (report === undefined) return []
-    const { namespace = '' } = cluster.metadata
-    return buildUpdatePieces({
-      of: keyText(keyOf(cluster)),
-      report,
-      osds: osdsOf(cluster),
-      deployments: osds.byIndex('namespace', namespace),
-      pods: osdPods.byIndex('namespace', namespace),
-    })
+    return buildUpdatePieces({ of, report, osds: seen })
   }
   return createSettledWatch({
     clock: shared.clock,
     sources: [clusters, records, osds, osdPods, operators, machines],
-    look: () => new Map([...clusters.list()].flatMap(lookAt).map((piece) => [piece.id, piece])),
+    look() {
+      const pieces = [...clusters.list()].flatMap(lookAt)
+      for (const key of readers.keys()) if (!pieces.some(({ of }) => of === key)) readers.delete(key)
+      return new Map(pieces.map((piece) => [piece.id, piece]))
+    },
   })
 }
 
@@ -141,6 +145,12 @@ function followRecords(
 
 function inNamespace({ metadata }: KubeObject): readonly string[] {
   return [metadata.namespace ?? '']
+}
+
+/** Rook writes down now and then how a cluster is, which says nothing of what its OSDs should be. */
+function withoutStatus({ status: _, ...cluster }: CephCluster): CephCluster {
+  const { managedFields: __, resourceVersion: ___, ...metadata } = cluster.metadata
+  return { ...cluster, metadata }
 }
 
 function cordonAndClass({ metadata, spec }: Node) {

@@ -102,7 +102,7 @@ function drawLabels(pen: CanvasRenderingContext2D, { groups, layout, width, apar
   for (const [at, { label, place }] of groups.entries()) {
     const { x, y } = layout.groups[at] ?? { x: 0, y: 0 }
     if ((apart.size > 0 && !apart.has(at)) || (y === free.y && x < free.x)) continue
-    const text = apart.size > 0 ? place : label
+    const text = apart.size > 0 ? (place.split(', ').at(-1) ?? '') : label
     const end = x + pen.measureText(text).width
     if (end > width) continue
     pen.fillText(text, x, y - labelHeight + 12)

@@ -1,0 +1,98 @@
+import type { Deployment } from '../api/apps.ts'
+import type { Pod } from '../api/core.ts'
+import { managementMode } from '../domain/ceph-drain/settings.ts'
+import { parseUpdateObjects, type UpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
+
+/** An OSD as the operator sees it, and where it stands. */
+export interface PlacedOsd extends UpdatableOsd {
+  /** Empty where it is not known. */
+  readonly host: string
+  /** What the host stands in, from the widest: `zone a`, `rack r1`. */
+  readonly within: readonly string[]
+}
+
+type Objects = Omit<UpdateObjects, 'deviceClassOfNode' | 'isNodeCordoned'> & {
+  readonly isBesideRook: boolean
+  /** Another one whenever a node changed. */
+  readonly nodes: Required<Pick<UpdateObjects, 'deviceClassOfNode' | 'isNodeCordoned'>>
+}
+
+interface Remembered {
+  readonly facts: readonly (Deployment | Pod)[]
+  readonly osds: readonly PlacedOsd[]
+}
+
+/**
+ * Reads the OSDs of one cluster, again and again: of ten thousand only those are looked at whose objects changed since.
+ *
+ * Assumes: objects that did not change keep their identity.
+ */
+export function createOsdReader(): (objects: Objects) => readonly PlacedOsd[] {
+  let shared: readonly unknown[] = []
+  let before = new Map<string, Remembered>()
+  return (objects) => {
+    const now = [objects.cluster, objects.isBesideRook, objects.restartAskedMs, objects.nodes]
+    if (!isSameList(shared, now)) before = new Map()
+    shared = now
+    const after = new Map<string, Remembered>()
+    for (const [id, facts] of objectsById(objects)) {
+      const known = before.get(id)
+      after.set(
+        id,
+        known !== undefined && isSameList(known.facts, facts) ? known : { facts, osds: read(facts, objects) },
+      )
+    }
+    before = after
+    return [...after.values()].flatMap(({ osds }) => osds)
+  }
+}
+
+function read(facts: readonly (Deployment | Pod)[], objects: Objects): readonly PlacedOsd[] {
+  const deployments = facts.filter((fact): fact is Deployment => 'template' in fact.spec)
+  const pods = facts.filter((fact): fact is Pod => 'containers' in fact.spec)
+  const { cluster, isBesideRook, restartAskedMs, nodes } = objects
+  const { osds } = parseUpdateObjects({ deployments, pods, cluster, isBesideRook, restartAskedMs, ...nodes })
+  const isOff = managementMode(cluster, { besideRook: isBesideRook }) === 'hand-back'
+  const [first] = deployments
+  return osds.map((osd) => ({
+    ...osd,
+    ...(isOff && { needsUpdate: false }),
+    host: (first && hostOf(first)) ?? pods.find(({ spec }) => spec.nodeName !== undefined)?.spec.nodeName ?? '',
+    within: first === undefined ? [] : withinOf(first),
+  }))
+}
+
+function objectsById({ deployments, pods }: Objects): ReadonlyMap<string, (Deployment | Pod)[]> {
+  const byId = new Map<string, (Deployment | Pod)[]>()
+  for (const deployment of deployments) {
+    const id = idOf(deployment)
+    const others = byId.get(id)
+    if (others === undefined) byId.set(id, [deployment])
+    else others.push(deployment)
+  }
+  for (const pod of pods) byId.get(idOf(pod))?.push(pod)
+  return byId
+}
+
+function idOf({ metadata: { labels } }: Deployment | Pod): string {
+  return labels?.['ceph-osd-id'] ?? labels?.['osd'] ?? ''
+}
+
+function hostOf({ metadata: { labels }, spec }: Deployment): string | undefined {
+  return labels?.['topology-location-host'] ?? spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
+}
+
+/** Types of CRUSH from the widest; hosts and what is below them make no groups of hosts. */
+const widest = ['region', 'zone', 'datacenter', 'room', 'pod', 'pdu', 'row', 'rack', 'chassis'] as const
+
+function withinOf({ metadata: { labels } }: Deployment): readonly string[] {
+  return widest.flatMap((type) => {
+    const place = labels?.[`topology-location-${type}`]
+    return place === undefined ? [] : [`${type} ${place}`]
+  })
+}
+
+function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, at) => item === right[at])
+}
