@@ -1,19 +1,7 @@
 import { known, type Observed, unknown } from '../domain/observed.ts'
+import type { UpgradeOpinion } from '../domain/osd-update/upgrade-opinion.ts'
 import type { CephAnswer } from './ceph-commands.ts'
 import { countAt, flagAt, listAt, objectAt, observeShape, parseJsonText } from './json-shape.ts'
-
-export type OkToUpgrade =
-  | {
-      readonly kind: 'answer'
-      /** Which may stop together, by Ceph's own reckoning; none when it refuses. */
-      readonly osds: readonly number[]
-      /** Which run the version already. */
-      readonly upgraded: readonly number[]
-      /** Which have not said what they run. */
-      readonly versionless: readonly number[]
-    }
-  /** This Ceph lacks the command, or does not take what it was asked. */
-  | { readonly kind: 'no-such-question'; readonly why: string }
 
 const command = 'osd ok-to-upgrade'
 const notNow = 16
@@ -24,7 +12,7 @@ const invalid = 22
  *
  * Fails closed: a yes that names no OSD, or one outside of the bucket that it was asked about, is no answer.
  */
-export function parseOkToUpgrade(answer: CephAnswer): Observed<OkToUpgrade> {
+export function parseOkToUpgrade(answer: CephAnswer): Observed<UpgradeOpinion> {
   const words = answer.err.trim()
   if (answer.code === invalid) return known({ kind: 'no-such-question', why: words === '' ? 'it is refused' : words })
   if (answer.code !== 0 && answer.code !== notNow) {

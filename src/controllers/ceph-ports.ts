@@ -1,7 +1,6 @@
 import type { CephCommands } from '../ceph/ceph-commands.ts'
-import type { UpgradeQuestion } from '../ceph/ok-to-upgrade.ts'
-import type { OkToUpgrade } from '../ceph/parse-ok-to-upgrade.ts'
 import type { Observed } from '../domain/observed.ts'
+import type { UpgradeOpinion, UpgradeQuestion } from '../domain/osd-update/upgrade-opinion.ts'
 import type { CephLookPorts } from './ceph-looks.ts'
 
 /** How controllers ask things of Ceph; what speaks to it is wired from outside. */
@@ -13,7 +12,7 @@ export interface CephPorts extends Omit<CephLookPorts, 'clock'> {
   askOkToStop(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<boolean>>
   /** Which OSDs may stop together with this one, at most so many; none when it may not. */
   askStoppable(ceph: CephCommands, osd: number, max: number, signal: AbortSignal): Promise<Observed<readonly number[]>>
-  askOkToUpgrade(ceph: CephCommands, question: UpgradeQuestion, signal: AbortSignal): Promise<Observed<OkToUpgrade>>
+  askOkToUpgrade(ceph: CephCommands, question: UpgradeQuestion, signal: AbortSignal): Promise<Observed<UpgradeOpinion>>
   observeOsdVersions(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   applyNoout(ceph: CephCommands, wanted: NooutWanted, signal: AbortSignal): Promise<NooutOutcome>
   /** Undefined: the default pattern. */

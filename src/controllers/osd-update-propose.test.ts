@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
-import type { OkToUpgrade } from '../ceph/parse-ok-to-upgrade.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { BatchQuestion } from '../domain/osd-update/batch-proposal.ts'
+import type { UpgradeOpinion } from '../domain/osd-update/upgrade-opinion.ts'
 import { exampleMap } from '../domain/safety/testing/example-map.ts'
 import { BatchProposals } from './osd-update-propose.ts'
 
@@ -13,7 +13,7 @@ const many = Array.from({ length: 45 }, (_, osd) => osd)
 
 interface Script {
   readonly mayStop?: (osd: number) => readonly number[]
-  readonly mayUpgrade?: (bucket: string) => Observed<OkToUpgrade>
+  readonly mayUpgrade?: (bucket: string) => Observed<UpgradeOpinion>
   readonly versions?: Observed<ReadonlyMap<number, string>>
 }
 
@@ -63,7 +63,7 @@ describe('ok-to-stop, one OSD after the other', () => {
 
 describe('ok-to-upgrade', () => {
   const upgrade = { by: 'ok-to-upgrade', version: '20.2.5-9-g1234abc' } as const
-  const answer = (given: { osds?: number[]; upgraded?: number[] }): Observed<OkToUpgrade> =>
+  const answer = (given: { osds?: number[]; upgraded?: number[] }): Observed<UpgradeOpinion> =>
     known({ kind: 'answer', osds: [], upgraded: [], versionless: [], ...given })
 
   it('is asked for one failure domain after the other, until one may go', async () => {

@@ -49,3 +49,17 @@ it('of those that cannot go the first fifty are named', async () => {
   const [, text] = await written({ ...planned, blocked })
   expect(JSON.parse(text ?? '')).toEqual(many(50).map((osd) => ({ osd, why: 'no copy can be spared' })))
 })
+
+it('other words for who waits are not worth a write while OSDs are on their way, and are when none is', async () => {
+  const blockedBy = (why: string) => [{ osd: 4, why }]
+  const away = { ...planned, progress: { ...planned.progress, running: [0] } }
+  const idle = { ...planned, progress: { ...planned.progress, running: [] } }
+  const after = async (decision: OsdUpdateDecision) => {
+    const [, text] = await written(
+      { ...decision, blocked: blockedBy('once') },
+      { ...decision, blocked: blockedBy('anew') },
+    )
+    return JSON.parse(text ?? '')
+  }
+  expect([await after(away), await after(idle)]).toEqual([blockedBy('once'), blockedBy('anew')])
+})

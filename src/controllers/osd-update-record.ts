@@ -112,7 +112,7 @@ export async function writeUpdate(
     }
     return storedOf(await api.create(configMaps, created, { signal }), record.generation)
   }
-  if (isSameJson(configMap.data ?? {}, data) && stored.reason === decision.reason) return stored
+  if (isAsBefore(configMap.data ?? {}, data, decision) && stored.reason === decision.reason) return stored
   const annotations = { ...configMap.metadata.annotations, ...notes }
   const changed = { ...configMap, metadata: { ...configMap.metadata, annotations }, data }
   return storedOf(await api.update(configMaps, changed, { signal }), record.generation)
@@ -127,6 +127,18 @@ function planOf(
   const kept = before.generation === generation ? configMap?.data?.[planKey] : undefined
   const text = plan === undefined ? kept : JSON.stringify(plan)
   return text === undefined || text.length > mostPlanBytes ? {} : { [planKey]: text }
+}
+
+/** Who waits for OSDs that are on their way does so in other words at every look: that alone is not worth a write. */
+function isAsBefore(
+  before: Readonly<Record<string, string>>,
+  data: Readonly<Record<string, string>>,
+  { progress }: UpdateChange['decision'],
+): boolean {
+  if (progress.running.length === 0) return isSameJson(before, data)
+  const { [blockedKey]: _, ...rest } = before
+  const { [blockedKey]: __, ...now } = data
+  return isSameJson(rest, now)
 }
 
 function blockedOf({ blocked }: UpdateChange['decision']): Readonly<Record<string, string>> {

@@ -1,4 +1,3 @@
-import type { Reason } from '../reasons.ts'
 import { type CephChoice, type ChosenStarts, chooseStarts } from './choose-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
@@ -10,6 +9,7 @@ import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
 import { progressOf } from './update-progress.ts'
 import type { UpdateSettings } from './update-settings.ts'
+import { updateWords } from './update-words.ts'
 
 /** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
 const fewOsds = 3
@@ -48,7 +48,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0 })
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
   return {
-    ...wordsOf({ gate, chosen, sorted, running, record }),
+    ...updateWords({ gate, chosen, sorted, running, record }),
     start: chosen.start,
     progress: progressOf({ snapshot, sorted, running, chosen, record }),
     ...(chosen.plan && { plan: chosen.plan }),
@@ -159,60 +159,6 @@ function claimOf(
   const isGone = snapshot.cluster.isBeingDeleted
   const isClean = isGone || (seen?.isClean.known === true && seen.isClean.value)
   return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone, isClean })
-}
-
-function wordsOf(given: {
-  readonly gate: Gate | undefined
-  readonly chosen: ChosenStarts
-  readonly sorted: SortedOsds
-  readonly running: readonly number[]
-  readonly record: UpdateRecord
-}): { readonly reason: Reason; readonly explanation: string } {
-  const { gate, chosen, sorted, running, record } = given
-  const needed = sorted.pending.length + sorted.again.length
-  const [failure] = record.failed
-  const isStopped = gate?.reason === 'ClusterDeleted' || gate?.reason === 'UpdateRecordUnreadable'
-  if (
-    gate !== undefined &&
-    chosen.start.length === 0 &&
-    (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
-  ) {
-    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already on the way may finish`
-    return { reason: gate.reason, explanation: gate.explanation + finishing }
-  }
-  if (chosen.disagreement !== undefined) {
-    const explanation = `the plan would let OSDs stop, and the second reckoning refuses: ${chosen.disagreement}; please report this`
-    return { reason: 'ChecksDisagree', explanation }
-  }
-  if (chosen.cephDisagrees !== undefined) return { reason: 'CephDisagrees', explanation: chosen.cephDisagrees }
-  if (chosen.silence !== undefined) {
-    return { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own choice: ${chosen.silence}` }
-  }
-  if (chosen.doubt !== undefined) {
-    return { reason: 'OsdUpdateBlocked', explanation: `Ceph's own choice cannot be judged yet: ${chosen.doubt}` }
-  }
-  if (chosen.ask !== undefined) {
-    return { reason: 'OsdsUpdating', explanation: `Ceph is to choose which of ${osdCount(needed)} start now` }
-  }
-  if (chosen.start.length > 0 || running.length > 0) {
-    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are on the way, ${needed - chosen.start.length} wait`
-    return { reason: 'OsdsUpdating', explanation }
-  }
-  if (needed > 0) {
-    const why = chosen.blocked[0] && ` (osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why})`
-    return { reason: 'OsdUpdateBlocked', explanation: `${osdCount(needed)} to update, none can stop now${why ?? ''}` }
-  }
-  if (failure !== undefined) {
-    const others = record.failed.length > 1 ? ` (and ${record.failed.length - 1} more)` : ''
-    return { reason: 'OsdUpdateFailed', explanation: `osd.${failure.osd}: ${failure.why}${others}` }
-  }
-  const left = sorted.leftOut.length
-  const explanation = left === 0 ? 'no OSD needs an update' : `no OSD needs an update but ${osdCount(left)} left alone`
-  return { reason: 'OsdsUpToDate', explanation }
-}
-
-function osdCount(count: number): string {
-  return count === 1 ? '1 OSD' : `${count} OSDs`
 }
 
 function recheckOf(
