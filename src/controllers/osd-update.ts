@@ -83,12 +83,12 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
         await ledgers.whenSynced(signal)
       }
-      const needed = [clusters, osdDeployments, osdPods, nodes, ports.rook.operators]
-      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      await whenSeen(signal)
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },
 
     async reconcile(key, signal) {
+      await whenSeen(signal)
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) return leave(key, signal)
       const { namespace = '', name, uid = '' } = cluster.metadata
@@ -105,6 +105,16 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         change.end()
       }
     },
+  }
+
+  /**
+   * The first change of one view asks for a look before the others are there: OSDs that were not read yet would count as updated,
+   * and Deployments of Rook as ours. Who holds the storage may be unknown; then nothing starts.
+   */
+  async function whenSeen(signal: AbortSignal): Promise<void> {
+    const { clusters, osdDeployments, osdPods, nodes } = views
+    const unseen = [clusters, osdDeployments, osdPods, nodes, ports.rook.operators].filter(({ synced }) => !synced)
+    await Promise.all(unseen.map((view) => view.whenSynced(signal)))
   }
 
   async function leave(key: string, signal: AbortSignal): Promise<undefined> {
