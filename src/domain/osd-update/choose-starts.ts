@@ -1,6 +1,7 @@
 import type { Observed } from '../observed.ts'
 import type { CephMap, SiteRule } from '../safety/ceph-map.ts'
 import { domainsOf, failureDomainTypeOf } from '../safety/failure-domain.ts'
+import { unheardNewcomers } from '../safety/newcomers.ts'
 import { buildSlackHypergraph, type SlackHypergraph } from '../safety/slack-hypergraph.ts'
 import { assumeDown } from './assume-down.ts'
 import type { BatchProposal, BatchQuestion } from './batch-proposal.ts'
@@ -8,7 +9,7 @@ import { createRollingWindow } from './next-starts.ts'
 import { planRounds, type RoundPlan } from './plan-rounds.ts'
 import { proposedStarts } from './proposed-starts.ts'
 import type { recheckRound } from './recheck-round.ts'
-import { unheardNewcomers } from './unheard-newcomers.ts'
+import { unreadyStarts } from './unready-starts.ts'
 import type { UpdateSettings } from './update-settings.ts'
 
 export interface StartInput {
@@ -166,41 +167,6 @@ function roundsOfOneDomain({ map, running }: StartInput, rounds: RoundPlan['roun
   const open = new Set((running.length > 0 ? running : (rounds[0] ?? []).slice(0, 1)).map((id) => domainOf.get(id)))
   if (open.size !== 1) return []
   return rounds.map((round) => round.filter((id) => open.has(domainOf.get(id)))).filter((round) => round.length > 0)
-}
-
-/**
- * Those whose own pods are not ready. Each is judged as if it still served while all others like it were gone: so whichever of them
- * are chosen, no placement group counts on one that may not be there.
- */
-function unreadyStarts({ map, settings, again, shaky, away, room }: StartInput): {
-  readonly start: readonly number[]
-  readonly blocked: RoundPlan['blocked']
-  /** How much room they need: those that are on their way already need none. */
-  readonly taken: number
-} {
-  if (again.length === 0 && shaky.length === 0) return { start: [], blocked: [], taken: 0 }
-  const isAgain = new Set(again)
-  const targets = new Set([...again, ...shaky])
-  const others = new Set([...away].filter((id) => !targets.has(id)))
-  const graph = buildSlackHypergraph({
-    map: assumeDown(map, others),
-    targets,
-    reserve: settings.reserve,
-    sites: map.sites ?? [],
-  })
-  const start: number[] = []
-  const blocked = [...graph.blocked]
-  let taken = 0
-  for (const [unit, osd] of graph.osds.entries()) {
-    const isBound = graph.unitStarts[unit] !== graph.unitStarts[unit + 1]
-    if (isBound) blocked.push({ osd, why: 'its placement groups have other OSDs whose pods are not ready' })
-    else if (isAgain.has(osd)) start.push(osd)
-    else if (taken < room) {
-      start.push(osd)
-      taken += 1
-    }
-  }
-  return { start, blocked, taken }
 }
 
 function secondOpinion(

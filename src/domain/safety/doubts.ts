@@ -1,4 +1,5 @@
 import type { CephMap } from './ceph-map.ts'
+import { newcomerWords } from './newcomers.ts'
 import type { PgColumns } from './pg-columns.ts'
 import { comparePgs, listed, pgName, placementGroupsHave } from './pg-words.ts'
 
@@ -11,6 +12,7 @@ export class Doubts {
   #waiting = 0
   readonly #poolless: number[] = []
   readonly #doubtful: number[] = []
+  readonly #newcomers: { readonly osd: number; readonly pg: number }[] = []
 
   constructor(map: CephMap, columns: PgColumns) {
     this.#map = map
@@ -39,6 +41,10 @@ export class Doubts {
     this.#doubtful.push(pg)
   }
 
+  addNewcomer(osd: number, pg: number): void {
+    this.#newcomers.push({ osd, pg })
+  }
+
   words(): string | undefined {
     const { unseenCount, newestReport } = this.#columns
     const { epoch, osds } = this.#map
@@ -58,6 +64,11 @@ export class Doubts {
         `osd.${newest[0]} ${wentDown ? 'went down' : 'came up'} in epoch ${this.#changeOf(newest[0] as number)}${others}, ` +
           `${placementGroupsHave(this.#waiting)} not reported since`,
       )
+    }
+    const [newcomer] = this.#newcomers.sort((a, b) => a.osd - b.osd)
+    if (newcomer !== undefined && unseenCount === 0) {
+      const others = this.#newcomers.length > 1 ? ` (and ${this.#newcomers.length - 1} more OSDs)` : ''
+      words.push(`${newcomerWords(this.#map, newcomer.osd, newcomer.pg)}${others}`)
     }
     if (this.#poolless.length > 0) {
       const ids = new Set(this.#poolless.map((pg) => this.#map.pgs.poolIds[pg] as number))

@@ -1,5 +1,6 @@
 import { type CephMap, type CephPool, noOsd } from './ceph-map.ts'
 import { isWaiting, lastChanges, newestReport, type OsdPresence, osdPresence, up } from './freshness.ts'
+import { Newcomers } from './newcomers.ts'
 import { type PgEvidence, pgEvidenceOf } from './pg-evidence.ts'
 
 export const complete = 0
@@ -32,6 +33,7 @@ export interface PgColumns {
   readonly entries: Int32Array
   readonly unseenCount: number
   readonly newestReport: number
+  readonly newcomers: Newcomers
   readonly pools: ReadonlyMap<number, CephPool>
   /** For one question at a time, all zero in between. */
   readonly hits: Uint16Array
@@ -96,6 +98,7 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
     entries,
     unseenCount,
     newestReport: newestReport(map),
+    newcomers: new Newcomers(map, presence),
     pools: new Map(map.pools.map((pool) => [pool.id, pool])),
     hits: new Uint16Array(pgs.count),
   }
@@ -117,7 +120,8 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
 export function withPresence(columns: PgColumns, id: number, presence: number): PgColumns {
   const slack = columns.slack.slice()
   for (const pg of pgsOf(columns, id)) slack[pg] = 0
-  return { ...columns, slack, presence: columns.presence.with(id, presence) }
+  const after = columns.presence.with(id, presence)
+  return { ...columns, slack, presence: after, newcomers: columns.newcomers.withPresence(after) }
 }
 
 export function pgsOf({ starts, entries }: PgColumns, id: number): Int32Array {

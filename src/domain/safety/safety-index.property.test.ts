@@ -94,6 +94,12 @@ function naiveVerdict(given: ExampleMap, map: CephMap, osds: readonly number[]):
       if (loses(acting) && evidence === 'doubtful') isCertain = false
     }
   }
+  for (const row of given.pgs ?? []) {
+    const size = map.pools.find(({ id }) => id === Number(row.pg.split('.')[0]))?.size ?? Number.POSITIVE_INFINITY
+    const isShort = row.acting.filter(isUp).length < size
+    const upFrom = (id: number) => map.osds.find((one) => one.id === id)?.upFrom ?? 0
+    if (isShort && leaving.some((id) => upFrom(id) > (row.reported ?? epoch))) isCertain = false
+  }
   return isSafe ? (isCertain ? 'yes' : 'unknown') : 'no'
 }
 

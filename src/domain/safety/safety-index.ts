@@ -71,12 +71,16 @@ class PgSafetyIndex implements SafetyIndex {
     const at = osds.findIndex((osd) => osd.id === id)
     const map = { ...this.map, osds: osds.with(at, { ...(osds[at] as CephOsd), isUp }) }
     const touched = this.#pgsByMember(id)
+    const { newcomers } = this.#columns
     const domains = [...this.#domains].map(([type, list]) => [type, list.map(lookAgain)] as const)
     return new PgSafetyIndex(map, withPresence(this.#columns, id, after), new Map(domains))
 
     function lookAgain(known: Domain): Domain {
       const affected = known.osds.filter((osd) => touched.has(osd))
-      if (affected.length === 0) return known
+      if (affected.length === 0) {
+        // A placement group that others have made short may be one that an OSD of this domain has just come back to.
+        return known.osds.some((osd) => newcomers.mayMatter(osd)) ? { ...known, verdict: undefined } : known
+      }
       const more = affected.flatMap((osd) => touched.get(osd) ?? [])
       const suspects = known.suspects && [...new Set([...known.suspects, ...more])]
       return { ...known, suspects, verdict: undefined }

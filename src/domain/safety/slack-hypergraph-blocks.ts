@@ -1,5 +1,6 @@
 import type { CephMap } from './ceph-map.ts'
 import { up } from './freshness.ts'
+import { newcomerWords } from './newcomers.ts'
 import { type PgColumns, unseen } from './pg-columns.ts'
 import { comparePgs, pgName } from './pg-words.ts'
 
@@ -68,7 +69,9 @@ export class StopBlocks {
     const all = this.#everybody()
     const found: BlockedOsd[] = []
     for (const osd of osds) {
-      const why = this.#missing.has(osd) ? `the OSD map has no osd.${osd}` : (all ?? this.#wordsOf(osd))
+      const why = this.#missing.has(osd)
+        ? `the OSD map has no osd.${osd}`
+        : (all ?? this.#wordsOf(osd) ?? this.#newcomerWordsOf(osd))
       if (why !== undefined) found.push({ osd, why })
     }
     return found
@@ -85,6 +88,11 @@ export class StopBlocks {
       if (evidence[pg] === unseen && comparePgs(this.#map, pg, first) < 0) first = pg
     }
     return `${this.#nameOf(first)} has not been reported by any OSD yet, so nobody knows whose it is`
+  }
+
+  #newcomerWordsOf(osd: number): string | undefined {
+    const pg = this.#columns.newcomers.awaitedFor(osd)
+    return pg === undefined ? undefined : newcomerWords(this.#map, osd, pg)
   }
 
   #wordsOf(osd: number): string | undefined {

@@ -30,7 +30,8 @@ export function findSuspects({ presence, starts, entries, hits, slack }: PgColum
  *
  * Assumes: `suspects` has every placement group that `findSuspects` finds for them; others among them do no harm.
  * Guarantees: `yes` only when every placement group that loses a member keeps its floor, in the set that serves it now and
- * in the one that it is moving to, by reports that are newer than the last change of any of its OSDs.
+ * in the one that it is moving to, by reports that are newer than the last change of any of its OSDs; and no OSD stops of which
+ * a placement group that is short of copies may not have heard yet.
  * Fails closed: what is not certain is `unknown`; a placement group that is below its floor already loses nothing more.
  */
 export function judgeStop(input: {
@@ -46,6 +47,10 @@ export function judgeStop(input: {
   const worst = new WorstPgs(map, columns)
   const leaving = new Set(osds.filter((id) => presence[id] === up))
   for (const id of new Set(osds)) if ((presence[id] ?? absent) === absent) doubts.missingOsds.push(id)
+  for (const id of leaving) {
+    const awaited = columns.newcomers.awaitedFor(id)
+    if (awaited !== undefined) doubts.addNewcomer(id, awaited)
+  }
   for (const pg of suspects) {
     const serving = lookAt(pgs.acting, pgs.offsets[pg] as number, pgs.offsets[pg + 1] as number)
     const coming = lookAt(pgs.up, pgs.upOffsets[pg] as number, pgs.upOffsets[pg + 1] as number)

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { unheardNewcomers } from './newcomers.ts'
+import { buildSafetyIndex } from './safety-index.ts'
+import { buildSlackHypergraph } from './slack-hypergraph.ts'
+import { exampleMap } from './testing/example-map.ts'
+
+const back = { id: 0, upFrom: 9, downAt: 7 }
+const short = { pg: '1.0', acting: [2, 4], state: 'active+undersized+degraded' }
+
+describe('an OSD that has just come back', () => {
+  it('is not stopped again while a placement group that lacks a copy has yet to say whether it is there', () => {
+    const map = exampleMap({ osds: [back], pgs: [{ ...short, reported: 8 }] })
+    expect(unheardNewcomers(map, [0, 1])).toEqual([
+      { osd: 0, why: 'placement group 1.0 is short of copies and has not reported since osd.0 came up' },
+    ])
+  })
+
+  it('is judged like all others when every such placement group has reported since', () => {
+    expect(unheardNewcomers(exampleMap({ osds: [back], pgs: [{ ...short, reported: 9 }] }), [0])).toEqual([])
+  })
+
+  it('is judged like all others when those that have not reported since have all their copies without it', () => {
+    expect(
+      unheardNewcomers(exampleMap({ osds: [back], pgs: [{ pg: '1.0', acting: [1, 2, 4], reported: 8 }] }), [0]),
+    ).toEqual([])
+  })
+
+  it('does not go with its failure domain either: a placement group that was out of reach until it came back would be so again', () => {
+    const alone = { pg: '1.0', acting: [2], state: 'undersized+degraded+peered', reported: 8 }
+    const map = exampleMap({ osds: [back, { id: 4, isUp: false, downAt: 6 }], pgs: [alone] })
+    const why = 'placement group 1.0 is short of copies and has not reported since osd.0 came up'
+    const index = buildSafetyIndex(map)
+    expect([
+      index.mayStop([0]),
+      index.domainVerdicts('host').find(({ domain }) => domain === 'host-a')?.verdict,
+      buildSlackHypergraph({ map, targets: [0, 1] }).blocked,
+    ]).toEqual([{ may: 'unknown', why }, { may: 'unknown', why }, [{ osd: 0, why }]])
+  })
+
+  it('is awaited too when another OSD, had it stopped, would leave that placement group short', () => {
+    const map = exampleMap({ osds: [back], pgs: [{ pg: '1.0', acting: [1, 2, 4], reported: 8 }] })
+    const index = buildSafetyIndex(map)
+    index.domainVerdicts('host')
+    const verdictOf = (one: typeof index) =>
+      one.domainVerdicts('host').find(({ domain }) => domain === 'host-a')?.verdict
+    expect([index.mayStop([0]).may, index.withOsd({ id: 4, isUp: false }).mayStop([0]).may]).toEqual(['yes', 'unknown'])
+    expect(verdictOf(index.withOsd({ id: 4, isUp: false }))?.may).not.toBe('yes')
+  })
+})
