@@ -4,8 +4,7 @@ import { type Random, seededRandom } from '../../src/runtime/random.ts'
 import { openUpdateStage, type UpdateStage } from './osd-update-stage.ts'
 
 /** What `osd ok-to-stop` says, whatever is true. */
-export const lies = ['yes', 'no', 'silent', 'of-others', 'tentacle', 'honest'] as const
-export type Lie = (typeof lies)[number]
+export type Lie = 'yes' | 'no' | 'silent' | 'of-others' | 'tentacle' | 'honest'
 
 interface Draw {
   below(count: number): number
@@ -94,10 +93,10 @@ export interface HostileStory {
   readonly minutes: number
 }
 
-/** A story drawn from a seed: what the oracle found with what had happened by then, and how many OSDs were started. */
+/** A story drawn from a seed: what the oracle found with what had happened by then, and how often one with data was started. */
 export async function tellHostileUpdate({ seed, lie, minutes }: HostileStory): Promise<{
   readonly found: readonly string[]
-  readonly started: number
+  readonly taken: number
 }> {
   const draw = drawFrom(seededRandom(seed * 7_919))
   const lagMs = draw.oneOf([0, 0, 1_500])
@@ -133,9 +132,9 @@ export async function tellHostileUpdate({ seed, lie, minutes }: HostileStory): P
       stage.trace.chapter(name)
       await deeds[name]?.(scene)
     }
-    const { violations, started } = stage.oracle
+    const { violations } = stage.oracle
     const found = [`seed ${seed}, where ok-to-stop is ${lie}`, ...violations, stage.trace.text()]
-    return { found: violations.length === 0 ? [] : found, started: started.length }
+    return { found: violations.length === 0 ? [] : found, taken: stage.oracle.taken() }
   } finally {
     await stage.close()
   }

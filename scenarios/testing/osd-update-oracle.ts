@@ -33,6 +33,8 @@ export interface UpdateOracle {
   /** Started, and not back in Kubernetes and Ceph. */
   onTheWay(): number[]
   mostAtOnce(): number
+  /** How often an OSD was started that served data at that moment. */
+  taken(): number
   /** The operator asks the pods of an OSD to go. Tell it before they do. */
   evicted(osd: number): void
   /** A pool was made or has another floor. */
@@ -65,7 +67,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   const started: string[] = []
   const wasBelow = new Set<string>()
   const onTheWay = new Map<number, Start>()
-  /** When each OSD last served each group. */
+  /** When each OSD last served each group, as far as anybody could know: machines that fall silent are noticed later. */
   const served = new Map<string, Map<number, number>>()
   const clusterView = views.of(cephClusters)
   const osdDeployments = views.of(deployments)
@@ -73,6 +75,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   const ledgers = views.of(disruptionLedgers)
   const startMs = clock.now()
   let mostAtOnce = 0
+  let taken = 0
   let poolsChangedMs = Number.NEGATIVE_INFINITY
   /** What the CephCluster was, and until when. */
   let pastClusters: readonly { readonly cluster: CephCluster; readonly untilMs: number }[] = []
@@ -93,10 +96,11 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   function look(): void {
     const truth = ceph.truth()
     for (const [osd, start] of onTheWay) if (isBack(osd, start, truth)) onTheWay.delete(osd)
-    for (const { id, serving, minSize, isPeering } of truth.groups) {
+    const ready = new Set([...podView.values()].filter((pod) => isOsd(pod, namespace) && isUsable(pod)).map(osdOf))
+    for (const { id, acting, serving, minSize, isPeering } of truth.groups) {
       const times = served.get(id) ?? new Map<number, number>()
       served.set(id, times)
-      for (const osd of serving) times.set(osd, clock.now())
+      for (const osd of acting) if (ready.has(osd)) times.set(osd, clock.now())
       if (isPeering || serving.length >= minSize || wasBelow.has(id)) continue
       wasBelow.add(id)
       below.push(`${at()}: ${id} is served by ${serving.length} of ${minSize}`)
@@ -104,7 +108,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   }
 
   function isBack(osd: number, { before }: Start, { serving, groups }: CephTruth): boolean {
-    const isPodBack = podsOf(osd).some((pod) => !before.has(pod.metadata.uid ?? '') && isActive(pod) && isReady(pod))
+    const isPodBack = podsOf(osd).some((pod) => !before.has(pod.metadata.uid ?? '') && isUsable(pod))
     return isPodBack && serving.has(osd) && !groups.some((group) => group.isPeering && group.serving.includes(osd))
   }
 
@@ -125,12 +129,10 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   }
 
   /** Those that served it a moment ago and went without our doing. */
-  function excusedOf({ id, serving, whole }: GroupTruth): number[] {
-    const times = [...(served.get(id) ?? [])]
-    return times
-      .filter(([osd, ms]) => clock.now() - ms <= patienceMs && !(serving.includes(osd) && whole.includes(osd)))
+  function excusedOf({ id, serving }: GroupTruth): number[] {
+    return [...(served.get(id) ?? [])]
+      .filter(([osd, ms]) => clock.now() - ms <= patienceMs && !serving.includes(osd))
       .map(([osd]) => osd)
-      .filter((osd) => !serving.includes(osd))
   }
 
   function judgeLimit(): void {
@@ -160,7 +162,9 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
     look()
     if (!isNeeded) blame(`osd.${osd} was started, and needed no update`)
     judgeKey(osd)
-    judgeGroups(osd, ceph.truth())
+    const truth = ceph.truth()
+    if (truth.groups.some(({ serving }) => serving.includes(osd))) taken += 1
+    judgeGroups(osd, truth)
     const before = new Set(podsOf(osd).map(({ metadata }) => metadata.uid ?? ''))
     onTheWay.set(osd, { atMs: clock.now(), before })
     judgeLimit()
@@ -199,6 +203,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
     started,
     onTheWay: () => [...onTheWay.keys()].sort((a, b) => a - b),
     mostAtOnce: () => mostAtOnce,
+    taken: () => taken,
     evicted(osd) {
       const asked = parseRfc3339(cluster()?.metadata.annotations?.['cofferdam.io/restart-osds'] ?? '')
       const isOld = ({ metadata }: Pod) => (parseRfc3339(metadata.creationTimestamp ?? '') ?? 0) < (asked ?? 0)
@@ -213,6 +218,10 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
       for (const end of ends) end()
     },
   }
+}
+
+function isUsable(pod: Pod): boolean {
+  return isActive(pod) && isReady(pod)
 }
 
 export function isOsd({ metadata }: Deployment | Pod, namespace: string): boolean {

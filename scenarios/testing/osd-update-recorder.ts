@@ -1,8 +1,8 @@
-import type { Deployment } from '../../src/api/apps.ts'
+import type { Deployment, Job } from '../../src/api/apps.ts'
 import type { Event, Node, Pod } from '../../src/api/core.ts'
 import { type DisruptionLedger, disruptionLedgers } from '../../src/api/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../src/api/node-disruption.ts'
-import { deployments, events, nodes, pods } from '../../src/api/resources.ts'
+import { deployments, events, jobs, nodes, pods } from '../../src/api/resources.ts'
 import { type CephCluster, cephClusters } from '../../src/api/rook.ts'
 import type { Views } from '../../src/world/actor.ts'
 import type { CephControls } from '../../src/world/ceph/simulated-ceph.ts'
@@ -26,6 +26,7 @@ export function recordOsdUpdates(views: Views, namespace: string, { tell }: Pick
   const ends = [
     views.of(cephClusters).subscribe(each(clusterLines)),
     views.of(deployments).subscribe(each((before, after) => deploymentLines(before, after, namespace))),
+    views.of(jobs).subscribe(each(jobLines)),
     views.of(pods).subscribe(each((before, after) => podLines(before, after, namespace))),
     views.of(nodes).subscribe(each(nodeLines)),
     views.of(disruptionLedgers).subscribe(each(ledgerLines)),
@@ -69,6 +70,13 @@ function deploymentLines(before: Deployment | undefined, after: Deployment | und
   if (before === undefined) return [`${name} is made with ${versionOf(one)}`]
   if (after === undefined) return [`${name} is no more`]
   return versionOf(before) === versionOf(after) ? [] : [`${name} is to run ${versionOf(after)}`]
+}
+
+function jobLines(before: Job | undefined, after: Job | undefined): string[] {
+  const prefix = 'rook-ceph-osd-prepare-'
+  const { name } = (after ?? before)?.metadata ?? { name: '' }
+  if (!name.startsWith(prefix)) return []
+  return before === undefined ? [`${name.slice(prefix.length)} is being prepared`] : []
 }
 
 function podLines(before: Pod | undefined, after: Pod | undefined, namespace: string): string[] {

@@ -90,6 +90,8 @@ export interface UpdateStage extends Pick<Story, 'api' | 'clock' | 'failures'> {
   record(): ConfigMap | undefined
   /** `Warning OsdUpdateFrozen`, of the operator's own events about the CephCluster, in order. */
   told(): Promise<string[]>
+  /** Disks are put into a node, as with kubectl. Whoever prepares the node finds them. */
+  putDisks(node: string, disks: string): Promise<void>
   /** A disk is put into a node and prepared elsewhere: Ceph knows the OSD, and its Deployment comes with this version. */
   addOsd(node: string, version: string): Promise<number>
   close(): Promise<void>
@@ -265,6 +267,10 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
         )
         .sort((a: Event, b: Event) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
         .map(({ type, reason }) => `${type} ${reason}`)
+    },
+    async putDisks(name, disks) {
+      const body = { metadata: { annotations: { 'cofferdam.io/disks': disks } } }
+      await api.patch(nodes, { name }, { type: 'merge', body })
     },
     async addOsd(node, version) {
       const [pattern] = osdDeployments().filter(({ spec }) =>

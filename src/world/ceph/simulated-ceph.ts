@@ -13,7 +13,7 @@ import { MgrSeat } from './mgr-seat.ts'
 import { MonQuorum } from './mon-quorum.ts'
 import { OsdMap } from './osd-map.ts'
 import { OsdWatch } from './osd-watch.ts'
-import { holderKey, type PlacementGroup, type Pool } from './placement-group.ts'
+import { holderKey, type PlacementGroup, type Pool, realMembers } from './placement-group.ts'
 import { PlacementGroups } from './placement-groups.ts'
 import { type DaemonKind, PodShadow } from './pod-shadow.ts'
 import { createTimers } from './timers.ts'
@@ -68,7 +68,9 @@ export interface GroupTruth {
   readonly pool: string
   readonly minSize: number
   readonly isPeering: boolean
-  /** Of those that serve it by the last map, the ones whose processes run. */
+  /** Those that serve it by the last map, which is late where a machine fell silent. */
+  readonly acting: readonly number[]
+  /** Of these, the ones whose processes run. */
   readonly serving: readonly number[]
   /** Of these, the ones whose copy lacks nothing. */
   readonly whole: readonly number[]
@@ -230,6 +232,7 @@ function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTrut
     pool: pool.name,
     minSize: pool.minSize,
     isPeering,
+    acting: realMembers(acting),
     serving: alive.map(({ osd }) => osd),
     whole: alive.filter(({ isWhole }) => isWhole).map(({ osd }) => osd),
   }
