@@ -152,7 +152,11 @@ describe('results of prepare Jobs', () => {
 
   it('are kept when the server is in trouble, so that no OSD is forgotten', async () => {
     let isInTrouble = true
-    operate(refusing(() => (isInTrouble ? new ApiError('ServiceUnavailable', 'try later') : undefined)))
+    operate(
+      refusing((name) =>
+        isInTrouble && name.startsWith('deployments/') ? new ApiError('ServiceUnavailable', 'try later') : undefined,
+      ),
+    )
     await stage.grow({ 'node-x': 'sdx' })
     await stage.seconds(60)
     expect(await stage.statuses()).toEqual(['node-x: completed', ...idle.slice(1)])

@@ -112,7 +112,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
   return named.map(({ name }) => {
     const node = nodes.find((one) => hostnameOf(one) === name || one.metadata.name === name)
     if (node === undefined) return { name, asked: askedOf(cluster), unusable: 'there is no such node' }
-    return { ...placeOf(node), name }
+    return placeOf(node)
   })
 }
 

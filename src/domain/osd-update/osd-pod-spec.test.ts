@@ -54,9 +54,14 @@ describe('the pod of an OSD', () => {
       ['ceph-osd'],
       [
         '--foreground',
-        ...['--id', '3'],
-        ...['--fsid', fsid],
-        ...['--setuser', 'ceph', '--setgroup', 'ceph'],
+        '--id',
+        '3',
+        '--fsid',
+        fsid,
+        '--setuser',
+        'ceph',
+        '--setgroup',
+        'ceph',
         '--crush-location=root=default zone=z host=a',
       ],
     ])

@@ -101,7 +101,8 @@ function diskParts(cluster: CephCluster, osd: NewOsd): DataParts {
         command: ['ceph-volume', 'activate'],
         // By who it is and not by its disk, whose name may be another one after a reboot.
         args: [
-          ...['--osd-id', String(osd.id)],
+          '--osd-id',
+          String(osd.id),
           ...(osd.uuid === undefined ? [] : ['--osd-uuid', osd.uuid]),
           '--no-systemd',
           '--no-tmpfs',
@@ -155,9 +156,14 @@ function daemonArguments({ status }: CephCluster, osd: NewOsd): string[] {
   const location = Object.entries(osd.location).map(([type, name]) => `${type}=${name}`)
   return [
     '--foreground',
-    ...['--id', String(osd.id)],
-    ...['--fsid', status?.ceph?.fsid ?? '$(ROOK_FSID)'],
-    ...['--setuser', 'ceph', '--setgroup', 'ceph'],
+    '--id',
+    String(osd.id),
+    '--fsid',
+    status?.ceph?.fsid ?? '$(ROOK_FSID)',
+    '--setuser',
+    'ceph',
+    '--setgroup',
+    'ceph',
     `--crush-location=${location.join(' ')}`,
     '--default-log-to-stderr=true',
     '--default-err-to-stderr=true',

@@ -35,6 +35,9 @@ const bucketLabels: readonly (readonly [string, string])[] = [
 /** `sdc,sdd` on a node puts such disks in, for whoever has only kubectl at hand. */
 const disksWish = 'cofferdam.io/disks'
 
+/** ENOENT */
+const notThere = 2
+
 /** The disks of all places, and which OSD is on which: as on real ones, that stays however often they are looked at. */
 export function createDiskMaker(
   ceph: Pick<SimulatedCeph, 'commands'> & { readonly controls: Pick<CephControls, 'addOsd'> },
@@ -65,6 +68,8 @@ export function createDiskMaker(
         const id = device.osd ?? ceph.controls.addOsd({ node: host, deviceClass, weight: size, location: around })
         byPlace.get(place)?.splice(at, 1, { ...device, osd: id })
         const found = await ceph.commands.run({ prefix: 'osd find', id })
+        // The OSD was removed for good: its disk is neither one nor empty until somebody wipes it.
+        if (found.code === notThere) continue
         if (found.code !== 0) throw new Error(found.err)
         prepared.push({
           id,
