@@ -22,7 +22,7 @@ function prepareStage(disks: string) {
       told.push(body.data.status)
       return node
     },
-  } as unknown as Pick<KubeApi, 'get' | 'patch'>
+  } as unknown as KubeApi
   const commands = scriptCeph((command) => {
     if (command.prefix === 'osd crush ls') return JSON.stringify(['osd.0', ...added.map((_, at) => `osd.${at + 1}`)])
     const id = Number(command['id'])

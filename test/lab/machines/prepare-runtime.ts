@@ -1,3 +1,4 @@
+import { hasReason } from '../../../src/api/api-error.ts'
 import type { Pod } from '../../../src/api/core.ts'
 import { controllerOf } from '../../../src/api/kube-object.ts'
 import { configMaps, nodes } from '../../../src/api/resources.ts'
@@ -12,7 +13,7 @@ import type { Journal } from '../processes/journal.ts'
 
 export interface PrepareRuntimeOptions {
   readonly ceph: Pick<LabCeph, 'commands' | 'addOsd'>
-  readonly api: Pick<KubeApi, 'get' | 'patch'>
+  readonly api: Pick<KubeApi, 'get' | 'patch' | 'create'>
   readonly namespace: string
   readonly journal: Journal
 }
@@ -73,8 +74,15 @@ export function prepareRuntime({ ceph, api, namespace, journal }: PrepareRuntime
 
   async function tell(node: string, status: PrepareState, osds: readonly object[] = []): Promise<void> {
     const text = JSON.stringify({ osds, status, 'pvc-backed-osd': false, message: '' })
-    const key = { namespace, name: statusMapName(node) }
-    await api.patch(configMaps, key, { type: 'merge', body: { data: { status: text } } })
+    const name = statusMapName(node)
+    try {
+      await api.patch(configMaps, { namespace, name }, { type: 'merge', body: { data: { status: text } } })
+    } catch (error) {
+      if (!hasReason(error, 'NotFound')) throw error
+      const labels = { app: 'rook-ceph-osd', status: 'provisioning', node }
+      const metadata = { name, namespace, labels }
+      await api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { status: text } })
+    }
   }
 
   return {

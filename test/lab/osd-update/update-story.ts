@@ -41,19 +41,26 @@ export function updateStory(lab: Lab) {
     }
   }
 
+  /** Annotations with the prefix left out; undefined takes one away. */
+  const annotate = (notes: Readonly<Record<string, string | undefined>>) =>
+    change({
+      metadata: {
+        annotations: Object.fromEntries(
+          Object.entries(notes).map(([note, value]) => [`cofferdam.io/${note}`, value ?? null]),
+        ),
+      },
+    })
+
   const osdsOf = (image: string) => osdDeployments().filter((deployment) => osdImage(deployment) === image)
 
   return {
     told,
-    /** Annotations with the prefix left out; undefined takes one away. */
-    annotate: (notes: Readonly<Record<string, string | undefined>>) =>
-      change({
-        metadata: {
-          annotations: Object.fromEntries(
-            Object.entries(notes).map(([note, value]) => [`cofferdam.io/${note}`, value ?? null]),
-          ),
-        },
-      }),
+    annotate,
+    /** Rook's service account is there wherever Rook was, and its program is in an image of its own. */
+    async allowGrowth(): Promise<void> {
+      await lab.kubectl('create', 'serviceaccount', 'rook-ceph-osd', '-n', namespace)
+      await annotate({ 'rook-image': 'registry.example/rook/ceph:v1.18.8' })
+    },
     wantImage: (image: string) => change({ spec: { cephVersion: { image } } }),
     /** Ids of OSDs whose Deployments have this image. */
     osdsWith: (image: string) => osdsOf(image).map(osdOf),
@@ -85,6 +92,19 @@ export function updateStory(lab: Lab) {
         ]),
       )
     },
+    /** Where CRUSH has an OSD, how many placement groups it serves, and when its Deployment was made. */
+    async placeOf(osd: number): Promise<{ host?: string; rack?: string; groups: number; createdMs: number }> {
+      const found = JSON.parse(await obey(lab.ceph.commands, { prefix: 'osd find', id: osd })) as {
+        crush_location: { host?: string; rack?: string }
+      }
+      const listed = await obey(lab.ceph.commands, { prefix: 'pg ls-by-osd', osd })
+      const { pg_stats: groups } = JSON.parse(listed) as { pg_stats: readonly unknown[] }
+      const made = osdDeployments().find((deployment) => osdOf(deployment) === osd)
+      const createdMs = Date.parse(made?.metadata.creationTimestamp ?? '')
+      return { ...found.crush_location, groups: groups.length, createdMs }
+    },
+    /** When the last OSDs began that were updated. */
+    lastStartMs: () => Math.max(...osdDeployments().map((deployment) => Date.parse(markOf(deployment) ?? '') || 0)),
     /** Collects which OSDs were begun together from now on. */
     watchWaves(): { readonly waves: () => number[][]; readonly stop: () => void } {
       const before = new Map(osdDeployments().map((one) => [osdOf(one), markOf(one)]))

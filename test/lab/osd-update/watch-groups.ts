@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { groupsBelowFloor } from '../../../scenarios/testing/groups-below-floor.ts'
 import { observeCeph } from '../../../src/ceph/observe-ceph.ts'
+import type { CephMap } from '../../../src/domain/safety/ceph-map.ts'
 import type { LabCeph } from '../ceph/lab-ceph.ts'
 
 export interface GroupsSeen {
@@ -8,6 +9,8 @@ export interface GroupsSeen {
   readonly looks: number
   /** Placement groups that were seen with fewer copies than their floor, and when. */
   readonly below: readonly string[]
+  /** The same while they agreed on who serves them: one that moves to a new OSD peers first with that one, and then with the old. */
+  readonly peering: readonly string[]
   /** The most OSDs that were down at one look. */
   readonly mostDown: number
 }
@@ -17,6 +20,7 @@ const lookEveryMs = 100
 /** Looks at every placement group all the time, until it is stopped. */
 export function watchGroups({ commands }: Pick<LabCeph, 'commands'>): { stop(): Promise<GroupsSeen> } {
   const below = new Set<string>()
+  const peering = new Set<string>()
   let [looks, mostDown, isStopped] = [0, 0, false]
   const watching = (async () => {
     while (!isStopped) {
@@ -25,7 +29,11 @@ export function watchGroups({ commands }: Pick<LabCeph, 'commands'>): { stop(): 
         looks += 1
         const down = map.value.osds.filter(({ isUp }) => !isUp).map(({ id }) => `osd.${id}`)
         mostDown = Math.max(mostDown, down.length)
-        for (const group of groupsBelowFloor(map.value)) below.add(`${group} with ${down.join(', ')} down`)
+        for (const group of groupsBelowFloor(map.value)) {
+          const { state, words } = rowOf(map.value, group)
+          const seen = state.split('+').includes('peering') ? peering : below
+          seen.add(`${words} with ${down.join(', ')} down`)
+        }
       }
       await pause(lookEveryMs)
     }
@@ -36,7 +44,20 @@ export function watchGroups({ commands }: Pick<LabCeph, 'commands'>): { stop(): 
     async stop() {
       isStopped = true
       await watching
-      return { looks, below: [...below], mostDown }
+      return { looks, below: [...below], peering: [...peering], mostDown }
     },
   }
+}
+
+/** Enough to see afterwards how it came to that. */
+function rowOf({ pgs, epoch }: CephMap, group: string): { readonly state: string; readonly words: string } {
+  const [pool = '', number = ''] = group.split('.')
+  const row = Array.from({ length: pgs.count }, (_, pg) => pg).find(
+    (pg) => pgs.poolIds[pg] === Number(pool) && pgs.pgNumbers[pg] === Number.parseInt(number, 16),
+  ) as number
+  const acting = pgs.acting.slice(pgs.offsets[row], pgs.offsets[row + 1]).join()
+  const up = pgs.up.slice(pgs.upOffsets[row], pgs.upOffsets[row + 1]).join()
+  const state = pgs.stateNames[pgs.states[row] as number] ?? ''
+  const report = `reported in epoch ${pgs.reportedEpochs[row]} of ${epoch}`
+  return { state, words: `${group} (${state}, acting ${acting}, up ${up}, ${report})` }
 }
