@@ -76,7 +76,7 @@ it('another image: all OSDs are updated in few rounds under load, and no placeme
     // Whoever was still on the way is asked about as well.
     expect(
       questions.filter((ids) => wave.every((osd) => ids.includes(osd))),
-      `Ceph was asked about ${wave}`,
+      `Ceph was asked about ${wave.join(', ')}`,
     ).not.toEqual([])
   }
   for (const reason of ['CephDisagrees', 'ChecksDisagree']) expect((await story.events()).get(reason)).toBeUndefined()

@@ -2,6 +2,7 @@ import { hasReason } from '../../../src/api/api-error.ts'
 import type { Pod } from '../../../src/api/core.ts'
 import { controllerOf } from '../../../src/api/kube-object.ts'
 import { configMaps, nodes } from '../../../src/api/resources.ts'
+import { disksAnnotation } from '../../../src/domain/osd-update/growth-places.ts'
 import { prepareApp } from '../../../src/domain/osd-update/growth-snapshot.ts'
 import { type PrepareState, statusMapName } from '../../../src/domain/osd-update/prepare-status.ts'
 import type { KubeApi } from '../../../src/kube/kube-api.ts'
@@ -18,9 +19,6 @@ export interface PrepareRuntimeOptions {
   readonly journal: Journal
 }
 
-/** `sdc,sdd` on a node puts such disks in. */
-const disksWish = 'cofferdam.io/disks'
-
 /**
  * What Rook's program does in prepare Jobs: makes OSDs of the new disks of its node, in a real Ceph, and leaves what it found
  * in the ConfigMap of the node.
@@ -33,7 +31,7 @@ export function prepareRuntime({ ceph, api, namespace, journal }: PrepareRuntime
   async function prepare(node: string, isWanted: () => boolean): Promise<void> {
     await tell(node, 'orchestrating')
     const { metadata } = await api.get(nodes, { name: node })
-    const disks = (metadata.annotations?.[disksWish] ?? '').split(',').filter((disk) => disk !== '')
+    const disks = (metadata.annotations?.[disksAnnotation] ?? '').split(',').filter((disk) => disk !== '')
     for (const disk of disks) {
       const place = `${node}/${disk}`
       const isNew = !osdOn.has(place)
