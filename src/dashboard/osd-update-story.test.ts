@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { tellCluster } from './cluster-story.ts'
 import type { UpdateBoard, UpdateHost } from './osd-update-board.ts'
 import { tellUpdate, tellUpdates, updateSentences } from './osd-update-story.ts'
 
@@ -99,6 +100,20 @@ describe('what the page says above all', () => {
   }
   it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
     expect(updateSentences([board(given)])).toEqual(then)
+  })
+})
+
+describe('the headline of the page', () => {
+  const tell = (given: Partial<UpdateBoard>) => {
+    const node = { id: 'n1', zone: 'a', roles: [], readiness: 'ready' as const, isCordoned: false }
+    const view = { nodes: [node], pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], events: [] }
+    return tellCluster({ ...view, osdUpdates: [board(given)] }).headline
+  }
+
+  it('tells of an update that goes on, calls a frozen one an alarm, and is calm when it is over', () => {
+    expect(tell({})).toEqual({ tone: 'busy', says: 'OSDs of rook-ceph are being updated, 34 of 120 done.', more: [] })
+    expect(tell({ reason: 'OsdUpdateFrozen', frozenBy: 4, failed: 1 })).toMatchObject({ tone: 'alarm' })
+    expect(tell({ ...idle, reason: 'OsdsUpToDate' })).toEqual({ tone: 'calm', says: 'The node is ready.', more: [] })
   })
 })
 

@@ -148,7 +148,8 @@ function inNamespace({ metadata }: KubeObject): readonly string[] {
 }
 
 /** Rook writes down now and then how a cluster is, which says nothing of what its OSDs should be. */
-function withoutStatus({ status: _, ...cluster }: CephCluster): CephCluster {
+function withoutStatus(object: CephCluster): CephCluster {
+  const { status: _, ...cluster } = object
   const { managedFields: __, resourceVersion: ___, ...metadata } = cluster.metadata
   return { ...cluster, metadata }
 }
