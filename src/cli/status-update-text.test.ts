@@ -107,6 +107,7 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     },
     [
       'rook-ceph/ceph: OsdUpdateBlocked: 60 OSDs to update, none can stop now',
+      '4 of 64 OSDs done',
       'blocked: osd.0: pg 1.a is short',
       'blocked: osd.1: pg 1.a is short',
       'blocked: osd.2: pg 1.a is short',

@@ -64,7 +64,11 @@ function restText(summary: UpdateSummary, now: string, paint: Paint): string {
 }
 
 function isUnderWay({ reason, progress }: UpdateSummary): boolean {
-  return reason !== 'OsdsUpToDate' && progress !== undefined && progress.running.length + progress.waiting > 0
+  return (
+    reason !== 'OsdsUpToDate' &&
+    progress !== undefined &&
+    progress.running.length + progress.waiting + progress.blocked > 0
+  )
 }
 
 function paceText({ progress, secondsLeft, explanation }: UpdateSummary): string {

@@ -41,21 +41,25 @@ function newspaper() {
   const events: string[] = []
   const counts: string[] = []
   const shown: unknown[] = []
+  let nowMs = 0
   const build = () =>
-    new OsdUpdateReporter({
-      event: async (_about, { type, reason, note }) => {
-        events.push(`${type} ${reason}: ${note}`)
+    new OsdUpdateReporter(
+      {
+        event: async (_about, { type, reason, note }) => {
+          events.push(`${type} ${reason}: ${note}`)
+        },
+        countDisagreement: (name) => counts.push(`disagreement of ${name}`),
+        countRefusedWrite: (name) => counts.push(`refusal of ${name}`),
+        update: {
+          show: (figures) => shown.push(figures),
+          countUpdated: (_name, count) => counts.push(`${count} updated`),
+          countFreeze: () => counts.push('freeze'),
+          countDisagreement: (_name, source) => counts.push(`disagreement by ${source}`),
+          forget: (name) => shown.push(`${name} is gone`),
+        },
       },
-      countDisagreement: (name) => counts.push(`disagreement of ${name}`),
-      countRefusedWrite: (name) => counts.push(`refusal of ${name}`),
-      update: {
-        show: (figures) => shown.push(figures),
-        countUpdated: (_name, count) => counts.push(`${count} updated`),
-        countFreeze: () => counts.push('freeze'),
-        countDisagreement: (_name, source) => counts.push(`disagreement by ${source}`),
-        forget: (name) => shown.push(`${name} is gone`),
-      },
-    })
+      { now: () => nowMs },
+    )
   let reporter = build()
   let recorded: UpdateReport['recorded'] = { reason: undefined, record: fresh }
   return {
@@ -64,6 +68,9 @@ function newspaper() {
       const decision = { reason, explanation, record, progress, start }
       await reporter.report({ key, cluster, decision, problems, recorded })
       recorded = { reason, record }
+    },
+    pass(seconds: number) {
+      nowMs += seconds * 1000
     },
     /** What was told since this was asked last. */
     news: () => events.splice(0),
@@ -156,6 +163,42 @@ describe('news of an update', () => {
   })
 })
 
+describe('what comes and goes with every round', () => {
+  it('is no news, however often, unless it stays', async () => {
+    const paper = newspaper()
+    await paper.look({ reason: 'OsdsUpdating' })
+    paper.news()
+    for (const reason of ['OsdUpdateBlocked', 'OsdsUpdating', 'SafetyUnknown', 'OsdUpdateSoaks'] as const) {
+      await paper.look({ reason })
+      paper.pass(40)
+    }
+    await paper.look({ reason: 'OsdUpdateBlocked' })
+    paper.pass(40)
+    await paper.look({ reason: 'OsdUpdateBlocked' })
+    expect(paper.news()).toEqual([])
+    paper.pass(40)
+    await paper.look({ reason: 'OsdUpdateBlocked', explanation: 'none can stop now' })
+    await paper.look({ reason: 'OsdUpdateBlocked', explanation: 'none can stop now' })
+    paper.pass(40)
+    await paper.look({ reason: 'OsdsUpdating' })
+    expect(paper.news()).toEqual([
+      'Warning OsdUpdateBlocked: none can stop now',
+      'Normal OsdsUpdating: the update goes on: 6 OSDs left in about 3 rounds, 2 at least',
+    ])
+  })
+
+  it('does not hide what comes after it', async () => {
+    const paper = newspaper()
+    await paper.look({ reason: 'OsdsUpdating' })
+    paper.news()
+    await paper.look({ reason: 'OsdUpdateBlocked' })
+    await paper.look({ reason: 'OsdsUpToDate', record: done, explanation: 'no OSD needs an update' })
+    expect(paper.news()).toEqual([
+      'Normal OsdsUpToDate: the update is done: 6 OSDs updated in 9m5s; no OSD needs an update',
+    ])
+  })
+})
+
 describe('a new leader', () => {
   it.each<[string, Look]>([
     ['an update on its way', { reason: 'OsdsUpdating' }],
@@ -165,7 +208,7 @@ describe('a new leader', () => {
     ['one that Ceph says no to', { reason: 'CephDisagrees' }],
   ])('tells nothing that the one before it told, and counts nothing twice: %s', async (_name, look) => {
     const paper = newspaper()
-    await paper.look({ reason: 'OsdUpdateSoaks' })
+    await paper.look({ reason: 'StorageKeyHeld' })
     paper.news()
     await paper.look(look)
     expect(paper.news()).not.toEqual([])

@@ -3,6 +3,7 @@ import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
 import { idRanges } from '../domain/osd-update/id-ranges.ts'
 import type { UpdateRecord } from '../domain/osd-update/snapshot.ts'
 import type { Reason } from '../domain/reasons.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { CephReports } from './ceph-drain-report.ts'
 
 export interface UpdateReports extends Pick<CephReports, 'event' | 'countDisagreement' | 'countRefusedWrite'> {
@@ -43,38 +44,55 @@ const disagreeing: Readonly<Partial<Record<Reason, 'ceph' | 'second-check'>>> = 
   CephDisagrees: 'ceph',
   ChecksDisagree: 'second-check',
 }
+/** In the middle of an update they come and go with every round; news is what stays. */
+const passing: readonly string[] = [
+  'OsdUpdateBlocked',
+  'SafetyUnknown',
+  'PgsNotClean',
+  'LedgerUnknown',
+] satisfies readonly Reason[]
+const moving: readonly (string | undefined)[] = ['OsdsUpdating', 'OsdUpdateSoaks'] satisfies readonly Reason[]
+const lastingMs = 60_000
 const mostNamed = 5
 
 interface Told {
+  /** Of the last decision. */
   readonly reason: string | undefined
   readonly record: UpdateRecord
+  /** Of the last news, where that is older: what has been so since then may pass. */
+  readonly unsaid?: { readonly told: string | undefined; readonly sinceMs: number }
 }
 
 /** Tells what changed since it was last told, and nothing else. */
 export class OsdUpdateReporter {
   readonly #reports: UpdateReports
+  readonly #clock: Pick<Clock, 'now'>
   readonly #told = new Map<string, Told>()
   readonly #problems = new Map<string, ReadonlySet<string>>()
   readonly #refused = new Map<string, string>()
 
-  constructor(reports: UpdateReports) {
+  constructor(reports: UpdateReports, clock: Pick<Clock, 'now'>) {
     this.#reports = reports
+    this.#clock = clock
   }
 
   async report({ key, cluster, decision, problems, recorded }: UpdateReport): Promise<void> {
     const { reason, record } = decision
     const isFirst = !this.#told.has(key)
-    const before = this.#told.get(key) ?? recorded
-    this.#told.set(key, { reason, record })
+    const before: Told = this.#told.get(key) ?? recorded
     this.#refused.delete(key)
     this.#count(key, decision, before)
     // Of what was never on record there is nothing to tell while it is calm.
     const isFrozenAnew = record.frozen !== undefined && record.frozen.osd !== before.record.frozen?.osd
-    const isNews =
-      (before.reason !== reason || isFrozenAnew) && !(isFirst && before.reason === undefined && calm.includes(reason))
+    const told = before.unsaid === undefined ? before.reason : before.unsaid.told
+    const unsaid = this.#unsaid(reason, before, told)
+    this.#told.set(key, { reason, record, ...(unsaid && { unsaid }) })
+    const isChange = told !== reason && !(moving.includes(told) && moving.includes(reason))
+    const isUnheard = isFirst && told === undefined && calm.includes(reason)
+    const isNews = (isChange || isFrozenAnew) && !isUnheard && unsaid === undefined
     if (isNews) {
       const type = fine.includes(reason) || reason === 'StorageKeyHeld' ? 'Normal' : 'Warning'
-      await this.#reports.event(cluster, { type, reason, note: noteOf(decision, before) })
+      await this.#reports.event(cluster, { type, reason, note: noteOf(decision, { ...before, reason: told }) })
     }
     await this.#tellFailures(cluster, decision, { before, isNews })
     await this.#tellProblems(key, cluster, problems)
@@ -93,6 +111,14 @@ export class OsdUpdateReporter {
     this.#problems.delete(key)
     this.#refused.delete(key)
     this.#reports.update?.forget(key)
+  }
+
+  /** What was told last, while something else has been so for too short a time to be told. */
+  #unsaid(reason: string, before: Told, told: string | undefined): Told['unsaid'] {
+    if (!moving.includes(told) || !passing.includes(reason)) return undefined
+    const nowMs = this.#clock.now()
+    const sinceMs = before.reason === reason ? (before.unsaid?.sinceMs ?? nowMs) : nowMs
+    return nowMs - sinceMs < lastingMs ? { told, sinceMs } : undefined
   }
 
   #count(key: string, { reason, record, progress }: UpdateReport['decision'], before: Told): void {

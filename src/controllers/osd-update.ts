@@ -52,7 +52,7 @@ const lookAgainSeconds = 15
 export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const { views, api } = ports
   const observer = new OsdUpdateObserver(ports)
-  const reporter = new OsdUpdateReporter(ports.reports)
+  const reporter = new OsdUpdateReporter(ports.reports, ports.clock)
   const removal = new OsdRemoval(ports)
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
   const proposals = new BatchProposals(ports.ceph)
