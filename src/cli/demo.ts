@@ -13,6 +13,7 @@ import { type Demo, startDemo } from './demo/start-demo.ts'
 import { suggestCommands } from './demo/suggest-commands.ts'
 import type { LonghornObjects } from './demo/suggest-longhorn.ts'
 import { suggestMachines } from './demo/suggest-machines.ts'
+import { suggestOsdUpdate } from './demo/suggest-osd-update.ts'
 import { parsePort, parseSeed } from './parse-number.ts'
 
 export interface DemoFlags {
@@ -90,7 +91,10 @@ export function createDemoCommand(places: {
             calledAs,
             hasLonghorn: description.longhorn !== undefined,
           })
-          const more = await suggestMachines(demo.api, description.machines, calledAs)
+          const more = [
+            ...(await suggestOsdUpdate(demo.api, description.ceph !== undefined, calledAs)),
+            ...(await suggestMachines(demo.api, description.machines, calledAs)),
+          ]
           printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })
         }
         await untilAborted(signal)

@@ -16,7 +16,7 @@ export interface DemoReport {
   readonly tryThis: readonly Suggestion[]
 }
 
-const numberWords = ['Nothing', 'One thing', 'Two things', 'Three things', 'Four things', 'Five things']
+const numberWords = ['Nothing', 'One thing', 'Two things', 'Three things', 'Four things', 'Five things', 'Six things']
 
 export function renderDemo(report: DemoReport, paint: Paint): string {
   const size = `${counted(report.nodes, 'node')} in ${counted(report.zones, 'zone')}, ${counted(report.pods, 'pod')}`
