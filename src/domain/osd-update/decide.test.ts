@@ -405,6 +405,23 @@ describe('the storage key of an update', () => {
       given: { arbiter: arbiter({ others: [ours] }), needing: [], ceph: unknown('no answer') },
       claim: undefined,
     },
+    'is left to the drain whose node all that are on their way wait for: neither would ever end': {
+      given: {
+        arbiter: arbiter({ others: [ours] }),
+        needing: [],
+        osds: { 0: { ...away(5), isHomeless: true } },
+        ceph: { isClean: known(false) },
+      },
+      claim: { wants: 'release' },
+    },
+    'stays held while another one is on its way than those whose node is drained': {
+      given: {
+        arbiter: arbiter({ others: [ours] }),
+        needing: [],
+        osds: { 0: { ...away(5), isHomeless: true }, 1: away(5) },
+      },
+      claim: hold,
+    },
     'is not asked for while somebody else holds a part': {
       given: { arbiter: arbiter({ others: [entry({})] }) },
       claim: undefined,

@@ -45,7 +45,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
   const isWorking = hasWork(sorted, judged, snapshot.osds)
   const record = isWorking ? withStarts(judged, chosen.start, snapshot, seen) : judged
-  const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0 })
+  const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
   return {
     ...updateWords({ gate, chosen, sorted, running, record }),
@@ -154,11 +154,20 @@ function withStarts(
 
 function claimOf(
   snapshot: OsdUpdateSnapshot,
-  { seen, isActive }: { readonly seen: CephForUpdate | undefined; readonly isActive: boolean },
+  given: {
+    readonly seen: CephForUpdate | undefined
+    readonly isActive: boolean
+    readonly sorted: Pick<SortedOsds, 'away'>
+    readonly chosen: Pick<ChosenStarts, 'start'>
+  },
 ): OsdUpdateDecision['claim'] {
+  const { seen, isActive, sorted, chosen } = given
   const isGone = snapshot.cluster.isBeingDeleted
-  const isClean = isGone || (seen?.isClean.known === true && seen.isClean.value)
-  return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone, isClean })
+  // A drain that caught them on their way would wait for the storage, they for the end of the drain.
+  const isHandedOver =
+    chosen.start.length === 0 && sorted.away.length > 0 && sorted.away.every(({ isHomeless }) => isHomeless === true)
+  const isClean = isGone || isHandedOver || (seen?.isClean.known === true && seen.isClean.value)
+  return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone && !isHandedOver, isClean })
 }
 
 function recheckOf(

@@ -95,7 +95,8 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const leftAlone = whyLeftAlone(deployment, cluster) ?? whyHomeless(deployment, input)
+  const homeless = whyHomeless(deployment, input)
+  const leftAlone = whyLeftAlone(deployment, cluster) ?? homeless
   return {
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
@@ -104,6 +105,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
         ? pods.some((pod) => isPodBefore(pod, restartAskedMs))
         : problem === undefined && (needsUpdate(deployment, cluster) || needsRestart(deployment, pods, restartAskedMs)),
     ...(leftAlone !== undefined && { leftAlone }),
+    ...(homeless !== undefined && { isHomeless: true }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
     isPodReady,

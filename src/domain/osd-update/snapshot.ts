@@ -45,6 +45,8 @@ export interface UpdatableOsd {
   readonly needsUpdate: boolean
   /** It is left alone, and why: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
   readonly leftAlone?: string
+  /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
+  readonly isHomeless?: boolean
   /** Its Deployment cannot be understood. The others go on. */
   readonly problem?: string
   /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */
