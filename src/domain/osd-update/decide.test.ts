@@ -530,6 +530,24 @@ describe('what is remembered of an update', () => {
     ])
   })
 
+  it('stays frozen while another late OSD is out though the first is back: the bad change would take more of them', () => {
+    const first = { osd: 0, why: 'it did not come back', atMs: 1 }
+    const second = { ...first, osd: 1 }
+    const decision = decideOsdUpdate(
+      updateSnapshot({
+        needing: [2, 3],
+        record: { startedMs: 1, failed: [first, second], frozen: first },
+        osds: { 0: { needsUpdate: false, startedMs: nowMs - 900_000 }, 1: away(900) },
+      }),
+    )
+    expect([decision.reason, decision.start, decision.record.failed, decision.record.frozen]).toEqual([
+      'OsdUpdateFrozen',
+      [],
+      [second],
+      second,
+    ])
+  })
+
   it('counts what came back once, however often it is looked at, and knows when the round ended', () => {
     const given: UpdateStage = {
       needing: [],

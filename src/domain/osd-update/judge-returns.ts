@@ -17,8 +17,8 @@ export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 
 /**
  * Who came back, and who did not.
  *
- * Guarantees: the first OSD that is late freezes the rest, unless it was down before it was touched; what froze it thaws when that
- * very OSD is back. With nothing new, the same record comes back.
+ * Guarantees: while an OSD is late the rest is frozen, unless it was down before it was touched; it thaws when the last such OSD is
+ * back. With nothing new, the same record comes back.
  * Fails closed: an OSD is late by what Kubernetes says of its pod even when Ceph does not answer, but never back.
  */
 export function judgeReturns(snapshot: OsdUpdateSnapshot, record: UpdateRecord, sorted: SortedOsds): UpdateRecord {
@@ -31,15 +31,11 @@ export function judgeReturns(snapshot: OsdUpdateSnapshot, record: UpdateRecord, 
       const why = whyLate(osd, snapshot)
       return why === undefined ? [] : [{ osd: osd.id, why, atMs: snapshot.nowMs }]
     })
-  const judged: UpdateRecord =
-    late.length === 0
-      ? thawed
-      : {
-          ...thawed,
-          failed: [...thawed.failed, ...late],
-          frozen: thawed.frozen ?? late.find(({ osd }) => !wereDown.has(osd)),
-        }
-  return settled(judged, sorted, snapshot.nowMs)
+  const failed = late.length === 0 ? thawed.failed : [...thawed.failed, ...late]
+  const out = new Set(sorted.away.map(({ id }) => id))
+  const frozen = thawed.frozen ?? failed.find(({ osd }) => out.has(osd) && !wereDown.has(osd))
+  const isSame = failed === thawed.failed && frozen === thawed.frozen
+  return settled(isSame ? thawed : { ...thawed, failed, frozen }, sorted, snapshot.nowMs)
 }
 
 function withoutReturned({ osds, ceph }: OsdUpdateSnapshot, record: UpdateRecord): UpdateRecord {
