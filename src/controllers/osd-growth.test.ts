@@ -279,7 +279,7 @@ describe('device sets', () => {
     expect(await stage.up()).toHaveLength(8)
   })
 
-  it('get another claim only when the OSD of a lost one is gone too, and no name of a claim comes twice', async () => {
+  it('get another claim for a lost one only when its OSD is gone too and somebody asks', async () => {
     for (const at of [0, 1, 2]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
     operate()
     await stage.patchCluster({ ...growing, ...set(2) })
@@ -289,9 +289,23 @@ describe('device sets', () => {
     expect(await claims()).toEqual(['set1-data-0'])
     const gone = (await stage.osds()).find(({ metadata }) => metadata.labels?.['ceph.rook.io/pvc'] === 'set1-data-1')
     await stage.api.delete(deployments, { namespace, name: gone?.metadata.name ?? '' })
+    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/prepare-again': '2026-11-15T12:00:00Z' } } })
     await stage.seconds(60)
-    expect(await claims()).toEqual(['set1-data-0', 'set1-data-2'])
-    expect(await stage.ids()).toEqual(expect.arrayContaining([8]))
+    expect(await claims()).toEqual(['set1-data-0', 'set1-data-1'])
+  })
+
+  it('get as many claims as they say, however late the claims are seen', async () => {
+    const { api } = stage
+    for (const at of [0, 1]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
+    operate(
+      changedApi(api, {
+        watch: (type, query) =>
+          type.plural === persistentVolumeClaims.plural ? lateBy(120, api.watch(type, query)) : api.watch(type, query),
+      }),
+    )
+    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.seconds(400)
+    expect([await claims(), (await stage.ids()).length]).toEqual([['set1-data-0', 'set1-data-1'], 8])
   })
 
   it('that only Rook can prepare are left alone, and nothing is made for them', async () => {
@@ -304,4 +318,16 @@ describe('device sets', () => {
 
 function disks(text: string) {
   return { metadata: { annotations: { 'cofferdam.io/disks': text } } }
+}
+
+/** The same events, but what is new is told only after a while. */
+async function* lateBy<T extends { readonly type: string }>(seconds: number, told: AsyncIterable<T>): AsyncIterable<T> {
+  for await (const event of told) {
+    if (event.type === 'ADDED') {
+      await new Promise<void>((resolve) => {
+        stage.clock.after(seconds * 1_000, resolve)
+      })
+    }
+    yield event
+  }
 }

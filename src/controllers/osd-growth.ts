@@ -47,6 +47,7 @@ const groupSize = 20
  */
 export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): Controller {
   const reporter = new OsdGrowthReporter(reports)
+  const needed = [...Object.values(views), rook.operators] as const
 
   return {
     name: 'osd-growth',
@@ -65,12 +66,13 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
         for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
       }
       signal.addEventListener('abort', nodes.subscribe(tell), { once: true })
-      const needed = [clusters, nodes, jobs, statuses, osdDeployments, claims, rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },
 
     async reconcile(key, signal) {
+      // What is not seen yet must not pass for missing; every cluster is looked at when all of it is there.
+      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined) return reporter.forget(key) ?? undefined
       const mode = growthMode(cluster, { besideRook: rook.isPresent() })

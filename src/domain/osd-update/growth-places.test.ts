@@ -18,7 +18,7 @@ function cluster(storage: Storage, annotations: Record<string, string> = {}): Ce
 
 function node(
   name: string,
-  given: Partial<Node['spec'] & { ready: string; disks: string; hostname: string }> = {},
+  given: Partial<Node['spec'] & { ready: 'True' | 'Unknown'; disks: string; hostname: string }> = {},
 ): Node {
   const { ready = 'True', disks, hostname = name, ...spec } = given
   return {
@@ -121,8 +121,16 @@ describe('claims of device sets', () => {
     expect(places(set(1), { claims })).toEqual([held('set1-data-0', 0), held('set1-data-1', 1)])
   })
 
-  it('that an OSD is on count though they are not seen, and names that there are results of are not given again', () => {
-    expect(places(set(2), { deployments: [onClaim('set1-data-0')], looked: ['set1-data-1'] })).toEqual([missing(2)])
+  it('that an OSD is on, or that were begun with, count though they are not seen, and their names are not given again', () => {
+    const looked = [
+      { place: 'set1-data-1', asked: '4' },
+      { place: 'set1-data-9', asked: '3' },
+      { place: 'other-data-7', asked: '4' },
+    ]
+    expect(places(set(3), { deployments: [onClaim('set1-data-0')], looked })).toEqual([missing(1), missing(2)])
+    expect(places(set(2), { deployments: [onClaim('set1-data-0'), onClaim('set1-data-1')], looked })).toEqual([
+      missing(1),
+    ])
   })
 
   it.each([

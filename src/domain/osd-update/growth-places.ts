@@ -47,8 +47,8 @@ export interface PlaceObjects {
   readonly claims: readonly PersistentVolumeClaim[]
   /** Of OSDs. */
   readonly deployments: readonly Deployment[]
-  /** Names of places that there are results of. */
-  readonly looked: readonly string[]
+  /** Places that there are statuses of. */
+  readonly looked: readonly { readonly place: string; readonly asked: string | undefined }[]
 }
 
 /** All places by `spec.storage`, each once, in the order of their names. */
@@ -147,31 +147,39 @@ function doesTolerate({ key = '', operator = 'Equal', value = '', effect }: Tole
 /**
  * Claims that are there, and as many new ones as their set lacks.
  *
- * Guarantees: an OSD whose claim is not seen has none made beside it; a new claim never has the name of one that there is an OSD or
- * a result of.
+ * Guarantees: a claim that was begun with, or that an OSD is on, counts though it is not seen, so that one that is seen late has none
+ * made beside it; a new claim never has the name of one of these.
  */
 function claimPlaces({ cluster, claims, deployments, looked }: PlaceObjects): GrowthPlace[] {
   const { namespace } = cluster.metadata
   const own = claims.filter(({ metadata }) => metadata.namespace === namespace)
-  const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   const asked = askedOf(cluster)
+  const begun = looked.filter((one) => one.asked === asked).map(({ place }) => place)
+  const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   return (cluster.spec?.storage?.storageClassDeviceSets ?? []).flatMap((set) => {
     const unusable = whySetIsUnusable(set)
-    const common = { asked, ...(unusable !== undefined && { unusable }) }
-    const held = own.flatMap(({ metadata }): GrowthPlace[] => {
+    const placeOf = (name: string, index: number, isMissing: boolean): GrowthPlace => ({
+      name,
+      asked,
+      ...(unusable !== undefined && { unusable }),
+      claim: { set: set.name, index, isMissing },
+    })
+    const held = own.flatMap(({ metadata }) => {
       const index = Number(metadata.labels?.[claimLabels.index] ?? Number.NaN)
       const isOfSet = metadata.labels?.[claimLabels.set] === set.name && Number.isSafeInteger(index)
-      return isOfSet ? [{ ...common, name: metadata.name, claim: { set: set.name, index, isMissing: false } }] : []
+      return isOfSet ? [placeOf(metadata.name, index, false)] : []
     })
-    const unseen = inUse.filter((name) => indexIn(set, name) !== undefined && !held.some((one) => one.name === name))
-    const used = [...held.map(({ name }) => name), ...inUse, ...looked].map((name) => indexIn(set, name) ?? -1)
-    const first = Math.max(-1, ...used, ...held.map(({ claim }) => claim?.index ?? -1)) + 1
-    const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length - unseen.length)
-    const missing = Array.from({ length: lacking }, (_, at): GrowthPlace => {
-      const index = first + at
-      return { ...common, name: claimName(set, index), claim: { set: set.name, index, isMissing: true } }
-    })
-    return [...held, ...missing]
+    const isUnseen = (name: string) => indexIn(set, name) !== undefined && !held.some((one) => one.name === name)
+    const unseen = begun.filter(isUnseen)
+    const counted = new Set([...unseen, ...inUse.filter(isUnseen)])
+    const indexes = [...[...counted].map((name) => indexIn(set, name)), ...held.map(({ claim }) => claim?.index)]
+    const first = Math.max(-1, ...indexes.map((index) => index ?? -1)) + 1
+    const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length - counted.size)
+    return [
+      ...held,
+      ...unseen.map((name) => placeOf(name, indexIn(set, name) ?? 0, true)),
+      ...Array.from({ length: lacking }, (_, at) => placeOf(claimName(set, first + at), first + at, true)),
+    ]
   })
 }
 

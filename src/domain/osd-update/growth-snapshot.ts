@@ -32,7 +32,7 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
     (deployment) => isOwn(deployment) && deployment.metadata.labels?.['app'] === 'rook-ceph-osd',
   )
   const statuses = objects.configMaps.filter(isOwn).flatMap((configMap) => parsePrepareStatus(configMap) ?? [])
-  const looked = statuses.map((one) => ('status' in one ? one.status.place : one.place))
+  const looked = statuses.map((one) => ('status' in one ? one.status : one))
   return {
     generation,
     isBeingDeleted: deletionTimestamp !== undefined,
