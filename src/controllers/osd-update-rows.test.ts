@@ -34,7 +34,9 @@ const writes = () => stage.written.filter((write) => write.startsWith('update de
 const onceEach = (ids: readonly number[]) => ids.map((id) => `update deployments/rook-ceph-osd-${id}`)
 /** Whom Ceph was asked about together, each question once; before the first it is asked one that it has to refuse. */
 const askedTogether = () => {
-  const sets = stage.questions.filter(({ prefix }) => prefix === 'osd ok-to-stop').map(({ ids }) => String(ids))
+  const sets = stage.questions
+    .filter(({ prefix }) => prefix === 'osd ok-to-stop')
+    .map(({ ids }) => (ids as readonly string[]).join())
   return [...new Set(sets)].slice(1)
 }
 const osdName = (id: number) => `rook-ceph-osd-${id}`
