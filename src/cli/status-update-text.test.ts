@@ -71,12 +71,17 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
       ...updating,
       reason: 'StorageKeyHeld',
       explanation: 'nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and comes first',
-      progress: { ...progress, running: [] },
+      progress: { ...progress, running: [], blocked: 2 },
+      blocked: [
+        { osd: 8, why: 'pg 1.a is short' },
+        { osd: 9, why: 'pg 1.a is short' },
+      ],
     },
     [
       'rook-ceph/ceph: StorageKeyHeld: nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and comes first',
       '4 of 12 OSDs done',
       '6 wait; about 4 rounds left, 3 at least',
+      'blocked: 2',
     ],
   ],
   'a frozen update says since when, by whom and what to do': [

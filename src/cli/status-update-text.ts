@@ -89,11 +89,19 @@ function countLines({ progress, reason = '' }: UpdateSummary, paint: Paint): str
   ]
 }
 
-/** While others are on their way most of the list only waits for them, which is no news. */
-function blockedLines({ progress, blocked }: UpdateSummary, paint: Paint): string[] {
+/** Where each is held for its own reason. */
+const listing: readonly (string | undefined)[] = [
+  'OsdUpdateBlocked',
+  'OsdUpdateFailed',
+  'OsdsUpToDate',
+] satisfies readonly Reason[]
+
+/** Most of those that something else holds, or others on their way, go when that is over: they are only counted. */
+function blockedLines({ progress, blocked, reason }: UpdateSummary, paint: Paint): string[] {
   const count = progress?.blocked ?? blocked.length
   if (count === 0) return []
-  if (progress !== undefined && progress.running.length > 0) return [`${paint('yellow', 'blocked:')} ${count}`]
+  if (!listing.includes(reason) || (progress?.running.length ?? 0) > 0)
+    return [`${paint('yellow', 'blocked:')} ${count}`]
   const more = Math.max(count - blocked.length, 0)
   return shortened(
     blocked.map(({ osd, why }) => `${paint('yellow', 'blocked:')} osd.${osd}: ${why}`),

@@ -91,5 +91,3 @@ export function createOsdUpdateMetrics(registry: Registry) {
     },
   }
 }
-
-export type OsdUpdateMetrics = ReturnType<typeof createOsdUpdateMetrics>
