@@ -80,7 +80,7 @@ export async function beginUpdates(
 ): Promise<TurnEnd> {
   const { api, observer } = ports
   const { snapshot, stored, decision } = turn
-  const { running } = decision.progress
+  const isAlone = !isAnyAway(snapshot, decision.progress.running)
   const markMs = Math.max(snapshot.nowMs, decision.record.settledMs ?? 0)
   const starts = startNotes(turn, markMs)
   const note = (before: StoredUpdate, noted: OsdUpdateDecision) =>
@@ -88,7 +88,7 @@ export async function beginUpdates(
   // Its words come when it is done: Ceph may still refuse.
   const intent = { ...decision, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
   const written = await note(stored, intent)
-  const touched = [...new Set([...decision.start, ...running])]
+  const touched = [...new Set([...decision.start, ...decision.progress.running])]
   const asked = snapshot.ceph?.known === true ? stoppableOsds(snapshot.ceph.value.map, touched) : []
   const commands = observer.commandsOf(turn.cluster)
   if (asked.length > 0 && commands !== undefined) {
@@ -97,7 +97,7 @@ export async function beginUpdates(
     if (!answer.known || !answer.value) {
       const refused = refusedBy(answer, decision, asked)
       await note(written, refused)
-      return { decision: refused, isIdle: running.length === 0 }
+      return { decision: refused, isIdle: isAlone }
     }
   }
   const outcomes = await Promise.all(decision.start.map((osd) => startOne(ports, osd, { turn, markMs, signal })))
@@ -112,9 +112,17 @@ export async function beginUpdates(
   )
   const done = { ...decision, record }
   await note(written, done)
-  const isIdle = running.length === 0 && outcomes.every(hasNotBegun)
+  const isIdle = isAlone && outcomes.every(hasNotBegun)
   const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
   return { decision: done, isIdle, ...(trouble?.result === 'unsure' && { error: trouble.error }) }
+}
+
+/** Whether any of these was on its way before: all that start now are counted among the running already. */
+function isAnyAway({ osds, record }: OsdUpdateSnapshot, running: readonly number[]): boolean {
+  const isRunning = new Set(running)
+  return osds.some(
+    ({ id, startedMs }) => isRunning.has(id) && startedMs !== undefined && startedMs >= (record.settledMs ?? 0),
+  )
 }
 
 function startNotes(turn: UpdateTurn, markMs: number): StartNotes {

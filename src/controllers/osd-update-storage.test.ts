@@ -58,3 +58,13 @@ describe('one storage, an update and a reboot', () => {
     expect([stage.broken, await holders(), await phaseOf('reboot-y')]).toEqual([[], [], 'Completed'])
   })
 })
+
+describe('a storage that an update cannot make use of', () => {
+  it('Ceph says no to the first OSD: the storage is not kept for it, so nobody else has to wait', async () => {
+    await open()
+    stage.ceph.controls.lieOkToStop('no')
+    await stage.wantImage(newImage)
+    await stage.watch(30)
+    expect([await stage.told(), await holders()]).toEqual([expect.arrayContaining(['Warning CephDisagrees']), []])
+  })
+})

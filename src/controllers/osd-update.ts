@@ -3,6 +3,7 @@ import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
 import { decideOsdUpdate, needsCeph } from '../domain/osd-update/decide.ts'
 import type { OsdUpdateSnapshot } from '../domain/osd-update/snapshot.ts'
+import { updateRequestId } from '../domain/osd-update/update-claim.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
 import type { Controller } from '../runtime/controller.ts'
@@ -78,7 +79,9 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       const ledgers = ports.ledger?.view
       if (ledgers !== undefined) {
         const tell = (change: ViewChange<DisruptionLedger>) => {
-          for (const [key, cluster] of seenClusters) if (isStorageNews(change, cluster)) enqueue(key)
+          for (const [key, cluster] of seenClusters) {
+            if (isStorageNews(change, cluster, updateRequestId(cluster))) enqueue(key)
+          }
         }
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
         await ledgers.whenSynced(signal)

@@ -170,18 +170,23 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not. */
-export function isStorageNews(change: ViewChange<DisruptionLedger>, cluster: ClusterId): boolean {
+/**
+ * Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not, nor is what the request
+ * itself has just taken or given back.
+ */
+export function isStorageNews(change: ViewChange<DisruptionLedger>, cluster: ClusterId, self?: string): boolean {
   if (change.type !== 'changed') return true
-  return !isSameJson(newsOf(change.previous, cluster), newsOf(change.value, cluster))
+  return !isSameJson(newsOf(change.previous, cluster, self), newsOf(change.value, cluster, self))
 }
 
-function newsOf(object: DisruptionLedger, cluster: ClusterId) {
+function newsOf(object: DisruptionLedger, cluster: ClusterId, self: string | undefined) {
   const ledger = parseLedger(object)
   if (!ledger.known) return [ledger.why]
   const { own, others, tickets } = arbiterOf(ledger.value, cluster)
   return [
-    ...[...own, ...others].map(({ requestId, scope, state }) => `${requestId} ${scope} ${state}`),
+    ...[...own, ...others]
+      .filter(({ requestId, state }) => requestId !== self || state === 'Orphaned')
+      .map(({ requestId, scope, state }) => `${requestId} ${scope} ${state}`),
     ...tickets.map(({ requestId, number }) => `${requestId} ${number}`),
   ]
 }
