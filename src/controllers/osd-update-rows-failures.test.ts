@@ -118,7 +118,7 @@ describe('OSDs that are not ours to update', () => {
     expect([await updated(), (await stage.told()).at(-1)]).toEqual([[0, 1, 2, 3], 'Normal OsdsUpToDate'])
   })
 
-  it('because somebody said so, is replacing, migrating or has stopped them stay as they are, and all others are updated (53)', async () => {
+  it('because somebody said so, replaces or migrates them stay as they are, and all others are updated (53)', async () => {
     await open({
       prepare: async () => {
         await patchOsd(0, { metadata: { labels: { 'ceph.rook.io/do-not-reconcile': 'true' } } })
