@@ -2,11 +2,12 @@ import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
-import { managementMode, parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
+import { parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/osd-update/restart-request.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
+import { updateModeOf } from '../domain/osd-update/update-mode.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/osd-update/update-settings.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { pgHealth } from '../domain/safety/pg-health.ts'
@@ -190,10 +191,7 @@ export class OsdUpdateObserver {
   }
 
   #modeOf(cluster: CephCluster): UpdatedCluster['mode'] {
-    const besideRook = this.#ports.rook.isPresent()
-    const mode = managementMode(cluster, { besideRook })
-    if (mode === 'hand-back') return 'off'
-    return besideRook ? 'beside-rook' : 'own'
+    return updateModeOf(cluster, { besideRook: this.#ports.rook.isPresent() })
   }
 
   #stillSeen(pods: readonly Pod[]): ReadonlySet<string> {
