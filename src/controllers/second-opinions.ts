@@ -24,6 +24,7 @@ export interface OpinionRequest {
 /**
  * Decides; and where that would let OSDs go that were held, hears what Ceph itself says of it and decides again.
  *
+ * Guarantees: nothing is let go that Ceph was not asked about.
  * Fails closed: an opinion that differs holds the domain, and so does one that cannot be had, for as long as that lasts.
  */
 export class SecondOpinions {
@@ -52,18 +53,29 @@ export class SecondOpinions {
     const view = snapshot.ceph.known ? snapshot.ceph.value : undefined
     if (view === undefined || map === undefined || ceph === undefined || snapshot.cluster.mode !== 'manage')
       return first
-    const cephSays = await this.#ask(domainsToRelease(snapshot, first, view, map), ceph, signal)
-    const { disagreements, unsure } = compareOpinions({ verdicts: view.domains, cephSays })
-    if (disagreements.length === 0 && unsure.length === 0) return first
-    const domains = withoutVerdicts(view.domains, unsure)
-    const second = decideCephDrain({ ...snapshot, ceph: known({ ...view, disagreements, domains }) })
+    const cephSays: Record<string, Observed<boolean>> = {}
+    let decision = first
+    let unsure: ReturnType<typeof compareOpinions>['unsure'] = []
+    // Where one domain is held after all another may take its place, and Ceph has to be heard on that one too.
+    for (;;) {
+      const unheard = domainsToRelease(snapshot, decision, view, map).filter(({ domain }) => !(domain in cephSays))
+      if (unheard.length === 0) break
+      Object.assign(cephSays, await this.#ask(unheard, ceph, signal))
+      const compared = compareOpinions({ verdicts: view.domains, cephSays })
+      if (compared.disagreements.length === 0 && compared.unsure.length === 0) return decision
+      unsure = compared.unsure
+      const { disagreements } = compared
+      const domains = withoutVerdicts(view.domains, unsure)
+      decision = decideCephDrain({ ...snapshot, ceph: known({ ...view, disagreements, domains }) })
+    }
+    if (decision === first) return first
     const problems = unsure.map(
       ({ domain, why }): ObjectProblem => ({
         object: `bucket/${domain}`,
         problem: `Ceph has no opinion on it: ${why}`,
       }),
     )
-    return { ...second, problems: [...second.problems, ...problems] }
+    return { ...decision, problems: [...decision.problems, ...problems] }
   }
 
   /** Tries Ceph's opinion, and says whether what came of it is news. Done after all else: no budget waits for it. */
