@@ -23,6 +23,7 @@ import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
 import { applyBudgets } from './kube/apply-budgets.ts'
 import { dryRunApi } from './kube/dry-run-api.ts'
 import type { KubeApi } from './kube/kube-api.ts'
+import { leadingApi } from './kube/leading-api.ts'
 import { createLeaseStore } from './kube/lease-store.ts'
 import { createOptionalCache } from './kube/optional-cache.ts'
 import { slimBudget, slimCephCluster, slimDeployment, slimPod } from './kube/slim-objects.ts'
@@ -146,7 +147,8 @@ export function startOperator(options: OperatorOptions): Operator {
 
   function buildControllers() {
     const views = new Map<string, OwnedView>()
-    const build = controllerBuilders({ ...options, api }, keepIn(views), guarding)
+    const ours = leader === undefined ? api : leadingApi(api, () => leader.mayAct())
+    const build = controllerBuilders({ ...options, api: ours }, keepIn(views), guarding)
     return { controllers: options.controllers.flatMap((name) => build[name]?.() ?? []), views }
   }
 
