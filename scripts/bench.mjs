@@ -1,7 +1,7 @@
 // `npm run bench`: bundles bench/*.ts and runs those named as arguments, or all. Each prints one table.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
-import { build } from 'esbuild'
+import { bundle } from './bundle.mjs'
 
 const known = existsSync('bench') ? readdirSync('bench').filter((file) => file.endsWith('.ts')) : []
 const names = known.map((file) => file.slice(0, -'.ts'.length)).sort()
@@ -13,16 +13,10 @@ if (unknown.length > 0) {
 }
 
 const chosen = wanted.length > 0 ? wanted : names
-await build({
+await bundle({
   entryPoints: chosen.map((name) => `bench/${name}.ts`),
   outdir: 'dist/bench',
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
   sourcemap: 'linked',
-  logLevel: 'warning',
 })
 const failed = chosen.filter((name) => {
   console.log(`\nnpm run bench -- ${name}\n`)

@@ -1,28 +1,17 @@
 // Bundles the command line into dist/cofferdam.js and the dashboard's page into dist/page/; clusters to show go beside them.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { build, stop } from 'esbuild'
+import { bundle } from './bundle.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-await build({
+await bundle({
   entryPoints: ['src/cli/main.ts'],
   outfile: 'dist/cofferdam.js',
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
   sourcemap: 'linked',
-  logLevel: 'warning',
 })
-await build({
+await bundle({
   entryPoints: ['src/ceph/pg-parse-worker.ts'],
   outfile: 'dist/pg-parse-worker.js',
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
-  logLevel: 'warning',
 })
 await build({
   entryPoints: ['src/dashboard/page/page.tsx'],

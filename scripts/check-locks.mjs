@@ -1,17 +1,11 @@
 // `npm run check:locks`: visits every state of the lock core within its bounds, and prints one table.
 import { spawnSync } from 'node:child_process'
-import { build } from 'esbuild'
+import { bundle } from './bundle.mjs'
 
-await build({
+await bundle({
   entryPoints: ['test/model/check-locks.ts'],
   outdir: 'dist/model',
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
-  format: 'esm',
-  packages: 'external',
   sourcemap: 'linked',
-  logLevel: 'warning',
 })
 const { status } = spawnSync(process.execPath, ['--max-old-space-size=3072', 'dist/model/check-locks.js'], {
   stdio: 'inherit',

@@ -1,6 +1,7 @@
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import type { Reason } from '../domain/reasons.ts'
+import { RefusedWrites } from './refused-writes.ts'
 
 /** Where news of Ceph clusters goes. */
 export interface CephReports {
@@ -43,15 +44,16 @@ export interface DrainReport {
 export class CephDrainReporter {
   readonly #reports: CephReports
   readonly #told = new Map<string, Told>()
-  readonly #refused = new Map<string, string>()
+  readonly #refused: RefusedWrites
 
   constructor(reports: CephReports) {
     this.#reports = reports
+    this.#refused = new RefusedWrites(reports)
   }
 
   async report({ key, cluster, decision, silentMs, isWarning, recordedReason }: DrainReport): Promise<void> {
     const { reason, explanation, state, domains, alarm } = decision
-    this.#refused.delete(key)
+    this.#refused.forget(key)
     this.#reports.show({
       cluster: key,
       reason,
@@ -77,17 +79,14 @@ export class CephDrainReporter {
     }
   }
 
-  /** The API server refused a write for want of a right: told once for each right. */
-  async reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
-    this.#reports.countRefusedWrite(key)
-    if (this.#refused.get(key) === message) return
-    this.#refused.set(key, message)
-    await this.#reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: message })
+  /** The API server refused a write for want of a right. */
+  reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
+    return this.#refused.report(key, cluster, message)
   }
 
   forget(key: string): void {
     this.#told.delete(key)
-    this.#refused.delete(key)
+    this.#refused.forget(key)
     this.#reports.forget(key)
   }
 }

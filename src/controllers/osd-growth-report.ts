@@ -1,15 +1,12 @@
 import type { CephCluster } from '../api/rook.ts'
+import type { OsdGrowthFigures } from '../domain/osd-update/update-figures.ts'
 import type { CephReports } from './ceph-drain-report.ts'
+import { RefusedWrites } from './refused-writes.ts'
 
 export interface GrowthReports extends Pick<CephReports, 'event' | 'countRefusedWrite'> {
   /** Figures; without it they go nowhere. */
   readonly growth?: {
-    showGrowth(figures: {
-      readonly cluster: string
-      readonly awaited: number
-      readonly failed: number
-      readonly unusable: number
-    }): void
+    showGrowth(figures: OsdGrowthFigures): void
     countCreated(cluster: string, count: number): void
     forgetGrowth(cluster: string): void
   }
@@ -32,15 +29,16 @@ export class OsdGrowthReporter {
   readonly #reports: GrowthReports
   /** By cluster and place, what was told of it last: a Job that tries again fails in the same words. */
   readonly #troubles = new Map<string, Map<string, string>>()
-  readonly #refused = new Map<string, string>()
+  readonly #refused: RefusedWrites
 
   constructor(reports: GrowthReports) {
     this.#reports = reports
+    this.#refused = new RefusedWrites(reports)
   }
 
   async report(key: string, cluster: CephCluster, report: GrowthReport): Promise<void> {
     const { added, prepared, errors, awaited, unusable } = report
-    this.#refused.delete(key)
+    this.#refused.forget(key)
     this.#reports.growth?.showGrowth({ cluster: key, awaited, failed: errors.length, unusable })
     if (added.length > 0) this.#reports.growth?.countCreated(key, added.length)
     if (prepared.length > 0) {
@@ -67,18 +65,15 @@ export class OsdGrowthReporter {
     await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdGrowthOff', note: explanation })
   }
 
-  /** The API server refused a write for want of a right: told once for each right. */
-  async reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
-    this.#reports.countRefusedWrite(key)
-    if (this.#refused.get(key) === message) return
-    this.#refused.set(key, message)
-    await this.#reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: message })
+  /** The API server refused a write for want of a right. */
+  reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
+    return this.#refused.report(key, cluster, message)
   }
 
   forget(key: string): void {
     this.#reports.growth?.forgetGrowth(key)
     this.#troubles.delete(key)
-    this.#refused.delete(key)
+    this.#refused.forget(key)
   }
 }
 

@@ -2,28 +2,19 @@ import type { CephCluster } from '../api/rook.ts'
 import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
 import { idRanges } from '../domain/osd-update/id-ranges.ts'
 import type { UpdateRecord } from '../domain/osd-update/snapshot.ts'
+import type { DisagreeingSource, OsdUpdateFigures } from '../domain/osd-update/update-figures.ts'
 import type { Reason } from '../domain/reasons.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { CephReports } from './ceph-drain-report.ts'
+import { RefusedWrites } from './refused-writes.ts'
 
 export interface UpdateReports extends Pick<CephReports, 'event' | 'countDisagreement' | 'countRefusedWrite'> {
   /** Figures; without it they go nowhere. */
   readonly update?: {
-    show(figures: {
-      readonly cluster: string
-      readonly done: number
-      readonly running: number
-      readonly waiting: number
-      readonly blocked: number
-      readonly failed: number
-      readonly roundsLeft: number
-      readonly lowerBound: number
-      readonly secondsLeft: number | undefined
-      readonly isFrozen: boolean
-    }): void
+    show(figures: OsdUpdateFigures): void
     countUpdated(cluster: string, count: number): void
     countFreeze(cluster: string): void
-    countDisagreement(cluster: string, source: 'ceph' | 'second-check'): void
+    countDisagreement(cluster: string, source: DisagreeingSource): void
     forget(cluster: string): void
   }
 }
@@ -40,7 +31,7 @@ export interface UpdateReport {
 const calm: readonly string[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted'] satisfies readonly Reason[]
 const over: readonly string[] = [...calm, 'OsdUpdateFailed' satisfies Reason]
 const fine: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted', 'OsdsUpdating', 'OsdUpdateSoaks']
-const disagreeing: Readonly<Partial<Record<Reason, 'ceph' | 'second-check'>>> = {
+const disagreeing: Readonly<Partial<Record<Reason, DisagreeingSource>>> = {
   CephDisagrees: 'ceph',
   ChecksDisagree: 'second-check',
 }
@@ -69,10 +60,11 @@ export class OsdUpdateReporter {
   readonly #clock: Pick<Clock, 'now'>
   readonly #told = new Map<string, Told>()
   readonly #problems = new Map<string, ReadonlySet<string>>()
-  readonly #refused = new Map<string, string>()
+  readonly #refused: RefusedWrites
 
   constructor(reports: UpdateReports, clock: Pick<Clock, 'now'>) {
     this.#reports = reports
+    this.#refused = new RefusedWrites(reports)
     this.#clock = clock
   }
 
@@ -80,7 +72,7 @@ export class OsdUpdateReporter {
     const { reason, record } = decision
     const isFirst = !this.#told.has(key)
     const before: Told = this.#told.get(key) ?? recorded
-    this.#refused.delete(key)
+    this.#refused.forget(key)
     this.#count(key, decision, before)
     // Of what was never on record there is nothing to tell while it is calm.
     const isFrozenAnew = record.frozen !== undefined && record.frozen.osd !== before.record.frozen?.osd
@@ -98,18 +90,15 @@ export class OsdUpdateReporter {
     await this.#tellProblems(key, cluster, problems)
   }
 
-  /** The API server refused a write for want of a right: told once for each right. */
-  async reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
-    this.#reports.countRefusedWrite(key)
-    if (this.#refused.get(key) === message) return
-    this.#refused.set(key, message)
-    await this.#reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: message })
+  /** The API server refused a write for want of a right. */
+  reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
+    return this.#refused.report(key, cluster, message)
   }
 
   forget(key: string): void {
     this.#told.delete(key)
     this.#problems.delete(key)
-    this.#refused.delete(key)
+    this.#refused.forget(key)
     this.#reports.update?.forget(key)
   }
 

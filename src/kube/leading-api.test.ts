@@ -18,7 +18,7 @@ async function writeTwo(standstillMs: number): Promise<unknown> {
   const admin = server.as(clusterAdmin)
   const process = createFreezable(clock)
   const lease = new LeaderLease({
-    store: createLeaseStore(process.api(admin), { namespace: 'default', name: 'lead', identity: 'one' }),
+    store: createLeaseStore(process.api(admin), { namespace: 'default', name: 'lead' }),
     identity: 'one',
     clock: process.clock,
     random: seededRandom(3),

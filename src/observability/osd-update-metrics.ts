@@ -1,31 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-
-/** The update of one cluster's OSDs as the last decision left it. */
-export interface OsdUpdateFigures {
-  /** `namespace/name` of the CephCluster. */
-  readonly cluster: string
-  readonly done: number
-  readonly running: number
-  readonly waiting: number
-  readonly blocked: number
-  readonly failed: number
-  readonly roundsLeft: number
-  readonly lowerBound: number
-  /** Undefined while nobody can say. */
-  readonly secondsLeft: number | undefined
-  readonly isFrozen: boolean
-}
-
-export interface OsdGrowthFigures {
-  readonly cluster: string
-  /** Nodes and volume claims: whose disks are being looked at, where that failed, and where it cannot be done now. */
-  readonly awaited: number
-  readonly failed: number
-  readonly unusable: number
-}
-
-/** Whose word was against whose. */
-export type DisagreeingSource = 'ceph' | 'second-check'
+import type { DisagreeingSource, OsdGrowthFigures, OsdUpdateFigures } from '../domain/osd-update/update-figures.ts'
 
 const osdStates = ['done', 'running', 'waiting', 'blocked', 'failed'] as const
 const placeStates = ['awaited', 'failed', 'unusable'] as const
