@@ -61,6 +61,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const refusedFlags = new Map<string, readonly ObjectProblem[]>()
   /** Clusters of which nothing is left from a time when another operator had their budgets. */
   const cleared = new Set<string>()
+  const needed = [...Object.values(views), ports.rook.operators] as const
 
   function forget(key: string): void {
     observer.forget(key)
@@ -106,13 +107,15 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
         await ledgers.whenSynced(signal)
       }
-      const needed = [clusters, osdDeployments, osdPods, nodes, budgets, ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
       ports.decisions?.listen(enqueue)
     },
 
     async reconcile(key, signal) {
+      // A change in one view wakes us before the others are read: nodes that they lack would count as drained, OSDs as removed and
+      // Rook's operator as gone. Every cluster is looked at when all of it is there.
+      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) {
         forget(key)

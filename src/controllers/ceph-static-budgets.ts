@@ -68,6 +68,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
   const { clock, views, ceph, reports } = ports
   const memories = new Map<string, Memory>()
   const refused = new Map<string, string>()
+  const needed = [...Object.values(views), ports.rook.operators] as const
 
   return {
     name: 'ceph-static-budgets',
@@ -93,12 +94,13 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
         if (isBudgetNews(change)) enqueue(key)
       })
       follower.followForAll(ports.rook.operators, enqueue)
-      const needed = [clusters, budgets, daemons, ...Object.values(services), ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },
 
     async reconcile(key, signal) {
+      // A change in one view wakes us before the others are read, and budgets of what they lack would be taken away.
+      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) {
         memories.delete(key)

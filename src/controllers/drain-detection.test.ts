@@ -11,6 +11,7 @@ import { runController } from '../runtime/controller.ts'
 import { seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
 import { createDrainDetection } from './drain-detection.ts'
+import { lateApi } from './testing/late-api.ts'
 
 const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { unschedulable: true } }
 const pod: Pod = {
@@ -20,13 +21,17 @@ const pod: Pod = {
   spec: { nodeName: 'node-a', containers: [{ name: 'main', image: 'registry.example/orders:1' }] },
 }
 
-async function stage() {
+async function stage({ podsLateBySeconds = 0 } = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12))
   const random = seededRandom(1)
   const api = new ApiServer({ clock, random }).as(clusterAdmin)
   await api.create(nodes, node)
   await api.create(pods, pod)
-  const base = { api, clock, random }
+  const base = {
+    api: lateApi({ api, clock }, { type: pods, seconds: podsLateBySeconds }),
+    clock,
+    random,
+  }
   const views = {
     nodes: createWatchCache({ ...base, type: nodes, project: parseDrainedNode }),
     pods: createWatchCache({
@@ -85,6 +90,17 @@ describe('a drain whose evictions are all refused', () => {
     expect((await says()).slice(0, 2)).toEqual(['False', 'DrainEnded'])
     await clock.advance(3_600_000)
     expect(writes()).toBe(3)
+    await stop()
+  })
+})
+
+describe('right after a start', () => {
+  it('a node whose pods have not been read yet is not told to be drained: whoever waits for that would switch it off', async () => {
+    const { clock, says, writes, stop } = await stage({ podsLateBySeconds: 60 })
+    await clock.advance(30_000)
+    expect([await says(), writes()]).toEqual([[undefined, undefined, undefined], 0])
+    await clock.advance(60_000)
+    expect((await says()).slice(0, 2)).toEqual(['False', 'CordonedOnly'])
     await stop()
   })
 })

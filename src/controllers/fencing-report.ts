@@ -3,6 +3,7 @@ import type { KubeObject } from '../api/kube-object.ts'
 import type { FencingDecision } from '../domain/fencing/decision.ts'
 import type { FencingSnapshot } from '../domain/fencing/snapshot.ts'
 import type { Reason } from '../domain/reasons.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { FencingViews } from './fencing-observe.ts'
 import type { RefusedWrite } from './fencing-writes.ts'
 
@@ -24,19 +25,26 @@ export interface FencingReport {
 }
 
 const warnings: readonly Reason[] = ['FenceUnknown', 'LedgerUnknown']
+/** It comes and goes with every OSD that is restarted: while an OSD starts, Ceph's reports are older than that. News is what stays. */
+const passing: Reason = 'FenceUnknown'
+const lastingMs = 60_000
 
 /** Tells what changed since it was last told, and nothing else. */
 export class FencingReporter {
   readonly #reports: FencingReports
   readonly #views: FencingViews
+  readonly #clock: Pick<Clock, 'now'>
   /** By cluster, and by node. */
   #answers = new Map<string, string>()
+  /** By cluster: since when it is what may pass, and was not told. */
+  #unsaid = new Map<string, number>()
   #problems = new Set<string>()
   #refusals = new Set<string>()
 
-  constructor(reports: FencingReports, views: FencingViews) {
+  constructor(reports: FencingReports, views: FencingViews, clock: Pick<Clock, 'now'>) {
     this.#reports = reports
     this.#views = views
+    this.#clock = clock
   }
 
   async report({ decision, snapshot, problems, refused }: FencingReport): Promise<void> {
@@ -55,16 +63,25 @@ export class FencingReporter {
     { budgets }: FencingSnapshot,
     before: ReadonlyMap<string, string>,
   ): Promise<void> {
+    const unsaid = this.#unsaid
+    this.#unsaid = new Map()
+    const nowMs = this.#clock.now()
     for (const { namespace, name, budget, reason, explanation } of clusters) {
       const key = `cluster ${namespace}/${name}`
       const told = `${reason} ${budget?.maxUnavailable ?? ''}`
+      const said = before.get(key)
+      const sinceMs = unsaid.get(key) ?? nowMs
+      if (reason === passing && said !== told && nowMs - sinceMs < lastingMs) {
+        this.#unsaid.set(key, sinceMs)
+        if (said !== undefined) this.#answers.set(key, said)
+        continue
+      }
       this.#answers.set(key, told)
       const about = this.#views.clusters.get({ namespace, name })
-      if (about === undefined || before.get(key) === told) continue
+      if (about === undefined || said === told) continue
       // After a start only what differs from what the process before it left is news.
       const left = budgets.find((each) => each.namespace === budget?.namespace && each.name === budget.name)
-      const isAsLeft =
-        before.get(key) === undefined && (budget === undefined || left?.maxUnavailable === budget.maxUnavailable)
+      const isAsLeft = said === undefined && (budget === undefined || left?.maxUnavailable === budget.maxUnavailable)
       if (isAsLeft && !warnings.includes(reason)) continue
       await this.#reports.event(about, {
         type: warnings.includes(reason) ? 'Warning' : 'Normal',

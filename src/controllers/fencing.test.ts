@@ -67,7 +67,7 @@ describe('the machine budget of a Ceph cluster', () => {
   it('spares nothing where nobody looks at Ceph', async () => {
     await open()
     stage.operate({ controllers: ['fencing'] })
-    await stage.seconds(60)
+    await stage.seconds(120)
     expect(await stage.budgetLine()).toBe('0: 0 of 3, 3 healthy')
     expect(await stage.told()).toContain('Warning FenceUnknown')
   })
@@ -100,7 +100,7 @@ describe('the machine budget of a Ceph cluster', () => {
   it('is told to be missing where its kind is not installed, and nothing may be fenced', async () => {
     await open({ without: ['machinedisruptionbudgets'] })
     stage.operate()
-    await stage.seconds(60)
+    await stage.seconds(120)
     expect(await stage.labelled()).toEqual(['workers-1', 'workers-2', 'workers-3'])
     expect(await stage.told()).toContain('Warning FenceUnknown')
   })
@@ -111,6 +111,8 @@ describe('what is missing', () => {
     await openCalm()
     await stage.patchCluster({ spec: { disruptionManagement: { machineDisruptionBudgetNamespace: 'nowhere' } } })
     await stage.seconds(10)
+    expect(await stage.budgetLine()).toBe('0: 0 of 3, 3 healthy')
+    await stage.seconds(120)
     const { items } = await stage.api.list(events)
     const told = items.filter(({ reason }) => reason === 'FenceUnknown').map(({ message }) => message)
     expect(told.at(-1)).toContain('machineDisruptionBudgetNamespace')

@@ -82,7 +82,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const { clock, views, decisions, ledger } = ports
   const keys = new FenceKeys(clock, ledger)
   const listeners = new RemediatorListeners(clock)
-  const reporter = new FencingReporter(ports.reports, views)
+  const reporter = new FencingReporter(ports.reports, views, clock)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
   const judge = createFencingJudge()

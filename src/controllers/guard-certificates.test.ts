@@ -32,7 +32,7 @@ async function stage(operators: number) {
     type: validatingWebhookConfigurations,
   })
   const nothing = createWatchCache({ ...base, type: namespaces, fieldSelector: 'metadata.name=none' })
-  const empty = { ...nothing, byIndex: () => [], list: () => [], get: () => undefined } as never
+  const empty = { ...nothing, synced: true, byIndex: () => [], list: () => [], get: () => undefined } as never
   const registration = createGuardRegistration({
     api,
     clock: leaping,

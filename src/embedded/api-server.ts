@@ -15,6 +15,7 @@ import {
 import { defaultRoles } from './access/default-roles.ts'
 import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './access/rbac-authorizer.ts'
 import type { Admission } from './admission/admission.ts'
+import { withOwnerPermissions } from './admission/owner-permissions.ts'
 import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/validating-webhooks.ts'
 import type { WebhookCall } from './admission/webhook-call.ts'
 import type { ServiceReference } from './admission/webhook-configuration.ts'
@@ -44,6 +45,8 @@ export interface ApiServerOptions {
   readonly callWebhook?: WebhookCall
   /** Where a webhook is reached that names a Service. */
   readonly resolveWebhookService?: (service: ServiceReference) => string | undefined
+  /** With the admission plugin OwnerReferencesPermissionEnforcement, as some distributions have it. Default: without. */
+  readonly enforcesOwnerPermissions?: boolean
 }
 
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -55,12 +58,14 @@ export class ApiServer {
   readonly #catalogue: ResourceRegistry
   readonly #registry: Registry
   readonly #authorizer: RbacAuthorizer
-  readonly #admission: ValidatingWebhooks
+  readonly #webhooks: ValidatingWebhooks
+  readonly #admission: Admission
   readonly #evict: (request: EvictionRequest) => Promise<JsonObject>
   readonly #housekeeper: EmbeddedApi
   #actors: readonly { stop(): void }[] = []
 
-  constructor({ clock, random, eventLogLength, callWebhook, resolveWebhookService }: ApiServerOptions) {
+  constructor(options: ApiServerOptions) {
+    const { clock, random, eventLogLength, callWebhook, resolveWebhookService } = options
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
     this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
@@ -71,7 +76,7 @@ export class ApiServer {
       deleteInstances: (definition) => this.#deleteInstances(definition),
     })
     this.#registry = { store: this.#store, clock, random, catalogue: this.#catalogue, customResources }
-    this.#admission = createValidatingWebhooks({
+    this.#webhooks = createValidatingWebhooks({
       configurations: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingwebhookconfigurations'),
       namespaceLabels: (name) => {
         const namespace = this.#store.bucket('namespaces').get(name)
@@ -83,6 +88,13 @@ export class ApiServer {
       ...(callWebhook === undefined ? {} : { call: callWebhook }),
       ...(resolveWebhookService === undefined ? {} : { resolveService: resolveWebhookService }),
     })
+    this.#admission =
+      options.enforcesOwnerPermissions === true
+        ? withOwnerPermissions(this.#webhooks, {
+            catalogue: this.#catalogue,
+            isAllowed: (user, attributes) => this.#authorizer.isAllowed(user, attributes),
+          })
+        : this.#webhooks
     this.#housekeeper = this.#api(clusterAdmin, noAdmission)
     this.#evict = createEvictionHandler({ api: this.#housekeeper, clock, admission: this.#admission })
     for (const name of firstNamespaces) this.#putNamespace(name)
@@ -123,7 +135,7 @@ export class ApiServer {
   stop(): void {
     for (const actor of this.#actors) actor.stop()
     this.#actors = []
-    void this.#admission.close()
+    void this.#webhooks.close()
   }
 
   #api(user: UserInfo, admission: Admission): EmbeddedApi {

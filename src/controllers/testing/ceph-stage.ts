@@ -67,9 +67,13 @@ export interface CephStage extends Story {
   close(): Promise<void>
 }
 
-export async function openCephStage(file = smallCluster, seed = 1): Promise<CephStage> {
+export async function openCephStage(
+  file = smallCluster,
+  seed = 1,
+  server: Parameters<typeof openStory>[1] = {},
+): Promise<CephStage> {
   const description = parseClusterFile(file, 'the stage')
-  const story = openStory(seed)
+  const story = openStory(seed, server)
   const { api, clock, random, failures } = story
   const { pace } = description
   const world = startWorld({

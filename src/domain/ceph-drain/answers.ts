@@ -84,5 +84,8 @@ export function explainTroubles({
   const [worst] = troubles
   if (worst === undefined) return `${troubleCount} placement groups would have too few copies`
   const more = troubleCount > 1 ? ` and ${troubleCount - 1} more` : ''
-  return `placement group ${worst.pg} of pool ${worst.pool} would be left with ${worst.left} of the ${worst.floor} it needs${more}`
+  const name = `placement group ${worst.pg} of pool ${worst.pool}`
+  return worst.lostSite === undefined
+    ? `${name} would be left with ${worst.left} of the ${worst.floor} it needs${more}`
+    : `${name} would have no copy left in ${worst.lostSite}, and must keep one on each site${more}`
 }

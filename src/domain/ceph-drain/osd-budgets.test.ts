@@ -19,7 +19,6 @@ describe('an OSD budget as an object', () => {
         name: 'my-cluster',
         uid: 'uid-1',
         controller: true,
-        blockOwnerDeletion: true,
       },
     ],
   })

@@ -34,15 +34,9 @@ export function buildOsdBudget(
     metadata: {
       name: budget.name,
       namespace: cluster.namespace,
+      // It need not hold up the deletion of the cluster: some servers refuse a budget that would, for want of a right on its owner.
       ownerReferences: [
-        {
-          apiVersion: 'ceph.rook.io/v1',
-          kind: 'CephCluster',
-          name: cluster.name,
-          uid: cluster.uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
+        { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: cluster.name, uid: cluster.uid, controller: true },
       ],
     },
     spec: { maxUnavailable: budget.maxUnavailable, selector: buildSelector(budget.selector) },

@@ -117,9 +117,14 @@ export function storageBlockers(view: DisruptionView): DisruptionBlocker[] {
   return view.snapshot.storage.flatMap(({ key, mayGo, failureDomain }): DisruptionBlocker[] => {
     if (mayGo.known && mayGo.value.allowed) return []
     const common = { object: key, holder: `failure domain ${failureDomain}`, since: waitingSince(view) }
-    if (!mayGo.known) return [{ ...common, reason: 'SafetyUnknown', wayOut: `Not known yet: ${mayGo.why}.` }]
+    if (!mayGo.known) return [{ ...common, reason: 'SafetyUnknown', wayOut: notKnownYet(mayGo.why) }]
     return [{ ...common, reason: 'StorageNeedsNode', wayOut: mayGo.value.explanation }]
   })
+}
+
+/** What is not known is told as a clause or as a sentence. */
+export function notKnownYet(why: string): string {
+  return `Not known yet: ${why.replace(/\.$/u, '')}.`
 }
 
 export function waitingSince({ request }: DisruptionView): string {

@@ -1,5 +1,5 @@
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
-import { nodeKey } from './claims.ts'
+import { nodeKey, notKnownYet } from './claims.ts'
 import type { DisruptionEnding } from './decide-acting.ts'
 import { decideEnding, type Ending } from './decide-ending.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
@@ -95,7 +95,7 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     if (isClean.known) {
       const wayOut = awaited ?? 'It is clean when all data is in place again.'
       blockers.push({ ...common, reason: 'StorageRecovering', wayOut })
-    } else blockers.push({ ...common, reason: 'SafetyUnknown', wayOut: `Not known yet: ${isClean.why}.` })
+    } else blockers.push({ ...common, reason: 'SafetyUnknown', wayOut: notKnownYet(isClean.why) })
   }
   return blockers
 }

@@ -2,6 +2,7 @@ import { type CephMap, type CephPool, noOsd } from './ceph-map.ts'
 import { isWaiting, lastChanges, newestReport, type OsdPresence, osdPresence, up } from './freshness.ts'
 import { Newcomers } from './newcomers.ts'
 import { type PgEvidence, pgEvidenceOf } from './pg-evidence.ts'
+import { type PoolSites, poolSitesOf, upBySite } from './pool-sites.ts'
 
 export const complete = 0
 export const moving = 1
@@ -35,6 +36,8 @@ export interface PgColumns {
   readonly newestReport: number
   readonly newcomers: Newcomers
   readonly pools: ReadonlyMap<number, CephPool>
+  /** By pool, of those that must keep a copy on each site. */
+  readonly sites: ReadonlyMap<number, readonly PoolSites[]>
   /** For one question at a time, all zero in between. */
   readonly hits: Uint16Array
 }
@@ -44,6 +47,7 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
   const floorOf = new Map(map.pools.map((pool) => [pool.id, floorOfPool(pool, reserve)]))
   const evidenceOf = Uint8Array.from(pgs.stateNames, (state) => codeOf[pgEvidenceOf(state)])
   const presence = osdPresence(map.osds)
+  const sites = poolSitesOf(map, map.sites ?? [])
   const changes = lastChanges(map.osds)
   const evidence = new Uint8Array(pgs.count)
   const waiting = new Uint8Array(pgs.count)
@@ -66,7 +70,7 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
     if (waiting[pg] === 0 && evidence[pg] === complete && floors[pg] !== noFloor) {
       let left = 0
       for (let at = begin; at < end; at += 1) if (presence[members[at] as number] === up) left += 1
-      slack[pg] = Math.min(Math.max(left - (floors[pg] as number), 0), mostSlack)
+      slack[pg] = Math.min(Math.max(left - (floors[pg] as number), 0), spareOnSites(pg), mostSlack)
     } else {
       addMembers(pgs.up, pgs.upOffsets[pg] as number, pgs.upOffsets[pg + 1] as number)
     }
@@ -100,7 +104,18 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
     newestReport: newestReport(map),
     newcomers: new Newcomers(map, presence),
     pools: new Map(map.pools.map((pool) => [pool.id, pool])),
+    sites,
     hits: new Uint16Array(pgs.count),
+  }
+
+  /** How many can go, wherever they are, without a site losing its last copy. */
+  function spareOnSites(pg: number): number {
+    let spare = mostSlack
+    for (const rule of sites.get(pgs.poolIds[pg] as number) ?? []) {
+      const row = pgs.acting.subarray(pgs.offsets[pg], pgs.offsets[pg + 1])
+      for (const { length } of upBySite(row, presence, rule).values()) spare = Math.min(spare, length - 1)
+    }
+    return spare
   }
 
   /** Adds to the members of the PG at hand those of a row that are not there yet. */

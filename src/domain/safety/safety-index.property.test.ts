@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CephMap, noOsd } from './ceph-map.ts'
+import { type CephMap, type CrushBucket, noOsd, type SiteRule } from './ceph-map.ts'
 import { pgEvidenceOf } from './pg-evidence.ts'
 import { buildSafetyIndex } from './safety-index.ts'
 import { type ExampleMap, type ExamplePg, exampleMap } from './testing/example-map.ts'
@@ -36,6 +36,21 @@ const pg = fc.record({
   ),
 })
 
+const hosts = { 'host-a': [0, 1], 'host-b': [2, 3], 'host-c': [4, 5], 'host-d': [6, 7] }
+/** The last host stands in no rack. */
+const rackOf = (id: number) => (id < 4 ? 'rack-a' : id < 6 ? 'rack-b' : '')
+const buckets: readonly CrushBucket[] = [
+  ...Object.entries(hosts).map(([name, children], at) => ({ id: -2 - at, name, type: 'host', children })),
+  { id: -10, name: 'rack-a', type: 'rack', children: [-2, -3] },
+  { id: -11, name: 'rack-b', type: 'rack', children: [-4] },
+  { id: -1, name: 'default', type: 'root', children: [-10, -11, -5] },
+]
+const sites = fc.constantFrom<readonly SiteRule[] | undefined>(
+  undefined,
+  [{ poolIds: [1], type: 'rack' }],
+  [{ poolIds: [1, 2], type: 'rack' }],
+)
+
 const cluster: fc.Arbitrary<ExampleMap> = fc
   .record({
     pools: fc.tuple(pool, pool),
@@ -45,10 +60,13 @@ const cluster: fc.Arbitrary<ExampleMap> = fc
       maxLength: osdCount,
     }),
     pgs: fc.array(pg, { maxLength: 12 }),
+    sites,
   })
-  .map(({ pools, ups, changes, pgs }) => ({
+  .map(({ pools, ups, changes, pgs, sites: rules }) => ({
     epoch,
-    hosts: { 'host-a': [0, 1], 'host-b': [2, 3], 'host-c': [4, 5], 'host-d': [6, 7] },
+    hosts,
+    crush: { buckets },
+    ...(rules !== undefined && { sites: rules }),
     pools: pools.map((facts, at) => ({ id: at + 1, name: `pool-${at + 1}`, ...facts })),
     osds: changes.map(([upFrom, downAt], id) => ({ id, isUp: ups[id] as boolean, upFrom, downAt })),
     pgs: pgs.map(
@@ -88,9 +106,15 @@ function naiveVerdict(given: ExampleMap, map: CephMap, osds: readonly number[]):
     if (isOld || found === undefined || !Number.isInteger(found.minSize) || found.minSize < 1) isCertain = false
     else if (evidence === 'inactive') isSafe = false
     else {
-      if (loses(acting) && left(acting) < found.minSize) isSafe = false
+      const isStretched = (map.sites ?? []).some(({ poolIds }) => poolIds.includes(found.id))
+      const losesSite = (set: readonly number[]) =>
+        isStretched &&
+        new Set(set.filter(isUp).map(rackOf)).size >
+          new Set(set.filter((id) => isUp(id) && !leaving.includes(id)).map(rackOf)).size
+      const breaks = (set: readonly number[]) => loses(set) && (left(set) < found.minSize || losesSite(set))
+      if (breaks(acting)) isSafe = false
       const mayBecomeActing = evidence === 'moving' && up.length >= found.size
-      if (mayBecomeActing && loses(up) && left(up) < found.minSize) isSafe = false
+      if (mayBecomeActing && breaks(up)) isSafe = false
       if (loses(acting) && evidence === 'doubtful') isCertain = false
     }
   }
@@ -140,6 +164,7 @@ describe('the safety index, over random clusters', () => {
         const turnedIndex = buildSafetyIndex(exampleMap(turned))
         expect(turnedIndex.mayStop([...osds].reverse())).toEqual(index.mayStop(osds))
         expect(turnedIndex.domainVerdicts('host')).toEqual(index.domainVerdicts('host'))
+        expect(turnedIndex.domainVerdicts('rack')).toEqual(index.domainVerdicts('rack'))
       }),
       runs,
     )

@@ -57,8 +57,10 @@ describe('what may stop together, over random clusters', () => {
   it('is exactly what the safety index lets stop', () => {
     const asked = fc.uniqueArray(osd, { minLength: 1, maxLength: 5 })
     fc.assert(
-      fc.property(cluster, asked, fc.integer({ min: 0, max: 1 }), (map, osds, reserve) => {
-        const graph = buildSlackHypergraph({ map, targets: osds, reserve })
+      fc.property(cluster, asked, fc.integer({ min: 0, max: 1 }), fc.boolean(), (bare, osds, reserve, isStretched) => {
+        const sites = isStretched ? [{ poolIds: [1], type: 'host' }] : []
+        const map = { ...bare, sites }
+        const graph = buildSlackHypergraph({ map, targets: osds, reserve, sites })
         expect(isSafe(graph, osds)).toBe(buildSafetyIndex(map, { reserve }).mayStop(osds).may === 'yes')
       }),
       { numRuns: 2_000 },

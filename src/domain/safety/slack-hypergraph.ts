@@ -1,7 +1,7 @@
 import { type CephMap, noOsd, type SiteRule } from './ceph-map.ts'
-import { domainsOf } from './failure-domain.ts'
 import { absent, up } from './freshness.ts'
 import { buildPgColumns, complete, doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
+import { type PoolSites, poolSitesOf, upBySite } from './pool-sites.ts'
 import { type BlockedOsd, StopBlocks } from './slack-hypergraph-blocks.ts'
 
 /**
@@ -29,8 +29,8 @@ export interface SlackHypergraph {
 const mostSlack = 0xff
 
 /**
- * Guarantees: a set of units is safe here exactly when the safety index of the same map and reserve says that it may stop
- * (with site rules: only if); `blocked` are exactly the targets that it would not let stop alone.
+ * Guarantees: a set of units is safe here exactly when the safety index of the same map, site rules and reserve says that it
+ * may stop; `blocked` are exactly the targets that it would not let stop alone.
  * Fails closed: what cannot be judged blocks its members, a placement group that nobody has reported blocks everybody.
  */
 export function buildSlackHypergraph(input: {
@@ -102,31 +102,23 @@ function judgeSites(
 ): SiteEdge[] {
   const { pgs } = map
   const edges: SiteEdge[] = []
-  for (const { poolIds, type } of given.rules) {
-    const siteOf = new Map<number, string>()
-    for (const [site, osds] of domainsOf(map, type).osdsByDomain) for (const id of osds) siteOf.set(id, site)
-    for (let pg = 0; pg < pgs.count; pg += 1) {
-      if (!poolIds.includes(pgs.poolIds[pg] as number)) continue
-      if (given.rows.serving[pg] !== 0) add(pg, pgs.acting.subarray(pgs.offsets[pg], pgs.offsets[pg + 1]))
+  const sites = poolSitesOf(map, given.rules)
+  for (let pg = 0; sites.size > 0 && pg < pgs.count; pg += 1) {
+    for (const rule of sites.get(pgs.poolIds[pg] as number) ?? []) {
+      if (given.rows.serving[pg] !== 0) add(pg, rule, pgs.acting.subarray(pgs.offsets[pg], pgs.offsets[pg + 1]))
       if (evidence[pg] === moving && given.rows.coming[pg] !== 0)
-        add(pg, pgs.up.subarray(pgs.upOffsets[pg], pgs.upOffsets[pg + 1]))
-    }
-
-    function add(pg: number, row: Int32Array): void {
-      const bySite = new Map<string, number[]>()
-      for (const id of new Set(row)) {
-        if (presence[id] !== up) continue
-        const site = siteOf.get(id) ?? ''
-        bySite.set(site, [...(bySite.get(site) ?? []), id])
-      }
-      for (const members of bySite.values()) {
-        const only = Int32Array.from(members)
-        if (members.length === 1) given.blocks.add(pg, { row: only, from: 0, to: 1, why: 'last-of-site' })
-        else edges.push({ members, slack: Math.min(members.length - 1, mostSlack) })
-      }
+        add(pg, rule, pgs.up.subarray(pgs.upOffsets[pg], pgs.upOffsets[pg + 1]))
     }
   }
   return edges
+
+  function add(pg: number, rule: PoolSites, row: Int32Array): void {
+    for (const members of upBySite(row, presence, rule).values()) {
+      const only = Int32Array.from(members)
+      if (members.length === 1) given.blocks.add(pg, { row: only, from: 0, to: 1, why: 'last-of-site' })
+      else edges.push({ members, slack: Math.min(members.length - 1, mostSlack) })
+    }
+  }
 }
 
 function joinRows(given: {

@@ -2,6 +2,7 @@ import { type CephMap, noOsd } from './ceph-map.ts'
 import { Doubts } from './doubts.ts'
 import { absent, up } from './freshness.ts'
 import { doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
+import { siteLost } from './pool-sites.ts'
 import type { StopVerdict } from './verdict.ts'
 import { WorstPgs } from './worst-pgs.ts'
 
@@ -29,7 +30,8 @@ export function findSuspects({ presence, starts, entries, hits, slack }: PgColum
  * May these OSDs stop, with all that is down already?
  *
  * Assumes: `suspects` has every placement group that `findSuspects` finds for them; others among them do no harm.
- * Guarantees: `yes` only when every placement group that loses a member keeps its floor, in the set that serves it now and
+ * Guarantees: `yes` only when every placement group that loses a member keeps its floor, and a copy on each
+ * site that it has one on where its pool is stretched over sites, in the set that serves it now and
  * in the one that it is moving to, by reports that are newer than the last change of any of its OSDs; and no OSD stops of which
  * a placement group that is short of copies may not have heard yet.
  * Fails closed: what is not certain is `unknown`; a placement group that is below its floor already loses nothing more.
@@ -63,13 +65,29 @@ export function judgeStop(input: {
       const size = columns.pools.get(pgs.poolIds[pg] as number)?.size ?? 0
       const mayReplace = evidence[pg] === moving && coming.members >= size
       const left = Math.min(leftOf(serving), mayReplace ? leftOf(coming) : Number.POSITIVE_INFINITY)
+      const lostSite = left < floor ? undefined : siteLostOf(pg, { serving, coming, mayReplace })
       if (left < floor) worst.add(pg, left)
+      else if (lostSite !== undefined) worst.add(pg, left, lostSite)
       else if (evidence[pg] === doubtful && serving.loses) doubts.addDoubtful(pg)
     }
   }
   if (worst.count > 0) return { may: 'no', troubles: worst.troubles(), troubleCount: worst.count }
   const why = doubts.words()
   return why === undefined ? { may: 'yes' } : { may: 'unknown', why }
+
+  function siteLostOf(
+    pg: number,
+    rows: { readonly serving: RowLoss; readonly coming: RowLoss; readonly mayReplace: boolean },
+  ): string | undefined {
+    const sites = columns.sites.get(pgs.poolIds[pg] as number)
+    if (sites === undefined) return undefined
+    const acting = pgs.acting.subarray(pgs.offsets[pg], pgs.offsets[pg + 1])
+    const next = pgs.up.subarray(pgs.upOffsets[pg], pgs.upOffsets[pg + 1])
+    return (
+      (rows.serving.loses ? siteLost({ row: acting, presence, leaving, sites }) : undefined) ??
+      (rows.mayReplace && rows.coming.loses ? siteLost({ row: next, presence, leaving, sites }) : undefined)
+    )
+  }
 
   /** What would be left of one row; an OSD that stands in it twice is one member. */
   function lookAt(row: Int32Array, from: number, to: number): RowLoss {

@@ -7,6 +7,8 @@ export interface PgTrouble {
   readonly left: number
   /** What the pool needs: min_size plus the reserve that policy asks for. */
   readonly floor: number
+  /** `datacenter north`: enough would be left, but none there, where the pool must keep one. */
+  readonly lostSite?: string
 }
 
 /**
@@ -16,7 +18,7 @@ export interface PgTrouble {
  */
 export type StopVerdict =
   | { readonly may: 'yes' }
-  /** The first few of the PGs that would fall below their floor, worst first, and how many there are. */
+  /** The first few of the PGs that would fall below their floor or lose a site, worst first, and how many there are. */
   | { readonly may: 'no'; readonly troubles: readonly PgTrouble[]; readonly troubleCount: number }
   | { readonly may: 'unknown'; readonly why: string }
 

@@ -12,32 +12,39 @@ export class WorstPgs {
   readonly #columns: PgColumns
   readonly #pgs: number[] = []
   readonly #lefts: number[] = []
+  readonly #sites: (string | undefined)[] = []
 
   constructor(map: CephMap, columns: PgColumns) {
     this.#map = map
     this.#columns = columns
   }
 
-  add(pg: number, left: number): void {
+  add(pg: number, left: number, lostSite?: string): void {
     this.count += 1
     let at = this.#pgs.length
     while (at > 0 && this.#isWorse(pg, left, at - 1)) at -= 1
     if (at >= shownTroubles) return
     this.#pgs.splice(at, 0, pg)
     this.#lefts.splice(at, 0, left)
+    this.#sites.splice(at, 0, lostSite)
     if (this.#pgs.length > shownTroubles) {
       this.#pgs.pop()
       this.#lefts.pop()
+      this.#sites.pop()
     }
   }
 
   troubles(): PgTrouble[] {
-    return this.#pgs.map((pg, at) => ({
-      pg: pgName(this.#map, pg),
-      pool: this.#columns.pools.get(this.#map.pgs.poolIds[pg] as number)?.name ?? '',
-      left: this.#lefts[at] as number,
-      floor: this.#columns.floors[pg] as number,
-    }))
+    return this.#pgs.map((pg, at) => {
+      const lostSite = this.#sites[at]
+      return {
+        pg: pgName(this.#map, pg),
+        pool: this.#columns.pools.get(this.#map.pgs.poolIds[pg] as number)?.name ?? '',
+        left: this.#lefts[at] as number,
+        floor: this.#columns.floors[pg] as number,
+        ...(lostSite !== undefined && { lostSite }),
+      }
+    })
   }
 
   #isWorse(pg: number, left: number, at: number): boolean {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { ObjectKey, ResourceType } from '../../api/resource-type.ts'
 import { events, nodes, pods } from '../../api/resources.ts'
-import { ApiServer } from '../../embedded/api-server.ts'
+import { ApiServer, type ApiServerOptions } from '../../embedded/api-server.ts'
 import type { EmbeddedApi } from '../../embedded/embedded-api.ts'
 import { clusterAdmin } from '../../embedded/user-info.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
@@ -27,10 +27,10 @@ export interface Story {
 }
 
 /** A cluster without life: an API server on a clock that stands still. */
-export function openStory(seed = 1): Story {
+export function openStory(seed = 1, options: Pick<ApiServerOptions, 'enforcesOwnerPermissions'> = {}): Story {
   const clock = new VirtualClock()
   const random = seededRandom(seed)
-  const server = new ApiServer({ clock, random })
+  const server = new ApiServer({ clock, random, ...options })
   const api = server.as(clusterAdmin)
   const failures: ActorFailure[] = []
   server.start()

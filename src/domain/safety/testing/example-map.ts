@@ -22,6 +22,7 @@ export interface ExampleMap {
   readonly pools?: readonly (Partial<CephPool> & { readonly id: number })[]
   readonly pgs?: readonly ExamplePg[]
   readonly crush?: Partial<CrushMap>
+  readonly sites?: CephMap['sites']
   readonly bucketFlags?: CephMap['bucketFlags']
 }
 
@@ -52,6 +53,7 @@ export function exampleMap(given: ExampleMap = {}): CephMap {
       ...given.crush,
     },
     pgs: pgTable(given.pgs ?? [], epoch),
+    ...(given.sites !== undefined && { sites: given.sites }),
     flags: [],
     bucketFlags: given.bucketFlags ?? {},
   }
