@@ -5,7 +5,7 @@ import { osdsInParallel } from './parallel-limit.ts'
 import { recheckRound } from './recheck-round.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
-import { nextTurns } from './turn-for-drains.ts'
+import { withTurns } from './turn-for-drains.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
 import { progressOf } from './update-progress.ts'
@@ -42,11 +42,12 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const failed = new Set(judged.failed.map(({ osd }) => osd))
   const moving = sorted.away.filter(({ id }) => !failed.has(id))
   const running = moving.map(({ id }) => id)
+  const isPending = hasPending(sorted)
   const isWorking = hasWork(sorted, judged, snapshot.osds)
-  const noted = snapshot.recordProblem === undefined ? withTurns(snapshot, judged, { isWorking, moving }) : judged
+  const isMoving = moving.some(({ isHomeless }) => isHomeless !== true)
+  const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
   const gate = firstGate(snapshot, noted)
-  const chosen =
-    seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const chosen = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
   const record = isWorking ? withStarts(noted, chosen.start, snapshot, seen) : noted
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
@@ -80,19 +81,6 @@ function hasWork(sorted: SortedOsds, { failed }: UpdateRecord, osds: readonly Up
   return (
     isFailed.size > 0 && osds.some(({ id, isPodReady, needsUpdate }) => isFailed.has(id) && isPodReady && !needsUpdate)
   )
-}
-
-/** Who has nothing to do is in nobody's way. */
-function withTurns(
-  snapshot: OsdUpdateSnapshot,
-  record: UpdateRecord,
-  { isWorking, moving }: { readonly isWorking: boolean; readonly moving: SortedOsds['away'] },
-): UpdateRecord {
-  const isMoving = moving.some(({ isHomeless }) => isHomeless !== true)
-  const next = isWorking ? nextTurns(snapshot, record, isMoving) : undefined
-  if (next === record.turns) return record
-  const { turns: _, ...rest } = record
-  return { ...rest, ...(next !== undefined && { turns: next }) }
 }
 
 interface Seen {

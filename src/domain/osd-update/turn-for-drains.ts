@@ -3,7 +3,7 @@ import type { CephForUpdate, DrainTurns, OsdUpdateSnapshot, UpdateRecord } from 
 import { isHeldByOthers, isHeldForUpdate } from './update-claim.ts'
 
 /** For so long the storage is left free: `kubectl drain` tries again every 5 s. */
-export const turnSeconds = 60
+const turnSeconds = 60
 /** With less of a turn left, a node that is cordoned now waits for the next one. */
 const enoughSeconds = 30
 /** Data can be unclean for days without anybody's OSD being away; no turn waits for that. */
@@ -12,27 +12,38 @@ const patienceSeconds = 600
 type OpenTurn = NonNullable<DrainTurns['open']>
 
 /**
- * Whose turn it is, so that a drain without a place in the queue need not wait for the whole update. A cordon alone does not say
- * whether a drain comes after it, so it gets the storage once and for a short time.
+ * The record with whose turn it is, so that a drain without a place in the queue need not wait for the whole update. A cordon alone
+ * does not say whether a drain comes after it, so it gets the storage once and for a short time.
  *
  * Guarantees: a node has one turn until it is open again; only time in which nobody held the storage counts. Nodes that are cordoned
  * at about the same time share a turn. Between two turns everything that can start does, so nodes that are cordoned again and again
- * do not stop an update. A frozen update gives no turn. With nothing new the same turns come back.
- * Assumes: the record is written before the storage is given back, and before anything starts.
+ * do not stop an update. A frozen update gives no turn. With nothing new the same record comes back.
+ * Assumes: it is written before the storage is given back, and before anything starts.
  */
-export function nextTurns(
+export function withTurns(
   snapshot: OsdUpdateSnapshot,
   record: UpdateRecord,
-  isMoving: boolean,
-): DrainTurns | undefined {
-  const { turns } = record
-  if (record.frozen !== undefined) return turns
-  const nodes = sortNodes(snapshot, turns)
+  given: {
+    /** Something is left to start: who has nothing is in nobody's way. */
+    readonly isPending: boolean
+    readonly isWorking: boolean
+    /** OSDs are on their way that nothing but time keeps from coming back. */
+    readonly isMoving: boolean
+  },
+): UpdateRecord {
+  if (snapshot.recordProblem !== undefined || record.frozen !== undefined) return record
+  const { turns: before, ...rest } = record
+  const past = given.isWorking && before !== undefined ? tidy({ had: before.had }) : undefined
+  const turns = given.isPending ? nextTurns(snapshot, record, given.isMoving) : past
+  return isSameJson(turns, before) ? record : { ...rest, ...(turns !== undefined && { turns }) }
+}
+
+function nextTurns(snapshot: OsdUpdateSnapshot, record: UpdateRecord, isMoving: boolean): DrainTurns | undefined {
+  const nodes = sortNodes(snapshot, record.turns)
   const asked = askedTurn(snapshot, record, { nodes, isMoving })
   const open = asked && withTime(asked, snapshot, isMoving)
   const isEnded = open !== undefined && isOver(open, snapshot, { record, isMoving })
-  const next = tidy(isEnded ? { had: [...nodes.had, ...open.nodes] } : { had: nodes.had, ...(open && { open }) })
-  return isSameJson(next, turns) ? turns : next
+  return tidy(isEnded ? { had: [...nodes.had, ...open.nodes] } : { had: nodes.had, ...(open && { open }) })
 }
 
 interface SortedNodes {

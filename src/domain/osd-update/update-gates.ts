@@ -80,8 +80,8 @@ function turnGate({ nowMs }: OsdUpdateSnapshot, { turns }: UpdateRecord): Gate |
   const left = secondsOfTurn(turns.open, nowMs)
   const what =
     left === undefined
-      ? 'nothing starts until the storage is free for a drain of it'
-      : `the storage is left free for ${left} s more, so that a drain of it can begin`
+      ? 'nothing starts until the storage is free for a drain'
+      : `the storage is left free for ${left} s more, so that a drain can begin`
   return gate('DrainFirst', `${names} ${nodes.length === 1 ? 'was' : 'were'} cordoned: ${what}`, left ?? soonSeconds)
 }
 
