@@ -68,20 +68,58 @@ describe('an update and a drain never have the storage at the same time, and bot
   )
 
   it(
-    'kubectl drains a node in the middle of an update: its OSDs are left to the drain, which begins when all others are updated',
+    'kubectl drains a node in the middle of an update: it waits for what is on its way, and goes before the rest',
     async () => {
       const on = await open()
       await begin(on)
       const drain = on.drain('storage-2')
       await on.until('the drain is over', drain.isOver, 600)
       await drain.ended
-      const held = [`2: ${old}`, `3: ${old}`]
-      expect(on.versionsByOsd().filter((line) => line.endsWith(old))).toEqual(held)
-      await on.seconds(60)
-      expect(on.versionsByOsd().filter((line) => line.endsWith(old))).toEqual(held)
+      await on.seconds(120)
+      expect({ started: on.oracle.started.length, onTheWay: on.oracle.onTheWay() }).toEqual({
+        started: 3,
+        onTheWay: [],
+      })
       await on.cordon('storage-2', false)
       await end(on)
       expect(turns(on)).toEqual(['osd-update all', 'ceph-drain storage-2', 'osd-update all'])
+    },
+    patient,
+  )
+
+  it(
+    'kubectl drains two nodes in the middle of an update: they go one after the other, and both before the rest',
+    async () => {
+      const on = await open()
+      await begin(on)
+      const drains = [on.drain('storage-2'), on.drain('storage-4')]
+      await on.until('one drain is over', () => drains.some(({ isOver }) => isOver()), 300)
+      await on.seconds(120)
+      const [first, second] = drains[0]?.isOver() === true ? ['storage-2', 'storage-4'] : ['storage-4', 'storage-2']
+      await on.cordon(first, false)
+      await on.until('the other one is over', () => drains.every(({ isOver }) => isOver()), 300)
+      expect(on.oracle.started.length).toBe(3)
+      await on.cordon(second, false)
+      await end(on)
+      expect(turns(on)).toEqual(['osd-update all', `ceph-drain ${first}`, `ceph-drain ${second}`, 'osd-update all'])
+    },
+    patient,
+  )
+
+  it(
+    'a node is cordoned in the middle of an update and nobody drains it: the update waits for that once, and goes on without its OSDs',
+    async () => {
+      const on = await open()
+      await begin(on)
+      await on.cordon('storage-2')
+      const held = [`2: ${old}`, `3: ${old}`]
+      const left = () => on.versionsByOsd().filter((line) => line.endsWith(old))
+      await on.until('all others are updated', () => left().join() === held.join(), 600)
+      await on.until('the storage is given back', () => on.holders().length === 0, 180)
+      expect((await on.told()).filter((line) => line.endsWith('DrainFirst'))).toEqual(['Normal DrainFirst'])
+      await on.cordon('storage-2', false)
+      await end(on)
+      expect(turns(on)).toEqual(['osd-update all', 'osd-update all', 'osd-update all'])
     },
     patient,
   )

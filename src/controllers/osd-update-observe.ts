@@ -4,6 +4,7 @@ import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
+import { cordonedNodes } from '../domain/osd-update/cordoned-nodes.ts'
 import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/osd-update/restart-request.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
@@ -106,6 +107,7 @@ export class OsdUpdateObserver {
     const deployments = views.osdDeployments.byIndex('namespace', namespace)
     const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
     const besideRook = mode === 'beside-rook'
+    const isCordoned = (node: string) => views.nodes.get({ name: node })?.isCordoned === true
     const parsed = parseUpdateObjects({
       deployments,
       pods,
@@ -113,7 +115,7 @@ export class OsdUpdateObserver {
       isBesideRook: besideRook,
       restartAskedMs: restart.dueMs,
       deviceClassOfNode: (node) => views.nodes.get({ name: node })?.deviceClass,
-      isNodeCordoned: (node) => views.nodes.get({ name: node })?.isCordoned === true,
+      isNodeCordoned: isCordoned,
     })
     const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)
@@ -138,6 +140,7 @@ export class OsdUpdateObserver {
         nowMs,
         cluster: updated,
         osds,
+        cordonedNodes: cordonedNodes({ pods, record: stored.record, isCordoned }),
         record: stored.record,
         ...(stored.problem !== undefined && { recordProblem: stored.problem }),
       },

@@ -30,7 +30,14 @@ export interface UpdateReport {
 
 const calm: readonly string[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted'] satisfies readonly Reason[]
 const over: readonly string[] = [...calm, 'OsdUpdateFailed' satisfies Reason]
-const fine: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted', 'OsdsUpdating', 'OsdUpdateSoaks']
+const fine: readonly Reason[] = [
+  'OsdsUpToDate',
+  'OsdUpdateOff',
+  'ClusterDeleted',
+  'OsdsUpdating',
+  'OsdUpdateSoaks',
+  'DrainFirst',
+]
 const disagreeing: Readonly<Partial<Record<Reason, DisagreeingSource>>> = {
   CephDisagrees: 'ceph',
   ChecksDisagree: 'second-check',

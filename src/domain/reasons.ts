@@ -32,6 +32,8 @@ export const reasons = {
   DomainReleased: 'One failure domain may go down, and every other one is held.',
   DrainCompleted: 'The node is cordoned and every pod that a drain removes has gone.',
   DrainEnded: 'Nobody has asked for the eviction of pods of the cordoned node for a while.',
+  DrainFirst:
+    'A node with OSDs was cordoned: the update leaves the storage free for a while, so that a drain can begin.',
   DrainPolicyUnknown: 'The drain policy is none that is known: nothing begins to move, and nothing is let go.',
   EarlierRequest: 'A request that came earlier waits for the same.',
   EpochVoid: 'Whoever asks acts for a request that somebody else has taken over, or that holds nothing.',

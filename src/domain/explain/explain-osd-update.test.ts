@@ -120,6 +120,11 @@ const stories: Record<string, { readonly id: number; readonly facts?: Partial<Se
     facts: { report: { ...report, reason: 'OsdUpdateSoaks', explanation: 'the last round is watched' } },
     told: { state: 'waits', explanation: 'the last round is watched', reason: 'OsdUpdateSoaks' },
   },
+  'so does the turn of a cordoned node': {
+    id: 2,
+    facts: { report: { ...report, reason: 'DrainFirst', explanation: 'node-b was cordoned' } },
+    told: { state: 'waits', explanation: 'node-b was cordoned', reason: 'DrainFirst' },
+  },
   'one that did not come back says what to do': {
     id: 2,
     facts: { report: { ...report, reason: 'OsdUpdateFailed', failed: [late] } },

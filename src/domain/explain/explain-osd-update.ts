@@ -103,7 +103,7 @@ function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): Told {
 /** Of reasons that hold no OSD back. */
 const goingOn: readonly string[] = ['OsdsUpdating', 'OsdUpdateBlocked', 'OsdsUpToDate'] satisfies readonly Reason[]
 /** They end without anybody's doing. */
-const passing: readonly string[] = ['OsdUpdateSoaks'] satisfies readonly Reason[]
+const passing: readonly string[] = ['OsdUpdateSoaks', 'DrainFirst'] satisfies readonly Reason[]
 
 function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): Told {
   if (mode === 'off')

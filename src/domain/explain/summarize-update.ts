@@ -105,7 +105,7 @@ export function isUpdateNews(summary: UpdateSummary, nowMs: number): boolean {
   return updated > 0 && endedMs !== undefined && nowMs - endedMs < newsMs
 }
 
-const movingReasons: readonly Reason[] = ['OsdsUpdating', 'OsdUpdateSoaks']
+const movingReasons: readonly Reason[] = ['OsdsUpdating', 'OsdUpdateSoaks', 'DrainFirst']
 const goingOn: readonly (string | undefined)[] = [...calm, ...movingReasons]
 
 /** Whether something has to be done or ended before every OSD is updated. */

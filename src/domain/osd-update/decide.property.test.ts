@@ -17,12 +17,13 @@ import { defaultUpdateSettings, type UpdateSettings } from './update-settings.ts
 
 const runs = 120
 const hostileSteps = 60
-const calmSteps = 400
+const calmSteps = 1_200
 
 interface Run {
   readonly broken: string[]
   readonly starts: number
   readonly freezes: number
+  readonly turns: number
   readonly left: readonly number[]
   readonly last: OsdUpdateDecision
 }
@@ -72,8 +73,19 @@ function liveThrough(seed: number): Run {
   let ours: LedgerEntry | undefined
   let other: LedgerEntry | undefined
   let ticket: Ticket | undefined
+  const cordoned = new Set<string>()
   let starts = 0
   let freezes = 0
+  let turns = 0
+
+  /** Somebody cordons nodes, and opens some of them again. */
+  const turnNodes = (share: number) => {
+    for (const name of ['host-0', 'host-1', 'host-2']) {
+      if (next() >= share) continue
+      if (cordoned.has(name)) cordoned.delete(name)
+      else cordoned.add(name)
+    }
+  }
 
   const step = (isHostile: boolean): OsdUpdateDecision => {
     const arbiter: StorageArbiter = {
@@ -97,6 +109,7 @@ function liveThrough(seed: number): Run {
       osds: world.updatable(),
       ceph: undefined,
       arbiter: isHostile && next() < 0.05 ? unknown('the API server does not answer') : known(arbiter),
+      cordonedNodes: [...cordoned].sort().map((name) => ({ name, runsOsds: next() < 0.95 })),
       record,
     }
     const isSilent = isHostile && next() < 0.1
@@ -113,6 +126,7 @@ function liveThrough(seed: number): Run {
       ours = { ...claim, requestId, holder, epoch: 1, state: 'Acting', since: '', renewSequence: 0 }
     } else if (decision.claim?.wants === 'hold') broken.push('the claim of somebody else was passed over')
     if (decision.claim?.wants === 'release') ours = undefined
+    if (decision.record.turns?.open !== undefined && record.turns?.open === undefined) turns += 1
     record = written.record
     if (decision.start.length > 0 && ours === undefined) broken.push('OSDs start without a claim')
     if (isHostile && next() < 0.15) return decision
@@ -131,6 +145,9 @@ function liveThrough(seed: number): Run {
     const start = new Set(decision.start)
     if (start.size > 0 && (decision.record.frozen !== undefined || other !== undefined || ceph?.known === false)) {
       broken.push(`${[...start].join()} start although the update is held`)
+    }
+    if (start.size > 0 && decision.record.turns?.open !== undefined && !settings.requiresHealthyPgs) {
+      broken.push(`${[...start].join()} start although it is the turn of a drain`)
     }
     for (const id of start) {
       const osd = osds.find((one) => one.id === id)
@@ -153,6 +170,7 @@ function liveThrough(seed: number): Run {
 
   for (let at = 0; at < hostileSteps; at += 1) {
     step(true)
+    turnNodes(0.03)
     world.advance(1_000 + below(30_000))
     if (next() < 0.04) world.crash(below(map.osds.length), next() < 0.1)
     if (next() < 0.04) {
@@ -182,15 +200,17 @@ function liveThrough(seed: number): Run {
     generation += 1
     world.wantedVersion += 1
   }
+  const restless = below(2) === 0 ? 0 : 0.3
   let last = step(false)
   for (let at = 0; at < calmSteps && (last.recheckAfterSeconds !== undefined || last.start.length > 0); at += 1) {
     world.advance(10_000)
+    turnNodes(restless)
     last = step(false)
     if (last.record.frozen !== undefined) world.repair(last.record.frozen.osd)
     if (last.reason === 'OsdUpdateBlocked' && at > 60) break
   }
   const left = world.updatable().filter((osd) => osd.needsUpdate && osd.leftAlone === undefined)
-  return { broken, starts, freezes, left: left.map(({ id }) => id), last }
+  return { broken, starts, freezes, turns, left: left.map(({ id }) => id), last }
 }
 
 describe('an update in a world that is against it', () => {
@@ -203,14 +223,16 @@ describe('an update in a world that is against it', () => {
     )
   })
 
-  it('updates everything in the end that can be updated, and names what stands in the way of the rest', () => {
+  it('updates everything in the end that can be updated, though nodes are cordoned again and again, and names what stands in the way of the rest', () => {
     let starts = 0
     let freezes = 0
+    let turns = 0
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000_000 }), (seed) => {
         const run = liveThrough(seed)
         starts += run.starts
         freezes += run.freezes
+        turns += run.turns
         const named = new Set([...run.last.blocked, ...run.last.record.failed].map(({ osd }) => osd))
         // Asked for by a setting, and a dead disk keeps it from ever being so.
         const isGated = run.last.reason === 'PgsNotClean'
@@ -219,6 +241,6 @@ describe('an update in a world that is against it', () => {
       }),
       { numRuns: runs },
     )
-    expect([starts > runs * 10, freezes > 3]).toEqual([true, true])
+    expect([starts > runs * 10, freezes > 3, turns > runs]).toEqual([true, true, true])
   })
 })

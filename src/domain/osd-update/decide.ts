@@ -5,6 +5,7 @@ import { osdsInParallel } from './parallel-limit.ts'
 import { recheckRound } from './recheck-round.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
+import { withTurns } from './turn-for-drains.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
 import { progressOf } from './update-progress.ts'
@@ -28,7 +29,7 @@ export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
  *
  * Guarantees: only OSDs that need an update start; with all that is on its way they leave every placement group its floor, by two
  * reckonings; never more than the settings allow are on their way; nothing starts while the update is frozen, or while somebody
- * else holds the storage or waits for it. With the same record and world the answer is the same, so whoever crashed goes on.
+ * else holds the storage or waits for it, or has it left free for a drain. With the same record and world the answer is the same, so whoever crashed goes on.
  * Assumes: the claim is held and the record is written before any Deployment is.
  * Fails closed: without Ceph, ledger or a readable record nothing starts.
  */
@@ -38,13 +39,16 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const first = sortOsds(snapshot, before)
   const judged = snapshot.recordProblem === undefined ? judgeReturns(snapshot, before, first) : snapshot.record
   const sorted = judged === before ? first : sortOsds(snapshot, judged)
-  const gate = firstGate(snapshot, judged)
   const failed = new Set(judged.failed.map(({ osd }) => osd))
-  const running = sorted.away.filter(({ id }) => !failed.has(id)).map(({ id }) => id)
-  const chosen =
-    seen && hasPending(sorted) ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const moving = sorted.away.filter(({ id }) => !failed.has(id))
+  const running = moving.map(({ id }) => id)
+  const isPending = hasPending(sorted)
   const isWorking = hasWork(sorted, judged, snapshot.osds)
-  const record = isWorking ? withStarts(judged, chosen.start, snapshot, seen) : judged
+  const isMoving = moving.some(({ isHomeless }) => isHomeless !== true)
+  const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
+  const gate = firstGate(snapshot, noted)
+  const chosen = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const record = isWorking ? withStarts(noted, chosen.start, snapshot, seen) : noted
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
   return {

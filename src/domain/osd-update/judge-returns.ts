@@ -5,12 +5,13 @@ import { freshRecord } from './update-record.ts'
 /** What is remembered, for the generation at hand: another one begins anew, but what is on its way stays so. */
 export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 'cluster' | 'record'>): UpdateRecord {
   if (record.generation === cluster.generation) return record
-  const { lastEndedMs, settledMs, wereDown } = record
+  const { lastEndedMs, settledMs, wereDown, turns } = record
   return {
     ...freshRecord(cluster.generation),
     lastEndedMs,
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
+    ...(turns !== undefined && { turns }),
   }
 }
 

@@ -16,6 +16,8 @@ export interface OsdUpdateSnapshot {
   readonly arbiter?: Observed<StorageArbiter>
   /** Which batch Ceph itself names, after a decision asked for that. */
   readonly proposal?: Observed<BatchProposal>
+  /** Those that carry OSDs of the cluster, and those that the record names. Absent: none. */
+  readonly cordonedNodes?: readonly CordonedNode[]
   readonly record: UpdateRecord
   /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
   readonly recordProblem?: string
@@ -57,6 +59,12 @@ export interface UpdatableOsd {
   readonly hasStalled: boolean
 }
 
+export interface CordonedNode {
+  readonly name: string
+  /** A drain of it would have to stop OSDs of the cluster. */
+  readonly runsOsds: boolean
+}
+
 export interface CephForUpdate {
   readonly map: CephMap
   /** HEALTH_OK or HEALTH_WARN. */
@@ -82,6 +90,20 @@ export interface UpdateRecord {
   readonly settledMs?: number
   /** Of those on their way: which were down before they were touched, so that their staying away says nothing about the change. */
   readonly wereDown?: readonly number[]
+  /** Cordoned nodes, and the turn that they get before the rest of the update. */
+  readonly turns?: DrainTurns
   /** How many were updated under this generation. */
   readonly done: number
+}
+
+export interface DrainTurns {
+  /** Nodes whose turn is over, until they are open again. */
+  readonly had: readonly string[]
+  /** The turn at hand: nothing starts during it. */
+  readonly open?: {
+    readonly nodes: readonly string[]
+    readonly askedMs: number
+    /** Since when nobody has held the storage. */
+    readonly freeSinceMs?: number
+  }
 }

@@ -19,19 +19,30 @@ export function isHeldForUpdate({ cluster, arbiter }: Seen): boolean {
   return arbiter?.known === true && arbiter.value.others.some(({ requestId }) => requestId === updateRequestId(cluster))
 }
 
+/** Whether somebody holds a part of the storage for something else, ceph-drain among them. */
+export function isHeldByOthers(seen: Seen): boolean {
+  return otherHolder(seen) !== undefined
+}
+
+function otherHolder({ cluster, arbiter }: Seen): LedgerEntry | undefined {
+  if (arbiter?.known !== true) return undefined
+  const requestId = updateRequestId(cluster)
+  return [...arbiter.value.own, ...arbiter.value.others].find((entry) => entry.requestId !== requestId)
+}
+
 /**
  * Who keeps new OSDs from starting: whoever holds a part of the storage, or waits for one. An update can take hours, so a drain that
  * waits gets its turn as soon as what runs is back.
  */
-export function whoComesFirst({ cluster, arbiter }: Seen): string | undefined {
+export function whoComesFirst(seen: Seen): string | undefined {
+  const { cluster, arbiter } = seen
   if (arbiter?.known !== true) return undefined
-  const { key, own, others, tickets } = arbiter.value
-  const requestId = updateRequestId(cluster)
-  const holder = [...own, ...others].find((entry) => entry.requestId !== requestId)
+  const { key, tickets } = arbiter.value
+  const holder = otherHolder(seen)
   if (holder !== undefined) {
     return `${nameOf(holder)} holds ${holder.scope === '' ? 'all' : holder.scope} of ${key}${sinceOf(holder)}`
   }
-  const waiting = tickets.find((ticket) => ticket.requestId !== requestId)
+  const waiting = tickets.find((ticket) => ticket.requestId !== updateRequestId(cluster))
   return waiting && `${nameOf(waiting)} has waited for ${key}${sinceOf(waiting)}`
 }
 

@@ -1,5 +1,6 @@
 import type { Reason } from '../reasons.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
+import { secondsOfTurn } from './turn-for-drains.ts'
 import { whoComesFirst } from './update-claim.ts'
 import { updateRecordName } from './update-record.ts'
 
@@ -14,6 +15,9 @@ export interface Gate {
 }
 
 const lookAgainSeconds = 15
+/** The ledger does not tell whoever gave back that it is free. */
+const soonSeconds = 2
+const mostNamed = 5
 const never = Number.POSITIVE_INFINITY
 
 /** What stands in the way of any start; the first that does, by how little can be done about it. */
@@ -42,7 +46,7 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
   if (arbiter?.known === false) return gate('LedgerUnknown', `who holds the storage is not known: ${arbiter.why}`)
   const first = whoComesFirst(snapshot)
   if (first !== undefined) return gate('StorageKeyHeld', `${first} and comes first`)
-  return healthGate(cluster, ceph.value) ?? soakGate(snapshot, record)
+  return healthGate(cluster, ceph.value) ?? turnGate(snapshot, record) ?? soakGate(snapshot, record)
 }
 
 function healthGate(
@@ -64,6 +68,21 @@ function healthGate(
     ...gate('PgsNotClean', `spec.upgradeOSDRequiresHealthyPGs wants all placement groups clean, and ${why}`),
     sparesDown: true,
   }
+}
+
+function turnGate({ nowMs }: OsdUpdateSnapshot, { turns }: UpdateRecord): Gate | undefined {
+  if (turns?.open === undefined) return undefined
+  const { nodes } = turns.open
+  const names =
+    nodes.length > mostNamed
+      ? `${nodes.slice(0, mostNamed).join(', ')} and ${nodes.length - mostNamed} more`
+      : nodes.join(', ')
+  const left = secondsOfTurn(turns.open, nowMs)
+  const what =
+    left === undefined
+      ? 'nothing starts until the storage is free for a drain'
+      : `the storage is left free for ${left} s more, so that a drain can begin`
+  return gate('DrainFirst', `${names} ${nodes.length === 1 ? 'was' : 'were'} cordoned: ${what}`, left ?? soonSeconds)
 }
 
 function soakGate({ nowMs, cluster }: OsdUpdateSnapshot, { lastEndedMs, startedMs }: UpdateRecord): Gate | undefined {

@@ -11,14 +11,23 @@ const full: UpdateRecord = {
   lastEndedMs: 20,
   settledMs: 15,
   wereDown: [1, 7],
+  turns: { had: ['node-a'], open: { nodes: ['node-b', 'node-c'], askedMs: 12, freeSinceMs: 14 } },
   done: 12,
 }
 const text = (fields: object) => ({ record: JSON.stringify({ ...full, ...fields }) })
 
 describe('the record of an update in its ConfigMap', () => {
   it('comes back as it was written, whole or fresh', () => {
-    const read = [full, freshRecord(5)].map((record) => parseUpdateRecord(formatUpdateRecord(record), 9))
-    expect(read).toEqual([{ record: full }, { record: freshRecord(5) }])
+    const asked: UpdateRecord = { ...full, turns: { had: [], open: { nodes: ['node-b'], askedMs: 12 } } }
+    const over: UpdateRecord = { ...full, turns: { had: ['node-b'] } }
+    const records = [full, asked, over, freshRecord(5)]
+    const read = records.map((record) => parseUpdateRecord(formatUpdateRecord(record), 9))
+    expect(read).toEqual(records.map((record) => ({ record })))
+  })
+
+  it('of a version that gave no turns is read as ever', () => {
+    const { turns: _, ...older } = full
+    expect(parseUpdateRecord({ record: JSON.stringify(older) }, 3)).toEqual({ record: older })
   })
 
   it('is fresh for the generation at hand where there is no ConfigMap yet', () => {
@@ -40,6 +49,16 @@ describe('the record of an update in its ConfigMap', () => {
     'a freeze that is a word': { data: text({ frozen: 'yes' }), problem: 'its field frozen makes no sense' },
     'no freeze but null': { data: text({ frozen: null }), problem: 'its field frozen makes no sense' },
     'half an OSD': { data: text({ wereDown: [1.5] }), problem: 'its field wereDown makes no sense' },
+    'turns that are a list': { data: text({ turns: [] }), problem: 'its field turns makes no sense' },
+    'a turn without its nodes': {
+      data: text({ turns: { had: [], open: { askedMs: 1 } } }),
+      problem: 'its field turns makes no sense',
+    },
+    'a turn since a word': {
+      data: text({ turns: { had: [], open: { nodes: ['node-b'], askedMs: 1, freeSinceMs: 'now' } } }),
+      problem: 'its field turns makes no sense',
+    },
+    'a node without a name': { data: text({ turns: { had: [''] } }), problem: 'its field turns makes no sense' },
     'a negative count': { data: text({ done: -1 }), problem: 'its field done makes no sense' },
     'no generation': { data: text({ generation: undefined }), problem: 'its field generation makes no sense' },
   }

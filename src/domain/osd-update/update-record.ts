@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts'
-import type { UpdateRecord } from './snapshot.ts'
+import type { DrainTurns, UpdateRecord } from './snapshot.ts'
 
 /** Of the ConfigMap in which a cluster remembers its update. */
 export function updateRecordName({ name }: { readonly name: string }): string {
@@ -20,7 +20,7 @@ export function withFailure(record: UpdateRecord, failure: UpdateRecord['failed'
 
 /** As data of a ConfigMap. The same record gives the same text. */
 export function formatUpdateRecord(record: UpdateRecord): Record<string, string> {
-  const { generation, startedMs, failed, frozen, lastEndedMs, settledMs, wereDown = [], done } = record
+  const { generation, startedMs, failed, frozen, lastEndedMs, settledMs, wereDown = [], turns, done } = record
   const noted = (note: Failure) => ({ osd: note.osd, why: note.why, atMs: note.atMs })
   const fields = {
     generation,
@@ -30,6 +30,7 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     lastEndedMs,
     settledMs,
     wereDown: wereDown.length === 0 ? undefined : wereDown,
+    turns: turns && turnsOf(turns),
     done,
   }
   return { [dataKey]: JSON.stringify(fields) }
@@ -72,6 +73,7 @@ const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   lastEndedMs: isAbsentOr(isCount),
   settledMs: isAbsentOr(isCount),
   wereDown: isAbsentOr(isListOf(isCount)),
+  turns: isAbsentOr(areTurns),
   done: isCount,
 }
 
@@ -88,12 +90,31 @@ function recordOf(fields: JsonObject): UpdateRecord {
     lastEndedMs: count('lastEndedMs'),
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
+    ...(fields['turns'] !== undefined && { turns: turnsOf(fields['turns'] as unknown as DrainTurns) }),
     done: fields['done'] as number,
   }
 }
 
 function failureOf({ osd, why, atMs }: Failure): Failure {
   return { osd, why, atMs }
+}
+
+function turnsOf({ had, open }: DrainTurns): DrainTurns {
+  if (open === undefined) return { had }
+  const { nodes, askedMs, freeSinceMs } = open
+  return { had, open: { nodes, askedMs, ...(freeSinceMs !== undefined && { freeSinceMs }) } }
+}
+
+function areTurns(value: Json | undefined): boolean {
+  if (!isJsonObject(value) || !isListOf(isName)(value['had'])) return false
+  const open = value['open']
+  if (open === undefined) return true
+  if (!isJsonObject(open) || !isListOf(isName)(open['nodes'])) return false
+  return isCount(open['askedMs']) && isAbsentOr(isCount)(open['freeSinceMs'])
+}
+
+function isName(value: Json | undefined): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
 function isCount(value: Json | undefined): boolean {

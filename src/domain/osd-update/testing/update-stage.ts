@@ -20,6 +20,7 @@ export interface UpdateStage {
   readonly ceph?: Partial<CephForUpdate> | OsdUpdateSnapshot['ceph']
   readonly record?: Partial<UpdateRecord>
   readonly arbiter?: OsdUpdateSnapshot['arbiter']
+  readonly cordonedNodes?: OsdUpdateSnapshot['cordonedNodes']
   readonly recordProblem?: string
 }
 
@@ -61,6 +62,7 @@ export function updateSnapshot(given: UpdateStage = {}): OsdUpdateSnapshot {
     ceph: 'known' in ceph ? ceph : known({ map, isHealthy: true, isClean: known(true), peered, ...ceph }),
     record: { ...freshRecord(1), ...given.record },
     ...(given.arbiter !== undefined && { arbiter: given.arbiter }),
+    ...(given.cordonedNodes !== undefined && { cordonedNodes: given.cordonedNodes }),
     ...(given.recordProblem !== undefined && { recordProblem: given.recordProblem }),
   }
 }
