@@ -31,7 +31,7 @@ it('two nodes in two zones of one Ceph go one after the other, and the first hol
   await seconds(30)
   await note('drained')
   world.kubelet.reboot('node-x', 60)
-  await seconds(70)
+  await seconds(64)
   await note('back')
   for (let waited = 0; waited < 300 && !(await statusOf(api, 'reboot-x')).startsWith('Completed'); waited += 1) {
     await seconds(1)
