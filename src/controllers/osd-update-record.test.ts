@@ -35,6 +35,10 @@ it('what was planned last stays while OSDs are on their way and nothing is plann
   expect(await written(planned, unplanned)).toEqual(['[[0,1],[2,3],[4,5]]', undefined])
 })
 
+it('what was planned last stays while nothing can go: the page would lose its picture between two rounds', async () => {
+  expect(await written(planned, { ...planned, plan: [] })).toEqual(['[[0,1],[2,3],[4,5]]', undefined])
+})
+
 it('another generation of the cluster makes the old plan worthless, so it goes', async () => {
   expect(await written(planned, ofNextGeneration)).toEqual([undefined, undefined])
 })

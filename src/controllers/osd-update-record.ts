@@ -118,14 +118,17 @@ export async function writeUpdate(
   return storedOf(await api.update(configMaps, changed, { signal }), record.generation)
 }
 
-/** What was planned last stays until it is planned anew, or until another generation makes it worthless. */
+/**
+ * What was planned last stays until it is planned anew, or until another generation makes it worthless. That nothing can go at this
+ * moment is no plan.
+ */
 function planOf(
   { configMap, record: before }: StoredUpdate,
   { generation }: UpdateRecord,
   { plan }: UpdateChange['decision'],
 ): Readonly<Record<string, string>> {
   const kept = before.generation === generation ? configMap?.data?.[planKey] : undefined
-  const text = plan === undefined ? kept : JSON.stringify(plan)
+  const text = plan === undefined || plan.length === 0 ? kept : JSON.stringify(plan)
   return text === undefined || text.length > mostPlanBytes ? {} : { [planKey]: text }
 }
 

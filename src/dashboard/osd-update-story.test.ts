@@ -86,7 +86,7 @@ describe('what the page says above all', () => {
     },
     'what it waits for': {
       given: { reason: 'StorageKeyHeld' },
-      then: [{ isAlarming: false, says: 'The OSD update of rook-ceph waits: StorageKeyHeld.' }],
+      then: [{ isAlarming: false, says: 'The OSD update of rook-ceph waits: somebody else has the storage.' }],
     },
     'who froze it': {
       given: { reason: 'OsdUpdateFrozen', frozenBy: 4, failed: 1 },

@@ -105,9 +105,28 @@ export function updateSentences(
       if (failed > 0) {
         return { isAlarming, says: `${failed} ${failed === 1 ? 'OSD' : 'OSDs'} of ${cluster} could not be updated.` }
       }
-      if (warning !== undefined) return { isAlarming, says: `The OSD update of ${cluster} waits: ${warning.reason}.` }
+      if (warning !== undefined) return { isAlarming, says: `The OSD update of ${cluster} ${inWords(warning.reason)}.` }
       return { isAlarming, says: `OSDs of ${cluster} are being updated, ${done} of ${total} done.` }
     })
+}
+
+const words: Readonly<Partial<Record<Reason, string>>> = {
+  CephDisagrees: 'waits: Ceph does not agree to it',
+  CephUnhealthy: 'waits: Ceph is not healthy',
+  ChecksDisagree: 'stands: its own two checks disagree',
+  ClusterDeleted: 'is over: the CephCluster is being deleted',
+  DrainFirst: 'lets a drain go first',
+  OsdUpdateBlocked: 'waits until another OSD can stop',
+  OsdUpdateOff: 'is switched off',
+  OsdUpdateSoaks: 'watches those that are done for a while',
+  PgsNotClean: 'waits until all data is clean',
+  SafetyUnknown: 'waits: what is safe is not known now',
+  StorageKeyHeld: 'waits: somebody else has the storage',
+  UpdateRecordUnreadable: 'stands: its record cannot be read',
+}
+
+function inWords(reason: string): string {
+  return words[reason as Reason] ?? `waits: ${reason}`
 }
 
 function boardsOf(pieces: readonly UpdatePiece[]): UpdateBoard[] {
