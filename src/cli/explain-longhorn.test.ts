@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import type { Lease } from '../api/core.ts'
-import { leases, namespaces, podDisruptionBudgets } from '../api/resources.ts'
+import { podDisruptionBudgets } from '../api/resources.ts'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../controllers/testing/longhorn-operator.ts'
-import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { seededRandom } from '../runtime/random.ts'
 import type { LonghornDescription } from '../world/longhorn/longhorn-description.ts'
@@ -13,6 +11,7 @@ import { createExplainCommand } from './explain.ts'
 import type { Explained } from './explain-observe.ts'
 import { createStatusCommand } from './status.ts'
 import { inProcess, runCommand } from './testing/run-command.ts'
+import { writeOperatorLease } from './testing/write-operator-lease.ts'
 
 const mib = 2 ** 20
 
@@ -36,15 +35,7 @@ afterEach(() => stage.close())
 
 async function open(policy: string) {
   stage = await openOperatedLonghorn({ ...described, settings: { 'node-drain-policy': policy } }, { nodeCount: 4 })
-  const namespace = 'cofferdam-system'
-  await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  const lease: Lease = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace, name: 'cofferdam-operator' },
-    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 3600, renewTime: rfc3339(stage.clock.now()) },
-  }
-  await stage.api.create(leases, lease)
+  await writeOperatorLease(stage)
 }
 
 async function explain(argv: readonly string[], api: KubeApi = stage.api) {

@@ -1,10 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import type { Lease } from '../api/core.ts'
-import { configMaps, leases, namespaces, pods } from '../api/resources.ts'
+import { configMaps, pods } from '../api/resources.ts'
 import { createDisruption, installDefinitions } from '../controllers/testing/ledger-stage.ts'
 import { newImage, type OsdUpdateStage, openOsdUpdateStage } from '../controllers/testing/osd-update-stage.ts'
-import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { changedApi } from '../world/testing/story.ts'
 import { createExplainCommand } from './explain.ts'
@@ -12,6 +10,7 @@ import type { Explained } from './explain-observe.ts'
 import { createStatusCommand } from './status.ts'
 import type { Status } from './status-observe.ts'
 import { inProcess, runCommand } from './testing/run-command.ts'
+import { writeOperatorLease } from './testing/write-operator-lease.ts'
 
 let stage: OsdUpdateStage
 afterEach(() => stage.close())
@@ -21,15 +20,7 @@ async function open(): Promise<void> {
   await installDefinitions(stage.api)
   stage.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
   await stage.seconds(120)
-  const namespace = 'cofferdam-system'
-  await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
-  const lease: Lease = {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: { namespace, name: 'cofferdam-operator' },
-    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 3600, renewTime: rfc3339(stage.clock.now()) },
-  }
-  await stage.api.create(leases, lease)
+  await writeOperatorLease(stage)
 }
 
 async function begun(): Promise<void> {

@@ -2,21 +2,16 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Deployment } from '../api/apps.ts'
 import { nodes } from '../api/resources.ts'
 import { osdImage } from '../domain/osd-update/osd-deployment.ts'
+import { zonedCluster } from './testing/ceph-stage.ts'
 import { newImage, type OsdUpdateStage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
 
 /** Few placement groups over many OSDs: most of them have nothing to do with each other. */
-const sparse = `
-name: stage
-pace: { readyAfterSeconds: 10, terminationSeconds: 2 }
-zones: [{ name: x }, { name: y }, { name: z }]
-nodes:
-  - { name: 'node-{zone}-{n}', count: 2, roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
-ceph:
-  osds: { perNode: 2 }
-  mons: 3
-  mgrs: 2
-  pools: [{ name: data, failureDomain: zone, pgs: 8 }]
-`
+const sparse = zonedCluster({
+  nodesPerZone: 2,
+  osdsPerNode: 2,
+  pgs: 8,
+  pace: { readyAfterSeconds: 10, terminationSeconds: 2 },
+})
 
 let stage: OsdUpdateStage
 afterEach(() => stage.close())

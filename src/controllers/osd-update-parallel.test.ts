@@ -1,19 +1,15 @@
 import { expect, it } from 'vitest'
+import { zonedCluster } from './testing/ceph-stage.ts'
 import { newImage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
 
 /** Four zones with two nodes of two OSDs, so that OSDs of one zone, and of zones that share nothing, may go together. */
-const wide = `
-name: stage
-pace: { readyAfterSeconds: 10, terminationSeconds: 2 }
-zones: [{ name: w }, { name: x }, { name: y }, { name: z }]
-nodes:
-  - { name: 'node-{zone}-{n}', count: 2, roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
-ceph:
-  osds: { perNode: 2 }
-  mons: 3
-  mgrs: 2
-  pools: [{ name: data, failureDomain: zone, pgs: 32 }]
-`
+const wide = zonedCluster({
+  zones: ['w', 'x', 'y', 'z'],
+  nodesPerZone: 2,
+  osdsPerNode: 2,
+  pgs: 32,
+  pace: { readyAfterSeconds: 10, terminationSeconds: 2 },
+})
 
 it.each([1, 2, 3])(
   'with all the room there is, many OSDs go at once and every placement group keeps its floor (cluster %i)',

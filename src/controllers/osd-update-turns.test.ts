@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { cephImage } from '../cli/demo/build-ceph-resources.ts'
 import { osdImage } from '../domain/osd-update/osd-deployment.ts'
+import { zonedCluster } from './testing/ceph-stage.ts'
 import { installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
 import { newImage, type OsdUpdateStage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
 
@@ -11,18 +12,7 @@ afterEach(() => stage.close())
 const controllers = ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] as const
 
 /** Zones x, y and z with four OSDs each, of which one at a time is updated. */
-const cluster = `
-name: stage
-pace: { readyAfterSeconds: 1, terminationSeconds: 1 }
-zones: [{ name: x }, { name: y }, { name: z }]
-nodes:
-  - { name: 'node-{zone}', roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
-ceph:
-  osds: { perNode: 4 }
-  mons: 3
-  mgrs: 2
-  pools: [{ name: data, failureDomain: zone, pgs: 16 }]
-`
+const cluster = zonedCluster({ osdsPerNode: 4 })
 
 async function open() {
   stage = await openOsdUpdateStage(cluster)

@@ -4,23 +4,12 @@ import { nodeDisruptions } from '../api/node-disruption.ts'
 import { deployments } from '../api/resources.ts'
 import type { ControllerName } from '../wiring/controller-names.ts'
 import { drainNode } from '../world/testing/drain.ts'
-import { type CephStage, namespace, openCephStage } from './testing/ceph-stage.ts'
+import { type CephStage, namespace, openCephStage, zonedCluster } from './testing/ceph-stage.ts'
 import { dyingAfter } from './testing/dying-after.ts'
 import { createDisruption, installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
 
 /** Zones x, y and z with two nodes each, node-x-1 to node-z-2, and two OSDs on each of them. */
-const pairs = `
-name: stage
-pace: { readyAfterSeconds: 1, terminationSeconds: 1 }
-zones: [{ name: x }, { name: y }, { name: z }]
-nodes:
-  - { name: 'node-{zone}-{n}', count: 2, roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
-ceph:
-  osds: { perNode: 2 }
-  mons: 3
-  mgrs: 2
-  pools: [{ name: data, failureDomain: zone, pgs: 16 }]
-`
+const pairs = zonedCluster({ nodesPerZone: 2, osdsPerNode: 2 })
 
 const calm = ['rook-ceph-osd: 1 of all']
 const key = 'storage/rook-ceph/rook-ceph'

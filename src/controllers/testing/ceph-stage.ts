@@ -20,19 +20,34 @@ import { openStory, type Story } from '../../world/testing/story.ts'
 
 export const namespace = 'rook-ceph'
 
-/** Zones x, y and z with one node each, node-x to node-z, and two OSDs on each of them. */
-export const smallCluster = `
+/** Zones x, y and z with nodes of one kind, and one pool over all of them, as a cluster file. */
+export function zonedCluster(given: {
+  readonly zones?: readonly string[]
+  /** One is `node-x`; of several each has its number: `node-x-1`. */
+  readonly nodesPerZone?: number
+  readonly osdsPerNode: number
+  readonly pgs?: number
+  readonly pace?: { readonly readyAfterSeconds: number; readonly terminationSeconds: number }
+}): string {
+  const { zones = ['x', 'y', 'z'], nodesPerZone = 1, osdsPerNode, pgs = 16 } = given
+  const { readyAfterSeconds, terminationSeconds } = given.pace ?? { readyAfterSeconds: 1, terminationSeconds: 1 }
+  const name = nodesPerZone === 1 ? "name: 'node-{zone}'" : `name: 'node-{zone}-{n}', count: ${nodesPerZone}`
+  return `
 name: stage
-pace: { readyAfterSeconds: 1, terminationSeconds: 1 }
-zones: [{ name: x }, { name: y }, { name: z }]
+pace: { readyAfterSeconds: ${readyAfterSeconds}, terminationSeconds: ${terminationSeconds} }
+zones: [${zones.map((zone) => `{ name: ${zone} }`).join(', ')}]
 nodes:
-  - { name: 'node-{zone}', roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
+  - { ${name}, roles: [worker], capacity: { cpu: 16, memory: 64Gi } }
 ceph:
-  osds: { perNode: 2 }
+  osds: { perNode: ${osdsPerNode} }
   mons: 3
   mgrs: 2
-  pools: [{ name: data, failureDomain: zone, pgs: 16 }]
+  pools: [{ name: data, failureDomain: zone, pgs: ${pgs} }]
 `
+}
+
+/** Zones x, y and z with one node each, node-x to node-z, and two OSDs on each of them. */
+export const smallCluster = zonedCluster({ osdsPerNode: 2 })
 
 export interface CephStage extends Story {
   readonly world: World

@@ -1,5 +1,6 @@
 import { known } from '../../observed.ts'
 import { type ExampleMap, exampleMap } from '../../safety/testing/example-map.ts'
+import { decideOsdUpdate } from '../decide.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster, UpdateRecord } from '../snapshot.ts'
 import { freshRecord } from '../update-record.ts'
 import { defaultUpdateSettings, type UpdateSettings } from '../update-settings.ts'
@@ -66,3 +67,13 @@ export function updateSnapshot(given: UpdateStage = {}): OsdUpdateSnapshot {
     ...(given.recordProblem !== undefined && { recordProblem: given.recordProblem }),
   }
 }
+
+/** Why, and who starts. */
+export function told(given: UpdateStage): readonly [string, readonly number[]] {
+  const { reason, start } = decideOsdUpdate(updateSnapshot(given))
+  return [reason, start]
+}
+
+/** Its update began so many seconds ago, and its pod is gone. */
+export const away = (seconds: number) => ({ needsUpdate: false, isPodReady: false, startedMs: nowMs - seconds * 1000 })
+export const osdDown = (id: number) => ({ id, isUp: false, downAt: 5 })

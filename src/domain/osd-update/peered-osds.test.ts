@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { exampleCluster } from '../domain/osd-update/testing/example-cluster.ts'
-import type { CephMap, CephOsd } from '../domain/safety/ceph-map.ts'
-import { seededRandom } from '../runtime/random.ts'
-import { peeredOsds } from './osd-update-peered.ts'
+import { seededRandom } from '../../runtime/random.ts'
+import type { CephMap, CephOsd } from '../safety/ceph-map.ts'
+import { peeredOsds } from './peered-osds.ts'
+import { exampleCluster } from './testing/example-cluster.ts'
 
 /** Three hosts with one OSD each, and placement groups that are on all of them. */
 function threeOsds(change: { readonly osd0?: Partial<CephOsd>; readonly state?: string; readonly reported?: number }) {

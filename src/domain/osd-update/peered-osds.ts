@@ -1,5 +1,5 @@
-import type { CephMap } from '../domain/safety/ceph-map.ts'
-import { unheardNewcomers } from '../domain/safety/newcomers.ts'
+import type { CephMap } from '../safety/ceph-map.ts'
+import { unheardNewcomers } from '../safety/newcomers.ts'
 
 /** What a placement group that has not found together yet says of itself. */
 const unsettled = ['peering', 'activating', 'stale', 'down', 'incomplete', 'unknown', 'creating', 'inactive']
