@@ -8,6 +8,7 @@ import {
   type LonghornSetting,
   type LonghornVolume,
   type LonghornVolumeAttachment,
+  longhornEngines,
   longhornInstanceManagers,
   longhornNamespace,
   longhornNodes,
@@ -79,6 +80,7 @@ export async function observeLonghornAfresh(
     instanceManagers: await here(longhornInstanceManagers),
     volumes: await here(longhornVolumes),
     replicas: await here(longhornReplicas),
+    engines: await here(longhornEngines),
     budgets: await here(podDisruptionBudgets),
   }
 }

@@ -24,6 +24,14 @@ export interface LonghornReport {
   readonly problems: LonghornDecision['problems']
   /** Why replicas cannot leave, by volume. */
   readonly failedEvictions: ReadonlyMap<string, string>
+  /** Why copies that are too many stay for now, by volume. */
+  readonly surplusKept: ReadonlyMap<string, string>
+}
+
+interface VolumeNews {
+  readonly before: ReadonlyMap<string, string>
+  readonly now: ReadonlyMap<string, string>
+  readonly reason: 'EvictionFailed' | 'SurplusKept'
 }
 
 /** Tells what changed since it was last told, and nothing else. */
@@ -33,6 +41,8 @@ export class LonghornReporter {
   #answers = new Map<string, string>()
   /** By volume. */
   #failed: ReadonlyMap<string, string> = new Map()
+  /** By volume. */
+  #kept: ReadonlyMap<string, string> = new Map()
   #problems = ''
   #refusals = ''
 
@@ -51,8 +61,11 @@ export class LonghornReporter {
     }
   }
 
-  async report({ objects, nodes, problems, failedEvictions }: LonghornReport): Promise<void> {
-    await this.#reportFailures(objects, failedEvictions)
+  async report({ objects, nodes, problems, failedEvictions, surplusKept }: LonghornReport): Promise<void> {
+    await this.#reportVolumes(objects, { before: this.#failed, now: failedEvictions, reason: 'EvictionFailed' })
+    await this.#reportVolumes(objects, { before: this.#kept, now: surplusKept, reason: 'SurplusKept' })
+    this.#failed = failedEvictions
+    this.#kept = surplusKept
     const before = this.#answers
     this.#answers = new Map(nodes.map(({ node, mayDrain, reason }) => [node, `${mayDrain} ${reason}`]))
     this.#reports.show({
@@ -82,17 +95,17 @@ export class LonghornReporter {
     this.#reports.show({ nodes: [], problems: 0 })
     this.#answers = new Map()
     this.#failed = new Map()
+    this.#kept = new Map()
     this.#problems = ''
     this.#refusals = ''
   }
 
-  async #reportFailures({ volumes }: LonghornObjects, failed: ReadonlyMap<string, string>): Promise<void> {
-    const before = this.#failed
-    this.#failed = failed
-    for (const [volume, note] of failed) {
+  async #reportVolumes({ volumes }: LonghornObjects, { before, now, reason }: VolumeNews): Promise<void> {
+    const type = reason === 'EvictionFailed' ? 'Warning' : 'Normal'
+    for (const [volume, note] of now) {
       const about = volumes.find(({ metadata }) => metadata.name === volume)
       if (about === undefined || before.get(volume) === note) continue
-      await this.#reports.event(about, { type: 'Warning', reason: 'EvictionFailed', note })
+      await this.#reports.event(about, { type, reason, note })
     }
   }
 

@@ -94,7 +94,15 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       if (mode !== 'observe') {
         const problems = [...look.decision.problems, ...(own?.problems ?? []), ...(told?.problems ?? [])]
         const failed = new Map([...failedEvictions(snapshot), ...(own?.failedEvictions ?? [])])
-        await reporter.report({ objects, nodes: look.decision.nodes, problems, failedEvictions: failed })
+        const kept = mode === 'owner' ? look.decision.surplusKept : []
+        const surplusKept = new Map(kept.map(({ volume, explanation }) => [volume, explanation]))
+        await reporter.report({
+          objects,
+          nodes: look.decision.nodes,
+          problems,
+          failedEvictions: failed,
+          surplusKept,
+        })
       }
       const refusals = failures.filter((error) => hasReason(error, 'Forbidden')).map(({ message }) => message)
       await reporter.reportRefusals(objects, refusals)

@@ -128,6 +128,8 @@ export const reasons = {
   StorageRecovering: 'Storage is not clean yet after the node was away.',
   StorageUndecided: 'No decision about the Ceph cluster is on record.',
   StrictLocalReplica: 'The volume is bound to its node and never moves.',
+  SurplusKept:
+    'Copies beyond what the volume wants stay: an engine upgrade or a migration is under way, or cannot be ruled out.',
   TicketWithdrawn: 'Whoever waited is gone; others go on without it.',
   TooFewCopies: 'Placement groups would be left with less than their pools need.',
   UpdateRecordUnreadable: 'What was remembered of the update cannot be read, so nothing starts.',

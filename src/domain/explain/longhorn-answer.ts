@@ -76,7 +76,7 @@ export function answerLonghorn(
     mayDrain: answer.mayDrain && stuck === undefined,
     reason,
     explanation,
-    replicas: asked.snapshot.replicas.filter((replica) => replica.node === nodeName).length,
+    replicas: asked.snapshot.replicas.filter(({ node: place, isActive }) => place === nodeName && isActive).length,
     moving,
     ...(moving.length === 0 ? {} : { progress: progressOf(node, answer.bytesLeft, asked.snapshot.nowMs) }),
     heldBy: blockers.map((blocker) => ({

@@ -35,8 +35,8 @@ export function evictionTicketId(volume: string): string {
  */
 export function decideEvictionAttachments(snapshot: LonghornSnapshot): EvictionAttachments {
   const leaving = new Set<string>()
-  for (const { isEvictionRequested, isBeingDeleted, volume } of snapshot.replicas) {
-    if (isEvictionRequested && !isBeingDeleted) leaving.add(volume)
+  for (const { isActive, isEvictionRequested, isBeingDeleted, volume } of snapshot.replicas) {
+    if (isActive && isEvictionRequested && !isBeingDeleted) leaving.add(volume)
   }
   const concerned = snapshot.volumes.filter((volume) => leaving.has(volume.name) || ownTicket(volume) !== undefined)
   if (concerned.length === 0) return { changes: [], withoutPlace: [] }
@@ -77,7 +77,7 @@ class Surroundings {
   constructor(snapshot: LonghornSnapshot, volumes: ReadonlySet<string>) {
     this.#snapshot = snapshot
     for (const replica of snapshot.replicas) {
-      if (volumes.has(replica.volume)) push(this.#copies, replica.volume, replica)
+      if (replica.isActive && volumes.has(replica.volume)) push(this.#copies, replica.volume, replica)
     }
     for (const manager of snapshot.instanceManagers) {
       if (!manager.isRunning) continue

@@ -89,8 +89,9 @@ export function createLonghornParser(): ParseLonghorn {
     const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
       const { name } = volume.metadata
       const classPolicy = policies.get(classes.get(name) ?? '')
-      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy, softAntiAffinity }
-      return remembered.make(volume, [around.attachment, around.engine, classPolicy, softAntiAffinity], () =>
+      const own = engines.get(name) ?? []
+      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity }
+      return remembered.make(volume, [around.attachment, classPolicy, softAntiAffinity, own.length, ...own], () =>
         guarded('volume', volume, () => parseVolume(volume, around)),
       )
     })
@@ -138,11 +139,14 @@ function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<st
   return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
 }
 
-function byVolume(engines: readonly LonghornEngine[]): Map<string, LonghornEngine> {
-  const found = new Map<string, LonghornEngine>()
+function byVolume(engines: readonly LonghornEngine[]): ReadonlyMap<string, readonly LonghornEngine[]> {
+  const found = new Map<string, LonghornEngine[]>()
   for (const engine of engines) {
     const volume = engine.spec?.volumeName
-    if (volume !== undefined && (engine.spec?.active !== false || !found.has(volume))) found.set(volume, engine)
+    if (volume === undefined) continue
+    const others = found.get(volume)
+    if (others === undefined) found.set(volume, [engine])
+    else others.push(engine)
   }
   return found
 }

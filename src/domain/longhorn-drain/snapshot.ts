@@ -95,6 +95,11 @@ export interface VolumeView {
   readonly rebuiltShare?: number
   /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
   readonly schedulingProblem?: string
+  /**
+   * Why it is not known that its replicas stay what they are: an engine upgrade or a migration is under way, or cannot be
+   * ruled out. Undefined: neither is.
+   */
+  readonly unsettled: string | undefined
   /** Whether two copies may be on one node. */
   readonly sharesNodes?: boolean
   /** Who wants it attached, and where; absent: nobody. */
@@ -110,6 +115,13 @@ export interface AttachmentTicketView {
 export interface ReplicaView {
   readonly name: string
   readonly volume: string
+  /**
+   * Whether the engine in force uses it. While an engine is upgraded or a volume migrates, each replica has an inactive
+   * double over the same data: no copy of its own.
+   */
+  readonly isActive: boolean
+  /** Of its data, on its disk; '' when it is not known. */
+  readonly directory: string
   /** '' when it has no place yet. */
   readonly node: string
   readonly diskUuid: string

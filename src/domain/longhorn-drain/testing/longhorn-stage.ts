@@ -112,6 +112,7 @@ function volumeView(name: string, { copies, policy, ...more }: VolumeSetting): V
     actualBytes: 1000,
     attachedBy: undefined,
     attachedTo: undefined,
+    unsettled: undefined,
     ...more,
   }
 }
@@ -121,6 +122,8 @@ function replicaView(volume: string, node: string, copy: VolumeSetting['copies']
   return {
     name: `${volume}-${node}`,
     volume,
+    isActive: true,
+    directory: `${volume}-${node}`,
     node,
     diskUuid: `disk-${node}`,
     ...times[is],
