@@ -14,8 +14,11 @@ export interface LonghornReports {
   show(figures: {
     readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
     readonly problems: number
+    readonly isOwnerRefused: boolean
   }): void
   countEviction(reason: Reason): void
+  /** A write of ours that somebody else undid, by its kind. */
+  countReverted(kind: string): void
 }
 
 export interface LonghornReport {
@@ -45,6 +48,7 @@ export class LonghornReporter {
   #kept: ReadonlyMap<string, string> = new Map()
   #problems = ''
   #refusals = ''
+  #ownerRefused: string | undefined
 
   constructor(reports: LonghornReports) {
     this.#reports = reports
@@ -71,6 +75,7 @@ export class LonghornReporter {
     this.#reports.show({
       nodes: nodes.map(({ node, mayDrain, bytesLeft }) => ({ node, isHeld: !mayDrain, bytesLeft })),
       problems: problems.length,
+      isOwnerRefused: false,
     })
     for (const { node, reason, explanation } of nodes) {
       const about = objects.nodes.find(({ metadata }) => metadata.name === node)
@@ -91,13 +96,31 @@ export class LonghornReporter {
     if (isNews) await this.#warn(objects, 'RightsMissing', told)
   }
 
+  /** We are asked to decide, and Longhorn does. Told on change only. */
+  async reportOwnerRefused(objects: LonghornObjects, why: string): Promise<void> {
+    const isNews = why !== this.#ownerRefused
+    this.#ownerRefused = why
+    this.#show(true)
+    if (!isNews) return
+    const note = `Mode owner is refused: ${why}. Longhorn decides drains, and Cofferdam writes no budget and no flag. Set cofferdam.io/manage=guide.`
+    await this.#warn(objects, 'OwnerRefused', note)
+  }
+
+  forgetOwnerRefused(): void {
+    this.#ownerRefused = undefined
+  }
+
   forget(): void {
-    this.#reports.show({ nodes: [], problems: 0 })
+    this.#show(false)
     this.#answers = new Map()
     this.#failed = new Map()
     this.#kept = new Map()
     this.#problems = ''
     this.#refusals = ''
+  }
+
+  #show(isOwnerRefused: boolean): void {
+    this.#reports.show({ nodes: [], problems: 0, isOwnerRefused })
   }
 
   async #reportVolumes({ volumes }: LonghornObjects, { before, now, reason }: VolumeNews): Promise<void> {

@@ -55,6 +55,13 @@ export function decideEvictionAttachments(snapshot: LonghornSnapshot): EvictionA
   return { changes, withoutPlace }
 }
 
+/** All of our tickets go, where the moves they are for are not ours any more. */
+export function decideTicketWithdrawal({ volumes }: LonghornSnapshot): readonly EvictionTicketChange[] {
+  return volumes
+    .filter((volume) => ownTicket(volume) !== undefined)
+    .map(({ name }) => ({ volume: name, id: evictionTicketId(name), node: undefined }))
+}
+
 function ownTicket({ name, tickets }: VolumeView): AttachmentTicketView | undefined {
   return tickets?.find(({ id }) => id === evictionTicketId(name))
 }

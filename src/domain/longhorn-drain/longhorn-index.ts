@@ -39,6 +39,8 @@ const nothing: LonghornSnapshot = {
   nowMs: 0,
   settings: {
     mode: 'observe',
+    refused: undefined,
+    reverted: undefined,
     policy: { known: false, why: '' },
     inForce: { known: false, why: '' },
     trigger: 'cordon',

@@ -22,6 +22,8 @@ const nothing: LonghornObjects = {
   disruptions: [],
   storageClasses: [],
   persistentVolumes: [],
+  managerSets: [],
+  managerPods: [],
 }
 
 function setting(name: string, value: string): LonghornObjects['settings'][number] {

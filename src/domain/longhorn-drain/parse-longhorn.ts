@@ -14,6 +14,7 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { PersistentVolume, StorageClass } from '../../api/storage.ts'
 import { isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
+import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { type Parsed, parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
@@ -23,7 +24,7 @@ import { Remembered } from './remembered.ts'
 import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
-export interface LonghornObjects {
+export interface LonghornObjects extends LonghornManagerObjects {
   readonly nowMs: number
   readonly settings: readonly LonghornSetting[]
   readonly nodes: readonly LonghornNode[]
@@ -105,7 +106,11 @@ export function createLonghornParser(): ParseLonghorn {
     })
     return {
       nowMs: objects.nowMs,
-      settings: parseDrainSettings(objects.settings, objects.budgets),
+      settings: parseDrainSettings(objects.settings, {
+        budgets: objects.budgets,
+        manager: parseLonghornManager(objects),
+        nowMs: objects.nowMs,
+      }),
       nodes: nodes.map(({ view }) => view),
       volumes: volumesRead.views,
       replicas: replicasRead.views,

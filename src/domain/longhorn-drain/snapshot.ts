@@ -35,12 +35,17 @@ export interface UnreadableObject {
 
 /**
  * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
- * its nodes. `owner`: we, since Longhorn's own drain handling is off.
+ * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and cannot be told not to.
  */
 export const drainModes = ['observe', 'guide', 'owner'] as const
 
 export interface LonghornDrainSettings {
+  /** What is in force: where `owner` is refused, Longhorn decides, and we only explain. */
   readonly mode: (typeof drainModes)[number]
+  /** Why `owner` is asked for and not in force. */
+  readonly refused: string | undefined
+  /** What somebody else undid of what we wrote as owner, not long ago. */
+  readonly reverted: string | undefined
   /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */

@@ -65,7 +65,10 @@ export interface LonghornDescription {
    * that is well. `nobody`: Longhorn attaches none for that; whoever moves replicas makes the tickets.
    */
   readonly attachForEviction?: 'owner' | 'healthy' | 'nobody'
-  /** Decides evictions and budgets by itself, as Longhorn does, every resync. */
+  /**
+   * Decides evictions and budgets by itself, as Longhorn does, every resync. Then there is a DaemonSet longhorn-manager too, as in
+   * every release. Without it there is none: what runs is a data plane that decides no drain.
+   */
   readonly ownDrainHandling?: boolean
   /** With the Deployments csi-attacher and csi-provisioner, as every real Longhorn has them. Default true. */
   readonly csi?: boolean

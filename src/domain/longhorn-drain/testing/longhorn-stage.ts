@@ -53,6 +53,8 @@ export function longhornStage(stage: Stage): LonghornSnapshot {
     nowMs: 0,
     settings: {
       mode: 'owner',
+      refused: undefined,
+      reverted: undefined,
       policy,
       inForce: policy,
       problems: [],
