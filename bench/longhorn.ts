@@ -57,6 +57,8 @@ function exampleObjects(random: Random): LonghornObjects {
           metadata: { name: `${volumeName}-r-${copy}`, namespace },
           spec: {
             volumeName,
+            active: true,
+            dataDirectoryName: `${volumeName}-${copy}`,
             nodeID: nodeName(place),
             diskID: `disk-${nodeName(place)}`,
             healthyAt: since,
@@ -94,6 +96,8 @@ function exampleObjects(random: Random): LonghornObjects {
     disruptions: [],
     storageClasses: [],
     persistentVolumes: [],
+    managerSets: [],
+    managerPods: [],
   }
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { KubeObject } from './api/kube-object.ts'
 import { longhornNamespace, longhornReplicas, longhornSettings, longhornVolumeAttachments } from './api/longhorn.ts'
 import { nodeDisruptions } from './api/node-disruption.ts'
-import { customResourceDefinitions, deployments, podDisruptionBudgets } from './api/resources.ts'
+import { customResourceDefinitions, daemonSets, deployments, podDisruptionBudgets, pods } from './api/resources.ts'
 import { persistentVolumes, storageClasses } from './api/storage.ts'
 import { describeRights, type RightsCase } from './controllers/testing/describe-rights.ts'
 import { type OperatedLonghorn, openOperatedLonghorn } from './controllers/testing/longhorn-operator.ts'
@@ -10,6 +10,7 @@ import { buildCustomResourceDefinitions } from './deploy/custom-resource-definit
 import { parseMovingRecord } from './domain/longhorn-drain/moving-record.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { startOperator } from './operator.ts'
+import { buildManagerDaemonSet } from './world/longhorn/manager-daemon-set.ts'
 import { openStory } from './world/testing/story.ts'
 
 const controller = 'longhorn-drain'
@@ -72,6 +73,15 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
   const byClass = await leaving(stage)
 
   await cordon('node-1', false)
+  const refused: number[] = []
+  for (const make of [makeManagerSet, makeManagerPod]) {
+    const remove = await make(stage)
+    await seconds(5)
+    refused.push((await told('node-drain-policy')).filter((news) => news === 'Warning OwnerRefused').length)
+    await remove()
+    await seconds(5)
+  }
+
   await annotate('guide')
   await annotate('block-for-eviction', 'wanted-policy')
   await cordon('node-2')
@@ -89,9 +99,26 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
     back,
     forReboot,
     byClass,
+    refused,
     inForce: value,
     told: await told('node-1'),
   }
+}
+
+/** Sent to no node, so that no pod gives it away: it counts until somebody has counted for how many nodes it is. */
+async function makeManagerSet({ api }: OperatedLonghorn): Promise<() => Promise<unknown>> {
+  const set = buildManagerDaemonSet(namespace)
+  const elsewhere = { ...set.spec.template.spec, nodeSelector: { somewhere: 'else' } }
+  const template = { ...set.spec.template, spec: elsewhere }
+  await api.create(daemonSets, { ...set, spec: { ...set.spec, template } })
+  return () => api.delete(daemonSets, { namespace, name: set.metadata.name })
+}
+
+async function makeManagerPod({ api }: OperatedLonghorn): Promise<() => Promise<unknown>> {
+  const { template } = buildManagerDaemonSet(namespace).spec
+  const metadata = { name: 'longhorn-manager-left', namespace, ...template.metadata }
+  await api.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec: template.spec })
+  return () => api.delete(pods, { namespace, name: metadata.name })
 }
 
 const disruption = {
@@ -147,12 +174,16 @@ const cases: Record<string, RightsCase<OperatedLonghorn>> = {
       back: ['node-1', 'node-2', 'node-3'],
       forReboot: [],
       byClass: ['node-1'],
+      refused: [1, 2],
       inForce: 'block-for-eviction',
       told: [
         'Normal ReplicaMoving',
         'Normal ReplicaMoving',
         'Normal ReplicasProtected',
         'Normal ReplicaMoving',
+        'Normal ReplicaMustLeave',
+        // Told anew after each of the two managers that came and went.
+        'Normal ReplicaMustLeave',
         'Normal ReplicaMustLeave',
       ],
     },

@@ -142,7 +142,10 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     const emptied = new Set(disks.map(([disk]) => node.status?.diskStatus?.[disk]?.diskUUID))
     const flagged = [...replicas.values()].filter(
       ({ metadata, spec }) =>
-        spec?.nodeID === name && spec.evictionRequested === true && metadata.deletionTimestamp === undefined,
+        spec?.nodeID === name &&
+        spec.active !== false &&
+        spec.evictionRequested === true &&
+        metadata.deletionTimestamp === undefined,
     )
     const byPolicy = flagged.filter(({ spec }) => !isEmptied && !emptied.has(spec?.diskID))
     const says = node.status?.autoEvicting === true
@@ -199,8 +202,8 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
 }
 
 export function isHealthy({ metadata, spec }: LonghornReplica): boolean {
-  const { healthyAt = '', failedAt = '' } = spec ?? {}
-  return healthyAt !== '' && failedAt === '' && metadata.deletionTimestamp === undefined
+  const { active = true, healthyAt = '', failedAt = '' } = spec ?? {}
+  return active && healthyAt !== '' && failedAt === '' && metadata.deletionTimestamp === undefined
 }
 
 export function nodeOfBudget({ spec }: PodDisruptionBudget): string | undefined {

@@ -53,7 +53,15 @@ export interface LonghornReplica extends KubeObject {
     readonly nodeID?: string
     readonly diskID?: string
     readonly engineName?: string
+    /**
+     * Whether the engine in force uses it. While an engine is upgraded or a volume migrates, each replica has an inactive
+     * double with the same data directory; to delete the active one deletes the data of both.
+     */
     readonly active?: boolean
+    /** Of the engine that runs it. */
+    readonly image?: string
+    /** Under the path of its disk; two replicas with the same one are one copy. */
+    readonly dataDirectoryName?: string
     readonly evictionRequested?: boolean
     readonly hardNodeAffinity?: string
     readonly desireState?: 'running' | 'stopped'
@@ -100,6 +108,8 @@ export interface LonghornVolume extends KubeObject {
     readonly dataLocality?: 'disabled' | 'best-effort' | 'strict-local'
     readonly nodeID?: string
     readonly migrationNodeID?: string
+    /** Of the engine it should run with. */
+    readonly image?: string
     readonly dataEngine?: LonghornDataEngine
     readonly replicaSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
     readonly replicaZoneSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
@@ -114,6 +124,9 @@ export interface LonghornVolume extends KubeObject {
     readonly state?: 'creating' | 'attached' | 'detached' | 'attaching' | 'detaching' | 'deleting'
     readonly robustness?: 'healthy' | 'degraded' | 'faulted' | 'unknown'
     readonly currentNodeID?: string
+    readonly currentMigrationNodeID?: string
+    /** Of the engine it runs with; another than the spec's while it is upgraded. */
+    readonly currentImage?: string
     readonly actualSize?: number
     readonly lastDegradedAt?: string
     readonly conditions?: readonly Condition[]
@@ -131,9 +144,11 @@ export interface LonghornEngine extends KubeObject {
     readonly nodeID?: string
     readonly desireState?: 'running' | 'stopped'
     readonly active?: boolean
+    readonly image?: string
   }
   readonly status?: {
     readonly currentState?: string
+    readonly currentImage?: string
     readonly instanceManagerName?: string
     /** By replica: RW has all data, WO is being rebuilt, ERR failed. */
     readonly replicaModeMap?: Readonly<Record<string, 'RW' | 'WO' | 'ERR'>>

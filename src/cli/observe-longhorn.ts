@@ -11,9 +11,10 @@ import {
 } from '../api/longhorn.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { daemonSets, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { persistentVolumes, storageClasses } from '../api/storage.ts'
 import { type LonghornView, viewLonghorn } from '../domain/explain/longhorn-view.ts'
+import { longhornManagerSelector } from '../domain/longhorn-drain/longhorn-manager.ts'
 import { parseLonghorn } from '../domain/longhorn-drain/parse-longhorn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -38,9 +39,13 @@ export async function observeLonghornDrains(
   { api, clock, operator, signal }: LonghornQuestion,
   notSeen: string[],
 ): Promise<LonghornView | undefined> {
-  const all = async <T extends KubeObject>(type: ResourceType<T>, namespace?: string) => {
+  const all = async <T extends KubeObject>(type: ResourceType<T>, namespace?: string, labelSelector?: string) => {
     // So many lists at once would each listen to the one signal, and Node.js warns of more than ten.
-    const query = { ...(namespace === undefined ? {} : { namespace }), signal: AbortSignal.any([signal]) }
+    const query = {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      signal: AbortSignal.any([signal]),
+    }
     const what = type.group === '' ? type.plural : `${type.plural}.${type.group}`
     return (await ifAllowed(what, notSeen, () => api.list(type, query)))?.items
   }
@@ -59,6 +64,8 @@ export async function observeLonghornDrains(
     disruptions,
     classes,
     persistent,
+    managerSets,
+    managerPods,
   ] = await Promise.all([
     here(longhornSettings),
     here(longhornVolumes),
@@ -71,6 +78,8 @@ export async function observeLonghornDrains(
     all(nodeDisruptions),
     all(storageClasses),
     all(persistentVolumes),
+    all(daemonSets, longhornNamespace, longhornManagerSelector),
+    all(pods, longhornNamespace, longhornManagerSelector),
   ])
   if (!settings || !volumes || !replicas || !instanceManagers || !kubeNodes || !budgets) return undefined
   const snapshot = parseLonghorn({
@@ -87,6 +96,8 @@ export async function observeLonghornDrains(
     disruptions: disruptions ?? [],
     storageClasses: classes ?? [],
     persistentVolumes: persistent ?? [],
+    managerSets,
+    managerPods,
   })
   const { isRunning, renewedAt } = snapshot.settings.mode === 'observe' ? {} : await operator(notSeen)
   return viewLonghorn(snapshot, {

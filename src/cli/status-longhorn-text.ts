@@ -12,6 +12,7 @@ export function longhornStatusLines(longhorn: LonghornSummary, paint: Paint): st
     ...shortened(
       longhorn.problems.map(({ object, problem }) => `${paint('yellow', 'problem:')} ${object}: ${problem}`),
     ),
+    ...shortened(longhorn.surplusKept.map(({ explanation }) => explanation)),
   ]
 }
 

@@ -1,4 +1,5 @@
-import type { Node } from '../api/core.ts'
+import type { DaemonSet } from '../api/apps.ts'
+import type { Node, Pod } from '../api/core.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import {
   type LonghornEngine,
@@ -8,6 +9,7 @@ import {
   type LonghornSetting,
   type LonghornVolume,
   type LonghornVolumeAttachment,
+  longhornEngines,
   longhornInstanceManagers,
   longhornNamespace,
   longhornNodes,
@@ -18,8 +20,9 @@ import {
 import type { NodeDisruption } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { daemonSets, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import type { PersistentVolume, StorageClass } from '../api/storage.ts'
+import { longhornManagerSelector } from '../domain/longhorn-drain/longhorn-manager.ts'
 import type { LonghornObjects } from '../domain/longhorn-drain/parse-longhorn.ts'
 import { drainPolicySetting } from '../domain/longhorn-drain/policy.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
@@ -39,6 +42,9 @@ export interface LonghornViews {
   readonly disruptions: WatchView<NodeDisruption>
   readonly storageClasses: WatchView<StorageClass>
   readonly persistentVolumes: WatchView<PersistentVolume>
+  /** Of Longhorn's own manager. */
+  readonly managerSets: WatchView<Pick<DaemonSet, 'metadata' | 'status'>>
+  readonly managerPods: WatchView<Pick<Pod, 'metadata' | 'status'>>
 }
 
 export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {
@@ -56,6 +62,8 @@ export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornOb
     disruptions: [...views.disruptions.list()],
     storageClasses: [...views.storageClasses.list()],
     persistentVolumes: [...views.persistentVolumes.list()],
+    managerSets: [...views.managerSets.list()],
+    managerPods: [...views.managerPods.list()],
   }
 }
 
@@ -69,8 +77,10 @@ export async function observeLonghornAfresh(
   seen: LonghornObjects,
   signal: AbortSignal,
 ): Promise<LonghornObjects> {
-  const here = async <T extends KubeObject>(type: ResourceType<T>) =>
-    (await api.list(type, { namespace: longhornNamespace, signal })).items
+  const here = async <T extends KubeObject>(type: ResourceType<T>, labelSelector?: string) => {
+    const selected = labelSelector === undefined ? {} : { labelSelector }
+    return (await api.list(type, { namespace: longhornNamespace, ...selected, signal })).items
+  }
   return {
     ...seen,
     settings: await here(longhornSettings),
@@ -79,7 +89,10 @@ export async function observeLonghornAfresh(
     instanceManagers: await here(longhornInstanceManagers),
     volumes: await here(longhornVolumes),
     replicas: await here(longhornReplicas),
+    engines: await here(longhornEngines),
     budgets: await here(podDisruptionBudgets),
+    managerSets: await here(daemonSets, longhornManagerSelector),
+    managerPods: await here(pods, longhornManagerSelector),
   }
 }
 

@@ -16,12 +16,14 @@ import { applyMovingRecords } from './longhorn-drain-moving.ts'
 import type { LonghornViews } from './longhorn-drain-observe.ts'
 import { applyReleases, type ReleasePorts } from './longhorn-drain-release.ts'
 import type { LonghornReporter } from './longhorn-drain-report.ts'
+import type { OwnWriteWatch } from './longhorn-drain-reverted.ts'
 import { applyEvictionTickets } from './longhorn-drain-tickets.ts'
 
 export interface OwnPorts extends Omit<ReleasePorts, 'api' | 'views'> {
   readonly api: Pick<KubeApi, 'list' | 'patch' | 'delete'>
   readonly views: LonghornViews & { readonly deployments: WatchView<SelectingDeployment> }
   readonly reporter: LonghornReporter
+  readonly watch: OwnWriteWatch
 }
 
 export interface AppliedDecision {
@@ -51,6 +53,7 @@ export async function applyOwnDecision(
   const isOneMissing = failures.length > 0
   for (const write of csi.create) await collectFailure(failures, () => applyLonghornBudgets(ports, [write], signal))
   const flags = await applyEvictionFlags(ports, look, signal)
+  ports.watch.noteFlags(objects, flags.changed)
   await ports.reporter.reportEvictions(objects, flags.changed)
   const attachments = decideEvictionAttachments(snapshot)
   const tickets = await applyEvictionTickets(ports, objects, { changes: attachments.changes, signal })

@@ -14,8 +14,11 @@ export interface LonghornReports {
   show(figures: {
     readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
     readonly problems: number
+    readonly isOwnerRefused: boolean
   }): void
   countEviction(reason: Reason): void
+  /** A write of ours that somebody else undid, by its kind. */
+  countReverted(kind: string): void
 }
 
 export interface LonghornReport {
@@ -24,6 +27,14 @@ export interface LonghornReport {
   readonly problems: LonghornDecision['problems']
   /** Why replicas cannot leave, by volume. */
   readonly failedEvictions: ReadonlyMap<string, string>
+  /** Why copies that are too many stay for now, by volume. */
+  readonly surplusKept: ReadonlyMap<string, string>
+}
+
+interface VolumeNews {
+  readonly before: ReadonlyMap<string, string>
+  readonly now: ReadonlyMap<string, string>
+  readonly reason: 'EvictionFailed' | 'SurplusKept'
 }
 
 /** Tells what changed since it was last told, and nothing else. */
@@ -33,8 +44,11 @@ export class LonghornReporter {
   #answers = new Map<string, string>()
   /** By volume. */
   #failed: ReadonlyMap<string, string> = new Map()
+  /** By volume. */
+  #kept: ReadonlyMap<string, string> = new Map()
   #problems = ''
   #refusals = ''
+  #ownerRefused: string | undefined
 
   constructor(reports: LonghornReports) {
     this.#reports = reports
@@ -51,13 +65,17 @@ export class LonghornReporter {
     }
   }
 
-  async report({ objects, nodes, problems, failedEvictions }: LonghornReport): Promise<void> {
-    await this.#reportFailures(objects, failedEvictions)
+  async report({ objects, nodes, problems, failedEvictions, surplusKept }: LonghornReport): Promise<void> {
+    await this.#reportVolumes(objects, { before: this.#failed, now: failedEvictions, reason: 'EvictionFailed' })
+    await this.#reportVolumes(objects, { before: this.#kept, now: surplusKept, reason: 'SurplusKept' })
+    this.#failed = failedEvictions
+    this.#kept = surplusKept
     const before = this.#answers
     this.#answers = new Map(nodes.map(({ node, mayDrain, reason }) => [node, `${mayDrain} ${reason}`]))
     this.#reports.show({
       nodes: nodes.map(({ node, mayDrain, bytesLeft }) => ({ node, isHeld: !mayDrain, bytesLeft })),
       problems: problems.length,
+      isOwnerRefused: false,
     })
     for (const { node, reason, explanation } of nodes) {
       const about = objects.nodes.find(({ metadata }) => metadata.name === node)
@@ -78,21 +96,39 @@ export class LonghornReporter {
     if (isNews) await this.#warn(objects, 'RightsMissing', told)
   }
 
+  /** We are asked to decide, and Longhorn does. Told on change only. */
+  async reportOwnerRefused(objects: LonghornObjects, why: string): Promise<void> {
+    const isNews = why !== this.#ownerRefused
+    this.#ownerRefused = why
+    this.#show(true)
+    if (!isNews) return
+    const note = `Mode owner is refused: ${why}. Longhorn decides drains, and Cofferdam writes no budget and no flag. Set cofferdam.io/manage=guide.`
+    await this.#warn(objects, 'OwnerRefused', note)
+  }
+
+  forgetOwnerRefused(): void {
+    this.#ownerRefused = undefined
+  }
+
   forget(): void {
-    this.#reports.show({ nodes: [], problems: 0 })
+    this.#show(false)
     this.#answers = new Map()
     this.#failed = new Map()
+    this.#kept = new Map()
     this.#problems = ''
     this.#refusals = ''
   }
 
-  async #reportFailures({ volumes }: LonghornObjects, failed: ReadonlyMap<string, string>): Promise<void> {
-    const before = this.#failed
-    this.#failed = failed
-    for (const [volume, note] of failed) {
+  #show(isOwnerRefused: boolean): void {
+    this.#reports.show({ nodes: [], problems: 0, isOwnerRefused })
+  }
+
+  async #reportVolumes({ volumes }: LonghornObjects, { before, now, reason }: VolumeNews): Promise<void> {
+    const type = reason === 'EvictionFailed' ? 'Warning' : 'Normal'
+    for (const [volume, note] of now) {
       const about = volumes.find(({ metadata }) => metadata.name === volume)
       if (about === undefined || before.get(volume) === note) continue
-      await this.#reports.event(about, { type: 'Warning', reason: 'EvictionFailed', note })
+      await this.#reports.event(about, { type, reason, note })
     }
   }
 

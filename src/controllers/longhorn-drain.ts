@@ -19,7 +19,9 @@ import {
 import { applyMovingRecords } from './longhorn-drain-moving.ts'
 import { observeLonghorn } from './longhorn-drain-observe.ts'
 import { applyOwnDecision, type OwnPorts } from './longhorn-drain-own.ts'
+import { withdrawFromLonghorn } from './longhorn-drain-refuse.ts'
 import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.ts'
+import { OwnWriteWatch } from './longhorn-drain-reverted.ts'
 import type { Permission } from './permission.ts'
 
 export const longhornDrainPermissions: readonly Permission[] = [
@@ -38,10 +40,12 @@ export const longhornDrainPermissions: readonly Permission[] = [
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'delete'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'daemonsets', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 
-export type LonghornDrainPorts = Omit<OwnPorts, 'reporter'> & { readonly reports: LonghornReports }
+export type LonghornDrainPorts = Omit<OwnPorts, 'reporter' | 'watch'> & { readonly reports: LonghornReports }
 
 /** Nodes answer for each other, so all of Longhorn is one key, and is decided about by one at a time. */
 const everything = longhornNamespace
@@ -55,7 +59,16 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
   const reporter = new LonghornReporter(ports.reports)
-  const owned = { ...ports, reporter }
+  const watch = new OwnWriteWatch(ports)
+  const owned: OwnPorts = {
+    ...ports,
+    reporter,
+    watch,
+    applyBudgets(writes, signal) {
+      watch.noteBudgets(writes)
+      return ports.applyBudgets(writes, signal)
+    },
+  }
   const stuck = new StuckTeller(ports.reports)
 
   return {
@@ -80,13 +93,21 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       if (!Object.values(views).every((view) => view.synced)) return undefined
       const objects = observeLonghorn(views, clock.now())
       const snapshot = parse(objects)
-      const { mode } = snapshot.settings
+      const { mode, refused } = snapshot.settings
       const isGuided = mode === 'guide' || hasGuidanceMarks(parseGuidanceMarks(objects))
       if (mode !== 'guide') stuck.forget()
+      if (mode !== 'owner') watch.forget()
       if (mode === 'observe') reporter.forget()
-      if (mode === 'observe' && !isGuided) return undefined
+      if (refused === undefined) reporter.forgetOwnerRefused()
+      else await reporter.reportOwnerRefused(objects, refused)
+      if (mode === 'observe' && !isGuided && refused === undefined) return undefined
       const look = { objects, snapshot, decision: judge.decide(snapshot) }
       const failures: unknown[] = []
+      const reverted = mode === 'owner' ? watch.look(look) : []
+      if (reverted.length > 0) await watch.tell(objects, reverted, signal)
+      if (refused !== undefined) {
+        failures.push(...((await attempt(failures, signal, () => withdrawFromLonghorn(ports, look, signal))) ?? []))
+      }
       const own =
         mode === 'owner' ? await attempt(failures, signal, () => applyOwnDecision(owned, look, signal)) : undefined
       const told = isGuided ? await attempt(failures, signal, () => guide(look, signal)) : undefined
@@ -94,7 +115,15 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       if (mode !== 'observe') {
         const problems = [...look.decision.problems, ...(own?.problems ?? []), ...(told?.problems ?? [])]
         const failed = new Map([...failedEvictions(snapshot), ...(own?.failedEvictions ?? [])])
-        await reporter.report({ objects, nodes: look.decision.nodes, problems, failedEvictions: failed })
+        const kept = mode === 'owner' ? look.decision.surplusKept : []
+        const surplusKept = new Map(kept.map(({ volume, explanation }) => [volume, explanation]))
+        await reporter.report({
+          objects,
+          nodes: look.decision.nodes,
+          problems,
+          failedEvictions: failed,
+          surplusKept,
+        })
       }
       const refusals = failures.filter((error) => hasReason(error, 'Forbidden')).map(({ message }) => message)
       await reporter.reportRefusals(objects, refusals)

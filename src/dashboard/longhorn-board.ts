@@ -42,7 +42,7 @@ export function buildLonghornBoard(view: LonghornView): LonghornBoard {
   const { nodes, replicas: _, ...summary } = summarizeLonghorn(view)
   const leaving = new Map(nodes.map(({ node, ...rest }) => [node, rest]))
   const holders = new Map(decision.nodes.map(({ node, blockers }) => [node, blockers]))
-  const replicas = tally(snapshot.replicas.map(({ node }) => node))
+  const replicas = tally(snapshot.replicas.filter(({ isActive }) => isActive).map(({ node }) => node))
   const attached = tally(snapshot.volumes.flatMap(({ attachedTo }) => attachedTo ?? []))
   return {
     id: 'longhorn',

@@ -11,10 +11,11 @@ import {
 } from '../api/longhorn.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { nodes, podDisruptionBudgets } from '../api/resources.ts'
+import { daemonSets, nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { persistentVolumes, storageClasses } from '../api/storage.ts'
 import { asDecided } from '../domain/explain/longhorn-view.ts'
 import { createLonghornJudge } from '../domain/longhorn-drain/judge.ts'
+import { longhornManagerSelector } from '../domain/longhorn-drain/longhorn-manager.ts'
 import { createLonghornParser } from '../domain/longhorn-drain/parse-longhorn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
@@ -35,12 +36,13 @@ export function createLonghornWatch(shared: {
   readonly random: Random
 }): SettledWatch<LonghornBoard> {
   const { clock } = shared
-  const follow = <T extends KubeObject>(type: ResourceType<T>, namespace?: string) =>
+  const follow = <T extends KubeObject>(type: ResourceType<T>, namespace?: string, labelSelector?: string) =>
     createOptionalCache<T, T>({
       ...shared,
       type,
       project: withoutManagedFields,
       ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
     })
   const caches = {
     settings: follow(longhornSettings, longhornNamespace),
@@ -55,6 +57,8 @@ export function createLonghornWatch(shared: {
     disruptions: follow(nodeDisruptions),
     storageClasses: follow(storageClasses),
     persistentVolumes: follow(persistentVolumes),
+    managerSets: follow(daemonSets, longhornNamespace, longhornManagerSelector),
+    managerPods: follow(pods, longhornNamespace, longhornManagerSelector),
   }
   const all = Object.values(caches)
   const parse = createLonghornParser()
@@ -77,6 +81,8 @@ export function createLonghornWatch(shared: {
       disruptions: [...caches.disruptions.list()],
       storageClasses: [...caches.storageClasses.list()],
       persistentVolumes: [...caches.persistentVolumes.list()],
+      managerSets: [...caches.managerSets.list()],
+      managerPods: [...caches.managerPods.list()],
     })
     const snapshot = asDecided(seen)
     return buildLonghornBoard({ snapshot, decision: judge.decide(snapshot) })

@@ -105,6 +105,7 @@ export const reasons = {
   OsdsUpToDate: 'Every OSD is what the cluster says it should be.',
   OsdsUpdating: 'OSDs are being updated; the next ones start as soon as they can.',
   OtherDomainDown: 'Another failure domain is down or waits for its data.',
+  OwnerRefused: 'Mode owner is asked for beside a Longhorn manager, which handles drains itself; Longhorn decides.',
   PgsNotClean: 'All placement groups must be clean before the next OSDs are updated, and they are not.',
   PodIsLeaving: 'The pod is going already.',
   PodNotCounted: 'No budget counts on the pod in its present state.',
@@ -128,11 +129,14 @@ export const reasons = {
   StorageRecovering: 'Storage is not clean yet after the node was away.',
   StorageUndecided: 'No decision about the Ceph cluster is on record.',
   StrictLocalReplica: 'The volume is bound to its node and never moves.',
+  SurplusKept:
+    'Copies beyond what the volume wants stay: an engine upgrade or a migration is under way, or cannot be ruled out.',
   TicketWithdrawn: 'Whoever waited is gone; others go on without it.',
   TooFewCopies: 'Placement groups would be left with less than their pools need.',
   UpdateRecordUnreadable: 'What was remembered of the update cannot be read, so nothing starts.',
   VolumeAttached: 'A volume is attached on the node.',
   VolumeFaulted: 'The volume has no usable copy, so none can be moved.',
+  WriteReverted: 'Somebody else undid a flag or a budget that was written in mode owner.',
 } as const satisfies Record<string, string>
 
 export type Reason = keyof typeof reasons

@@ -5,6 +5,7 @@ export interface LonghornFigures {
   /** Those that are cordoned or drained. */
   readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
   readonly problems: number
+  readonly isOwnerRefused: boolean
 }
 
 /** What becomes of Longhorn's nodes, replicas and budgets. */
@@ -40,6 +41,18 @@ export function createLonghornMetrics(registry: Registry) {
     registers,
   })
 
+  const refused = new Gauge({
+    name: 'cofferdam_longhorn_owner_refused',
+    help: '1 while mode owner is asked for and refused because a Longhorn manager is there, or cannot be ruled out.',
+    registers,
+  })
+  const reverted = new Counter({
+    name: 'cofferdam_longhorn_reverted_total',
+    help: 'Writes of mode owner that somebody else undid, by what was written: replica or poddisruptionbudget.',
+    labelNames: ['object'] as const,
+    registers,
+  })
+
   return {
     /** Nodes that are not among them any more lose their figures. */
     show(figures: LonghornFigures) {
@@ -50,8 +63,10 @@ export function createLonghornMetrics(registry: Registry) {
         bytesLeft.set({ node }, left)
       }
       problems.set(figures.problems)
+      refused.set(figures.isOwnerRefused ? 1 : 0)
     },
     countEviction: (reason: string) => evictions.inc({ reason }),
+    countReverted: (object: string) => reverted.inc({ object }),
     countBudget: (verb: string) => budgets.inc({ verb }),
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Deployment } from '../api/apps.ts'
-import type { Node } from '../api/core.ts'
+import type { DaemonSet, Deployment } from '../api/apps.ts'
+import type { Node, Pod } from '../api/core.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import {
   longhornEngines,
@@ -14,11 +14,12 @@ import {
 } from '../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { deployments, nodes } from '../api/resources.ts'
+import { daemonSets, deployments, nodes, pods } from '../api/resources.ts'
 import { type PersistentVolume, persistentVolumes, type StorageClass, storageClasses } from '../api/storage.ts'
 import { createLonghornDrain } from '../controllers/longhorn-drain.ts'
 import type { LonghornViews } from '../controllers/longhorn-drain-observe.ts'
 import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object.ts'
+import { longhornManagerSelector } from '../domain/longhorn-drain/longhorn-manager.ts'
 import { applyBudgets } from '../kube/apply-budgets.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
@@ -39,6 +40,7 @@ export interface LonghornWiring extends ViewPorts {
 export function openLonghornViews(wiring: LonghornWiring): () => LonghornViews {
   const { log, own } = wiring
   const base = viewBase(wiring)
+  const managers = { ...base, namespace: longhornNamespace, labelSelector: longhornManagerSelector }
   const longhornKind = <T extends KubeObject>(type: ResourceType<T>) =>
     own(
       `longhorn/${type.plural}`,
@@ -61,6 +63,11 @@ export function openLonghornViews(wiring: LonghornWiring): () => LonghornViews {
     attachments: longhornKind(longhornVolumeAttachments),
     budgets: wiring.budgets(),
     disruptions: wiring.views.disruptions(),
+    managerSets: own(
+      'longhorn/daemonsets',
+      createWatchCache({ ...managers, type: daemonSets, project: slimManagerSet }),
+    ),
+    managerPods: own('longhorn/pods', createWatchCache({ ...managers, type: pods, project: slimManagerPod })),
     kubeNodes: own('nodes/longhorn', createWatchCache({ ...base, type: nodes, project: slimNode })),
     storageClasses: own(
       'storageclasses',
@@ -88,6 +95,7 @@ export function longhornControllers(
           event: eventTeller(wiring),
           show: (figures) => metrics.longhorn.show(figures),
           countEviction: (reason) => metrics.longhorn.countEviction(reason),
+          countReverted: (kind) => metrics.longhorn.countReverted(kind),
         },
         async applyBudgets(writes, signal) {
           const version = await applyBudgets(api, writes, signal)
@@ -113,6 +121,19 @@ export function longhornControllers(
 function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields: _, ...metadata } = object.metadata
   return { ...object, metadata }
+}
+
+function slimManagerSet({ metadata, status }: DaemonSet): Pick<DaemonSet, 'metadata' | 'status'> {
+  const { name, generation } = metadata
+  return {
+    metadata: { name, ...(generation === undefined ? {} : { generation }) },
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+function slimManagerPod({ metadata, status }: Pod): Pick<Pod, 'metadata' | 'status'> {
+  const { phase } = status ?? {}
+  return { metadata: { name: metadata.name }, ...(phase === undefined ? {} : { status: { phase } }) }
 }
 
 /** Without the heartbeats. */

@@ -1,5 +1,6 @@
 import type { LonghornReplica, LonghornSetting } from '../../api/longhorn.ts'
 import { parseDrainSettings } from '../../domain/longhorn-drain/drain-settings.ts'
+import { known } from '../../domain/observed.ts'
 import type { Choice, Suggestion } from './suggestion.ts'
 
 export interface LonghornObjects {
@@ -9,7 +10,7 @@ export interface LonghornObjects {
 
 /** A drain that moves replicas, or one that the only copy of a volume keeps waiting; nothing where neither can be seen. */
 export function suggestLonghorn({ settings, replicas }: LonghornObjects, { isFree, calledAs }: Choice): Suggestion[] {
-  const { policy, trigger } = parseDrainSettings(settings, [])
+  const { policy, trigger } = parseDrainSettings(settings, { budgets: [], manager: known(undefined), nowMs: 0 })
   if (!policy.known || policy.value === 'always-allow') return []
   const last = lastCopies(replicas)
     .map(({ spec = {} }) => ({ volume: spec.volumeName ?? '', node: spec.nodeID ?? '' }))

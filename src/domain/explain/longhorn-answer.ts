@@ -9,6 +9,10 @@ import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longh
 /** Who decides drains of Longhorn's nodes, and by which policy. */
 export interface LonghornRule {
   readonly mode: LonghornDrainSettings['mode']
+  /** Why `owner` is asked for and not in force. */
+  readonly refused?: string
+  /** What somebody else undid of what the operator wrote as owner, not long ago. */
+  readonly reverted?: string
   /** What decides; left out while it is unknown. */
   readonly policy?: string
   /** What the setting says, where a guide wants another. */
@@ -76,7 +80,7 @@ export function answerLonghorn(
     mayDrain: answer.mayDrain && stuck === undefined,
     reason,
     explanation,
-    replicas: asked.snapshot.replicas.filter((replica) => replica.node === nodeName).length,
+    replicas: asked.snapshot.replicas.filter(({ node: place, isActive }) => place === nodeName && isActive).length,
     moving,
     ...(moving.length === 0 ? {} : { progress: progressOf(node, answer.bytesLeft, asked.snapshot.nowMs) }),
     heldBy: blockers.map((blocker) => ({
@@ -91,10 +95,12 @@ export function answerLonghorn(
 }
 
 export function ruleInForce({ snapshot, isAttended }: LonghornView): LonghornRule {
-  const { mode, policy, inForce, trigger } = snapshot.settings
+  const { mode, refused, reverted, policy, inForce, trigger } = snapshot.settings
   const differs = inForce.known && !(policy.known && policy.value === inForce.value)
   return {
     mode,
+    ...(refused === undefined ? {} : { refused }),
+    ...(reverted === undefined ? {} : { reverted }),
     ...(policy.known ? { policy: policy.value } : {}),
     ...(differs ? { inForce: inForce.value } : {}),
     trigger,

@@ -5,12 +5,15 @@ export function longhornLines(answer: LonghornAnswer): string[] {
   return [`${ruleText(answer)}; ${countedText(answer.replicas, 'replica')} here`, ...outlookLines(answer)]
 }
 
-export function ruleText({ mode, policy, inForce, trigger, isAttended }: LonghornRule): string {
+export function ruleText(rule: LonghornRule): string {
+  const { mode, refused, reverted, policy, inForce, trigger, isAttended } = rule
   const asked = policy === undefined ? 'its policy is unknown' : `policy ${policy}`
   const other = inForce === undefined ? '' : ` while a node is drained, else ${inForce}`
   const when = trigger === 'drain' ? ', and nothing moves before somebody drains' : ''
   const nobody = isAttended === false ? '; no operator is running' : ''
-  return `${modeWords[mode]}, ${asked}${other}${when}${nobody}`
+  const instead = refused === undefined ? '' : `; mode owner is refused: ${refused}. Set cofferdam.io/manage=guide`
+  const alarm = reverted === undefined ? '' : `; ${reverted}`
+  return `${modeWords[mode]}, ${asked}${other}${when}${nobody}${instead}${alarm}`
 }
 
 const modeWords = {

@@ -10,6 +10,8 @@ export interface LonghornSummary extends LonghornRule {
   /** Nodes that are cordoned or drained. */
   readonly nodes: readonly LonghornNodeSummary[]
   readonly problems: LonghornDecision['problems']
+  /** Where the operator decides: volumes with copies that are to be removed and stay for now. */
+  readonly surplusKept: LonghornDecision['surplusKept']
 }
 
 export interface LonghornNodeSummary {
@@ -35,12 +37,13 @@ export function summarizeLonghorn(view: LonghornView): LonghornSummary {
   return {
     ...ruleInForce(view),
     volumes,
-    replicas: snapshot.replicas.length,
+    replicas: snapshot.replicas.filter(({ isActive }) => isActive).length,
     nodes: decision.nodes.map(({ node, mayDrain, reason, explanation, bytesLeft, blockers }) => {
       const count = moving.get(node) ?? 0
       const progress = count === 0 ? {} : { progress: progressOf(nodeOf(view, node) ?? {}, bytesLeft, snapshot.nowMs) }
       return { node, mayDrain, reason, explanation, held: blockers.length, moving: count, ...progress }
     }),
     problems: decision.problems,
+    surplusKept: snapshot.settings.mode === 'owner' ? decision.surplusKept : [],
   }
 }

@@ -12,6 +12,8 @@ export interface LonghornDecision {
   readonly orphanBudgets: readonly string[]
   /** Replicas that a cancelled eviction left over, where the settings ask for their removal. */
   readonly surplusReplicas: readonly string[]
+  /** Volumes with copies that are to be removed and stay for now, and why. */
+  readonly surplusKept: readonly { readonly volume: string; readonly explanation: string }[]
   /** Per node that is cordoned or drained: may it go, and if not, what holds it. In the order of their names. */
   readonly nodes: readonly NodeAnswer[]
   readonly problems: readonly { readonly object: string; readonly problem: string }[]

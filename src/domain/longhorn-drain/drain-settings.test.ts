@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { LonghornSetting } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
-import { known, unknown } from '../observed.ts'
+import { known, type Observed, unknown } from '../observed.ts'
 import { ownBudgetLabel } from './budget-object.ts'
-import { parseDrainSettings } from './drain-settings.ts'
+import { type DrainSurroundings, parseDrainSettings } from './drain-settings.ts'
+import { buildRevertedRecord } from './reverted-record.ts'
 import type { LonghornDrainSettings } from './snapshot.ts'
 
 const plain: LonghornDrainSettings = {
   mode: 'observe',
+  refused: undefined,
+  reverted: undefined,
   policy: known('block-for-eviction'),
   inForce: known('block-for-eviction'),
   trigger: 'cordon',
@@ -15,6 +18,8 @@ const plain: LonghornDrainSettings = {
   surplus: 'keep',
   problems: [],
 }
+
+const alone: DrainSurroundings = { budgets: [], manager: known(undefined), nowMs: 0 }
 
 function setting(name: string, value: string, annotations: Record<string, string> = {}): LonghornSetting {
   const metadata = { name, namespace: 'longhorn-system', annotations }
@@ -71,13 +76,59 @@ describe('settings of a drain', () => {
   }
   for (const [name, [settings, expected]] of Object.entries(stories)) {
     it(name, () => {
-      expect(parseDrainSettings(settings, [])).toEqual({ ...plain, ...expected })
+      expect(parseDrainSettings(settings, alone)).toEqual({ ...plain, ...expected })
     })
   }
 
   it('that are gone leave the policy unknown, and whose budgets are ours in charge, so that last copies are held', () => {
     const missing = { policy: unknown('it is not set'), inForce: unknown('it is not set') }
-    expect(parseDrainSettings([], [budget({})])).toEqual({ ...plain, ...missing })
-    expect(parseDrainSettings([], [budget(ownBudgetLabel)])).toEqual({ ...plain, ...missing, mode: 'owner' })
+    expect(parseDrainSettings([], { ...alone, budgets: [budget({})] })).toEqual({ ...plain, ...missing })
+    const ours = { ...alone, budgets: [budget(ownBudgetLabel)] }
+    expect(parseDrainSettings([], ours)).toEqual({ ...plain, ...missing, mode: 'owner' })
+    const beside = { ...ours, manager: known('DaemonSet longhorn-manager') }
+    expect(parseDrainSettings([], beside)).toMatchObject({ mode: 'observe', refused: expect.any(String) })
+  })
+})
+
+describe('mode owner beside a Longhorn manager', () => {
+  const there = known('DaemonSet longhorn-manager')
+  const owner = policy({ 'cofferdam.io/manage': 'owner' })
+  const rows: Record<
+    string,
+    readonly [readonly LonghornSetting[], Observed<string | undefined>, Partial<LonghornDrainSettings>]
+  > = {
+    'is refused: the manager cancels our flags and deletes our budgets, also while the only copy is on the node': [
+      owner,
+      there,
+      {
+        mode: 'observe',
+        refused: 'a Longhorn manager is there (DaemonSet longhorn-manager) and handles drains itself',
+      },
+    ],
+    'is refused where no manager can be ruled out, since it would do the same': [
+      owner,
+      unknown('its pods cannot be read'),
+      { mode: 'observe', refused: 'it is not known whether a Longhorn manager runs: its pods cannot be read' },
+    ],
+    'is in force where there is none': [owner, known(undefined), { mode: 'owner', refused: undefined }],
+    'is asked for in vain only by owner: a guide works beside it': [
+      policy({ 'cofferdam.io/manage': 'guide' }),
+      there,
+      { mode: 'guide', refused: undefined },
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_, [settings, manager, expected]) => {
+    expect(parseDrainSettings(settings, { ...alone, manager })).toMatchObject(expected)
+  })
+
+  it('tells what was undone of it for an hour, and only while it is in force', () => {
+    const record = buildRevertedRecord({ atMs: 0, says: 'the eviction of replica r was cancelled by "x"' })
+    const settings = policy({ 'cofferdam.io/manage': 'owner', 'cofferdam.io/reverted': record })
+    const told = (around: Partial<DrainSurroundings>) => parseDrainSettings(settings, { ...alone, ...around }).reverted
+    expect([told({ nowMs: 3_599_000 }), told({ nowMs: 3_600_000 }), told({ manager: there })]).toEqual([
+      'the eviction of replica r was cancelled by "x"',
+      undefined,
+      undefined,
+    ])
   })
 })

@@ -1,7 +1,9 @@
 import type { LonghornSetting } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import type { Observed } from '../observed.ts'
 import { isOwnBudget } from './budget-object.ts'
 import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
 import { drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
 /** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only look. */
@@ -22,15 +24,25 @@ const modes = new Map<string, LonghornDrainSettings['mode']>([
   ['false', 'observe'] as const,
 ])
 
+export interface DrainSurroundings {
+  readonly budgets: readonly PodDisruptionBudget[]
+  /** Longhorn's own manager, for people; undefined where there is none. */
+  readonly manager: Observed<string | undefined>
+  readonly nowMs: number
+}
+
 /**
  * What Longhorn's settings and the annotations on `node-drain-policy` come to.
  *
  * Fails closed: a word that is not known counts as the default, and is told. Where the setting is gone and budgets are ours,
  * we stay in charge and the policy is unknown, so that last copies are held.
+ *
+ * Guarantees: beside a Longhorn manager, or where none can be ruled out, the mode is never `owner`: both would write the
+ * same flags and budgets by different rules, and between two undone writes a node with the last copy may go.
  */
 export function parseDrainSettings(
   settings: readonly LonghornSetting[],
-  budgets: readonly PodDisruptionBudget[],
+  { budgets, manager, nowMs }: DrainSurroundings,
 ): LonghornDrainSettings {
   const values = new Map(settings.map(({ metadata, value }) => [metadata.name, value as unknown]))
   const setting = settings.find(({ metadata }) => metadata.name === drainPolicySetting)
@@ -46,13 +58,18 @@ export function parseDrainSettings(
     }
     return found ?? otherwise
   }
-  const mode = setting === undefined && budgets.some(isOwnBudget) ? 'owner' : word(manageAnnotation, modes, 'observe')
+  const asked = setting === undefined && budgets.some(isOwnBudget) ? 'owner' : word(manageAnnotation, modes, 'observe')
+  const refused = asked === 'owner' ? whyRefused(manager) : undefined
+  const mode = refused === undefined ? asked : 'observe'
+  const reverted = mode === 'owner' ? parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says : undefined
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
   const inForce = parseDrainPolicy(values.get(drainPolicySetting))
   const wanted = notes[wantedPolicyAnnotation]
   return {
     mode,
+    refused,
+    reverted,
     policy: mode === 'guide' && wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : inForce,
     inForce,
     trigger,
@@ -60,6 +77,13 @@ export function parseDrainSettings(
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
+}
+
+function whyRefused(manager: Observed<string | undefined>): string | undefined {
+  if (!manager.known) return `it is not known whether a Longhorn manager runs: ${manager.why}`
+  return manager.value === undefined
+    ? undefined
+    : `a Longhorn manager is there (${manager.value}) and handles drains itself`
 }
 
 /** Copies in excess are left to Longhorn where it balances replicas itself: it makes such copies on purpose. */

@@ -35,8 +35,8 @@ export function evictionTicketId(volume: string): string {
  */
 export function decideEvictionAttachments(snapshot: LonghornSnapshot): EvictionAttachments {
   const leaving = new Set<string>()
-  for (const { isEvictionRequested, isBeingDeleted, volume } of snapshot.replicas) {
-    if (isEvictionRequested && !isBeingDeleted) leaving.add(volume)
+  for (const { isActive, isEvictionRequested, isBeingDeleted, volume } of snapshot.replicas) {
+    if (isActive && isEvictionRequested && !isBeingDeleted) leaving.add(volume)
   }
   const concerned = snapshot.volumes.filter((volume) => leaving.has(volume.name) || ownTicket(volume) !== undefined)
   if (concerned.length === 0) return { changes: [], withoutPlace: [] }
@@ -53,6 +53,13 @@ export function decideEvictionAttachments(snapshot: LonghornSnapshot): EvictionA
     changes.push({ volume: volume.name, id: evictionTicketId(volume.name), node })
   }
   return { changes, withoutPlace }
+}
+
+/** All of our tickets go, where the moves they are for are not ours any more. */
+export function decideTicketWithdrawal({ volumes }: LonghornSnapshot): readonly EvictionTicketChange[] {
+  return volumes
+    .filter((volume) => ownTicket(volume) !== undefined)
+    .map(({ name }) => ({ volume: name, id: evictionTicketId(name), node: undefined }))
 }
 
 function ownTicket({ name, tickets }: VolumeView): AttachmentTicketView | undefined {
@@ -77,7 +84,7 @@ class Surroundings {
   constructor(snapshot: LonghornSnapshot, volumes: ReadonlySet<string>) {
     this.#snapshot = snapshot
     for (const replica of snapshot.replicas) {
-      if (volumes.has(replica.volume)) push(this.#copies, replica.volume, replica)
+      if (replica.isActive && volumes.has(replica.volume)) push(this.#copies, replica.volume, replica)
     }
     for (const manager of snapshot.instanceManagers) {
       if (!manager.isRunning) continue

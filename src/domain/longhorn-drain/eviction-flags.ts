@@ -16,7 +16,8 @@ export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): Evict
   const isOneToAsk =
     node.isEvictionAsked || isLeaving(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
   for (const replica of so.index.replicasOn(node.name)) {
-    if (!isOneToAsk && !replica.isEvictionRequested) continue
+    // An inactive one goes or becomes active when its volume has settled, and is judged then.
+    if (!replica.isActive || (!isOneToAsk && !replica.isEvictionRequested)) continue
     const { isRequested, event, why } = flagOf(so, node, replica)
     const changes = isRequested !== replica.isEvictionRequested
     if (!isRequested && !changes) continue

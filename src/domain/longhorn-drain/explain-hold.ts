@@ -54,6 +54,13 @@ function tell(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Told
       'Salvage the volume or restore it from a backup; delete it if it is not needed.',
     )
   }
+  if (!replica.isActive) {
+    return told(
+      hold === 'must-leave' ? 'ReplicaMustLeave' : 'LastReplica',
+      `Replica ${name} of volume ${volume}${users} on node ${node} is not active, and no active replica has its data: ${others}.`,
+      'Longhorn removes or activates it when the engine upgrade or the migration of the volume has ended.',
+    )
+  }
   if (replicaRule(so.index, replica) === 'unknown') {
     return told(
       'DrainPolicyUnknown',

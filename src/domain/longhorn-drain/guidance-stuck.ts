@@ -80,7 +80,7 @@ function lingeringBudgets(snapshot: LonghornSnapshot, decision: LonghornDecision
 /** Longhorn asks for the node of every copy, and gives up where Kubernetes has no such node. */
 function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], node: string): Told | undefined {
   const gone = counted
-    .flatMap(({ volume }) => index.copiesOf(volume))
+    .flatMap(({ volume }) => index.replicasOf(volume))
     .filter((copy) => copy.node !== '' && (index.nodes.get(copy.node)?.kubernetes ?? 'absent') === 'absent')
   const copy = gone.find(isHealthy) ?? gone[0]
   if (copy === undefined) return undefined

@@ -8,7 +8,7 @@ import { orphanBudgets } from './orphan-budgets.ts'
 import { clusterProblems, volumeProblems } from './problems.ts'
 import type { SettledSoFar } from './protection.ts'
 import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
-import { surplusReplicas } from './surplus-replicas.ts'
+import { decideSurplus } from './surplus-replicas.ts'
 
 /** All that is decided about one node. */
 interface Place {
@@ -33,6 +33,7 @@ export function createLonghornJudge(): LonghornJudge {
   const index = new IndexedSnapshot()
   const places = new Map<string, Place>()
   const surplusByVolume = new Map<string, readonly string[]>()
+  const keptByVolume = new Map<string, LonghornDecision['surplusKept']>()
   const problemsByVolume = new Map<string, LonghornDecision['problems']>()
   const surplus = new Set<string>()
   const released = new Set<string>()
@@ -54,6 +55,7 @@ export function createLonghornJudge(): LonghornJudge {
   function judgeVolumes(snapshot: LonghornSnapshot, touched: Touched, nodes: Set<string>): void {
     if (touched.isEverything) {
       surplusByVolume.clear()
+      keptByVolume.clear()
       problemsByVolume.clear()
       surplus.clear()
     }
@@ -62,12 +64,13 @@ export function createLonghornJudge(): LonghornJudge {
       : touched.volumes
     for (const name of names) {
       const before = surplusByVolume.get(name) ?? []
-      const after = surplusReplicas(index, name)
+      const { remove: after, kept } = decideSurplus(index, name)
       for (const replica of before) surplus.delete(replica)
       for (const replica of after) surplus.add(replica)
       put(surplusByVolume, name, after)
+      put(keptByVolume, name, kept === undefined ? [] : [{ volume: name, explanation: kept }])
       put(problemsByVolume, name, volumeProblems(index, name))
-      if (before.length > 0 || after.length > 0) for (const { node } of index.copiesOf(name)) nodes.add(node)
+      if (before.length > 0 || after.length > 0) for (const { node } of index.replicasOf(name)) nodes.add(node)
     }
   }
 
@@ -98,7 +101,7 @@ export function createLonghornJudge(): LonghornJudge {
     for (let at = 0; at < pending.length; at += 1) {
       const name = pending[at] as string
       if (!settleBudgets(name)) continue
-      for (const { node } of index.replicasOn(name).flatMap(({ volume }) => index.copiesOf(volume))) {
+      for (const { node } of index.replicasOn(name).flatMap(({ volume }) => index.replicasOf(volume))) {
         if (all.has(node)) continue
         all.add(node)
         if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
@@ -183,6 +186,7 @@ export function createLonghornJudge(): LonghornJudge {
       autoEvicting,
       orphanBudgets: orphanBudgets(index),
       surplusReplicas: [...surplus].sort(),
+      surplusKept: [...keptByVolume.values()].flat().sort((left, right) => (left.volume < right.volume ? -1 : 1)),
       nodes,
       problems,
     }

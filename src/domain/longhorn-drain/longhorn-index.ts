@@ -19,8 +19,11 @@ export interface LonghornIndex {
   readonly nodes: ReadonlyMap<string, LonghornNodeView>
   readonly volumes: ReadonlyMap<string, VolumeView>
   readonly instanceManagers: ReadonlyMap<string, InstanceManagerView>
+  /** All of them, inactive ones too. */
   replicasOn(node: string): readonly ReplicaView[]
-  /** None for the volume '': it is not one volume but unknown. */
+  /** All of them, inactive ones too. None for the volume '': it is not one volume but unknown. */
+  replicasOf(volume: string): readonly ReplicaView[]
+  /** The active ones: an inactive one is a double over the data of another, and no copy. */
   copiesOf(volume: string): readonly ReplicaView[]
   instanceManagersOn(node: string): readonly InstanceManagerView[]
 }
@@ -36,6 +39,8 @@ const nothing: LonghornSnapshot = {
   nowMs: 0,
   settings: {
     mode: 'observe',
+    refused: undefined,
+    reverted: undefined,
     policy: { known: false, why: '' },
     inForce: { known: false, why: '' },
     trigger: 'cordon',
@@ -58,6 +63,7 @@ export class IndexedSnapshot implements LonghornIndex {
   unreadableObjects: ReadonlySet<string> = new Set()
   readonly #byNode = new Grouped<ReplicaView>(({ node }) => [node])
   readonly #byVolume = new Grouped<ReplicaView>(({ volume }) => [volume])
+  readonly #copies = new Grouped<ReplicaView>(({ volume, isActive }) => (isActive ? [volume] : []))
   readonly #byManager = new Grouped<ReplicaView>(({ instanceManager }) => [instanceManager ?? ''])
   readonly #managersByNode = new Grouped<InstanceManagerView>(({ node }) => [node])
   readonly #managersByEngine = new Grouped<InstanceManagerView>(({ engines }) => [...new Set(engines)])
@@ -80,8 +86,12 @@ export class IndexedSnapshot implements LonghornIndex {
     return this.#byNode.of(node)
   }
 
-  copiesOf(volume: string): readonly ReplicaView[] {
+  replicasOf(volume: string): readonly ReplicaView[] {
     return volume === '' ? [] : this.#byVolume.of(volume)
+  }
+
+  copiesOf(volume: string): readonly ReplicaView[] {
+    return volume === '' ? [] : this.#copies.of(volume)
   }
 
   instanceManagersOn(node: string): readonly InstanceManagerView[] {
@@ -138,6 +148,7 @@ export class IndexedSnapshot implements LonghornIndex {
   #file(replica: ReplicaView, verb: 'add' | 'remove'): void {
     this.#byNode[verb](replica)
     this.#byVolume[verb](replica)
+    this.#copies[verb](replica)
     this.#byManager[verb](replica)
   }
 

@@ -34,7 +34,7 @@ export interface MovingChange {
 export function decideMovingRecords({ nodes, replicas, volumes, nowMs }: LonghornSnapshot): MovingChange[] {
   const leaving = new Map<string, ReplicaView[]>()
   for (const replica of replicas) {
-    if (!replica.isEvictionRequested) continue
+    if (!replica.isActive || !replica.isEvictionRequested) continue
     const others = leaving.get(replica.node)
     if (others === undefined) leaving.set(replica.node, [replica])
     else others.push(replica)

@@ -1,5 +1,5 @@
 import type { LonghornIndex } from './longhorn-index.ts'
-import type { SettledSoFar } from './protection.ts'
+import { type SettledSoFar, standsForData } from './protection.ts'
 import { needsBudget, type ReplicaHold, replicaHold } from './replica-hold.ts'
 import type { InstanceManagerView, ReplicaView, UnreadableObject } from './snapshot.ts'
 
@@ -13,7 +13,7 @@ export interface NodeHolds {
 
 export function nodeHolds(so: SettledSoFar, node: string): NodeHolds {
   const replicas = so.index.replicasOn(node).flatMap((replica) => {
-    const hold = replicaHold(so, replica)
+    const hold = standsForData(so.index, replica) ? replicaHold(so, replica) : undefined
     return hold === undefined ? [] : [{ replica, hold }]
   })
   return { engines: enginesOn(so.index, node), replicas, unreadable: unreadableOn(so.index, node) }
@@ -26,6 +26,7 @@ export function isNodeHeld(so: SettledSoFar, node: string): boolean {
   const hasBudget = index.instanceManagersOn(node).some(({ name }) => index.budgets.has(name))
   return index
     .replicasOn(node)
+    .filter((replica) => standsForData(index, replica))
     .some((replica) => (hasBudget ? replicaHold(so, replica) !== undefined : needsBudget(so, replica)))
 }
 

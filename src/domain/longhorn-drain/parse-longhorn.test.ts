@@ -22,6 +22,8 @@ const nothing: LonghornObjects = {
   disruptions: [],
   storageClasses: [],
   persistentVolumes: [],
+  managerSets: [],
+  managerPods: [],
 }
 
 function setting(name: string, value: string): LonghornObjects['settings'][number] {
@@ -166,7 +168,8 @@ describe('nodes', () => {
 
 describe('replicas', () => {
   it('carry where they are, how they are and by which instance manager', () => {
-    const spec = { volumeName: 'v', nodeID: 'n1', diskID: 'u1', healthyAt: 't', desireState: 'stopped' } as const
+    const place = { nodeID: 'n1', diskID: 'u1', dataDirectoryName: 'v-1' }
+    const spec = { volumeName: 'v', active: true, ...place, healthyAt: 't', desireState: 'stopped' } as const
     const objects = {
       ...nothing,
       replicas: [replica('r', spec, { currentState: 'stopped', instanceManagerName: 'im' })],
@@ -175,6 +178,8 @@ describe('replicas', () => {
       {
         name: 'r',
         volume: 'v',
+        isActive: true,
+        directory: 'v-1',
         node: 'n1',
         diskUuid: 'u1',
         healthyAt: 't',
@@ -185,6 +190,11 @@ describe('replicas', () => {
         isBeingDeleted: false,
       },
     ])
+  })
+
+  it.each([undefined, false])('that say active: %s count as doubles, as Longhorn takes them', (active) => {
+    const spec = { volumeName: 'v', ...(active === undefined ? {} : { active }) }
+    expect(parseLonghorn({ ...nothing, replicas: [replica('r', spec)] }).replicas[0]?.isActive).toBe(false)
   })
 
   it('that should be stopped but are in error are not stopped', () => {
@@ -251,6 +261,7 @@ describe('volumes', () => {
         actualBytes: 5000,
         attachedBy: 'pod shop/db-0, the Longhorn UI',
         attachedTo: 'n1',
+        unsettled: 'its spec.migrationNodeID is not known',
         rebuiltShare: 0.4,
         tickets: [
           { id: 'a', type: 'csi-attacher', node: '' },

@@ -14,6 +14,7 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { PersistentVolume, StorageClass } from '../../api/storage.ts'
 import { isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
+import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { type Parsed, parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
@@ -23,7 +24,7 @@ import { Remembered } from './remembered.ts'
 import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
-export interface LonghornObjects {
+export interface LonghornObjects extends LonghornManagerObjects {
   readonly nowMs: number
   readonly settings: readonly LonghornSetting[]
   readonly nodes: readonly LonghornNode[]
@@ -89,8 +90,9 @@ export function createLonghornParser(): ParseLonghorn {
     const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
       const { name } = volume.metadata
       const classPolicy = policies.get(classes.get(name) ?? '')
-      const around = { attachment: attachments.get(name), engine: engines.get(name), classPolicy, softAntiAffinity }
-      return remembered.make(volume, [around.attachment, around.engine, classPolicy, softAntiAffinity], () =>
+      const own = engines.get(name) ?? []
+      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity }
+      return remembered.make(volume, [around.attachment, classPolicy, softAntiAffinity, own.length, ...own], () =>
         guarded('volume', volume, () => parseVolume(volume, around)),
       )
     })
@@ -104,7 +106,11 @@ export function createLonghornParser(): ParseLonghorn {
     })
     return {
       nowMs: objects.nowMs,
-      settings: parseDrainSettings(objects.settings, objects.budgets),
+      settings: parseDrainSettings(objects.settings, {
+        budgets: objects.budgets,
+        manager: parseLonghornManager(objects),
+        nowMs: objects.nowMs,
+      }),
       nodes: nodes.map(({ view }) => view),
       volumes: volumesRead.views,
       replicas: replicasRead.views,
@@ -138,11 +144,14 @@ function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<st
   return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
 }
 
-function byVolume(engines: readonly LonghornEngine[]): Map<string, LonghornEngine> {
-  const found = new Map<string, LonghornEngine>()
+function byVolume(engines: readonly LonghornEngine[]): ReadonlyMap<string, readonly LonghornEngine[]> {
+  const found = new Map<string, LonghornEngine[]>()
   for (const engine of engines) {
     const volume = engine.spec?.volumeName
-    if (volume !== undefined && (engine.spec?.active !== false || !found.has(volume))) found.set(volume, engine)
+    if (volume === undefined) continue
+    const others = found.get(volume)
+    if (others === undefined) found.set(volume, [engine])
+    else others.push(engine)
   }
   return found
 }

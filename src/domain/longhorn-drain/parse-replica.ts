@@ -19,6 +19,9 @@ export function parseReplica(
   const view: ReplicaView = {
     name,
     volume: see.name(spec['volumeName'], 'spec.volumeName'),
+    // Longhorn always writes it, and takes a replica without it for an inactive one.
+    isActive: see.flag(spec['active'], 'spec.active'),
+    directory: see.text(spec['dataDirectoryName'], 'spec.dataDirectoryName'),
     node,
     diskUuid: see.text(spec['diskID'], 'spec.diskID'),
     healthyAt: see.text(spec['healthyAt'], 'spec.healthyAt'),

@@ -3,10 +3,12 @@ import { type Parsed, unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
 import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
+import { unsettledOf } from './unsettled-volume.ts'
 
 export interface VolumeSurroundings {
   readonly attachment: LonghornVolumeAttachment | undefined
-  readonly engine: LonghornEngine | undefined
+  /** More than one while it migrates. */
+  readonly engines: readonly LonghornEngine[]
   /** The parameter `nodeDrainPolicy` of its StorageClass. */
   readonly classPolicy: unknown
   /** The setting `replica-soft-anti-affinity`. */
@@ -21,7 +23,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const state = see.text(status['state'], 'status.state', 'creating')
   const robustness = see.text(status['robustness'], 'status.robustness', 'unknown')
   const attachedTo = see.text(status['currentNodeID'], 'status.currentNodeID')
-  const rebuiltShare = rebuiltShareOf(around.engine)
+  const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
   const schedulingProblem = schedulingProblemOf(volume)
   const tickets = ticketsOf(around.attachment)
   const view: VolumeView = {
@@ -34,12 +36,18 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     actualBytes: see.count(status['actualSize'], 'status.actualSize'),
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
+    unsettled: unsettledOf(volume, around.engines),
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
     ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
     ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),
     ...(tickets.length === 0 ? {} : { tickets }),
   }
   return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
+}
+
+/** The one in force, else any. */
+function currentEngine(engines: readonly LonghornEngine[]): LonghornEngine | undefined {
+  return engines.findLast(({ spec }) => spec?.active !== false) ?? engines[0]
 }
 
 function isRobustness(text: string): text is VolumeView['robustness'] {

@@ -26,7 +26,7 @@ export function volumeProblems(index: LonghornIndex, name: string): readonly Pro
     const problem = `its drain policy: ${policy.why}; until it is corrected it does not begin to move, and holds the nodes of its replicas`
     problems.push({ object: `volume/${name}`, problem })
   }
-  for (const { name: replica, node, healthyAt } of index.copiesOf(name)) {
+  for (const { name: replica, node, healthyAt } of index.replicasOf(name)) {
     const object = `replica/${replica}`
     if (volume === undefined && !index.unreadableObjects.has(`volume/${name}`)) {
       problems.push({ object, problem: `its volume ${name} is not there` })

@@ -52,6 +52,24 @@ export function isUnused({ healthyAt, failedAt }: ReplicaView): boolean {
 }
 
 /**
+ * Whether a replica stands for data on its node. An inactive one does not where the active one of the same directory is
+ * there to answer for it.
+ *
+ * Fails closed: an inactive one without such a double may hold the only data, so it stands for it, though it is no copy
+ * that others may rely on.
+ */
+export function standsForData(index: LonghornIndex, replica: ReplicaView): boolean {
+  if (replica.isActive) return true
+  return !index
+    .copiesOf(replica.volume)
+    .some((copy) => copy.node === replica.node && hasSameDirectory(copy, replica) && copy.directory !== '')
+}
+
+export function hasSameDirectory(left: ReplicaView, right: ReplicaView): boolean {
+  return left.diskUuid === right.diskUuid && left.directory === right.directory
+}
+
+/**
  * What keeps a copy from being protected now; undefined when it is.
  *
  * Longhorn's rule: healthy, on a Kubernetes node that is there and takes pods, its instance manager runs and has a budget.

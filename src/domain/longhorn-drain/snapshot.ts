@@ -35,12 +35,17 @@ export interface UnreadableObject {
 
 /**
  * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
- * its nodes. `owner`: we, since Longhorn's own drain handling is off.
+ * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and cannot be told not to.
  */
 export const drainModes = ['observe', 'guide', 'owner'] as const
 
 export interface LonghornDrainSettings {
+  /** What is in force: where `owner` is refused, Longhorn decides, and we only explain. */
   readonly mode: (typeof drainModes)[number]
+  /** Why `owner` is asked for and not in force. */
+  readonly refused: string | undefined
+  /** What somebody else undid of what we wrote as owner, not long ago. */
+  readonly reverted: string | undefined
   /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
@@ -95,6 +100,11 @@ export interface VolumeView {
   readonly rebuiltShare?: number
   /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
   readonly schedulingProblem?: string
+  /**
+   * Why it is not known that its replicas stay what they are: an engine upgrade or a migration is under way, or cannot be
+   * ruled out. Undefined: neither is.
+   */
+  readonly unsettled: string | undefined
   /** Whether two copies may be on one node. */
   readonly sharesNodes?: boolean
   /** Who wants it attached, and where; absent: nobody. */
@@ -110,6 +120,13 @@ export interface AttachmentTicketView {
 export interface ReplicaView {
   readonly name: string
   readonly volume: string
+  /**
+   * Whether the engine in force uses it. While an engine is upgraded or a volume migrates, each replica has an inactive
+   * double over the same data: no copy of its own.
+   */
+  readonly isActive: boolean
+  /** Of its data, on its disk; '' when it is not known. */
+  readonly directory: string
   /** '' when it has no place yet. */
   readonly node: string
   readonly diskUuid: string

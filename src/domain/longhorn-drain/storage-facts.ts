@@ -149,7 +149,11 @@ const skewMs = 60_000
  */
 function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion): readonly ReplicaView[] {
   const candidates = snapshot.replicas.filter(
-    (replica) => replica.node === node && !replica.isBeingDeleted && (replica.failedAt !== '' || isUnused(replica)),
+    (replica) =>
+      replica.node === node &&
+      replica.isActive &&
+      !replica.isBeingDeleted &&
+      (replica.failedAt !== '' || isUnused(replica)),
   )
   if (candidates.length === 0) return candidates
   const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
@@ -168,7 +172,9 @@ function isRebuilding({ state, robustness, isStrictLocal }: VolumeView): boolean
 }
 
 function isBuiltElsewhere({ replicas }: LonghornSnapshot, { volume, node }: ReplicaView): boolean {
-  return replicas.some((copy) => copy.volume === volume && copy.node !== node && copy.node !== '' && isUnused(copy))
+  return replicas.some(
+    (copy) => copy.isActive && copy.volume === volume && copy.node !== node && copy.node !== '' && isUnused(copy),
+  )
 }
 
 function explainAwaited({ nodes }: LonghornSnapshot, node: string, awaited: readonly ReplicaView[]): string {

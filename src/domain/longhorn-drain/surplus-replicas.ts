@@ -1,27 +1,53 @@
 import type { LonghornIndex } from './longhorn-index.ts'
-import { isHealthy, type SettledSoFar, weaknessOf } from './protection.ts'
+import { hasSameDirectory, isHealthy, type SettledSoFar, weaknessOf } from './protection.ts'
 import type { ReplicaView } from './snapshot.ts'
 
 const nobody: ReadonlySet<string> = new Set()
 
+export interface SurplusAnswer {
+  readonly remove: readonly string[]
+  /** Why copies that are too many stay for now. */
+  readonly kept: string | undefined
+}
+
+const nothing: SurplusAnswer = { remove: [], kept: undefined }
+
 /**
  * Healthy copies beyond the number a volume wants, the newest first; none unless the settings ask for their removal.
  *
- * Guarantees: as many protected copies as the volume wants are left.
+ * Guarantees: as many protected copies as the volume wants are left. A replica that shares its data with another is never
+ * among them: to delete it would delete the data of both.
  * Only where nothing moves: every copy is on an open node, none is flagged, none is failed, incomplete or going.
+ * Fails closed: an engine upgrade or a migration that is under way, or cannot be ruled out, keeps all.
  */
-export function surplusReplicas(index: LonghornIndex, volumeName: string): readonly string[] {
+export function decideSurplus(index: LonghornIndex, volumeName: string): SurplusAnswer {
   const volume = index.volumes.get(volumeName)
   const copies = index.copiesOf(volumeName)
-  if (index.settings.surplus !== 'remove' || volume === undefined) return []
+  if (index.settings.surplus !== 'remove' || volume === undefined) return nothing
   const wanted = volume.numberOfReplicas
-  if (!(wanted >= 1) || copies.length <= wanted) return []
-  if (volume.state !== 'attached' || volume.robustness !== 'healthy') return []
-  if (!copies.every((copy) => isHealthy(copy) && !isMoving(index, copy))) return []
+  if (!(wanted >= 1) || copies.length <= wanted) return nothing
+  const why = volume.unsettled ?? whySharing(index.replicasOf(volumeName))
+  if (why !== undefined) {
+    const kept = `Volume ${volumeName} has ${copies.length} copies and wants ${wanted}. None is removed now: ${why}.`
+    return { remove: [], kept }
+  }
+  if (volume.state !== 'attached' || volume.robustness !== 'healthy') return nothing
+  if (!copies.every((copy) => isHealthy(copy) && !isMoving(index, copy))) return nothing
   const so: SettledSoFar = { index, released: nobody, planned: nobody, surplus: nobody }
   const spare = copies.filter((copy) => weaknessOf(so, copy) === undefined)
   const removable = spare.filter(({ node }) => node !== volume.attachedTo).sort(byAge)
-  return removable.slice(0, Math.max(0, spare.length - wanted)).map(({ name }) => name)
+  return { remove: removable.slice(0, Math.max(0, spare.length - wanted)).map(({ name }) => name), kept: undefined }
+}
+
+/** Why two of them may be one and the same data. */
+function whySharing(replicas: readonly ReplicaView[]): string | undefined {
+  for (const [at, replica] of replicas.entries()) {
+    if (!replica.isActive) return `replica ${replica.name} is not active`
+    if (replica.directory === '') return `the data directory of replica ${replica.name} is not known`
+    const other = replicas.slice(at + 1).find((each) => each.node === replica.node && hasSameDirectory(each, replica))
+    if (other !== undefined) return `replicas ${replica.name} and ${other.name} share a data directory`
+  }
+  return undefined
 }
 
 function isMoving(index: LonghornIndex, copy: ReplicaView): boolean {

@@ -198,6 +198,25 @@ export class DataPlane {
     }
   }
 
+  /** A second process over the directory of a replica, for another engine image. The directory stays with the replica. */
+  startDouble(double: string, instanceManager: string): void {
+    this.#running.set(double, instanceManager)
+  }
+
+  /** The directory of a replica is its double's from now on, and the engine uses that one. False: there is no directory any more. */
+  handOver(replica: string, double: string): boolean {
+    const store = this.#stores.get(replica)
+    if (store === undefined) return false
+    this.#stores.delete(replica)
+    this.#stores.set(double, { ...store, replica: double })
+    const modes = this.#engines.get(store.volume)?.modes
+    const mode = modes?.get(replica)
+    modes?.delete(replica)
+    if (mode !== undefined) modes?.set(double, mode)
+    this.stopReplica(replica)
+    return true
+  }
+
   stopReplica(replica: string): void {
     this.#running.delete(replica)
   }
@@ -300,8 +319,8 @@ export class DataPlane {
 
   #fail(replica: string): void {
     const store = this.#stores.get(replica)
-    if (store === undefined) return
     this.stopReplica(replica)
+    if (store === undefined) return
     const engine = this.#engines.get(store.volume)
     if (engine?.modes.has(replica) !== true) return
     engine.modes.set(replica, 'ERR')

@@ -1,5 +1,10 @@
 import type { JsonObject } from '../../api/json.ts'
-import { longhornReplicas, longhornVolumeAttachments } from '../../api/longhorn.ts'
+import {
+  type LonghornReplica,
+  longhornReplicas,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '../../api/longhorn.ts'
 import type { Random } from '../../runtime/random.ts'
 import type { Stage } from '../actor.ts'
 import { ticketTypes } from './attachment-tickets.ts'
@@ -33,6 +38,8 @@ export interface LonghornControls {
   /** Everything that starts from now on runs in instance managers of this image. */
   setImage(image: string): void
   setDelta(isOn: boolean): void
+  /** Lets a volume run with another engine image, live where it is attached: each replica gets a double for a while. */
+  upgradeEngine(volume: string, image: string): Promise<void>
   /** Stops or starts Longhorn's manager on one node; instance managers and their processes live on. */
   setManager(node: string, isOn: boolean): void
 }
@@ -51,6 +58,10 @@ interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | '
 
 const ticketIds = { workload: 'csi-workload', ui: 'longhorn-ui' }
 
+function isWhole({ active, healthyAt, failedAt }: NonNullable<LonghornReplica['spec']>): boolean {
+  return active !== false && isSet(healthyAt) && !isSet(failedAt)
+}
+
 export function createLonghornControls(ports: ControlPorts): LonghornControls {
   const { stage, namespace, data, brokenDisks, random, shape } = ports
   const replicaView = stage.views.of(longhornReplicas)
@@ -60,7 +71,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     const isUsed = (replica: string) =>
       !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')
     return [...replicaView.values()]
-      .filter(({ spec }) => spec?.volumeName === volume && isSet(spec.healthyAt) && !isSet(spec.failedAt))
+      .filter(({ spec }) => spec?.volumeName === volume && isWhole(spec))
       .map(({ metadata }) => metadata.name)
       .filter(isUsed)
       .sort()
@@ -111,6 +122,9 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     setRate: ports.setRate,
     setImage: ports.setImage,
     setDelta: ports.setDelta,
+    async upgradeEngine(volume, image) {
+      await stage.api.patch(longhornVolumes, { namespace, name: volume }, { type: 'merge', body: { spec: { image } } })
+    },
     setManager(node, isOn) {
       if (isOn) ports.withoutManager.delete(node)
       else ports.withoutManager.add(node)

@@ -39,6 +39,8 @@ export interface LonghornTimings {
   /** From the loss of a replica's process to the engine's word that it failed. */
   readonly ioTimeoutMs: number
   readonly rebuildBytesPerSecond: number
+  /** From the start of the processes of a new engine image until the engine runs with it. */
+  readonly engineUpgradeMs: number
   /** A failed replica goes after this time, unless its volume names another. */
   readonly staleReplicaMs: number
 }
@@ -63,7 +65,10 @@ export interface LonghornDescription {
    * that is well. `nobody`: Longhorn attaches none for that; whoever moves replicas makes the tickets.
    */
   readonly attachForEviction?: 'owner' | 'healthy' | 'nobody'
-  /** Decides evictions and budgets by itself, as Longhorn does, every resync. */
+  /**
+   * Decides evictions and budgets by itself, as Longhorn does, every resync. Then there is a DaemonSet longhorn-manager too, as in
+   * every release. Without it there is none: what runs is a data plane that decides no drain.
+   */
   readonly ownDrainHandling?: boolean
   /** With the Deployments csi-attacher and csi-provisioner, as every real Longhorn has them. Default true. */
   readonly csi?: boolean
@@ -80,6 +85,8 @@ export const gibibyte = 1024 ** 3
 
 export const defaultImage = 'longhornio/longhorn-instance-manager:v1.12.1'
 
+export const defaultEngineImage = 'longhornio/longhorn-engine:v1.12.1'
+
 export const defaultDisks: readonly DiskDescription[] = [{ name: 'default-disk', maximumBytes: 100 * gibibyte }]
 
 /** Upstream's, but for the rate: what a small cluster needs to be healthy again in less than a minute. */
@@ -90,6 +97,7 @@ export const defaultTimings: LonghornTimings = {
   notReadyGraceMs: 15_000,
   ioTimeoutMs: 1_000,
   rebuildBytesPerSecond: 100 * 1024 ** 2,
+  engineUpgradeMs: 5_000,
   staleReplicaMs: 30 * 60_000,
 }
 

@@ -1,6 +1,6 @@
 import { hasReason } from '../../api/api-error.ts'
 import { longhornNamespace, longhornNodes, longhornSettings, longhornVolumes } from '../../api/longhorn.ts'
-import { deployments } from '../../api/resources.ts'
+import { daemonSets, deployments } from '../../api/resources.ts'
 import { realRandom } from '../../runtime/random.ts'
 import { type ActorPorts, openStage, Views } from '../actor.ts'
 import { createTimers } from '../ceph/timers.ts'
@@ -11,6 +11,7 @@ import { startEvictionTickets } from './eviction-tickets.ts'
 import { startInstanceManagers } from './instance-managers.ts'
 import { createLonghornControls, type LonghornControls } from './longhorn-controls.ts'
 import { defaultImage, defaultSettings, defaultTimings, type LonghornDescription } from './longhorn-description.ts'
+import { buildManagerDaemonSet } from './manager-daemon-set.ts'
 import { startNodeStatus } from './node-status.ts'
 import { startOwnBudgets } from './own-budgets.ts'
 import { startOwnCsiBudgets } from './own-csi-budgets.ts'
@@ -157,6 +158,9 @@ export function createSimulatedLonghorn(
       if (value === null) continue
       const object = { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name, namespace }, value }
       await unlessThere(stage.api.create(longhornSettings, object))
+    }
+    if (description.ownDrainHandling === true) {
+      await unlessThere(stage.api.create(daemonSets, buildManagerDaemonSet(namespace)))
     }
     for (const deployment of description.csi === false ? [] : buildCsiDeployments(namespace)) {
       await unlessThere(stage.api.create(deployments, deployment))

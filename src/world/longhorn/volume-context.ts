@@ -41,6 +41,10 @@ export interface VolumeNotes {
   unplacedBecause: readonly string[]
   /** When a replica that failed may be tried again, and how long it rests the next time. */
   readonly rests: Map<string, { readonly untilMs: number; readonly nextMs: number }>
+  /** The engine image it runs with. */
+  image: string
+  /** When all processes of another engine image were started. */
+  upgradeSinceMs: number | undefined
 }
 
 /** One look at one volume. */
@@ -62,6 +66,8 @@ export function newNotes(volume: LonghornVolume): VolumeNotes {
     wasAttached: false,
     unplacedBecause: [],
     rests: new Map(),
+    image: volume.status?.currentImage ?? volume.spec?.image ?? '',
+    upgradeSinceMs: undefined,
   }
 }
 
@@ -110,7 +116,7 @@ export function factsOf(context: VolumeContext): VolumeFacts {
   return {
     isAttached: notes.state === 'attached',
     mayReuse: mayReuse(ports, volume),
-    isMigrating: (volume.spec?.migrationNodeID ?? '') !== '',
+    isMigrating: (volume.spec?.migrationNodeID ?? '') !== '' || isUpgrading(context),
     wantedCount: wantedCountOf(context),
     localNode: volume.spec?.dataLocality === 'best-effort' ? notes.node : undefined,
     balance: balanceOf(ports.settings.text('replica-auto-balance')),
@@ -121,6 +127,11 @@ export function factsOf(context: VolumeContext): VolumeFacts {
       return replicaFacts(replica, { mode: modes.get(replica.metadata.name), canRun, zone: node?.zone ?? '' })
     }),
   }
+}
+
+/** Its replicas have doubles, or are about to. */
+export function isUpgrading({ volume, notes }: VolumeContext): boolean {
+  return notes.image !== (volume.spec?.image ?? '')
 }
 
 function balanceOf(text: string): VolumeFacts['balance'] {

@@ -10,6 +10,7 @@ import {
   longhornVolumes,
 } from '../../api/longhorn.ts'
 import { deleteExactly } from '../actor.ts'
+import { upgradeEngine } from './engine-upgrade.ts'
 import { addBetterReplica, createFirstReplicas, replenish } from './new-replicas.ts'
 import {
   filledShareOf,
@@ -62,6 +63,7 @@ export function startVolumes(
     if (notes.state === 'creating' || notes.state === 'detached') await createFirstReplicas(context)
     await advancePhase(context)
     await reflectHealth(context)
+    await upgradeEngine(context)
     await salvage(context)
     await removeSpareReplica(context)
     await replenish(context)
@@ -84,7 +86,7 @@ export function startVolumes(
     if (engines.get(`${namespace}/${engineName(name)}`) === undefined) {
       engines.record(await stage.api.create(longhornEngines, buildEngine(volume)))
     }
-    const found = replicasOf(context)
+    const found = replicasOf(context).filter(({ spec }) => spec?.active !== false)
     for (const { metadata, spec } of found) {
       const place = { replica: metadata.name, volume: name, node: spec?.nodeID ?? '', diskUuid: spec?.diskID ?? '' }
       data.addStore(place, isSet(spec?.healthyAt))

@@ -2,7 +2,7 @@ import type { LonghornEngine, LonghornReplica, LonghornVolume, LonghornVolumeAtt
 import { longhornVolumes } from '../../api/longhorn.ts'
 import { controllerReference } from '../owned-pods.ts'
 import type { VolumeDescription } from './longhorn-description.ts'
-import { gibibyte } from './longhorn-description.ts'
+import { defaultEngineImage, gibibyte } from './longhorn-description.ts'
 
 const apiVersion = 'longhorn.io/v1beta2'
 
@@ -31,6 +31,7 @@ export function buildVolume(description: VolumeDescription, namespace: string): 
       dataEngine: 'v1',
       nodeID: '',
       migrationNodeID: '',
+      image: defaultEngineImage,
       replicaSoftAntiAffinity: 'ignored',
       replicaZoneSoftAntiAffinity: 'ignored',
       replicaDiskSoftAntiAffinity: 'ignored',
@@ -45,7 +46,7 @@ export function buildEngine(volume: LonghornVolume): LonghornEngine {
     apiVersion,
     kind: 'Engine',
     metadata: ownedBy(volume, engineName(name)),
-    spec: { volumeName: name, nodeID: '', desireState: 'stopped', active: true },
+    spec: { volumeName: name, nodeID: '', desireState: 'stopped', active: true, image: imageOf(volume) },
   }
 }
 
@@ -86,6 +87,8 @@ export function buildReplica(
       diskID: diskUuid,
       engineName: engineName(volumeName),
       active: true,
+      image: imageOf(volume),
+      dataDirectoryName: `${volumeName}-${name.slice(-8)}`,
       evictionRequested: false,
       hardNodeAffinity: hardNode,
       desireState: 'stopped',
@@ -98,6 +101,28 @@ export function buildReplica(
       volumeSize: volume.spec?.size ?? '0',
     },
   }
+}
+
+/**
+ * The double of a replica for another engine image, as Longhorn makes it: the same place, the same data directory, the same
+ * claim to be healthy, but inactive.
+ */
+export function buildReplicaClone(
+  volume: LonghornVolume,
+  { metadata, spec }: LonghornReplica,
+  { name, image }: { readonly name: string; readonly image: string },
+): LonghornReplica {
+  const { labels } = metadata
+  return {
+    apiVersion,
+    kind: 'Replica',
+    metadata: { ...ownedBy(volume, name), ...(labels === undefined ? {} : { labels }) },
+    spec: { ...spec, image, active: false, desireState: 'running', failedAt: '', lastFailedAt: '' },
+  }
+}
+
+function imageOf({ spec, status }: LonghornVolume): string {
+  return status?.currentImage ?? spec?.image ?? ''
 }
 
 function ownedBy(volume: LonghornVolume, name: string): LonghornReplica['metadata'] {

@@ -18,6 +18,7 @@ export async function reflectHealth(context: VolumeContext): Promise<void> {
   for (const replica of replicasOf(context)) {
     const { name } = replica.metadata
     const { spec = {} } = replica
+    if (spec.active === false) continue
     const mode = modes.get(name)
     const hasFailed = mode === 'ERR' || data.hasCrashed(name)
     const desireState = mode === 'RW' || mode === 'WO' ? 'running' : 'stopped'

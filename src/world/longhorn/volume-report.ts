@@ -15,7 +15,7 @@ import { engineName } from './volume-objects.ts'
 
 type KubernetesStatus = NonNullable<NonNullable<LonghornVolume['status']>['kubernetesStatus']>
 
-export async function reportEngine({ ports, volume }: VolumeContext): Promise<void> {
+export async function reportEngine({ ports, volume, notes }: VolumeContext): Promise<void> {
   const { stage, data } = ports
   const { namespace = '', name } = volume.metadata
   const view = stage.views.of(longhornEngines)
@@ -26,6 +26,7 @@ export async function reportEngine({ ports, volume }: VolumeContext): Promise<vo
     ...held.spec,
     nodeID: process?.node ?? '',
     desireState: process === undefined ? ('stopped' as const) : ('running' as const),
+    image: notes.image,
   }
   let engine = held
   if (!isSameValue(wish, held.spec)) {
@@ -36,6 +37,7 @@ export async function reportEngine({ ports, volume }: VolumeContext): Promise<vo
   const status = {
     ...engine.status,
     currentState: process === undefined ? 'stopped' : 'running',
+    currentImage: process === undefined ? '' : notes.image,
     instanceManagerName: process?.instanceManager ?? '',
     replicaModeMap: Object.fromEntries([...data.modesOf(name)].sort(([a], [b]) => (a < b ? -1 : 1))),
     rebuildStatus:
@@ -80,6 +82,8 @@ export async function reportVolume(context: VolumeContext, readyNodes: readonly 
     ...before,
     state: notes.state,
     robustness,
+    currentMigrationNodeID: '',
+    ...(notes.image === '' ? {} : { currentImage: notes.image }),
     currentNodeID: notes.state === 'attached' || notes.state === 'detaching' ? (notes.node ?? '') : '',
     ownerID: ownerOf(context, readyNodes),
     actualSize: data.usedBlocks(volume.metadata.name) * bytesPerBlock(volume, ports.description.blocks?.count),

@@ -20,6 +20,7 @@ const node: fc.Arbitrary<NodeSetting> = fc.record({
 
 const copy = fc.record({
   is: fc.constantFrom('healthy', 'healthy', 'healthy', 'failed', 'rebuilding'),
+  isActive: often,
   isStopped: fc.boolean(),
   isEvictionRequested: fc.boolean(),
   isBeingDeleted: seldom,
@@ -35,6 +36,7 @@ const volume: fc.Arbitrary<VolumeSetting> = fc
     robustness: fc.constantFrom('healthy', 'degraded', 'faulted', 'unknown'),
     numberOfReplicas: fc.integer({ min: 0, max: 3 }),
     isStrictLocal: seldom,
+    unsettled: fc.constantFrom(undefined, undefined, 'it migrates to node n1'),
   })
   .map(({ places, copies, own, ...more }) => ({
     ...more,

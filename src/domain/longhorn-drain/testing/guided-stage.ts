@@ -1,4 +1,5 @@
 import type { LonghornNode, LonghornSetting } from '../../../api/longhorn.ts'
+import { known } from '../../observed.ts'
 import { decideLonghornDrain } from '../decide.ts'
 import { parseDrainSettings } from '../drain-settings.ts'
 import { decideGuidance } from '../guidance.ts'
@@ -30,7 +31,10 @@ export function lookAt({ setting, nodes, volumes = {} }: GuidedObjects): {
     nodes: Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, surroundings(node)])),
     volumes,
   })
-  const snapshot = { ...stage, settings: parseDrainSettings(settings, []) }
+  const snapshot = {
+    ...stage,
+    settings: parseDrainSettings(settings, { budgets: [], manager: known(undefined), nowMs: 0 }),
+  }
   const marks = parseGuidanceMarks({ settings, nodes: Object.entries(nodes).map(nodeObject) })
   return { snapshot, guidance: decideGuidance(snapshot, decideLonghornDrain(snapshot), marks) }
 }

@@ -53,6 +53,8 @@ export function longhornStage(stage: Stage): LonghornSnapshot {
     nowMs: 0,
     settings: {
       mode: 'owner',
+      refused: undefined,
+      reverted: undefined,
       policy,
       inForce: policy,
       problems: [],
@@ -112,6 +114,7 @@ function volumeView(name: string, { copies, policy, ...more }: VolumeSetting): V
     actualBytes: 1000,
     attachedBy: undefined,
     attachedTo: undefined,
+    unsettled: undefined,
     ...more,
   }
 }
@@ -121,6 +124,8 @@ function replicaView(volume: string, node: string, copy: VolumeSetting['copies']
   return {
     name: `${volume}-${node}`,
     volume,
+    isActive: true,
+    directory: `${volume}-${node}`,
     node,
     diskUuid: `disk-${node}`,
     ...times[is],

@@ -69,6 +69,7 @@ export class SmallLonghorn {
       ...flagged,
       name: `${volume}-made-${this.#made}`,
       node: target.name,
+      directory: `${volume}-made-${this.#made}`,
       diskUuid: `disk-${target.name}`,
       healthyAt: '2026-02-02T00:00:00Z',
       failedAt: '',
