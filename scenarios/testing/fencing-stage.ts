@@ -19,6 +19,7 @@ import {
 import { seedCeph } from '../../src/cli/demo/seed-ceph.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
 import { buildMedik8sAccess } from '../../src/deploy/operator-manifests.ts'
+import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
 import { typeOfObject } from '../../src/embedded/type-of-object.ts'
 import { permissionsOf } from '../../src/wiring/controller-names.ts'
@@ -197,6 +198,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     api: operatorApi,
     clock,
     tell: trace.tell,
+    trust: trustsAlone(described),
     ceph({ namespace }) {
       const at = described.findIndex((each) => each.namespace === namespace)
       const line = lines.get(namespace)

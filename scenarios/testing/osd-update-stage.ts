@@ -11,6 +11,7 @@ import { parseClusterFile } from '../../src/cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts'
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
+import { type CephTrust, trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { updateRecordName } from '../../src/domain/osd-update/update-record.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import type { Views } from '../../src/world/actor.ts'
@@ -42,6 +43,10 @@ export interface UpdateStageOptions {
   readonly recoveryPgsPerSecond?: number
   /** Of the CephCluster. */
   readonly annotations?: Readonly<Record<string, string>>
+  /** What the operator's administrator says; that Cofferdam alone has the cluster, unless told. */
+  readonly trust?: CephTrust
+  /** With it new disks become OSDs. */
+  readonly rookImage?: string
   /** Rook's own operator is there. */
   readonly isBesideRook?: boolean
   /** How long the operator may not know yet of what befell the cluster. Default 3. */
@@ -153,6 +158,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
     clock,
     tell: trace.tell,
     ceph: () => cephLine.commands(commands),
+    trust: options.trust ?? { ...trustsAlone([cluster], options.rookImage), ...(options.isBesideRook && { own: [] }) },
   })
 
   /** Admission stands behind the API server; evictions count as starts where Rook has the Deployments. */

@@ -1,4 +1,5 @@
 import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import type { CephTrust } from '../../src/domain/ceph-trust/named-clusters.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
@@ -19,6 +20,7 @@ export interface OperatorsPorts {
   readonly clock: VirtualClock
   readonly tell: (line: string) => void
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
+  readonly trust?: CephTrust
   readonly guard?: GuardService
   /** How long one that has come or woken up needs to look around. */
   readonly settledAfterMs: number
@@ -83,6 +85,7 @@ export function stageOperators(ports: OperatorsPorts): StagedOperators {
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
+      ...(ports.trust && { trust: ports.trust }),
       ...(ceph && {
         ceph(cluster) {
           const commands = ceph(cluster)

@@ -6,6 +6,7 @@ import { configMaps, deployments, jobs, nodes, pods } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { persistentVolumeClaims } from '../api/storage.ts'
+import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
 import { claimLabels } from '../domain/osd-update/growth-places.ts'
@@ -20,6 +21,7 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
+import { observeSettings } from './observe-settings.ts'
 
 export interface UpdateQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>
@@ -39,27 +41,33 @@ export async function observeUpdates(question: UpdateQuestion, notSeen: string[]
   const clusters = (await read(cephClusters, namespace === undefined ? {} : { namespace })) ?? []
   const owned = clusters.filter(({ spec }) => spec?.external?.enable !== true)
   if (owned.length === 0) return []
-  const [operator, rook, machines] = await Promise.all([
+  const [operator, { trust }, rook, machines] = await Promise.all([
     question.operator(notSeen),
+    observeSettings(question),
     read(deployments, { labelSelector: rookOperatorSelector }),
     read(nodes),
   ])
-  const besideRook = rook?.some(({ spec }) => (spec.replicas ?? 1) > 0)
+  const rookRuns = rook?.some(({ spec }) => (spec.replicas ?? 1) > 0)
   return Promise.all(
     owned.map((cluster) => {
-      const mode = besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook })
-      return observeUpdate({ cluster, mode, machines, isAttended: operator.isRunning }, question, notSeen)
+      const id = nameOf(cluster)
+      const isNamed = doesCount(trust, id)
+      const besideRook = rookRuns === undefined ? undefined : isRooksAsPublished(trust, id, { rookRuns })
+      const mode = !isNamed ? 'off' : besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook })
+      const place = { cluster, mode, isNamed, machines, trust, isAttended: operator.isRunning }
+      return observeUpdate(place, question, notSeen)
     }),
   )
 }
 
-interface Place extends Pick<SeenUpdate, 'cluster' | 'mode' | 'isAttended'> {
+interface Place extends Pick<SeenUpdate, 'cluster' | 'mode' | 'isNamed' | 'isAttended'> {
+  readonly trust: CephTrust | undefined
   readonly machines: readonly Node[] | undefined
 }
 
 async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: string[]): Promise<SeenUpdate> {
   const { api, clock, signal } = question
-  const { cluster, mode, isAttended } = place
+  const { cluster, mode, isNamed, isAttended } = place
   const { namespace = '', name } = cluster.metadata
   const key = { namespace, name: updateRecordName({ name }) }
   const read = readerOf(question, notSeen)
@@ -82,6 +90,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
   return {
     cluster,
     mode,
+    isNamed,
     report: record && parseUpdateReport(record, clock.now()),
     osds: mode === undefined || osds === undefined || osdPods === undefined ? undefined : parse(mode, osds),
     growth: mode === 'own' && osds !== undefined ? await observeGrowth(place, osds, read) : undefined,
@@ -91,11 +100,11 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
 
 /** Undefined where OSDs are not added by us, or where something that counts may not be read. */
 async function observeGrowth(
-  { cluster, machines }: Place,
+  { cluster, machines, trust }: Place,
   osds: readonly Deployment[],
   read: Read,
 ): Promise<GrowthDecision | undefined> {
-  if (!growthMode(cluster, { besideRook: false }).isOn) return undefined
+  if (trust === undefined || !growthMode(cluster, { trust, rookRuns: false }).isOn) return undefined
   const { namespace = '' } = cluster.metadata
   const hasSets = (cluster.spec?.storage?.storageClassDeviceSets ?? []).length > 0
   const [prepareJobs, statuses, claims] = await Promise.all([

@@ -1,0 +1,31 @@
+import type { CephCluster } from '../api/rook.ts'
+import { type CephTrust, isNamed, namedNamespaces, nameOf, trustsNone } from '../domain/ceph-trust/named-clusters.ts'
+import { filteredView } from '../kube/filtered-view.ts'
+import type { WatchView } from '../kube/watch-view.ts'
+import type { Log } from '../observability/log.ts'
+
+/** What the controllers see of Ceph: the one place where CephClusters of others are left out. */
+export interface OnlyNamed {
+  clusters(view: WatchView<CephCluster>): WatchView<CephCluster>
+  /** Only what is in the namespace of a named cluster. */
+  inNamespaces<V extends Placed>(view: WatchView<V>): WatchView<V>
+}
+
+interface Placed {
+  readonly metadata: { readonly namespace?: string }
+}
+
+export function onlyNamed(trust: CephTrust): OnlyNamed {
+  const namespaces = namedNamespaces(trust)
+  return {
+    clusters: (view) => filteredView(view, (cluster) => isNamed(trust, nameOf(cluster))),
+    inNamespaces: (view) => filteredView(view, ({ metadata }) => namespaces.has(metadata.namespace ?? '')),
+  }
+}
+
+/** Says once on which clusters this operator acts. */
+export function tellTrust({ trust = trustsNone, log }: { readonly trust?: CephTrust; readonly log: Log }): void {
+  const { named, own, grow } = trust
+  if (named.length > 0) return log.info({ named, own, grow }, 'acts on these CephClusters and on no other')
+  log.info('acts on no CephCluster: name those to manage with --ceph-clusters NAMESPACE/NAME')
+}
