@@ -250,28 +250,29 @@ function controllerBuilders(
   const { trust = trustsNone } = options
   const only = onlyNamed(trust)
   const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), trust))
-  const clusters = once(() => only.clusters(rookKind(cephClusters, slimCephCluster)()))
+  const allClusters = rookKind(cephClusters, slimCephCluster)
+  const clusters = once(() => only.clusters(allClusters()))
   const budgets = once(() =>
     own(
       'poddisruptionbudgets',
       createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
     ),
   )
-  const osdDeployments = once(() => only.inNamespaces(daemons('osd', 'app=rook-ceph-osd')))
-  const osdPods = once(() =>
-    only.inNamespaces(
-      own(
-        'pods/osd',
-        createWatchCache({
-          ...base,
-          type: pods,
-          labelSelector: 'app=rook-ceph-osd',
-          project: slimPod,
-          indexes: { osd: indexOfOsd },
-        }),
-      ),
+  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const osdDeployments = once(() => only.inNamespaces(allOsds()))
+  const allOsdPods = once(() =>
+    own(
+      'pods/osd',
+      createWatchCache({
+        ...base,
+        type: pods,
+        labelSelector: 'app=rook-ceph-osd',
+        project: slimPod,
+        indexes: { osd: indexOfOsd },
+      }),
     ),
   )
+  const osdPods = once(() => only.inNamespaces(allOsdPods()))
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)
@@ -328,9 +329,10 @@ function controllerBuilders(
     ...fencingControllers({
       ...options,
       own,
-      clusters,
-      osdDeployments,
-      osdPods,
+      trust,
+      clusters: allClusters,
+      osdDeployments: allOsds,
+      osdPods: allOsdPods,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),

@@ -61,7 +61,7 @@ export interface FencingStageOptions extends FencedClusterShape {
   readonly withoutBudgets?: boolean
 }
 
-export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
+export interface FencingStage extends Pick<Story, 'server' | 'api' | 'clock'> {
   readonly world: World
   readonly views: Views
   readonly trace: Trace
@@ -145,7 +145,10 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   await settleDaemons(api, described)
   if (kinds.api === 'cluster-api') await keepBudgetsIn(api, described, kinds.namespace)
   const operatorApi = await installOperator(server)
-  if (options.withoutBudgets === true) await removeBudgetKind(api)
+  if (options.withoutBudgets === true) {
+    const { plural, group } = machineDisruptionBudgets
+    await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
+  }
   const definitions = [
     ...(kinds.api === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
     nodeHealthCheckDefinition(),
@@ -287,6 +290,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   await seconds(2)
 
   return {
+    server,
     api,
     clock,
     world,
@@ -393,9 +397,4 @@ async function keepBudgetsIn(
     const body = { spec: { disruptionManagement: { machineDisruptionBudgetNamespace } } }
     await api.patch(cephClusters, { namespace, name }, { type: 'merge', body })
   }
-}
-
-async function removeBudgetKind(api: Story['api']): Promise<void> {
-  const { plural, group } = machineDisruptionBudgets
-  await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
 }

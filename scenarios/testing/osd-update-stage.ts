@@ -1,4 +1,5 @@
 import { ApiError } from '../../src/api/api-error.ts'
+import type { Deployment } from '../../src/api/apps.ts'
 import type { ConfigMap, Event, Pod } from '../../src/api/core.ts'
 import { disruptionLedgers, ledgerName } from '../../src/api/disruption-ledger.ts'
 import { nodeDisruptions } from '../../src/api/node-disruption.ts'
@@ -54,7 +55,7 @@ export interface UpdateStageOptions {
   readonly seed?: number
 }
 
-export interface UpdateStage extends Pick<Story, 'api' | 'clock' | 'failures'> {
+export interface UpdateStage extends Pick<Story, 'server' | 'api' | 'clock' | 'failures'> {
   readonly world: World
   readonly views: Views
   readonly trace: Trace
@@ -137,7 +138,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
   const prepare = startOsdPrepare({ ...shared, isOn, namespace, ceph, devices: disksOf(described) })
   await seedCluster(api, description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
-  if (options.isBesideRook === true) await addRook(api)
+  if (options.isBesideRook === true) await api.create(deployments, rookOperator())
   const operatorApi = await installOperator(server)
   await story.seconds(60)
 
@@ -203,6 +204,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
   record()
   await seconds(2)
   return {
+    server,
     api,
     clock,
     failures,
@@ -348,8 +350,9 @@ function disksOf({ osds, deviceClass }: CephClusterDescription) {
   return disks
 }
 
-async function addRook(api: KubeApi): Promise<void> {
+/** Of Rook itself. */
+export function rookOperator(): Deployment {
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
+  return { ...rook, metadata: { ...rook.metadata, namespace, labels } }
 }

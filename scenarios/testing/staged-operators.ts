@@ -32,6 +32,8 @@ export interface OperateOptions {
   /** Another process comes when it has died, as a Deployment sees to. */
   readonly isReplaced?: boolean
   readonly isGuard?: boolean
+  /** What its administrator says of Ceph clusters, if not what the stage does. */
+  readonly trust?: CephTrust
   /** What it hears comes late, and its writes meet those of others. */
   readonly road?: RoughRoad
 }
@@ -85,7 +87,7 @@ export function stageOperators(ports: OperatorsPorts): StagedOperators {
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
-      ...(ports.trust && { trust: ports.trust }),
+      ...((options.trust ?? ports.trust) && { trust: options.trust ?? ports.trust }),
       ...(ceph && {
         ceph(cluster) {
           const commands = ceph(cluster)

@@ -16,6 +16,7 @@ import { doesCount, nameOf } from '../domain/ceph-trust/named-clusters.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { type FencingView, viewFencing } from '../domain/explain/fencing-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import { isGuardedBefore } from '../domain/fencing/guarded-before.ts'
 import type { MachineView } from '../domain/fencing/snapshot.ts'
 import type { Observed } from '../domain/observed.ts'
 import { CofferdamError } from '../errors.ts'
@@ -95,7 +96,9 @@ export async function observeFencing(
     clusterApiHealthChecks: clusterApiChecks ?? [],
     nodeHealthChecks: nodeChecks ?? [],
     leases: nodeLeases,
-    cephClusters: (clusters ?? []).filter((cluster) => doesCount(trust, nameOf(cluster))),
+    cephClusters: (clusters ?? []).filter(
+      (cluster) => doesCount(trust, nameOf(cluster)) || isGuardedBefore(cluster, budgets ?? []),
+    ),
     osdDeployments: osdDeployments ?? [],
     osdPods: osdPods ?? [],
     storage,

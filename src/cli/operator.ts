@@ -52,7 +52,10 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       .option('--dry-run', 'have the server check every write, and store none')
       .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
       .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
-      .option('--ceph-conf <file>', 'ask the monitors of this ceph.conf, not the toolbox pod; for one named CephCluster')
+      .option(
+        '--ceph-conf <file>',
+        'ask the monitors of this ceph.conf, not the toolbox pod; for one named CephCluster',
+      )
       .option('--ceph-name <user>', 'as whom to ask them, as in client.admin')
       .option('--ceph-keyring <file>', 'with the key of this keyring')
       .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')

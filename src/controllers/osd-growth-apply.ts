@@ -7,7 +7,12 @@ import { persistentVolumeClaims } from '../api/storage.ts'
 import { buildOsdDeployment, type NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
 import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/osd-update/build-prepare-job.ts'
 import type { GrowthPlace } from '../domain/osd-update/growth-places.ts'
-import { generationAnnotation, nonceAnnotation, troubleAnnotation, usedAnnotation } from '../domain/osd-update/prepare-status.ts'
+import {
+  generationAnnotation,
+  nonceAnnotation,
+  troubleAnnotation,
+  usedAnnotation,
+} from '../domain/osd-update/prepare-status.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { isRightMissing } from './osd-update-apply.ts'
 

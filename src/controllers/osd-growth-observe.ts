@@ -52,12 +52,7 @@ export function lookAtGrowth(views: GrowthViews, cluster: CephCluster, ceph?: Gr
 /** What a decision about growth rests on in the cluster itself; where it differs the decision is void. */
 export function wishOf({ metadata }: CephCluster): string {
   const { uid, generation, deletionTimestamp, annotations = {} } = metadata
-  return JSON.stringify([
-    uid,
-    generation,
-    deletionTimestamp,
-    annotations[prepareAgainAnnotation],
-  ])
+  return JSON.stringify([uid, generation, deletionTimestamp, annotations[prepareAgainAnnotation]])
 }
 
 /** What growth looks at in a node; a kubelet's reports of itself are no news. */

@@ -22,7 +22,8 @@ export const reasons = {
   CephUnhealthy: 'Ceph is not healthy, so no OSD is upgraded.',
   ChecksDisagree: 'Two reckonings over the same placement groups differ; nothing starts until they agree.',
   ClusterDeleted: 'The Ceph cluster is being deleted; nothing is begun any more.',
-  ClusterNotNamed: 'The administrator has not named this CephCluster to the operator: it is observed at most and holds nothing back.',
+  ClusterNotNamed:
+    'The administrator has not named this CephCluster to the operator: it is observed at most and holds nothing back.',
   CordonedOnly: 'The node is cordoned, and nobody has begun to evict its pods.',
   DataWaits: 'Data waits for an OSD that is down; no other failure domain may begin.',
   DeadlinePassed: 'The request was not done by its deadline, and is given up.',

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { doesCount, growthImage, isContested, isNamed, isRooks, mayOwn, trustsAlone, trustsNone } from './named-clusters.ts'
+import {
+  doesCount,
+  growthImage,
+  isContested,
+  isNamed,
+  isRooks,
+  mayOwn,
+  trustsAlone,
+  trustsNone,
+} from './named-clusters.ts'
 import { parseTrust, type WrittenTrust } from './parse-trust.ts'
 
 const image = 'registry.example/rook/ceph:v1.18.8'
@@ -17,7 +26,7 @@ describe('what the administrator says of Ceph clusters', () => {
   })
 
   const problems: Record<string, { written: WrittenTrust; problem: string }> = {
-    'a name without its namespace could be anybody\'s, so nothing starts': {
+    "a name without its namespace could be anybody's, so nothing starts": {
       written: { cephClusters: 'rook-ceph' },
       problem: '--ceph-clusters: "rook-ceph" is not NAMESPACE/NAME, as in rook-ceph/rook-ceph',
     },

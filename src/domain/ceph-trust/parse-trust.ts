@@ -37,7 +37,8 @@ function contradictionIn(trust: CephTrust, { asksOneCeph }: WrittenTrust): strin
   if (rookImage !== undefined && !image.test(rookImage)) {
     return `--rook-image: ${JSON.stringify(rookImage)} is no image, as in docker.io/rook/ceph:v1.18.8`
   }
-  if (grow.length > 0 && rookImage === undefined) return '--grow-osds needs --rook-image: it has the program that prepares disks'
+  if (grow.length > 0 && rookImage === undefined)
+    return '--grow-osds needs --rook-image: it has the program that prepares disks'
   if (asksOneCeph === true && named.length !== 1) {
     return `--ceph-conf, --ceph-name and --ceph-keyring lead to one Ceph, and --ceph-clusters names ${named.length}: name exactly the one that they lead to`
   }
@@ -47,7 +48,10 @@ function contradictionIn(trust: CephTrust, { asksOneCeph }: WrittenTrust): strin
 const part = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
 const image = /^[\w][\w./:@-]{0,511}$/
 
-function parseNames(flag: string, text: string | undefined): { readonly names: string[] } | { readonly problem: string } {
+function parseNames(
+  flag: string,
+  text: string | undefined,
+): { readonly names: string[] } | { readonly problem: string } {
   if (text === undefined) return { names: [] }
   const names: string[] = []
   for (const word of text.split(',').map((each) => each.trim())) {

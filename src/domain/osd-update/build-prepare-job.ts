@@ -21,7 +21,13 @@ import {
   volumesOf,
 } from './osd-volumes.ts'
 import { provisionEnvironment } from './prepare-environment.ts'
-import { generationAnnotation, nonceAnnotation, placeAnnotation, prepareJobName, statusMapName } from './prepare-status.ts'
+import {
+  generationAnnotation,
+  nonceAnnotation,
+  placeAnnotation,
+  prepareJobName,
+  statusMapName,
+} from './prepare-status.ts'
 
 const programs = {
   volume: { name: 'rook-binaries', emptyDir: {} },

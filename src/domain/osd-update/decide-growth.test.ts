@@ -267,10 +267,13 @@ const forgeries: Record<string, { given: Partial<GrowthSnapshot>; decision: Part
     decision: { errors: refusal('osd.7 is not known to Ceph') },
   },
   'more OSDs than disks were named are not made': {
-    given: forged({}, {
-      places: [{ name: 'a', asked: '2', mostOsds: 1 }],
-      statuses: [parsed('a', { osds: [told(4), told(5)] })],
-    }),
+    given: forged(
+      {},
+      {
+        places: [{ name: 'a', asked: '2', mostOsds: 1 }],
+        statuses: [parsed('a', { osds: [told(4), told(5)] })],
+      },
+    ),
     decision: { errors: refusal('it reports 2 new OSDs, and at most 1 can come of what was asked') },
   },
   'while Ceph does not say which OSDs it knows, none is made, and it is asked again': {

@@ -126,7 +126,10 @@ function mostOsdsOf({ spec }: CephCluster, node: Node): Pick<GrowthPlace, 'mostO
   const named = own?.devices ?? storage?.devices ?? []
   if (named.length === 0) return {}
   const perDevice = ({ config = {} }: { readonly config?: Readonly<Record<string, string>> }) =>
-    Math.max(1, Number(config['osdsPerDevice'] ?? own?.config?.['osdsPerDevice'] ?? storage?.config?.['osdsPerDevice'] ?? 1))
+    Math.max(
+      1,
+      Number(config['osdsPerDevice'] ?? own?.config?.['osdsPerDevice'] ?? storage?.config?.['osdsPerDevice'] ?? 1),
+    )
   return { mostOsds: named.reduce((sum, device) => sum + perDevice(device), 0) }
 }
 

@@ -42,7 +42,9 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
     generation,
     isBeingDeleted: deletionTimestamp !== undefined,
     places: growthPlaces({ cluster, nodes, claims, deployments, looked }),
-    jobs: objects.jobs.filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp).map((job) => prepareJobOf(job, cluster)),
+    jobs: objects.jobs
+      .filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp)
+      .map((job) => prepareJobOf(job, cluster)),
     statuses,
     existing: new Set(deployments.flatMap(osdIdOf)),
     ...(objects.ceph !== undefined && { ceph: objects.ceph }),

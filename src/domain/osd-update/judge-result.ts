@@ -5,7 +5,10 @@ import type { GrowthPlace } from './growth-places.ts'
 import type { PrepareStatus } from './prepare-status.ts'
 
 /** Whose result it is: only what our own Job left behind, and not before it has ended well, is looked into. */
-export function judgeOrigin(status: PrepareStatus, job: PrepareJob | undefined): 'ours' | 'awaited' | { readonly why: string } {
+export function judgeOrigin(
+  status: PrepareStatus,
+  job: PrepareJob | undefined,
+): 'ours' | 'awaited' | { readonly why: string } {
   if (job === undefined) return { why: 'no prepare Job of this operator gave it' }
   if (!job.isOurs) return { why: `Job ${job.name} is not owned by the CephCluster` }
   if (job.nonce === undefined || job.nonce !== status.nonce) return { why: `it is not the result of Job ${job.name}` }
