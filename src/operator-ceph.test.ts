@@ -112,7 +112,7 @@ const cases: Record<string, RightsCase<CephStage>> = {
       noout: 'x',
       handedBack: [],
       observed:
-        'The budgets of rook-ceph/rook-ceph are left to Rook; we only look. Any one OSD may go, and its zone may follow.',
+        'Rook manages the budgets of rook-ceph/rook-ceph; Cofferdam only observes (to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs). Any one OSD may go, and its zone may follow.',
       left: undefined,
       told: [
         'Normal AnyOsdMayGo',
