@@ -46,6 +46,16 @@ async function openTenancy(): Promise<void> {
   await tenant.create(cephClusters, cluster)
   const hosts = ['storage-1', 'storage-2', 'storage-3', 'storage-4', 'compute-1']
   for (const [id, node] of hosts.entries()) await tenant.create(deployments, fakeOsd(id, node))
+  // What looks like a Rook would have everything left to it.
+  const { metadata, spec } = deployment('rook-ceph-operator', { replicas: 1 })
+  const labels = { operator: 'rook', 'storage-backend': 'ceph' }
+  const rook = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: metadata.name, namespace: tenancy, labels },
+    spec,
+  }
+  await tenant.create(deployments, rook)
 }
 
 const isMachine = (name: string) => stage.machineNames().includes(name)
@@ -56,7 +66,7 @@ it('a tenant with a CephCluster and fake OSDs of his own keeps no sick machine f
   stage.operate()
   await stage.until('one machine may go', stage.isOpen, 60)
   const { items } = await stage.api.list(pods, { namespace: tenancy })
-  expect(items).toHaveLength(5)
+  expect(items).toHaveLength(6)
   expect(stage.labelled().filter((label) => label.includes('mine') || label.startsWith('compute'))).toEqual([])
   stage.sicken('storage-1')
   await stage.until('it is fenced', () => !isMachine('storage-1'), 480)
@@ -94,4 +104,6 @@ it('a tenant with a CephCluster and fake OSDs keeps no node from being drained, 
   }
   const { items } = await stage.api.list(podDisruptionBudgets, { namespace: tenancy })
   expect(items).toEqual([])
+  // Nor is a fake Rook taken for the one of the named cluster.
+  expect((await stage.told('rook-ceph')).filter((told) => told.startsWith('ManagedElsewhere'))).toEqual([])
 })

@@ -30,12 +30,12 @@ async function drainStory(stage: CephStage, start: () => void): Promise<unknown>
   await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: true } } })
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, labels } })
+  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
   await stage.seconds(5)
   await stage.cordon('node-x', false)
   await stage.seconds(60)
   const observed = await stage.observed().catch(() => undefined)
-  await stage.api.delete(deployments, { namespace: rook.metadata.namespace as string, name: rook.metadata.name })
+  await stage.api.delete(deployments, { namespace, name: rook.metadata.name })
   await stage.seconds(5)
   const left = await stage.observed().catch(() => undefined)
   return {

@@ -7,6 +7,7 @@ import { cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { persistentVolumeClaims } from '../api/storage.ts'
 import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
 import { claimLabels } from '../domain/osd-update/growth-places.ts'
@@ -47,27 +48,25 @@ export async function observeUpdates(question: UpdateQuestion, notSeen: string[]
     read(deployments, { labelSelector: rookOperatorSelector }),
     read(nodes),
   ])
-  const rookRuns = rook?.some(({ spec }) => (spec.replicas ?? 1) > 0)
   return Promise.all(
     owned.map((cluster) => {
-      const id = nameOf(cluster)
-      const isNamed = doesCount(trust, id)
-      const besideRook = rookRuns === undefined ? undefined : isRooksAsPublished(trust, id, { rookRuns })
-      const mode = !isNamed ? 'off' : besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook })
-      const place = { cluster, mode, isNamed, machines, trust, isAttended: operator.isRunning }
+      const isNamed = doesCount(trust, nameOf(cluster))
+      const place = { cluster, isNamed, machines, trust, rook, isAttended: operator.isRunning }
       return observeUpdate(place, question, notSeen)
     }),
   )
 }
 
-interface Place extends Pick<SeenUpdate, 'cluster' | 'mode' | 'isNamed' | 'isAttended'> {
+interface Place extends Pick<SeenUpdate, 'cluster' | 'isNamed' | 'isAttended'> {
   readonly trust: CephTrust | undefined
+  /** Rook's own operators; undefined where they may not be read. */
+  readonly rook: readonly Deployment[] | undefined
   readonly machines: readonly Node[] | undefined
 }
 
 async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: string[]): Promise<SeenUpdate> {
   const { api, clock, signal } = question
-  const { cluster, mode, isNamed, isAttended } = place
+  const { cluster, isNamed, isAttended } = place
   const { namespace = '', name } = cluster.metadata
   const key = { namespace, name: updateRecordName({ name }) }
   const read = readerOf(question, notSeen)
@@ -77,6 +76,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
     read(deployments, { namespace, labelSelector: osdSelector }),
     restartAskedMs === undefined ? [] : read(pods, { namespace, labelSelector: osdSelector }),
   ])
+  const mode = modeOf(place, osds)
   const classes = new Map(place.machines?.map(({ metadata }) => [metadata.name, metadata.labels?.[deviceClassLabel]]))
   const parse = (mode: UpdatedCluster['mode'], own: readonly Deployment[]): readonly UpdatableOsd[] =>
     parseUpdateObjects({
@@ -96,6 +96,17 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
     growth: mode === 'own' && osds !== undefined ? await observeGrowth(place, osds, read) : undefined,
     isAttended,
   }
+}
+
+function modeOf(
+  { cluster, isNamed, trust, rook }: Place,
+  osds: readonly Deployment[] | undefined,
+): UpdatedCluster['mode'] | undefined {
+  if (!isNamed) return 'off'
+  if (rook === undefined) return undefined
+  const id = nameOf(cluster)
+  const rookRuns = doesRookRun(id, rook, () => (trust === undefined ? undefined : osds))
+  return updateModeOf(cluster, { besideRook: isRooksAsPublished(trust, id, { rookRuns }) })
 }
 
 /** Undefined where OSDs are not added by us, or where something that counts may not be read. */

@@ -60,7 +60,7 @@ describe('growth', () => {
     await stage.seconds(30)
     const rook = deployment('rook-ceph-operator', { replicas: 1 })
     const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-    await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, labels } })
+    await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
     await stage.seconds(5)
     expect(await stage.told()).toEqual(['Normal OsdPrepareStarted', 'Normal OsdGrowthOff'])
   })

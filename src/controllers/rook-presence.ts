@@ -1,6 +1,7 @@
 import type { Deployment } from '../api/apps.ts'
 import type { CephCluster } from '../api/rook.ts'
-import { type CephTrust, isContested, isRooks, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { type CephTrust, isContested, isRooks, mayOwn, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 
 /** Whether Rook's own operator writes the same objects. */
@@ -12,12 +13,19 @@ export interface RookPresence {
   isContested(cluster: CephCluster): boolean
 }
 
-/** An operator that is only restarting is still there; one that is scaled to none is not. */
-export function rookPresence(operators: WatchView<Deployment>, trust: CephTrust): RookPresence {
-  const rookRuns = () => [...operators.list()].some(({ spec }) => (spec.replicas ?? 1) > 0)
+/** `osds` is indexed by `namespace`. */
+export function rookPresence(
+  operators: WatchView<Deployment>,
+  { trust, osds }: { readonly trust: CephTrust; readonly osds: WatchView<Deployment> },
+): RookPresence {
+  const surroundings = (cluster: CephCluster) => {
+    const id = nameOf(cluster)
+    const own = () => (osds.synced ? osds.byIndex('namespace', id.namespace) : undefined)
+    return { rookRuns: mayOwn(trust, id) && doesRookRun(id, operators.list(), own) }
+  }
   return {
     operators,
-    isRooks: (cluster) => isRooks(trust, nameOf(cluster), { rookRuns: rookRuns() }),
-    isContested: (cluster) => isContested(trust, nameOf(cluster), { rookRuns: rookRuns() }),
+    isRooks: (cluster) => isRooks(trust, nameOf(cluster), surroundings(cluster)),
+    isContested: (cluster) => isContested(trust, nameOf(cluster), surroundings(cluster)),
   }
 }

@@ -7,6 +7,7 @@ import { configMaps, deployments, nodes, pods } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import { parseSettings, settingsAnnotation } from '../domain/drain-lock/published-settings.ts'
 import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
@@ -62,7 +63,10 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
     ...shared,
     type: deployments,
     labelSelector: rookOperatorSelector,
-    project: ({ spec }) => ({ replicas: spec.replicas ?? 1 }),
+    project: ({ metadata: { name, namespace = '' }, spec: { replicas = 1, selector, template } }) => ({
+      metadata: { name, namespace },
+      spec: { replicas, selector, template },
+    }),
   })
 
   const machines = createWatchCache({ ...shared, type: nodes, project: cordonAndClass })
@@ -92,7 +96,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
       deployments: osds.byIndex('namespace', namespace),
       pods: osdPods.byIndex('namespace', namespace),
       isBesideRook: isRooksAsPublished(publishedTrust(), nameOf(cluster), {
-        rookRuns: operators.list().some(({ replicas }) => replicas > 0),
+        rookRuns: doesRookRun(nameOf(cluster), operators.list(), () => osds.byIndex('namespace', namespace)),
       }),
       restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
       nodes: seenNodes,

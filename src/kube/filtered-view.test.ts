@@ -13,7 +13,8 @@ it('what does not pass is neither found nor told of, also when it changes or goe
   const end = view.subscribe(({ type, key }) => told.push(`${type} ${key}`))
   await story.seconds(5)
   await view.whenSynced()
-  const names = (list: Iterable<{ metadata: { name: string } }>) => [...list].map(({ metadata }) => metadata.name).sort()
+  const names = (list: Iterable<{ metadata: { name: string } }>) =>
+    [...list].map(({ metadata }) => metadata.name).sort()
   expect([names(view.list()), names(view.byIndex('all', 'all'))]).toEqual([
     ['node-1', 'node-3'],
     ['node-1', 'node-3'],
