@@ -8,10 +8,8 @@ const [old, next, other] = ['v19.2.3', 'v19.2.4', 'v19.2.5'] as const
 
 async function openGrowing(): Promise<void> {
   stage = await openUpdateStage({
-    annotations: {
-      'cofferdam.io/update-max-in-parallel': '3',
-      'cofferdam.io/rook-image': 'registry.example/rook/ceph:v1.18.8',
-    },
+    annotations: { 'cofferdam.io/update-max-in-parallel': '3' },
+    rookImage: 'registry.example/rook/ceph:v1.18.8',
   })
   stage.trace.chapter('The operator comes, and looks what disks there are')
   stage.operate()

@@ -30,12 +30,12 @@ async function drainStory(stage: CephStage, start: () => void): Promise<unknown>
   await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: true } } })
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, labels } })
+  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
   await stage.seconds(5)
   await stage.cordon('node-x', false)
   await stage.seconds(60)
   const observed = await stage.observed().catch(() => undefined)
-  await stage.api.delete(deployments, { namespace: rook.metadata.namespace as string, name: rook.metadata.name })
+  await stage.api.delete(deployments, { namespace, name: rook.metadata.name })
   await stage.seconds(5)
   const left = await stage.observed().catch(() => undefined)
   return {
@@ -112,7 +112,7 @@ const cases: Record<string, RightsCase<CephStage>> = {
       noout: 'x',
       handedBack: [],
       observed:
-        'The budgets of rook-ceph/rook-ceph are left to Rook; we only look. Any one OSD may go, and its zone may follow.',
+        'Rook manages the budgets of rook-ceph/rook-ceph; Cofferdam only observes (to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs). Any one OSD may go, and its zone may follow.',
       left: undefined,
       told: [
         'Normal AnyOsdMayGo',

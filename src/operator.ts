@@ -18,6 +18,7 @@ import { createLonghornStorageFacts } from './controllers/longhorn-storage-facts
 import { rookPresence } from './controllers/rook-presence.ts'
 import { createStorageFacts } from './controllers/storage-facts.ts'
 import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
+import { type CephTrust, trustsNone } from './domain/ceph-trust/named-clusters.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
 import { applyBudgets } from './kube/apply-budgets.ts'
@@ -41,6 +42,7 @@ import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
+import { onlyNamed, tellTrust } from './wiring/named-views.ts'
 import { osdGrowthControllers } from './wiring/osd-growth.ts'
 import { osdUpdateControllers } from './wiring/osd-update.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
@@ -58,6 +60,8 @@ export interface OperatorOptions {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  /** Which CephClusters this operator acts on, and how far; none unless told. */
+  readonly trust?: CephTrust
   readonly drainLock?: Partial<DrainLockSettings>
   /** What owners of applications may lock. */
   readonly appLocks?: AppLockPolicy
@@ -120,6 +124,7 @@ export function startOperator(options: OperatorOptions): Operator {
 
   async function lead(signal: AbortSignal): Promise<void> {
     log.info({ controllers: options.controllers, dryRun: options.dryRun }, 'leading')
+    tellTrust(options)
     metrics.leading.set(1)
     const { controllers, views } = buildControllers()
     running = {
@@ -242,16 +247,20 @@ function controllerBuilders(
       `deployments/${name}`,
       createWatchCache({ ...base, type: deployments, labelSelector, project: slimDeployment, indexes: byNamespace }),
     )
-  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector)))
-  const clusters = rookKind(cephClusters, slimCephCluster)
+  const { trust = trustsNone } = options
+  const only = onlyNamed(trust)
+  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments() }))
+  const allClusters = rookKind(cephClusters, slimCephCluster)
+  const clusters = once(() => only.clusters(allClusters()))
   const budgets = once(() =>
     own(
       'poddisruptionbudgets',
       createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
     ),
   )
-  const osdDeployments = once(() => daemons('osd', 'app=rook-ceph-osd'))
-  const osdPods = once(() =>
+  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const osdDeployments = once(() => only.inNamespaces(allOsds()))
+  const allOsdPods = once(() =>
     own(
       'pods/osd',
       createWatchCache({
@@ -263,6 +272,7 @@ function controllerBuilders(
       }),
     ),
   )
+  const osdPods = once(() => only.inNamespaces(allOsdPods()))
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)
@@ -303,6 +313,7 @@ function controllerBuilders(
       settings,
       store,
       appLocks: options.appLocks ?? defaultAppLockPolicy,
+      trust,
       identity: () => options.lease?.identity ?? `operator-${randomSuffix(random, 8)}`,
       // Whoever does not run the controller of a storage leaves it to others.
       observeStorage: async (...asked) => {
@@ -318,16 +329,18 @@ function controllerBuilders(
     ...fencingControllers({
       ...options,
       own,
-      clusters,
-      osdDeployments,
-      osdPods,
+      trust,
+      clusters: allClusters,
+      osdDeployments: allOsds,
+      osdPods: allOsdPods,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
-    ...osdGrowthControllers({ ...options, own, reports, rook, clusters, osdDeployments }),
+    ...osdGrowthControllers({ ...options, own, only, trust, ceph, reports, rook, clusters, osdDeployments }),
     ...osdUpdateControllers({
       ...options,
       own,
+      only,
       ceph,
       reports,
       rook,

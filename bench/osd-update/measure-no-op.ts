@@ -4,6 +4,7 @@ import type { KubeObject } from '../../src/api/kube-object.ts'
 import { customResourceDefinitions, deployments, namespaces, pods } from '../../src/api/resources.ts'
 import { type CephCluster, cephClusters } from '../../src/api/rook.ts'
 import { rookDefinitions } from '../../src/cli/demo/rook-definitions.ts'
+import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { buildOsdDeployment } from '../../src/domain/osd-update/build-osd-deployment.ts'
 import { rookMax } from '../../src/domain/osd-update/emulate-rook.ts'
 import { ApiServer } from '../../src/embedded/api-server.ts'
@@ -47,6 +48,7 @@ export async function measureNoOp(): Promise<Row[]> {
       metrics: { ...metrics, countOutcome },
       controllers: controllerNames.filter((name): name is ControllerName => measuredControllers.includes(name)),
       dryRun: false,
+      trust: trustsAlone([{ namespace, name: 'rook-ceph' }]),
       ceph: () => ({
         run() {
           counts.commands += 1

@@ -7,6 +7,7 @@ import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
 import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
+import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { type Operator, startOperator } from '../../src/operator.ts'
@@ -146,6 +147,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
         controllers: controllerNames,
         dryRun: false,
         ceph: () => commands,
+        trust: trustsAlone([described]),
       })
     },
     async stopOperator() {

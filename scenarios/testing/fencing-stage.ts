@@ -19,6 +19,7 @@ import {
 import { seedCeph } from '../../src/cli/demo/seed-ceph.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
 import { buildMedik8sAccess } from '../../src/deploy/operator-manifests.ts'
+import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
 import { typeOfObject } from '../../src/embedded/type-of-object.ts'
 import { permissionsOf } from '../../src/wiring/controller-names.ts'
@@ -60,7 +61,7 @@ export interface FencingStageOptions extends FencedClusterShape {
   readonly withoutBudgets?: boolean
 }
 
-export interface FencingStage extends Pick<Story, 'api' | 'clock'> {
+export interface FencingStage extends Pick<Story, 'server' | 'api' | 'clock'> {
   readonly world: World
   readonly views: Views
   readonly trace: Trace
@@ -144,7 +145,10 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   await settleDaemons(api, described)
   if (kinds.api === 'cluster-api') await keepBudgetsIn(api, described, kinds.namespace)
   const operatorApi = await installOperator(server)
-  if (options.withoutBudgets === true) await removeBudgetKind(api)
+  if (options.withoutBudgets === true) {
+    const { plural, group } = machineDisruptionBudgets
+    await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
+  }
   const definitions = [
     ...(kinds.api === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
     nodeHealthCheckDefinition(),
@@ -197,6 +201,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     api: operatorApi,
     clock,
     tell: trace.tell,
+    trust: trustsAlone(described),
     ceph({ namespace }) {
       const at = described.findIndex((each) => each.namespace === namespace)
       const line = lines.get(namespace)
@@ -285,6 +290,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   await seconds(2)
 
   return {
+    server,
     api,
     clock,
     world,
@@ -391,9 +397,4 @@ async function keepBudgetsIn(
     const body = { spec: { disruptionManagement: { machineDisruptionBudgetNamespace } } }
     await api.patch(cephClusters, { namespace, name }, { type: 'merge', body })
   }
-}
-
-async function removeBudgetKind(api: Story['api']): Promise<void> {
-  const { plural, group } = machineDisruptionBudgets
-  await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
 }

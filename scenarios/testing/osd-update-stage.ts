@@ -1,4 +1,5 @@
 import { ApiError } from '../../src/api/api-error.ts'
+import type { Deployment } from '../../src/api/apps.ts'
 import type { ConfigMap, Event, Pod } from '../../src/api/core.ts'
 import { disruptionLedgers, ledgerName } from '../../src/api/disruption-ledger.ts'
 import { nodeDisruptions } from '../../src/api/node-disruption.ts'
@@ -11,6 +12,7 @@ import { parseClusterFile } from '../../src/cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts'
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
+import { type CephTrust, trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { updateRecordName } from '../../src/domain/osd-update/update-record.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import type { Views } from '../../src/world/actor.ts'
@@ -42,6 +44,10 @@ export interface UpdateStageOptions {
   readonly recoveryPgsPerSecond?: number
   /** Of the CephCluster. */
   readonly annotations?: Readonly<Record<string, string>>
+  /** What the operator's administrator says; that Cofferdam alone has the cluster, unless told. */
+  readonly trust?: CephTrust
+  /** With it new disks become OSDs. */
+  readonly rookImage?: string
   /** Rook's own operator is there. */
   readonly isBesideRook?: boolean
   /** How long the operator may not know yet of what befell the cluster. Default 3. */
@@ -49,7 +55,7 @@ export interface UpdateStageOptions {
   readonly seed?: number
 }
 
-export interface UpdateStage extends Pick<Story, 'api' | 'clock' | 'failures'> {
+export interface UpdateStage extends Pick<Story, 'server' | 'api' | 'clock' | 'failures'> {
   readonly world: World
   readonly views: Views
   readonly trace: Trace
@@ -132,7 +138,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
   const prepare = startOsdPrepare({ ...shared, isOn, namespace, ceph, devices: disksOf(described) })
   await seedCluster(api, description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
-  if (options.isBesideRook === true) await addRook(api)
+  if (options.isBesideRook === true) await api.create(deployments, rookOperator())
   const operatorApi = await installOperator(server)
   await story.seconds(60)
 
@@ -153,6 +159,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
     clock,
     tell: trace.tell,
     ceph: () => cephLine.commands(commands),
+    trust: options.trust ?? { ...trustsAlone([cluster], options.rookImage), ...(options.isBesideRook && { own: [] }) },
   })
 
   /** Admission stands behind the API server; evictions count as starts where Rook has the Deployments. */
@@ -197,6 +204,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
   record()
   await seconds(2)
   return {
+    server,
     api,
     clock,
     failures,
@@ -342,8 +350,9 @@ function disksOf({ osds, deviceClass }: CephClusterDescription) {
   return disks
 }
 
-async function addRook(api: KubeApi): Promise<void> {
+/** Of Rook itself. */
+export function rookOperator(): Deployment {
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
+  return { ...rook, metadata: { ...rook.metadata, namespace, labels } }
 }

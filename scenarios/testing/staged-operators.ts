@@ -1,4 +1,5 @@
 import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import type { CephTrust } from '../../src/domain/ceph-trust/named-clusters.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
@@ -19,6 +20,7 @@ export interface OperatorsPorts {
   readonly clock: VirtualClock
   readonly tell: (line: string) => void
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
+  readonly trust?: CephTrust
   readonly guard?: GuardService
   /** How long one that has come or woken up needs to look around. */
   readonly settledAfterMs: number
@@ -30,6 +32,8 @@ export interface OperateOptions {
   /** Another process comes when it has died, as a Deployment sees to. */
   readonly isReplaced?: boolean
   readonly isGuard?: boolean
+  /** What its administrator says of Ceph clusters, if not what the stage does. */
+  readonly trust?: CephTrust
   /** What it hears comes late, and its writes meet those of others. */
   readonly road?: RoughRoad
 }
@@ -83,6 +87,7 @@ export function stageOperators(ports: OperatorsPorts): StagedOperators {
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
+      ...((options.trust ?? ports.trust) && { trust: options.trust ?? ports.trust }),
       ...(ceph && {
         ceph(cluster) {
           const commands = ceph(cluster)

@@ -92,7 +92,7 @@ export function createDemoCommand(places: {
             hasLonghorn: description.longhorn !== undefined,
           })
           const more = [
-            ...(await suggestOsdUpdate(demo.api, description.ceph !== undefined, calledAs)),
+            ...(await suggestOsdUpdate(demo.api, description.ceph, calledAs)),
             ...(await suggestMachines(demo.api, description.machines, calledAs)),
           ]
           printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })

@@ -12,9 +12,11 @@ import {
 import type { ResourceType } from '../api/resource-type.ts'
 import { deployments, leases, namespaces, nodes, pods } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
+import { doesCount, nameOf } from '../domain/ceph-trust/named-clusters.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { type FencingView, viewFencing } from '../domain/explain/fencing-view.ts'
 import type { StorageView } from '../domain/explain/storage-view.ts'
+import { isGuardedBefore } from '../domain/fencing/guarded-before.ts'
 import type { MachineView } from '../domain/fencing/snapshot.ts'
 import type { Observed } from '../domain/observed.ts'
 import { CofferdamError } from '../errors.ts'
@@ -23,6 +25,7 @@ import type { Clock } from '../runtime/clock.ts'
 import { closestName } from './demo/closest-name.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
+import { observeSettings } from './observe-settings.ts'
 
 export interface FencingQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>
@@ -71,6 +74,7 @@ export async function observeFencing(
     all(machineDisruptionBudgets),
   ])
   if (notSeen.length > refusedBefore) return undefined
+  const { trust } = await observeSettings({ api, signal })
   const areLeasesUsed =
     (await ifAllowed(`namespace ${medik8sLeaseNamespace}`, notSeen, () =>
       api.get(namespaces, { name: medik8sLeaseNamespace }, { signal }),
@@ -92,7 +96,9 @@ export async function observeFencing(
     clusterApiHealthChecks: clusterApiChecks ?? [],
     nodeHealthChecks: nodeChecks ?? [],
     leases: nodeLeases,
-    cephClusters: clusters ?? [],
+    cephClusters: (clusters ?? []).filter(
+      (cluster) => doesCount(trust, nameOf(cluster)) || isGuardedBefore(cluster, budgets ?? []),
+    ),
     osdDeployments: osdDeployments ?? [],
     osdPods: osdPods ?? [],
     storage,

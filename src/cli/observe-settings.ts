@@ -1,6 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
 import { defaultDrainLockSettings } from '../controllers/drain-lock-settings.ts'
+import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { type PublishedSettings, parseSettings, settingsAnnotation } from '../domain/drain-lock/published-settings.ts'
 import type { DrainLockSettings } from '../domain/drain-lock/snapshot.ts'
@@ -10,6 +11,8 @@ import type { KubeApi } from '../kube/kube-api.ts'
 export interface OperatorSettings {
   readonly drainLock: DrainLockSettings
   readonly appLocks: AppLockPolicy
+  /** The CephClusters that the operator acts on; undefined where it has not said. */
+  readonly trust: CephTrust | undefined
   /** Why these are the defaults, and not the operator's own. */
   readonly instead: string | undefined
 }
@@ -25,10 +28,10 @@ export async function observeSettings({
   const settings = await published()
   if (!settings.known) {
     const instead = `${settings.why}; the defaults are taken`
-    return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, instead }
+    return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, trust: undefined, instead }
   }
-  const { drainLock, appLocks } = settings.value
-  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, instead: undefined }
+  const { drainLock, appLocks, trust } = settings.value
+  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, trust, instead: undefined }
 
   async function published(): Promise<Observed<PublishedSettings>> {
     try {

@@ -3,10 +3,12 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { configMaps } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { observedName, recordName } from '../controllers/ceph-drain-record.ts'
-import { type StorageView, viewRecordedStorage } from '../domain/explain/storage-view.ts'
+import { doesCount, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { type StorageView, viewRecordedStorage, viewUnnamedStorage } from '../domain/explain/storage-view.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
+import { observeSettings } from './observe-settings.ts'
 
 export interface SeenStorage {
   readonly storage: readonly StorageView[]
@@ -29,7 +31,10 @@ export async function observeStorage({ api, budgets, operator, signal }: Storage
     const { items } = await api.list(cephClusters, { signal })
     return items
   })
-  const owned = (clusters ?? []).filter(({ spec }: CephCluster) => spec?.external?.enable !== true)
+  const here = (clusters ?? []).filter(({ spec }: CephCluster) => spec?.external?.enable !== true)
+  const { trust } = here.length === 0 ? { trust: undefined } : await observeSettings({ api, signal })
+  const owned = here.filter((cluster) => doesCount(trust, nameOf(cluster)))
+  const unnamed = here.filter((cluster) => !owned.includes(cluster)).map(viewUnnamedStorage)
   const found = await Promise.all(
     owned.map(async (cluster) => {
       const { namespace = '' } = cluster.metadata
@@ -58,5 +63,5 @@ export async function observeStorage({ api, budgets, operator, signal }: Storage
     )
     return view
   })
-  return { storage, notSeen }
+  return { storage: [...storage, ...unnamed], notSeen }
 }

@@ -6,6 +6,8 @@ import { configMaps, deployments, jobs, nodes, pods } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { persistentVolumeClaims } from '../api/storage.ts'
+import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
 import { claimLabels } from '../domain/osd-update/growth-places.ts'
@@ -20,6 +22,7 @@ import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
+import { observeSettings } from './observe-settings.ts'
 
 export interface UpdateQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>
@@ -39,27 +42,31 @@ export async function observeUpdates(question: UpdateQuestion, notSeen: string[]
   const clusters = (await read(cephClusters, namespace === undefined ? {} : { namespace })) ?? []
   const owned = clusters.filter(({ spec }) => spec?.external?.enable !== true)
   if (owned.length === 0) return []
-  const [operator, rook, machines] = await Promise.all([
+  const [operator, { trust }, rook, machines] = await Promise.all([
     question.operator(notSeen),
+    observeSettings(question),
     read(deployments, { labelSelector: rookOperatorSelector }),
     read(nodes),
   ])
-  const besideRook = rook?.some(({ spec }) => (spec.replicas ?? 1) > 0)
   return Promise.all(
     owned.map((cluster) => {
-      const mode = besideRook === undefined ? undefined : updateModeOf(cluster, { besideRook })
-      return observeUpdate({ cluster, mode, machines, isAttended: operator.isRunning }, question, notSeen)
+      const isNamed = doesCount(trust, nameOf(cluster))
+      const place = { cluster, isNamed, machines, trust, rook, isAttended: operator.isRunning }
+      return observeUpdate(place, question, notSeen)
     }),
   )
 }
 
-interface Place extends Pick<SeenUpdate, 'cluster' | 'mode' | 'isAttended'> {
+interface Place extends Pick<SeenUpdate, 'cluster' | 'isNamed' | 'isAttended'> {
+  readonly trust: CephTrust | undefined
+  /** Rook's own operators; undefined where they may not be read. */
+  readonly rook: readonly Deployment[] | undefined
   readonly machines: readonly Node[] | undefined
 }
 
 async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: string[]): Promise<SeenUpdate> {
   const { api, clock, signal } = question
-  const { cluster, mode, isAttended } = place
+  const { cluster, isNamed, isAttended } = place
   const { namespace = '', name } = cluster.metadata
   const key = { namespace, name: updateRecordName({ name }) }
   const read = readerOf(question, notSeen)
@@ -69,6 +76,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
     read(deployments, { namespace, labelSelector: osdSelector }),
     restartAskedMs === undefined ? [] : read(pods, { namespace, labelSelector: osdSelector }),
   ])
+  const mode = modeOf(place, osds)
   const classes = new Map(place.machines?.map(({ metadata }) => [metadata.name, metadata.labels?.[deviceClassLabel]]))
   const parse = (mode: UpdatedCluster['mode'], own: readonly Deployment[]): readonly UpdatableOsd[] =>
     parseUpdateObjects({
@@ -82,6 +90,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
   return {
     cluster,
     mode,
+    isNamed,
     report: record && parseUpdateReport(record, clock.now()),
     osds: mode === undefined || osds === undefined || osdPods === undefined ? undefined : parse(mode, osds),
     growth: mode === 'own' && osds !== undefined ? await observeGrowth(place, osds, read) : undefined,
@@ -89,13 +98,24 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
   }
 }
 
+function modeOf(
+  { cluster, isNamed, trust, rook }: Place,
+  osds: readonly Deployment[] | undefined,
+): UpdatedCluster['mode'] | undefined {
+  if (!isNamed) return 'off'
+  if (rook === undefined) return undefined
+  const id = nameOf(cluster)
+  const rookRuns = doesRookRun(id, rook, () => (trust === undefined ? undefined : osds))
+  return updateModeOf(cluster, { besideRook: isRooksAsPublished(trust, id, { rookRuns }) })
+}
+
 /** Undefined where OSDs are not added by us, or where something that counts may not be read. */
 async function observeGrowth(
-  { cluster, machines }: Place,
+  { cluster, machines, trust }: Place,
   osds: readonly Deployment[],
   read: Read,
 ): Promise<GrowthDecision | undefined> {
-  if (!growthMode(cluster, { besideRook: false }).isOn) return undefined
+  if (trust === undefined || !growthMode(cluster, { trust, rookRuns: false }).isOn) return undefined
   const { namespace = '' } = cluster.metadata
   const hasSets = (cluster.spec?.storage?.storageClassDeviceSets ?? []).length > 0
   const [prepareJobs, statuses, claims] = await Promise.all([

@@ -16,8 +16,9 @@ import { type CephFlags, openCephLink } from './ceph-link.ts'
 import type { CliCommand } from './command.ts'
 import { configureDrainLock, type DrainLockFlags, drainLockOptions } from './drain-lock-flags.ts'
 import { parsePort } from './parse-number.ts'
+import { configureTrust, type TrustFlags, trustOf } from './trust-flags.ts'
 
-interface OperatorFlags extends CephFlags, DrainLockFlags {
+interface OperatorFlags extends CephFlags, DrainLockFlags, TrustFlags {
   readonly controllers: readonly ControllerName[]
   readonly dryRun?: boolean
   readonly leaderElect: boolean
@@ -34,6 +35,10 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
     'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others stand by; all of them answer as eviction guards.',
   examples: [
     { line: 'cofferdam operator --kubeconfig .cofferdam/kubeconfig', says: 'run everything on the demo cluster' },
+    {
+      line: 'cofferdam operator --ceph-clusters rook-ceph/rook-ceph',
+      says: 'act on this CephCluster; without the flag on none',
+    },
     { line: 'cofferdam operator --dry-run', says: 'say what would be written, write nothing' },
     { line: 'cofferdam operator --controllers drain-detection', says: 'run some controllers only' },
     { line: 'cofferdam operator --guard-url https://10.0.0.7:7444', says: 'be an eviction guard outside the cluster' },
@@ -47,7 +52,10 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       .option('--dry-run', 'have the server check every write, and store none')
       .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
       .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
-      .option('--ceph-conf <file>', 'ask the monitors of this ceph.conf, not the toolbox pod; for one Ceph cluster')
+      .option(
+        '--ceph-conf <file>',
+        'ask the monitors of this ceph.conf, not the toolbox pod; for one named CephCluster',
+      )
       .option('--ceph-name <user>', 'as whom to ask them, as in client.admin')
       .option('--ceph-keyring <file>', 'with the key of this keyring')
       .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')
@@ -57,10 +65,12 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
           .choices(['debug', 'info', 'warn', 'error'])
           .default('info'),
       )
+    configureTrust(command)
     configureDrainLock(command)
   },
 
   async run({ flags, signal }) {
+    const trust = trustOf(flags)
     const log = createLog(flags.logLevel)
     const metrics = createMetrics()
     const connection = await loadKubeconfig({
@@ -93,6 +103,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       controllers: flags.controllers,
       dryRun: flags.dryRun === true,
       ceph: ceph.of,
+      trust,
       parsers: ceph.parsers,
       ...drainLockOptions(flags, { isInPod: flags.kubeconfig === undefined && isInCluster(process.env) }),
       ...(flags.leaderElect

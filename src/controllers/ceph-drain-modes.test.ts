@@ -3,7 +3,7 @@ import { ApiError } from '../api/api-error.ts'
 import { deployments, podDisruptionBudgets } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
 import { changedApi, deployment } from '../world/testing/story.ts'
-import { namespace, openCephStage } from './testing/ceph-stage.ts'
+import { alone, besideRook, namespace, openCephStage } from './testing/ceph-stage.ts'
 
 const calm = ['rook-ceph-osd: 1 of all']
 
@@ -34,14 +34,14 @@ describe('who has the budgets', () => {
     await stage.close()
   })
 
-  it("writes only its own record while Rook's operator has the budgets, and takes over when that is gone", async () => {
+  it("writes only its own record while Rook has the budgets, scaled down or not, and takes over on the administrator's word", async () => {
     const stage = await openCephStage()
     const rook = deployment('rook-ceph-operator', { replicas: 1 })
     await stage.api.create(deployments, {
       ...rook,
       metadata: { ...rook.metadata, labels: { operator: 'rook', 'storage-backend': 'ceph' } },
     })
-    stage.operate()
+    const observing = stage.operate({ trust: besideRook })
     await stage.seconds(30)
     expect(await stage.budgets()).toEqual([])
     const writes = () => stage.written.filter((write) => !write.startsWith('create events/'))
@@ -58,6 +58,12 @@ describe('who has the budgets', () => {
     expect(await stage.told()).toEqual(['Normal ManagedElsewhere'])
     const scale = { type: 'merge' as const, body: { spec: { replicas: 0 } } }
     await stage.api.patch(deployments, { namespace: 'default', name: 'rook-ceph-operator' }, scale)
+    await stage.seconds(3_600)
+    expect([stage.written, await stage.budgets()]).toEqual([[], []])
+    const stopped = observing.stop()
+    await stage.seconds(30)
+    await stopped
+    stage.operate({ trust: alone })
     await stage.seconds(5)
     expect(await stage.budgets()).toEqual(calm)
     await expect(stage.observed()).rejects.toMatchObject({ reason: 'NotFound' })

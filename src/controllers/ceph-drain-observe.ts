@@ -35,8 +35,8 @@ export interface ObserverPorts {
   readonly clock: Clock
   readonly views: CephDrainViews
   readonly ceph: CephPorts
-  /** Whether Rook's own operator runs here, and may write the same budgets. */
-  besideRook(): boolean
+  /** Whether Rook's own operator may write the same budgets. */
+  besideRook(cluster: CephCluster): boolean
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
@@ -96,7 +96,7 @@ export class CephDrainObserver {
     const { api, clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
     const record = await readRecord(api, { namespace, name: recordName }, signal)
-    const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook() })
+    const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook(cluster) })
     const { settings } = view
     const commands = ceph.of({ namespace, name })
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)

@@ -53,7 +53,7 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
-  const observer = new CephDrainObserver({ ...ports, besideRook: () => ports.rook.isPresent() })
+  const observer = new CephDrainObserver({ ...ports, besideRook: (cluster) => ports.rook.isRooks(cluster) })
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
   const storageKey = new StorageKey(ports.clock, ports.ledger)

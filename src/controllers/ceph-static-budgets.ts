@@ -6,6 +6,7 @@ import type { PodDisruptionBudget } from '../api/policy.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster, CephFilesystem, CephNfs, CephObjectStore, CephRbdMirror } from '../api/rook.ts'
 import type { BudgetWrite } from '../domain/budget-write.ts'
+import { isManagedByUs } from '../domain/ceph-drain/budget-mark.ts'
 import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
 import { decideStaticBudgets, type StaticBudgetDecision } from '../domain/ceph-drain/static-budgets.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
@@ -123,7 +124,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
   }
 
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
-    const view = parseCephCluster(cluster, { besideRook: ports.rook.isPresent() })
+    const view = parseCephCluster(cluster, { besideRook: ports.rook.isRooks(cluster) })
     const { namespace } = view
     const memory = memoryOf(key)
     const counts = countDaemons(cluster, views.daemons.byIndex('namespace', namespace))
@@ -232,7 +233,8 @@ function planStaticWrites(
     ...desired.flatMap((budget): BudgetWrite[] => {
       const seen = seenByName.get(budget.metadata.name)
       if (seen === undefined) return [{ verb: 'create', budget }]
-      return isSameJson(seen.spec, budget.spec) ? [] : [{ verb: 'replace', seen, budget }]
+      const isSame = isSameJson(seen.spec, budget.spec) && isManagedByUs(seen)
+      return isSame ? [] : [{ verb: 'replace', seen, budget }]
     }),
     ...remove.flatMap((name): BudgetWrite[] => {
       const seen = seenByName.get(name)

@@ -41,7 +41,7 @@ async function runFor(seconds: number, name: Name): Promise<void> {
 async function bringRook(): Promise<void> {
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, labels } })
+  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
 }
 
 const budgetWrites = () => stage.written.filter((write) => write.includes('poddisruptionbudgets/'))

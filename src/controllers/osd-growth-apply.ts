@@ -7,7 +7,12 @@ import { persistentVolumeClaims } from '../api/storage.ts'
 import { buildOsdDeployment, type NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
 import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/osd-update/build-prepare-job.ts'
 import type { GrowthPlace } from '../domain/osd-update/growth-places.ts'
-import { generationAnnotation, troubleAnnotation, usedAnnotation } from '../domain/osd-update/prepare-status.ts'
+import {
+  generationAnnotation,
+  nonceAnnotation,
+  troubleAnnotation,
+  usedAnnotation,
+} from '../domain/osd-update/prepare-status.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { isRightMissing } from './osd-update-apply.ts'
 
@@ -33,6 +38,8 @@ export interface PrepareStart {
   readonly cluster: CephCluster
   readonly place: GrowthPlace
   readonly rookImage: string
+  /** For a new Job; one that is begun with keeps what its status says. */
+  readonly nonce: string
   /** The status of an earlier look, which has the same name. */
   readonly previous: ConfigMap | undefined
 }
@@ -52,10 +59,11 @@ export async function startPrepare(api: KubeApi, given: PrepareStart, signal: Ab
     status = await writeStarting(api, given, signal)
   })
   if (status === undefined) return begun
+  const nonce = (status as ConfigMap).metadata.annotations?.[nonceAnnotation] ?? ''
   const isClaimRefused = claimed?.result === 'refused'
   const job = isClaimRefused
     ? claimed
-    : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, rookImage), { signal }))
+    : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, { rookImage, nonce }), { signal }))
   if (job.result !== 'refused') return job
   const message = `the API server refused ${isClaimRefused ? 'its claim' : 'its prepare Job'}: ${job.why}`
   const failed = failedStatus(status, message)
@@ -65,13 +73,14 @@ export async function startPrepare(api: KubeApi, given: PrepareStart, signal: Ab
 
 async function writeStarting(
   api: KubeApi,
-  { cluster, place, previous }: PrepareStart,
+  { cluster, place, previous, nonce }: PrepareStart,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
-  const starting = buildStartingStatus(cluster, place)
+  const starting = buildStartingStatus(cluster, place, { nonce })
   if (previous === undefined) return api.create(configMaps, starting, { signal })
   // It began before, and only its Job is missing.
-  if (previous.metadata.annotations?.[generationAnnotation] === place.asked) return previous
+  const { [generationAnnotation]: asked, [nonceAnnotation]: begunWith = '' } = previous.metadata.annotations ?? {}
+  if (asked === place.asked && /^[a-z0-9]{8,64}$/.test(begunWith)) return previous
   const { resourceVersion } = previous.metadata
   const metadata = { ...starting.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }
   return api.update(configMaps, { ...starting, metadata }, { signal })

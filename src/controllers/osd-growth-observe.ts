@@ -4,7 +4,7 @@ import type { CephCluster } from '../api/rook.ts'
 import type { PersistentVolumeClaim } from '../api/storage.ts'
 import type { GrowthSnapshot } from '../domain/osd-update/decide-growth.ts'
 import { disksAnnotation, prepareAgainAnnotation } from '../domain/osd-update/growth-places.ts'
-import { growthSnapshotOf, rookImageAnnotation } from '../domain/osd-update/growth-snapshot.ts'
+import { growthSnapshotOf } from '../domain/osd-update/growth-snapshot.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 
 /** All but nodes are indexed by `namespace`. */
@@ -27,8 +27,8 @@ export interface GrowthLook {
   readonly statuses: ReadonlyMap<string, ConfigMap>
 }
 
-/** One look at a cluster. Nothing is asked: everything comes from views. */
-export function lookAtGrowth(views: GrowthViews, cluster: CephCluster): GrowthLook {
+/** One look at a cluster. Nothing is asked: everything comes from views, and from what Ceph said if that was asked before. */
+export function lookAtGrowth(views: GrowthViews, cluster: CephCluster, ceph?: GrowthSnapshot['ceph']): GrowthLook {
   const { namespace = '' } = cluster.metadata
   const nodes = [...views.nodes.list()]
   const jobs = views.jobs.byIndex('namespace', namespace)
@@ -41,6 +41,7 @@ export function lookAtGrowth(views: GrowthViews, cluster: CephCluster): GrowthLo
       configMaps,
       deployments: views.osdDeployments.byIndex('namespace', namespace),
       claims: views.claims.byIndex('namespace', namespace),
+      ...(ceph !== undefined && { ceph }),
     }),
     nodes,
     jobs: byName(jobs),
@@ -51,13 +52,7 @@ export function lookAtGrowth(views: GrowthViews, cluster: CephCluster): GrowthLo
 /** What a decision about growth rests on in the cluster itself; where it differs the decision is void. */
 export function wishOf({ metadata }: CephCluster): string {
   const { uid, generation, deletionTimestamp, annotations = {} } = metadata
-  return JSON.stringify([
-    uid,
-    generation,
-    deletionTimestamp,
-    annotations[prepareAgainAnnotation],
-    annotations[rookImageAnnotation],
-  ])
+  return JSON.stringify([uid, generation, deletionTimestamp, annotations[prepareAgainAnnotation]])
 }
 
 /** What growth looks at in a node; a kubelet's reports of itself are no news. */

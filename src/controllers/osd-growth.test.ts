@@ -3,9 +3,9 @@ import { ApiError } from '../api/api-error.ts'
 import { configMaps, deployments, nodes } from '../api/resources.ts'
 import { persistentVolumeClaims } from '../api/storage.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
-import { changedApi } from '../world/testing/story.ts'
-import { namespace } from './testing/ceph-stage.ts'
-import { growing, type OsdGrowthStage, openOsdGrowthStage } from './testing/osd-growth-stage.ts'
+import { changedApi, deployment } from '../world/testing/story.ts'
+import { alone, namespace } from './testing/ceph-stage.ts'
+import { type OsdGrowthStage, openOsdGrowthStage, rookImage } from './testing/osd-growth-stage.ts'
 import { newImage } from './testing/osd-update-stage.ts'
 
 let stage: OsdGrowthStage
@@ -44,13 +44,23 @@ describe('growth', () => {
     expect(await stage.notes('OsdAdded')).toEqual(['added osd.6 on node-x'])
   })
 
-  it('does nothing without the image of Rook, as before; once on, it is told when it goes off', async () => {
-    operate()
+  it('does nothing unless the administrator has it switched on, whatever image the cluster names: that would be run as root', async () => {
+    stage.operate({ controllers: ['osd-growth'], trust: alone })
+    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/rook-image': 'registry.example/evil:1' } } })
     await stage.seconds(60)
-    expect([stage.written, await stage.told()]).toEqual([[], []])
-    await stage.patchCluster(growing)
+    expect([stage.written, await stage.told(), await stage.jobs()]).toEqual([[], [], []])
+  })
+
+  it('takes the image from the administrator alone, and is told when it goes off, as when a Rook comes', async () => {
+    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/rook-image': 'registry.example/evil:1' } } })
+    operate()
+    await stage.seconds(1)
+    const images = (await stage.jobs()).map(({ spec }) => spec.template.spec.initContainers?.[0]?.image)
+    expect(images).toEqual([rookImage, rookImage, rookImage])
     await stage.seconds(30)
-    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/rook-image': null } } })
+    const rook = deployment('rook-ceph-operator', { replicas: 1 })
+    const labels = { operator: 'rook', 'storage-backend': 'ceph' }
+    await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
     await stage.seconds(5)
     expect(await stage.told()).toEqual(['Normal OsdPrepareStarted', 'Normal OsdGrowthOff'])
   })
@@ -266,7 +276,7 @@ describe('device sets', () => {
   it('get their claims, and an OSD on each of them that no node is bound to', async () => {
     for (const at of [0, 1]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
     operate()
-    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.patchCluster({ ...set(2) })
     await stage.seconds(90)
     expect(await claims()).toEqual(['set1-data-0', 'set1-data-1'])
     const made = (await stage.osds()).filter(({ metadata }) => Number(metadata.labels?.['osd']) >= 6)
@@ -282,7 +292,7 @@ describe('device sets', () => {
   it('get another claim for a lost one only when its OSD is gone too and somebody asks', async () => {
     for (const at of [0, 1, 2]) stage.prepare.addDevice(`set1-data-${at}`, { name: `mnt/set1-data-${at}` })
     operate()
-    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.patchCluster({ ...set(2) })
     await stage.seconds(90)
     await stage.api.delete(persistentVolumeClaims, { namespace, name: 'set1-data-1' })
     await stage.seconds(60)
@@ -303,14 +313,14 @@ describe('device sets', () => {
           type.plural === persistentVolumeClaims.plural ? lateBy(120, api.watch(type, query)) : api.watch(type, query),
       }),
     )
-    await stage.patchCluster({ ...growing, ...set(2) })
+    await stage.patchCluster({ ...set(2) })
     await stage.seconds(400)
     expect([await claims(), (await stage.ids()).length]).toEqual([['set1-data-0', 'set1-data-1'], 8])
   })
 
   it('that only Rook can prepare are left alone, and nothing is made for them', async () => {
     operate()
-    await stage.patchCluster({ ...growing, ...set(2, { encrypted: true }) })
+    await stage.patchCluster({ ...set(2, { encrypted: true }) })
     await stage.seconds(60)
     expect([await claims(), await stage.statuses()]).toEqual([[], idle])
   })

@@ -2,10 +2,12 @@ import type { Node } from '../api/core.ts'
 import { isSameJson } from '../api/json.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
+import { type CephTrust, type ClusterName, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
 import { type GrowthPlace, placedOsd } from '../domain/osd-update/growth-places.ts'
-import { growthMode } from '../domain/osd-update/growth-snapshot.ts'
+import { growthMode, type OsdUuids } from '../domain/osd-update/growth-snapshot.ts'
 import { statusMapName } from '../domain/osd-update/prepare-status.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
@@ -33,19 +35,27 @@ export interface OsdGrowthPorts {
   readonly views: GrowthViews
   readonly rook: RookPresence
   readonly reports: GrowthReports
+  /** Where OSDs are added at all, and with which image. */
+  readonly trust: CephTrust
+  /** A word that nobody has had before. */
+  newNonce(): string
+  observeOsdUuids(cluster: ClusterName, signal: AbortSignal): Promise<Observed<OsdUuids>>
 }
 
 /** How many objects are written at a time; a change of the cluster counts after each such group. */
 const groupSize = 20
+/** Ceph did not answer; nobody tells when it does. */
+const askAgainSeconds = 10
 
 /**
  * Adds OSDs: has every place that a CephCluster names looked at by a prepare Job, and makes the OSDs that come out. Keys are
  * `namespace/name` of CephClusters.
  *
- * Guarantees: it knows nothing of updates, so none can hold it up. Ceph is not asked. Every reconcile is one look, one decision and
+ * Guarantees: it knows nothing of updates, so none can hold it up. Ceph is asked only while a result waits to be used. Every reconcile is one look, one decision and
  * its writes; a failed place is recorded and the others go on. While nothing is to do nothing is written.
  */
-export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): Controller {
+export function createOsdGrowth(ports: OsdGrowthPorts): Controller {
+  const { api, views, rook, reports } = ports
   const reporter = new OsdGrowthReporter(reports)
   const needed = [...Object.values(views), rook.operators] as const
 
@@ -75,9 +85,9 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
       if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined) return reporter.forget(key) ?? undefined
-      const mode = growthMode(cluster, { besideRook: rook.isPresent() })
+      const mode = growthMode(cluster, { trust: ports.trust, rookRuns: rook.isContested(cluster) })
       if (!mode.isOn) return (await reporter.reportOff(key, cluster, mode.explanation)) ?? undefined
-      const look = lookAtGrowth(views, cluster)
+      const look = await observe(cluster, signal)
       const turn = { cluster, look, rookImage: mode.rookImage, decision: decideGrowth(look.snapshot), signal }
       try {
         await write(key, turn)
@@ -85,8 +95,19 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
         if (isRightMissing(error)) await reporter.reportRefusal(key, cluster, error.message)
         throw error
       }
-      return undefined
+      return turn.decision.needsCeph ? { recheckAfterSeconds: askAgainSeconds } : undefined
     },
+  }
+
+  /** Ceph is asked first, and then all of Kubernetes is looked at again. */
+  async function observe(cluster: CephCluster, signal: AbortSignal): Promise<GrowthLook> {
+    const first = lookAtGrowth(views, cluster)
+    if (!decideGrowth(first.snapshot).needsCeph) return first
+    const fsid = cluster.status?.ceph?.fsid ?? ''
+    const seen = await ports.observeOsdUuids(nameOf(cluster), signal)
+    const isOther = seen.known && fsid !== '' && seen.value.fsid !== fsid
+    if (isOther) return lookAtGrowth(views, cluster, unknown(`Ceph ${seen.value.fsid} answers, and not ${fsid}`))
+    return lookAtGrowth(views, cluster, seen.known ? known(seen.value.uuids) : seen)
   }
 
   async function write(key: string, turn: Turn): Promise<void> {
@@ -140,7 +161,8 @@ export function createOsdGrowth({ api, views, rook, reports }: OsdGrowthPorts): 
   async function prepare({ cluster, look, rookImage, signal }: Turn, name: string): Promise<Begun> {
     const place = look.snapshot.places.find((one) => one.name === name) as GrowthPlace
     const previous = look.statuses.get(statusMapName(name))
-    const outcome = await startPrepare(api, { cluster, place, rookImage, previous }, signal)
+    const given = { cluster, place, rookImage, previous, nonce: ports.newNonce() }
+    const outcome = await startPrepare(api, given, signal)
     return { place: name, outcome }
   }
 

@@ -134,6 +134,7 @@ export class OsdUpdateObserver {
       mode,
       settings: settings.settings,
       isUpgrade: mode === 'own' && parsed.isUpgrade,
+      ...(this.#ports.rook.isContested(cluster) && { isContested: true }),
     }
     return {
       snapshot: {
@@ -194,7 +195,7 @@ export class OsdUpdateObserver {
   }
 
   #modeOf(cluster: CephCluster): UpdatedCluster['mode'] {
-    return updateModeOf(cluster, { besideRook: this.#ports.rook.isPresent() })
+    return updateModeOf(cluster, { besideRook: this.#ports.rook.isRooks(cluster) })
   }
 
   #stillSeen(pods: readonly Pod[]): ReadonlySet<string> {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { deployments, pods } from '../api/resources.ts'
 import { timestamp } from '../runtime/clock.ts'
 import { deployment } from '../world/testing/story.ts'
-import { namespace, smallCluster } from './testing/ceph-stage.ts'
+import { besideRook, namespace, smallCluster } from './testing/ceph-stage.ts'
 import { newImage, type OsdUpdateStage, openOsdUpdateStage } from './testing/osd-update-stage.ts'
 
 /** Pods that take their time, so that Ceph sees every restart. */
@@ -19,7 +19,7 @@ async function openBesideRook(): Promise<void> {
     ...rook,
     metadata: { ...rook.metadata, labels: { operator: 'rook', 'storage-backend': 'ceph' } },
   })
-  stage.operate({ controllers: ['osd-update'] })
+  stage.operate({ controllers: ['osd-update'], trust: besideRook })
   await stage.seconds(60)
 }
 

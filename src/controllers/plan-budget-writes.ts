@@ -1,5 +1,6 @@
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { BudgetWrite } from '../domain/budget-write.ts'
+import { isManagedByUs } from '../domain/ceph-drain/budget-mark.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import { buildOsdBudget, planOsdBudgets } from '../domain/ceph-drain/osd-budgets.ts'
 import { decideRemoval, retireBudget, withoutRetirement } from '../domain/ceph-drain/retire-budget.ts'
@@ -12,7 +13,7 @@ export function planBudgetWrites(
   decision: Pick<CephDrainDecision, 'budgets'>,
 ): BudgetWrite[] {
   const seenByName = new Map(present.map((budget) => [budget.metadata.name, budget]))
-  return planOsdBudgets(snapshot.budgets, decision.budgets).flatMap((step): BudgetWrite[] => {
+  const writes = planOsdBudgets(snapshot.budgets, decision.budgets).flatMap((step): BudgetWrite[] => {
     const seen = seenByName.get(step.action === 'apply' ? step.budget.name : step.name)
     if (step.action === 'delete') return removal(seen as PodDisruptionBudget)
     const budget = buildOsdBudget(snapshot.cluster, step.budget)
@@ -20,10 +21,26 @@ export function planBudgetWrites(
       ? [{ verb: 'create', budget }]
       : [{ verb: 'replace', seen: withoutRetirement(seen), budget }]
   })
+  return [...writes, ...marks(writes)]
+
+  /** What is taken over as it is gets our mark, so that handing back knows it. */
+  function marks(planned: readonly BudgetWrite[]): BudgetWrite[] {
+    if (snapshot.cluster.mode !== 'manage') return []
+    const names = new Set(planned.map((write) => ('budget' in write ? write.budget : write.seen).metadata.name))
+    return snapshot.budgets
+      .filter(({ name, isOurs }) => isOurs && !names.has(name))
+      .flatMap(({ name }): BudgetWrite[] => {
+        const seen = seenByName.get(name)
+        const wanted = decision.budgets.find((budget) => budget.name === name)
+        if (seen === undefined || wanted === undefined || isManagedByUs(seen)) return []
+        return [{ verb: 'replace', seen, budget: buildOsdBudget(snapshot.cluster, wanted) }]
+      })
+  }
 
   function removal(seen: PodDisruptionBudget): BudgetWrite[] {
     // Who hands the budgets back hands the pods back too: nothing is left here that comes back to delete later.
     const isHandedBack = snapshot.cluster.mode === 'hand-back'
+    if (isHandedBack && !isManagedByUs(seen)) return []
     switch (isHandedBack ? 'delete' : decideRemoval(seen, snapshot.nowMs)) {
       case 'retire':
         return [{ verb: 'replace', seen, budget: retireBudget(seen, snapshot.nowMs) }]

@@ -1,16 +1,31 @@
 import type { Deployment } from '../api/apps.ts'
+import type { CephCluster } from '../api/rook.ts'
+import { type CephTrust, isContested, isRooks, mayOwn, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 
-/** Rook's own operator, which writes the same budgets where it is told to. */
+/** Whether Rook's own operator writes the same objects. */
 export interface RookPresence {
   readonly operators: WatchView<Deployment>
-  isPresent(): boolean
+  /** Rook's, whether it runs at this moment or not, unless the administrator has said otherwise. */
+  isRooks(cluster: CephCluster): boolean
+  /** The administrator says that no Rook writes there, and one runs. */
+  isContested(cluster: CephCluster): boolean
 }
 
-/** An operator that is only restarting is still there; one that is scaled to none is not. */
-export function rookPresence(operators: WatchView<Deployment>): RookPresence {
+/** `osds` is indexed by `namespace`. */
+export function rookPresence(
+  operators: WatchView<Deployment>,
+  { trust, osds }: { readonly trust: CephTrust; readonly osds: WatchView<Deployment> },
+): RookPresence {
+  const surroundings = (cluster: CephCluster) => {
+    const id = nameOf(cluster)
+    const own = () => (osds.synced ? osds.byIndex('namespace', id.namespace) : undefined)
+    return { rookRuns: mayOwn(trust, id) && doesRookRun(id, operators.list(), own) }
+  }
   return {
     operators,
-    isPresent: () => [...operators.list()].some(({ spec }) => (spec.replicas ?? 1) > 0),
+    isRooks: (cluster) => isRooks(trust, nameOf(cluster), surroundings(cluster)),
+    isContested: (cluster) => isContested(trust, nameOf(cluster), surroundings(cluster)),
   }
 }

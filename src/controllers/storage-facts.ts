@@ -54,7 +54,7 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
 
   function isAttended(cluster: CephCluster): boolean {
     if (cluster.spec?.external?.enable === true) return false
-    return managementMode(cluster, { besideRook: rook.isPresent() }) !== 'hand-back'
+    return managementMode(cluster, { besideRook: rook.isRooks(cluster) }) !== 'hand-back'
   }
 
   async function observeCluster(

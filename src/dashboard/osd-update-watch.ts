@@ -1,10 +1,14 @@
 import type { Deployment } from '../api/apps.ts'
 import type { ConfigMap, Node, Pod } from '../api/core.ts'
+import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
 import { conditionOf, type KubeObject } from '../api/kube-object.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import { configMaps, deployments, nodes, pods } from '../api/resources.ts'
 import { type CephCluster, cephClusters } from '../api/rook.ts'
 import { rookOperatorSelector } from '../api/rook-operator.ts'
+import { doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
+import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
+import { parseSettings, settingsAnnotation } from '../domain/drain-lock/published-settings.ts'
 import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
 import { updateRecordName } from '../domain/osd-update/update-record.ts'
@@ -46,11 +50,23 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
     project: placeAndAge,
     indexes: { namespace: inNamespace },
   })
+  const ledgers = createOptionalCache({
+    ...shared,
+    type: disruptionLedgers,
+    project: (ledger) => ({ settings: ledger.metadata.annotations?.[settingsAnnotation] }),
+  })
+  const publishedTrust = () => {
+    const settings = parseSettings(ledgers.get({ name: ledgerName })?.settings)
+    return settings.known ? settings.value.trust : undefined
+  }
   const operators = createWatchCache({
     ...shared,
     type: deployments,
     labelSelector: rookOperatorSelector,
-    project: ({ spec }) => ({ replicas: spec.replicas ?? 1 }),
+    project: ({ metadata: { name, namespace = '' }, spec: { replicas = 1, selector, template } }) => ({
+      metadata: { name, namespace },
+      spec: { replicas, selector, template },
+    }),
   })
 
   const machines = createWatchCache({ ...shared, type: nodes, project: cordonAndClass })
@@ -67,6 +83,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
 
   const lookAt = (cluster: CephCluster): readonly UpdatePiece[] => {
     const nowMs = shared.clock.now()
+    if (!doesCount(publishedTrust(), nameOf(cluster))) return []
     const configMap = records.of(cluster)
     const report = configMap && parseUpdateReport(configMap, nowMs)
     if (report === undefined) return []
@@ -78,7 +95,9 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
       cluster,
       deployments: osds.byIndex('namespace', namespace),
       pods: osdPods.byIndex('namespace', namespace),
-      isBesideRook: operators.list().some(({ replicas }) => replicas > 0),
+      isBesideRook: isRooksAsPublished(publishedTrust(), nameOf(cluster), {
+        rookRuns: doesRookRun(nameOf(cluster), operators.list(), () => osds.byIndex('namespace', namespace)),
+      }),
       restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
       nodes: seenNodes,
     })
@@ -86,7 +105,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
   }
   return createSettledWatch({
     clock: shared.clock,
-    sources: [clusters, records, osds, osdPods, operators, machines],
+    sources: [clusters, records, osds, osdPods, operators, machines, ledgers],
     look() {
       const pieces = [...clusters.list()].flatMap(lookAt)
       for (const key of readers.keys()) if (!pieces.some(({ of }) => of === key)) readers.delete(key)

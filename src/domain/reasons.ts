@@ -22,6 +22,8 @@ export const reasons = {
   CephUnhealthy: 'Ceph is not healthy, so no OSD is upgraded.',
   ChecksDisagree: 'Two reckonings over the same placement groups differ; nothing starts until they agree.',
   ClusterDeleted: 'The Ceph cluster is being deleted; nothing is begun any more.',
+  ClusterNotNamed:
+    'The administrator has not named this CephCluster to the operator: it is observed at most and holds nothing back.',
   CordonedOnly: 'The node is cordoned, and nobody has begun to evict its pods.',
   DataWaits: 'Data waits for an OSD that is down; no other failure domain may begin.',
   DeadlinePassed: 'The request was not done by its deadline, and is given up.',
@@ -106,6 +108,8 @@ export const reasons = {
   OsdsUpdating: 'OSDs are being updated; the next ones start as soon as they can.',
   OtherDomainDown: 'Another failure domain is down or waits for its data.',
   OwnerRefused: 'Mode owner is asked for beside a Longhorn manager, which handles drains itself; Longhorn decides.',
+  OwnershipContested:
+    "Rook's operator runs where the administrator gave the OSD Deployments to Cofferdam; Cofferdam touches none of them.",
   PgsNotClean: 'All placement groups must be clean before the next OSDs are updated, and they are not.',
   PodIsLeaving: 'The pod is going already.',
   PodNotCounted: 'No budget counts on the pod in its present state.',

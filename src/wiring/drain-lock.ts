@@ -4,6 +4,7 @@ import type { LedgerStore } from '../controllers/ledger-store.ts'
 import { createNodeDisruption } from '../controllers/node-disruption.ts'
 import { undoDisruption } from '../controllers/node-disruption-undo.ts'
 import type { ObserveKeysPorts } from '../controllers/observe-keys.ts'
+import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from '../domain/drain-lock/snapshot.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -18,6 +19,7 @@ export interface DrainLockPorts extends ViewPorts, Pick<ObserveKeysPorts, 'obser
   readonly settings: DrainLockSettings
   readonly dryRun: boolean
   readonly appLocks: AppLockPolicy
+  readonly trust: CephTrust
   /** This process, as others know it: no two have the same. */
   readonly identity: () => string
 }
@@ -59,7 +61,7 @@ export function drainLockControllers(
         undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
         event,
         renewMs: settings.renewMs,
-        settings: { drainLock: settings, appLocks: ports.appLocks },
+        settings: { drainLock: settings, appLocks: ports.appLocks, trust: ports.trust },
       }),
     'app-locks': () => createAppLockKeeper({ api, clock, policy: ports.appLocks, budgets: views.budgets(), event }),
   }

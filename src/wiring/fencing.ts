@@ -19,6 +19,7 @@ import type { CephDecisions } from '../controllers/ceph-decisions.ts'
 import { createFencing, type FencingLedger } from '../controllers/fencing.ts'
 import { evidenceCalmMs } from '../controllers/fencing-evidence.ts'
 import { type KindView, slimFencedNode } from '../controllers/fencing-observe.ts'
+import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
@@ -26,11 +27,14 @@ import type { ViewChange, WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
+import { namedOrGuarded } from './named-views.ts'
 import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface FencingWiring extends ViewPorts {
   readonly own: Own
   readonly metrics: Metrics
+  readonly trust: CephTrust
+  /** Of everybody: which count is decided here. */
   readonly clusters: () => WatchView<CephCluster>
   readonly osdDeployments: () => WatchView<Deployment>
   readonly osdPods: () => WatchView<Pod>
@@ -73,21 +77,24 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
   }
 
   return {
-    fencing: () =>
-      createFencing({
+    fencing: () => {
+      const clusters = wiring.clusters()
+      const budgets = kind(machineDisruptionBudgets)
+      const only = namedOrGuarded(wiring.trust, { clusters, budgets })
+      return createFencing({
         api,
         clock,
         decisions: wiring.decisions,
         ledger: wiring.ledger(),
         reports: { event: eventTeller(wiring), show: (decision, seen) => metrics.fencing.show(decision, seen) },
         views: {
-          clusters: wiring.clusters(),
-          osdDeployments: wiring.osdDeployments(),
-          osdPods: wiring.osdPods(),
+          clusters: only.clusters(clusters),
+          osdDeployments: only.inNamespaces(wiring.osdDeployments()),
+          osdPods: only.inNamespaces(wiring.osdPods()),
           nodes: own('nodes/fencing', createWatchCache({ ...base, type: nodes, project: slimFencedNode })),
           openshiftMachines: kind(openshiftMachines, { project: slimMachine }),
           clusterApiMachines: clusterApiKind(clusterApiMachines, slimMachine),
-          budgets: kind(machineDisruptionBudgets),
+          budgets,
           openshiftHealthChecks: kind(openshiftHealthChecks),
           clusterApiHealthChecks: clusterApiKind(clusterApiHealthChecks),
           nodeHealthChecks: kind(nodeHealthChecks),
@@ -105,7 +112,8 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
             }),
           ),
         },
-      }),
+      })
+    },
   }
 }
 

@@ -15,10 +15,12 @@ import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
+import type { OnlyNamed } from './named-views.ts'
 import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface OsdUpdateWiring extends ViewPorts {
   readonly own: Own
+  readonly only: OnlyNamed
   readonly ceph: CephPorts
   readonly reports: CephReports
   readonly metrics: Pick<Metrics, 'osdUpdate'>
@@ -50,15 +52,17 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
         views: {
           clusters: wiring.clusters(),
           osdPods: wiring.osdPods(),
-          osdDeployments: own(
-            'deployments/osd-update',
-            createWatchCache({
-              ...viewBase(wiring),
-              type: deployments,
-              labelSelector: 'app=rook-ceph-osd',
-              project: withoutManagedFields,
-              indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
-            }),
+          osdDeployments: wiring.only.inNamespaces(
+            own(
+              'deployments/osd-update',
+              createWatchCache({
+                ...viewBase(wiring),
+                type: deployments,
+                labelSelector: 'app=rook-ceph-osd',
+                project: withoutManagedFields,
+                indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+              }),
+            ),
           ),
           nodes: own(
             'nodes/osd-update',

@@ -61,6 +61,8 @@ export interface Lab {
   cofferdam(...args: readonly string[]): RunningProgram
   /** Applies deploy/ with kubectl, and waits until both replicas are ready and all OSDs have their budget. */
   installOperator(): Promise<void>
+  /** Starts the operators anew with the setting that adds OSDs. */
+  growWith(rookImage: string): Promise<void>
   /** Processes of the operator, by the names of their pods. */
   operators(): ReadonlyMap<string, Daemon>
   /** Names of the OSD budgets that are there. */
@@ -174,6 +176,13 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       .filter((budget) => budget.startsWith('rook-ceph-osd'))
       .sort()
 
+  /** The cluster is the operator's own alone: no Rook is there. */
+  async function useOperator(rookImage?: string): Promise<void> {
+    const kubeconfig = await plane.kubeconfigOf(operatorAccount)
+    const cluster = { key: `${described.namespace}/${described.name}`, rookImage }
+    operator.use({ kubeconfig, ceph: ceph.operator, cluster, guardUrl: `https://127.0.0.1:${guards.port}` })
+  }
+
   const lab: Lab = {
     plane,
     ceph,
@@ -199,11 +208,16 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       }),
     async installOperator() {
       await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
-      const kubeconfig = await plane.kubeconfigOf(operatorAccount)
-      operator.use({ kubeconfig, ceph: ceph.operator, guardUrl: `https://127.0.0.1:${guards.port}` })
+      await useOperator()
       await kubectl('apply', '-k', 'deploy')
       await until('both operators are ready', () => countReady(views, operatorAccount.namespace) === 2)
       await until('all OSDs have the default budget', () => osdBudgets().join() === 'rook-ceph-osd')
+    },
+    async growWith(rookImage) {
+      await useOperator(rookImage)
+      const deployment = ['-n', operatorAccount.namespace, 'rollout'] as const
+      await kubectl(...deployment, 'restart', 'deployment/cofferdam-operator')
+      await kubectl(...deployment, 'status', 'deployment/cofferdam-operator')
     },
     operators: () => operator.processes(),
     osdBudgets,

@@ -9,7 +9,6 @@ import {
   cephObjectStores,
   cephRbdMirrors,
 } from '../../api/rook.ts'
-import { rookImageAnnotation } from '../../domain/osd-update/growth-snapshot.ts'
 import type { CephClusterDescription, RadosPool } from './describe-ceph.ts'
 
 export interface CephResource {
@@ -24,7 +23,7 @@ const builtinNames: Readonly<Record<string, string>> = { '.mgr': 'builtin-mgr', 
 
 export function buildCephCluster(ceph: CephClusterDescription): KubeObject {
   const storageNodes = [...new Set(ceph.osds.map(({ node }) => node))]
-  const cluster = resource(ceph, cephClusters, ceph.name, {
+  return resource(ceph, cephClusters, ceph.name, {
     cephVersion: { image: cephImage },
     dataDirHostPath: '/var/lib/rook',
     mon: { count: ceph.monNodes.length, allowMultiplePerNode: false },
@@ -32,8 +31,6 @@ export function buildCephCluster(ceph: CephClusterDescription): KubeObject {
     disruptionManagement: ceph.disruptionManagement,
     storage: { useAllNodes: false, useAllDevices: true, nodes: storageNodes.map((name) => ({ name })) },
   })
-  if (ceph.rookImage === undefined) return cluster
-  return { ...cluster, metadata: { ...cluster.metadata, annotations: { [rookImageAnnotation]: ceph.rookImage } } }
 }
 
 /** What Rook says of an object of its kinds that it has brought about. */

@@ -1,5 +1,6 @@
 import { startDashboard } from '../../dashboard/start-dashboard.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { trustsAlone } from '../../domain/ceph-trust/named-clusters.ts'
 import { ApiServer } from '../../embedded/api-server.ts'
 import { startHttpFace } from '../../embedded/http/http-face.ts'
 import { clusterAdmin } from '../../embedded/user-info.ts'
@@ -130,6 +131,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         hosts: ['127.0.0.1'],
       },
       ...(ceph === undefined ? {} : { ceph: ceph.commandsOf }),
+      ...(description.ceph === undefined ? {} : { trust: trustsAlone([description.ceph], description.ceph.rookImage) }),
     })
     endings.push(() => operator.stop())
 

@@ -3,10 +3,10 @@ import type { Pod } from '../../api/core.ts'
 import type { CephCluster } from '../../api/rook.ts'
 import { suggestUpdate } from './suggest-osd-update.ts'
 
-const cluster = (image: string | undefined, annotations = {}): CephCluster => ({
+const cluster = (image: string | undefined): CephCluster => ({
   apiVersion: 'ceph.rook.io/v1',
   kind: 'CephCluster',
-  metadata: { namespace: 'rook-ceph', name: 'ceph', annotations },
+  metadata: { namespace: 'rook-ceph', name: 'ceph' },
   spec: image === undefined ? {} : { cephVersion: { image } },
 })
 const osd = (id: number, nodeName: string): Pod => ({
@@ -16,13 +16,13 @@ const osd = (id: number, nodeName: string): Pod => ({
   spec: { nodeName, containers: [] },
 })
 const osds = [osd(0, 'n2'), osd(1, 'n1'), osd(2, 'n3')]
-const suggest = (one: CephCluster, pods = osds) => suggestUpdate({ clusters: [one], pods }, { calledAs: 'cofferdam' })
+const suggest = (one: CephCluster, pods = osds, grows = false) =>
+  suggestUpdate({ clusters: [one], pods }, { calledAs: 'cofferdam', grows })
 
 const patch = `kubectl -n rook-ceph patch cephcluster ceph --type merge -p '{"spec":{"cephVersion":{"image":"registry.example/ceph:v19.2.10"}}}'`
 
 it('updates every OSD to the next image, with the names of the cluster, and adds a disk where OSDs are added', () => {
-  const grown = { 'cofferdam.io/rook-image': 'registry.example/rook:v1' }
-  expect(suggest(cluster('registry.example/ceph:v19.2.9', grown))).toEqual([
+  expect(suggest(cluster('registry.example/ceph:v19.2.9'), osds, true)).toEqual([
     {
       says: 'Update all 3 OSDs, up to 3 at a time where their data allows it, and give n1 another disk meanwhile',
       lines: [

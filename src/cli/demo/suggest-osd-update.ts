@@ -1,25 +1,25 @@
 import type { Pod } from '../../api/core.ts'
 import { pods as podType } from '../../api/resources.ts'
 import { type CephCluster, cephClusters } from '../../api/rook.ts'
-import { rookImageOf } from '../../domain/osd-update/growth-snapshot.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import type { Choice, Suggestion } from './suggestion.ts'
 
 /** With the names of this very cluster; nothing where there is no Ceph. */
 export async function suggestOsdUpdate(
   api: Pick<KubeApi, 'list'>,
-  hasCeph: boolean,
+  ceph: { readonly rookImage?: string | undefined } | undefined,
   calledAs: string,
 ): Promise<Suggestion[]> {
-  if (!hasCeph) return []
+  if (ceph === undefined) return []
   const [clusters, pods] = await Promise.all([api.list(cephClusters), api.list(podType)])
-  return suggestUpdate({ clusters: clusters.items, pods: pods.items }, { calledAs })
+  const grows = ceph.rookImage !== undefined
+  return suggestUpdate({ clusters: clusters.items, pods: pods.items }, { calledAs, grows })
 }
 
 /** Another image for every OSD, as many at a time as their data allows, and a new disk meanwhile. */
 export function suggestUpdate(
   { clusters, pods }: { readonly clusters: readonly CephCluster[]; readonly pods: readonly Pod[] },
-  { calledAs }: Pick<Choice, 'calledAs'>,
+  { calledAs, grows: mayGrow }: Pick<Choice, 'calledAs'> & { readonly grows: boolean },
 ): Suggestion[] {
   const [cluster] = clusters
   if (cluster === undefined) return []
@@ -31,7 +31,7 @@ export function suggestUpdate(
   if (image === undefined || osds.length < 2) return []
   const most = Math.min(4, osds.length)
   const node = osds.map(({ spec }) => spec.nodeName ?? '').sort()[0] ?? ''
-  const grows = rookImageOf(cluster) !== undefined && node !== ''
+  const grows = mayGrow && node !== ''
   return [
     {
       says: `Update all ${osds.length} OSDs, up to ${most} at a time where their data allows it${grows ? `, and give ${node} another disk meanwhile` : ''}`,

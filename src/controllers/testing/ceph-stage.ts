@@ -9,6 +9,7 @@ import { parseClusterFile } from '../../cli/demo/cluster-file.ts'
 import type { CephClusterDescription } from '../../cli/demo/describe-ceph.ts'
 import { seedCluster } from '../../cli/demo/seed-cluster.ts'
 import { isRetired } from '../../domain/ceph-drain/retire-budget.ts'
+import { type CephTrust, trustsAlone } from '../../domain/ceph-trust/named-clusters.ts'
 import { evictPod, type KubeApi } from '../../kube/kube-api.ts'
 import { createMetrics, type Metrics } from '../../observability/metrics.ts'
 import { type Operator, startOperator } from '../../operator.ts'
@@ -19,6 +20,10 @@ import { startWorld, type World } from '../../world/start-world.ts'
 import { openStory, type Story } from '../../world/testing/story.ts'
 
 export const namespace = 'rook-ceph'
+/** Cofferdam alone has the cluster of the stage, as its administrator says. */
+export const alone = trustsAlone([{ namespace, name: 'rook-ceph' }])
+/** A Rook has it, whether it runs or not. */
+export const besideRook: CephTrust = { ...alone, own: [] }
 
 /** Zones x, y and z with nodes of one kind, and one pool over all of them, as a cluster file. */
 export function zonedCluster(given: {
@@ -65,6 +70,8 @@ export interface CephStage extends Story {
     readonly api?: KubeApi
     readonly controllers?: readonly ControllerName[]
     readonly dryRun?: boolean
+    /** Cofferdam alone has the cluster unless told. */
+    readonly trust?: CephTrust
     /** The way to clusters of other namespaces; none unless told. */
     readonly elsewhere?: CephCommands
   }): Operator
@@ -140,6 +147,7 @@ export async function openCephStage(
         controllers: options.controllers ?? ['ceph-drain'],
         dryRun: options.dryRun === true,
         ceph: (cluster) => (cluster.namespace === namespace ? commands : options.elsewhere),
+        trust: options.trust ?? alone,
       })
       running.push(operator)
       return operator

@@ -1,17 +1,19 @@
 import type { Job } from '../../api/apps.ts'
 import type { ConfigMap } from '../../api/core.ts'
 import { configMaps, deployments, events, jobs, nodes, pods } from '../../api/resources.ts'
+import { trustsAlone } from '../../domain/ceph-trust/named-clusters.ts'
 import { parsePrepareStatus } from '../../domain/osd-update/prepare-status.ts'
 import { type OsdPrepare, startOsdPrepare } from '../../world/rook/osd-prepare.ts'
 import { namespace, smallCluster } from './ceph-stage.ts'
 import { type OsdUpdateStage, openOsdUpdateStage } from './osd-update-stage.ts'
 
 export const rookImage = 'registry.example/rook/ceph:v1.18.8'
-export const growing = { metadata: { annotations: { 'cofferdam.io/rook-image': rookImage } } }
+/** The administrator has OSDs added to the cluster of the stage. */
+export const growing = trustsAlone([{ namespace, name: 'rook-ceph' }], rookImage)
 
 export interface OsdGrowthStage extends OsdUpdateStage {
   readonly prepare: OsdPrepare
-  /** Has growth begin, and gives a disk to each node that is named; asks for a look unless told otherwise. */
+  /** Gives disks to each node that is named. */
   grow(disks: Readonly<Record<string, string>>): Promise<void>
   /** Ids of all OSDs that have a Deployment. */
   ids(): Promise<number[]>
@@ -64,12 +66,12 @@ export async function openOsdGrowthStage(file = smallCluster, seed = 1): Promise
   return {
     ...stage,
     prepare,
+    operate: (options = {}) => stage.operate({ trust: growing, ...options }),
     async grow(disks) {
       for (const [name, text] of Object.entries(disks)) {
         const body = { metadata: { annotations: { 'cofferdam.io/disks': text } } }
         await api.patch(nodes, { name }, { type: 'merge', body })
       }
-      await stage.patchCluster(growing)
     },
     async ids() {
       const { items } = await api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })

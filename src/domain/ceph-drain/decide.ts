@@ -145,6 +145,9 @@ function foreignBudgets(snapshot: CephDrainSnapshot, wanted: readonly WantedBudg
     .sort((a, b) => (a.object < b.object ? -1 : 1))
 }
 
+const handOver =
+  'to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs'
+
 /** Nothing is wanted but what is there, so that a plan made from it is empty. */
 function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
   const { cluster, state } = snapshot
@@ -152,7 +155,7 @@ function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
   return {
     ...managed,
     reason: 'ManagedElsewhere',
-    explanation: `The budgets of ${cluster.namespace}/${cluster.name} are left to Rook; we only look. ${managed.explanation}`,
+    explanation: `Rook manages the budgets of ${cluster.namespace}/${cluster.name}; Cofferdam only observes (${handOver}). ${managed.explanation}`,
     budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(asWanted),
     state,
     noout: { set: [], unset: [] },

@@ -12,6 +12,7 @@ describe('an OSD budget as an object', () => {
   const metadata = (name: string) => ({
     name,
     namespace: 'rook-ceph',
+    labels: { 'app.kubernetes.io/managed-by': 'cofferdam' },
     ownerReferences: [
       {
         apiVersion: 'ceph.rook.io/v1',

@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../api/kube-object.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '../../api/label-selector.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
+import { managedLabels } from './budget-mark.ts'
 import { sha256 } from './sha256.ts'
 import type { CephClusterView, OsdBudget, OsdSelector } from './snapshot.ts'
 
@@ -34,6 +35,7 @@ export function buildOsdBudget(
     metadata: {
       name: budget.name,
       namespace: cluster.namespace,
+      labels: managedLabels,
       // It need not hold up the deletion of the cluster: some servers refuse a budget that would, for want of a right on its owner.
       ownerReferences: [
         { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: cluster.name, uid: cluster.uid, controller: true },

@@ -7,6 +7,7 @@ const annotations = {
   mode: 'cofferdam.io/manage',
   failureDomain: 'cofferdam.io/failure-domain',
   maxDomains: 'cofferdam.io/max-domains',
+  rookImage: 'cofferdam.io/rook-image',
 } as const
 
 export const defaultSettings: DisruptionSettings = {
@@ -28,6 +29,9 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
     .filter((field) => section[field] !== undefined)
     .map((field) => `spec.disruptionManagement.${field} is accepted and has no effect`)
 
+  if (notes[annotations.rookImage] !== undefined) {
+    warnings.push(`annotation ${annotations.rookImage} has no effect: --rook-image of the operator names the image`)
+  }
   const timeout = section['osdMaintenanceTimeout']
   const isTimeout = typeof timeout === 'number' && Number.isInteger(timeout) && timeout >= 0
   if (timeout !== undefined && !isTimeout) {
@@ -67,8 +71,9 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
 /**
  * Who has the budgets of a cluster.
  *
- * Alone, `managePodBudgets` decides. Beside a running Rook operator the budgets are its own, unless its handling is off and
- * the cluster says `cofferdam.io/manage: "true"`; we never touch what it may touch.
+ * Where the administrator says that no Rook writes, `managePodBudgets` decides. Everywhere else the budgets are Rook's, whether it
+ * runs at this moment or not, unless its handling is off and the cluster says `cofferdam.io/manage: "true"`; we never touch what it
+ * may touch.
  */
 export function managementMode(
   cluster: KubeObject,

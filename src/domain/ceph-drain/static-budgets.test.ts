@@ -25,9 +25,20 @@ function old(name: string, spec: PodDisruptionBudget['spec'], ...owners: OwnerRe
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name, namespace: 'rook-ceph', ...(owners.length === 0 ? {} : { ownerReferences: owners }) },
+    metadata: {
+      name,
+      namespace: 'rook-ceph',
+      labels: { 'app.kubernetes.io/managed-by': 'cofferdam' },
+      ...(owners.length === 0 ? {} : { ownerReferences: owners }),
+    },
     spec,
   }
+}
+
+/** The same without our mark. */
+const byRook = ({ metadata, ...rest }: PodDisruptionBudget): PodDisruptionBudget => {
+  const { labels: _, ...unmarked } = metadata
+  return { ...rest, metadata: unmarked }
 }
 
 const store = (instances: number) => ({ objectStores: [{ name: 'shop', uid: 'u', instances }] })
@@ -138,6 +149,15 @@ const rows: Record<string, Row> = {
       existing: [mon(1), rgw(1)],
     },
     remove: ['rook-ceph-mon-pdb', 'rook-ceph-rgw-shop'],
+  },
+  'not managed any more, and the budgets are such as Rook made: mons, mgrs and gateways stay protected': {
+    given: {
+      cluster: { namespace: 'rook-ceph', mode: 'hand-back' },
+      monCount: 3,
+      quorum: quorum(3),
+      ...store(2),
+      existing: [mon(1), mgr, rgw(1)].map(byRook),
+    },
   },
   'beside Rook: nothing is wanted and nothing removed': {
     given: { cluster: { namespace: 'rook-ceph', mode: 'observe' }, monCount: 3, ...store(1), existing: [rgw(1)] },

@@ -1,6 +1,7 @@
 import type { OwnerReference } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { Observed } from '../observed.ts'
+import { isManagedByUs, managedLabels } from './budget-mark.ts'
 import type { ObjectProblem } from './decision.ts'
 import type { CephClusterView } from './snapshot.ts'
 
@@ -51,6 +52,8 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
     desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
     remove: existing
       .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
+      // Rook makes the very same, that of the mgrs whatever it is told: what it made stays when we go.
+      .filter((budget) => cluster.mode === 'manage' || isManagedByUs(budget))
       .map(({ metadata }) => metadata.name)
       .sort(),
     problems: [...wanted]
@@ -132,7 +135,12 @@ function budget(input: {
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name, namespace: cluster.namespace, ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
+    metadata: {
+      name,
+      namespace: cluster.namespace,
+      labels: managedLabels,
+      ...(owner === undefined ? {} : { ownerReferences: [owner] }),
+    },
     spec: { ...spec, selector: { matchLabels: labels } },
   }
 }

@@ -9,6 +9,12 @@ const settings: PublishedSettings = {
 }
 const text =
   '{"mode":"spec","minTolerationSeconds":600,"fallbackAfterSeconds":60,"maxLockSeconds":28800,"maxHoldSeconds":86400,"locksPerNamespace":0}'
+const trusting = {
+  cephClusters: ['rook-ceph/rook-ceph', 'other/ceph'],
+  ownOsds: ['rook-ceph/rook-ceph'],
+  growOsds: ['rook-ceph/rook-ceph'],
+  rookImage: 'registry.example/rook/ceph:v1.18.8',
+}
 const changed = (fields: object) => JSON.stringify({ ...JSON.parse(text), ...fields })
 const unreadable = 'what is published cannot be read:'
 
@@ -18,7 +24,22 @@ describe('the settings that the operator publishes', () => {
     expect(parseSettings(text)).toEqual(known(settings))
   })
 
+  it('say which CephClusters the operator acts on, so that everybody counts the same', () => {
+    const trust = {
+      named: trusting.cephClusters,
+      own: trusting.ownOsds,
+      grow: trusting.growOsds,
+      rookImage: trusting.rookImage,
+    }
+    expect(parseSettings(changed(trusting))).toEqual(known({ ...settings, trust }))
+    expect(parseSettings(settingsText({ ...settings, trust }))).toEqual(known({ ...settings, trust }))
+  })
+
   const cases: Record<string, { given: string | undefined; why: string }> = {
+    'clusters that are no list are unknown, and not taken for none': {
+      given: changed({ ...trusting, cephClusters: 'rook-ceph/rook-ceph' }),
+      why: `${unreadable} "cephClusters", "ownOsds" and "growOsds" are no lists of names`,
+    },
     'nothing published is unknown': { given: undefined, why: 'not published' },
     'no JSON is unknown': { given: 'spec', why: `${unreadable} it is not JSON` },
     'no object is unknown': { given: '[]', why: `${unreadable} it is no JSON object` },
@@ -35,8 +56,8 @@ describe('the settings that the operator publishes', () => {
       why: `${unreadable} "locksPerNamespace" is no number of 0 or more`,
     },
     'a whole book is unknown': {
-      given: changed({ notes: 'x'.repeat(5000) }),
-      why: `${unreadable} it has more than 4096 characters`,
+      given: changed({ notes: 'x'.repeat(17_000) }),
+      why: `${unreadable} it has more than 16384 characters`,
     },
   }
   it.each(Object.entries(cases))('%s', (_, { given, why }) => {

@@ -1,4 +1,5 @@
-import { isJsonObject } from '../../api/json.ts'
+import { isJsonObject, type Json } from '../../api/json.ts'
+import type { CephTrust } from '../ceph-trust/named-clusters.ts'
 import { known, type Observed, unknown } from '../observed.ts'
 import type { AppLockPolicy } from './app-lock.ts'
 import type { DrainLockSettings } from './snapshot.ts'
@@ -9,13 +10,15 @@ export const settingsAnnotation = 'cofferdam.io/settings'
 export interface PublishedSettings {
   readonly drainLock: Pick<DrainLockSettings, 'mode' | 'minTolerationMs' | 'fallbackAfterMs'>
   readonly appLocks: AppLockPolicy
+  /** Absent where an operator of an earlier version published them. */
+  readonly trust?: CephTrust
 }
 
 const modes: readonly DrainLockSettings['mode'][] = ['reserve', 'spec', 'settle']
-const longestText = 4096
+const longestText = 16_384
 
 /** The annotation. The same settings give the same text. */
-export function settingsText({ drainLock, appLocks }: PublishedSettings): string {
+export function settingsText({ drainLock, appLocks, trust }: PublishedSettings): string {
   return JSON.stringify({
     mode: drainLock.mode,
     minTolerationSeconds: drainLock.minTolerationMs / 1000,
@@ -23,6 +26,12 @@ export function settingsText({ drainLock, appLocks }: PublishedSettings): string
     maxLockSeconds: appLocks.maxTtlMs / 1000,
     maxHoldSeconds: appLocks.maxHoldMs / 1000,
     locksPerNamespace: appLocks.maxPerNamespace,
+    ...(trust !== undefined && {
+      cephClusters: trust.named,
+      ownOsds: trust.own,
+      growOsds: trust.grow,
+      ...(trust.rookImage !== undefined && { rookImage: trust.rookImage }),
+    }),
   })
 }
 
@@ -42,11 +51,25 @@ export function parseSettings(text: string | undefined): Observed<PublishedSetti
   const numbers = numberFields.map((field) => fields[field])
   const wrong = numberFields.find((_, index) => !isCount(numbers[index]))
   if (wrong !== undefined) return unreadable(`"${wrong}" is no number of 0 or more`)
+  const trust = trustIn(fields)
+  if (trust === 'unreadable') return unreadable('"cephClusters", "ownOsds" and "growOsds" are no lists of names')
   const [minToleration, fallbackAfter, maxLock, maxHold, maxPerNamespace] = numbers as FiveNumbers
   return known({
     drainLock: { mode, minTolerationMs: minToleration * 1000, fallbackAfterMs: fallbackAfter * 1000 },
     appLocks: { maxTtlMs: maxLock * 1000, maxHoldMs: maxHold * 1000, maxPerNamespace },
+    ...(trust !== undefined && { trust }),
   })
+}
+
+function trustIn(fields: { readonly [key: string]: Json | undefined }): CephTrust | 'unreadable' | undefined {
+  const { cephClusters: named, ownOsds: own, growOsds: grow, rookImage } = fields
+  if (named === undefined) return undefined
+  if (!isNames(named) || !isNames(own) || !isNames(grow)) return 'unreadable'
+  return { named, own, grow, rookImage: typeof rookImage === 'string' ? rookImage : undefined }
+}
+
+function isNames(value: Json | undefined): value is string[] {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }
 
 type FiveNumbers = [number, number, number, number, number]

@@ -41,6 +41,7 @@ function seen(facts: Partial<SeenUpdate> = {}): SeenUpdate {
       metadata: { namespace: 'rook-ceph', name: 'ceph' },
     },
     mode: 'own',
+    isNamed: true,
     report,
     osds: [osd(0, { needsUpdate: false }), osd(1, { needsUpdate: false, startedMs: 60_000 }), osd(2)],
     growth: undefined,

@@ -4,6 +4,7 @@ import type { CephCluster } from '../../api/rook.ts'
 import { parseDomainRecord, type RecordedAnswer, type RecordedDomains } from '../ceph-drain/domain-record.ts'
 import { recordNotes } from '../ceph-drain/record-notes.ts'
 import { parseDrainState } from '../ceph-drain/state-map.ts'
+import { nameOf, notNamedText } from '../ceph-trust/named-clusters.ts'
 import type { Reason } from '../reasons.ts'
 import type { StorageAnswer } from './explanation.ts'
 import { blockedType } from './storage-budget.ts'
@@ -31,6 +32,21 @@ export interface Attendance {
   /** Left out where it is not known. */
   readonly isAttended?: boolean
   readonly unattendedSince?: string
+}
+
+/** A cluster that the operator's administrator has not named: whatever is written there, it holds nothing back. */
+export function viewUnnamedStorage({ metadata }: CephCluster): StorageView {
+  const reason: Reason = 'ClusterNotNamed'
+  return {
+    ...nameOf({ metadata }),
+    source: 'none',
+    reason,
+    explanation: notNamedText,
+    domains: [],
+    openDomains: [],
+    noout: [],
+    problems: [],
+  }
 }
 
 /** What the operator wrote down last about one cluster, and what of it cannot be read. */

@@ -1,5 +1,6 @@
 import type { CephCluster } from '../../api/rook.ts'
 import { parseRfc3339, rfc3339 } from '../ceph-drain/timestamp.ts'
+import { notNamedText } from '../ceph-trust/named-clusters.ts'
 import type { GrowthDecision } from '../osd-update/decide-growth.ts'
 import type { UpdateProgress } from '../osd-update/decision.ts'
 import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../osd-update/snapshot.ts'
@@ -56,6 +57,8 @@ export interface GrowthSummary {
 export interface SeenUpdate {
   readonly cluster: CephCluster
   readonly mode: UpdatedCluster['mode'] | undefined
+  /** False: the operator's administrator has not named it, so nothing is done about it. */
+  readonly isNamed: boolean
   readonly report: UpdateReport | undefined
   /** Undefined where they may not be read. */
   readonly osds: readonly UpdatableOsd[] | undefined
@@ -63,7 +66,9 @@ export interface SeenUpdate {
   readonly isAttended: boolean | undefined
 }
 
-export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttended }: SeenUpdate): UpdateSummary {
+export function summarizeUpdate(seen: SeenUpdate): UpdateSummary {
+  const { cluster, mode, osds, growth, isAttended } = seen
+  const report = seen.isNamed ? seen.report : undefined
   const { namespace = '', name } = cluster.metadata
   const outdated =
     mode !== 'off' ? osds?.filter(({ needsUpdate, leftAlone }) => needsUpdate && leftAlone === undefined) : undefined
@@ -72,7 +77,8 @@ export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttende
     cluster: `${namespace}/${name}`,
     ...(mode !== undefined && { mode }),
     ...(report !== undefined && report.reason !== '' && { reason: report.reason }),
-    explanation: report?.explanation ?? 'nothing is on record about an update',
+    ...(!seen.isNamed && { reason: notNamed }),
+    explanation: seen.isNamed ? (report?.explanation ?? 'nothing is on record about an update') : notNamedText,
     ...(report?.progress && { progress: report.progress }),
     ...(report?.secondsLeft !== undefined && { secondsLeft: report.secondsLeft }),
     ...timeField('startedAt', report?.startedMs),
@@ -88,7 +94,8 @@ export function summarizeUpdate({ cluster, mode, report, osds, growth, isAttende
   }
 }
 
-const calmReasons: readonly Reason[] = ['OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
+const notNamed: Reason = 'ClusterNotNamed'
+const calmReasons: readonly Reason[] = [notNamed, 'OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
 const calm: readonly (string | undefined)[] = [...calmReasons, undefined]
 
 /** So long it is told that an update ended. */

@@ -6,6 +6,7 @@ import { prepareJobName, statusMapName } from './prepare-status.ts'
 
 const image = 'registry.example/ceph/ceph:v19'
 const rookImage = 'registry.example/rook/ceph:v1.18.8'
+const run = { rookImage, nonce: 'n0nce' }
 
 function cluster(spec: CephCluster['spec'] = {}): CephCluster {
   return {
@@ -20,20 +21,24 @@ function cluster(spec: CephCluster['spec'] = {}): CephCluster {
 const variables = ({ containers }: PodSpec) =>
   Object.fromEntries((containers[0]?.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 const chosen = (spec: CephCluster['spec'], name = 'a') => {
-  const job = buildPrepareJob(cluster(spec), { name, asked: '4' }, rookImage)
+  const job = buildPrepareJob(cluster(spec), { name, asked: '4' }, run)
   const all = variables(job.spec.template.spec)
   return Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith('ROOK_DATA_')))
 }
 
 describe('a prepare Job', () => {
   it("runs Rook's own program on its node, with the image of Ceph and all that Rook tells it", () => {
-    const job = buildPrepareJob(cluster(), { name: 'a', asked: '4 disks=sdc' }, rookImage)
+    const job = buildPrepareJob(cluster(), { name: 'a', asked: '4 disks=sdc' }, run)
     const pod = job.spec.template.spec
     expect(job.metadata).toEqual({
       name: 'rook-ceph-osd-prepare-a',
       namespace: 'rook-ceph',
       labels: { app: 'rook-ceph-osd-prepare', rook_cluster: 'rook-ceph' },
-      annotations: { 'cofferdam.io/generation': '4 disks=sdc', 'cofferdam.io/place': 'a' },
+      annotations: {
+        'cofferdam.io/generation': '4 disks=sdc',
+        'cofferdam.io/place': 'a',
+        'cofferdam.io/prepare-nonce': 'n0nce',
+      },
       ownerReferences: [
         { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'c', uid: 'uid-1', controller: true },
       ],
@@ -71,7 +76,7 @@ describe('a prepare Job', () => {
   it('mounts what its containers ask for, and each volume once', () => {
     const claimed = { name: 'set1-data-0', asked: '4', claim: { set: 'set1', index: 0, isMissing: true } }
     for (const place of [{ name: 'a', asked: '4' }, claimed]) {
-      const pod = buildPrepareJob(cluster(), place, rookImage).spec.template.spec
+      const pod = buildPrepareJob(cluster(), place, run).spec.template.spec
       const volumes = (pod.volumes ?? []).map(({ name }) => name)
       const all = [...(pod.initContainers ?? []), ...pod.containers]
       const asked = all.flatMap((one) => [...(one.volumeMounts ?? []), ...(one.volumeDevices ?? [])])
@@ -102,7 +107,7 @@ describe('a prepare Job', () => {
     const set = { name: 'set1', count: 1, portable: true, volumeClaimTemplates: [{ metadata: {}, spec: {} }] }
     const place = { name: 'set1-data-0', asked: '4', claim: { set: 'set1', index: 0, isMissing: true } }
     const spec = { storage: { storageClassDeviceSets: [set] } }
-    const job = buildPrepareJob(cluster(spec), place, rookImage)
+    const job = buildPrepareJob(cluster(spec), place, run)
     const pod = job.spec.template.spec
     expect(job.metadata.labels).toMatchObject({ 'ceph.rook.io/pvc': 'set1-data-0', 'ceph.rook.io/DeviceSet': 'set1' })
     expect([pod.nodeSelector, pod.initContainers?.map(({ name }) => name)]).toEqual([
@@ -129,7 +134,7 @@ describe('a prepare Job', () => {
     ])
     expect(prepareJobName(long)).toMatch(/^rook-ceph-osd-prepare-[0-9a-f]{32}$/)
     expect(statusMapName(long)).toMatch(/^rook-ceph-osd-[0-9a-f]{32}-status$/)
-    const status = buildStartingStatus(cluster(), { name: long, asked: '4' })
+    const status = buildStartingStatus(cluster(), { name: long, asked: '4' }, run)
     expect([status.metadata.labels?.['node'], status.metadata.annotations?.['cofferdam.io/place']]).toEqual([
       undefined,
       long,

@@ -21,7 +21,13 @@ import {
   volumesOf,
 } from './osd-volumes.ts'
 import { provisionEnvironment } from './prepare-environment.ts'
-import { generationAnnotation, placeAnnotation, prepareJobName, statusMapName } from './prepare-status.ts'
+import {
+  generationAnnotation,
+  nonceAnnotation,
+  placeAnnotation,
+  prepareJobName,
+  statusMapName,
+} from './prepare-status.ts'
 
 const programs = {
   volume: { name: 'rook-binaries', emptyDir: {} },
@@ -29,8 +35,14 @@ const programs = {
 }
 const longestLabel = 63
 
+export interface PrepareRun {
+  readonly rookImage: string
+  /** Of this very Job: its result counts only with the same. */
+  readonly nonce: string
+}
+
 /** The Job that makes OSDs of the disks of one place, as Rook makes it; Rook's own program does the work in it. */
-export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, rookImage: string): Job {
+export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, { rookImage, nonce }: PrepareRun): Job {
   const { namespace = '' } = cluster.metadata
   const set = place.claim === undefined ? undefined : deviceSetOf(cluster, place.claim.set)
   const labels = {
@@ -50,7 +62,7 @@ export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, rookIm
       name: prepareJobName(place.name),
       namespace,
       labels,
-      annotations: lookOf(place),
+      annotations: lookOf(place, nonce),
       ownerReferences: [ownedBy(cluster)],
     },
     spec: {
@@ -69,7 +81,11 @@ export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, rookIm
 }
 
 /** Says that a look at the place begins; the Job writes its result over it. */
-export function buildStartingStatus(cluster: CephCluster, place: GrowthPlace): ConfigMap {
+export function buildStartingStatus(
+  cluster: CephCluster,
+  place: GrowthPlace,
+  { nonce }: Pick<PrepareRun, 'nonce'>,
+): ConfigMap {
   const { namespace = '' } = cluster.metadata
   const status = { osds: [], status: 'starting', 'pvc-backed-osd': place.claim !== undefined, message: '' }
   return {
@@ -83,7 +99,7 @@ export function buildStartingStatus(cluster: CephCluster, place: GrowthPlace): C
         status: 'provisioning',
         ...(place.name.length <= longestLabel && { node: place.name }),
       },
-      annotations: lookOf(place),
+      annotations: lookOf(place, nonce),
       ownerReferences: [ownedBy(cluster)],
     },
     data: { status: JSON.stringify(status) },
@@ -119,8 +135,8 @@ export function ownedBy({ apiVersion, kind, metadata }: CephCluster): OwnerRefer
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
 }
 
-function lookOf({ name, asked }: GrowthPlace): Record<string, string> {
-  return { [generationAnnotation]: asked, [placeAnnotation]: name }
+function lookOf({ name, asked }: GrowthPlace, nonce: string): Record<string, string> {
+  return { [generationAnnotation]: asked, [placeAnnotation]: name, [nonceAnnotation]: nonce }
 }
 
 function podSpec(

@@ -1,5 +1,7 @@
+import type { Observed } from '../observed.ts'
 import type { NewOsd } from './build-osd-deployment.ts'
-import { type GrowthPlace, generationAsked } from './growth-places.ts'
+import { type GrowthPlace, generationAsked, prepareAgainAnnotation } from './growth-places.ts'
+import { judgeOrigin, whyRefused } from './judge-result.ts'
 import type { ParsedPrepareStatus, PrepareStatus } from './prepare-status.ts'
 
 /** What is seen before new OSDs are added to one cluster. Nothing of an update is part of it: growth never waits for one. */
@@ -12,6 +14,8 @@ export interface GrowthSnapshot {
   readonly statuses: readonly ParsedPrepareStatus[]
   /** Ids of all OSDs that have a Deployment. */
   readonly existing: ReadonlySet<number>
+  /** The UUIDs of all OSDs that Ceph knows. Absent: it was not asked, as while no result waits. */
+  readonly ceph?: Observed<ReadonlyMap<number, string>>
 }
 
 export interface PrepareJob {
@@ -20,6 +24,10 @@ export interface PrepareJob {
   /** What was asked of the place when it was made; undefined where it does not say. */
   readonly asked: string | undefined
   readonly state: 'active' | 'succeeded' | 'failed'
+  /** The CephCluster itself is its owner. */
+  readonly isOurs: boolean
+  /** What tells this Job from every other of its name. */
+  readonly nonce: string | undefined
 }
 
 export interface GrowthDecision {
@@ -38,13 +46,15 @@ export interface GrowthDecision {
   readonly awaited: readonly string[]
   /** Places that cannot be prepared now, and why. */
   readonly unusable: readonly { readonly place: string; readonly why: string }[]
+  /** Results wait for what Ceph knows of their OSDs. */
+  readonly needsCeph: boolean
 }
 
 /**
  * What to do next so that every disk that the CephCluster wants has its OSD.
  *
  * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier look left behind is
- * never used; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
+ * never used, nor what no succeeded Job of ours left, nor an OSD that Ceph does not know; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
  */
 export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
   const { generation, isBeingDeleted, places, jobs } = snapshot
@@ -58,15 +68,17 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
   const errors: { place: string; why: string }[] = []
   const unusable: { place: string; why: string }[] = []
   const [prepare, used, awaited]: [string[], string[], string[]] = [[], [], []]
+  let needsCeph = false
   const cleanJobs = new Set(
     jobs.filter((job) => job.asked === undefined || job.asked !== asked.get(job.place)).map(({ name }) => name),
   )
-  for (const { name: place, ...wanted } of places) {
+  for (const wanted of places) {
+    const { name: place } = wanted
     const status = byPlace.get(place)
     const own = jobs.filter((job) => job.place === place)
     const job = own.find((one) => one.asked === wanted.asked)
     if (status !== undefined && 'problem' in status) errors.push({ place, why: `${status.name}: ${status.problem}` })
-    else if (status?.state === 'completed') useResult(status, job)
+    else if (status?.state === 'completed') useResult(status, { job, place: wanted })
     else if (status?.state === 'failed')
       errors.push({ place, why: status.message || 'its prepare Job says that it failed' })
     else if (job?.state === 'failed') errors.push({ place, why: `Job ${job.name} failed before it gave a result` })
@@ -94,19 +106,38 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
     errors,
     awaited,
     unusable,
+    needsCeph,
   }
 
-  function useResult(status: PrepareStatus, job: PrepareJob | undefined): void {
-    if (job !== undefined) cleanJobs.add(job.name)
+  function useResult(status: PrepareStatus, by: { readonly job: PrepareJob | undefined; readonly place: GrowthPlace }) {
     if (status.trouble !== undefined) errors.push({ place: status.place, why: status.trouble })
+    // Only then: while its result is not used up, a Job is the proof of it.
+    if (status.isUsed && by.job !== undefined) cleanJobs.add(by.job.name)
     if (status.isUsed) return
+    const origin = judgeOrigin(status, by.job)
+    if (origin === 'awaited') return void awaited.push(status.place)
+    if (origin !== 'ours') return refuse(status, origin.why)
+    const fresh = status.osds.filter(({ id }) => !snapshot.existing.has(id))
+    if (fresh.length > 0) {
+      const { ceph } = snapshot
+      if (ceph?.known !== true) {
+        needsCeph = true
+        return void awaited.push(status.place)
+      }
+      const why = whyRefused(fresh, { place: by.place, known: ceph.value })
+      if (why !== undefined) return refuse(status, why)
+    }
     used.push(status.name)
-    for (const osd of status.osds) {
-      if (snapshot.existing.has(osd.id)) continue
+    for (const osd of fresh) {
       if (create.has(osd.id))
         errors.push({ place: status.place, why: `osd.${osd.id} is reported by another place too` })
       else create.set(osd.id, osd)
     }
+  }
+
+  function refuse({ place, name }: PrepareStatus, why: string): void {
+    const wayOut = `look who edits it, then annotate the CephCluster with ${prepareAgainAnnotation}`
+    errors.push({ place, why: `ConfigMap ${name} is refused: ${why}; ${wayOut}` })
   }
 }
 
@@ -119,4 +150,5 @@ const nothing: GrowthDecision = {
   errors: [],
   awaited: [],
   unusable: [],
+  needsCeph: false,
 }

@@ -32,6 +32,8 @@ export interface GrowthPlace {
   readonly unusable?: string
   /** Undefined for a node. */
   readonly claim?: ClaimPlace
+  /** How many new OSDs can come of the disks that are named; absent where none are named one by one. */
+  readonly mostOsds?: number
 }
 
 export interface ClaimPlace {
@@ -105,6 +107,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
       name: hostnameOf(node),
       asked: askedOf(cluster, node),
       ...(unusable !== undefined && { unusable }),
+      ...mostOsdsOf(cluster, node),
     }
   }
   // A node that is set aside for other pods is none of "all nodes"; one that is away or cordoned for a while is.
@@ -114,6 +117,20 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
     if (node === undefined) return { name, asked: askedOf(cluster), unusable: 'there is no such node' }
     return placeOf(node)
   })
+}
+
+/** What Rook's program can make of disks that are named one by one. */
+function mostOsdsOf({ spec }: CephCluster, node: Node): Pick<GrowthPlace, 'mostOsds'> {
+  const { storage } = spec ?? {}
+  const own = storage?.nodes?.find(({ name }) => name === hostnameOf(node) || name === node.metadata.name)
+  const named = own?.devices ?? storage?.devices ?? []
+  if (named.length === 0) return {}
+  const perDevice = ({ config = {} }: { readonly config?: Readonly<Record<string, string>> }) =>
+    Math.max(
+      1,
+      Number(config['osdsPerDevice'] ?? own?.config?.['osdsPerDevice'] ?? storage?.config?.['osdsPerDevice'] ?? 1),
+    )
+  return { mostOsds: named.reduce((sum, device) => sum + perDevice(device), 0) }
 }
 
 function nodeTolerations({ spec }: CephCluster): readonly Toleration[] {

@@ -1,16 +1,20 @@
 import type { Deployment, Job } from '../../api/apps.ts'
 import type { ConfigMap, Node } from '../../api/core.ts'
-import { conditionOf } from '../../api/kube-object.ts'
+import { conditionOf, controllerOf } from '../../api/kube-object.ts'
 import type { CephCluster } from '../../api/rook.ts'
 import type { PersistentVolumeClaim } from '../../api/storage.ts'
+import { type CephTrust, growthImage, nameOf } from '../ceph-trust/named-clusters.ts'
 import type { GrowthSnapshot, PrepareJob } from './decide-growth.ts'
 import { claimLabels, growthPlaces } from './growth-places.ts'
-import { generationAnnotation, parsePrepareStatus, placeAnnotation } from './prepare-status.ts'
-
-/** On the CephCluster: the image that has Rook's own program, which prepares disks. Without it no OSD is added. */
-export const rookImageAnnotation = 'cofferdam.io/rook-image'
+import { generationAnnotation, nonceAnnotation, parsePrepareStatus, placeAnnotation } from './prepare-status.ts'
 
 export const prepareApp = 'rook-ceph-osd-prepare'
+
+/** Every OSD that a Ceph knows, and the UUID that is on its disk. */
+export interface OsdUuids {
+  readonly fsid: string
+  readonly uuids: ReadonlyMap<number, string>
+}
 
 export interface GrowthObjects {
   readonly cluster: CephCluster
@@ -20,6 +24,7 @@ export interface GrowthObjects {
   readonly deployments: readonly Deployment[]
   /** Of its device sets. */
   readonly claims?: readonly PersistentVolumeClaim[]
+  readonly ceph?: GrowthSnapshot['ceph']
 }
 
 /** What is seen of one cluster's growth; what belongs to other namespaces and other programs is passed over. */
@@ -37,9 +42,12 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
     generation,
     isBeingDeleted: deletionTimestamp !== undefined,
     places: growthPlaces({ cluster, nodes, claims, deployments, looked }),
-    jobs: objects.jobs.filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp).map(prepareJobOf),
+    jobs: objects.jobs
+      .filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp)
+      .map((job) => prepareJobOf(job, cluster)),
     statuses,
     existing: new Set(deployments.flatMap(osdIdOf)),
+    ...(objects.ceph !== undefined && { ceph: objects.ceph }),
   }
 }
 
@@ -47,24 +55,19 @@ export type GrowthMode =
   | { readonly isOn: true; readonly rookImage: string }
   | { readonly isOn: false; readonly explanation: string }
 
-/** Whether OSDs are added to this cluster here, and if not why. */
-export function growthMode(cluster: CephCluster, { besideRook }: { readonly besideRook: boolean }): GrowthMode {
-  const rookImage = rookImageOf(cluster)
+/** Whether OSDs are added to this cluster here, as the administrator of the operator says, and if not why. */
+export function growthMode(
+  cluster: CephCluster,
+  { trust, rookRuns }: { readonly trust: CephTrust; readonly rookRuns: boolean },
+): GrowthMode {
+  const rookImage = growthImage(trust, nameOf(cluster))
   if (cluster.spec?.external?.enable === true) return { isOn: false, explanation: 'its OSDs run elsewhere' }
-  if (besideRook) return { isOn: false, explanation: "Rook's own operator adds OSDs here" }
-  if (rookImage === undefined) {
-    return { isOn: false, explanation: `its annotation ${rookImageAnnotation} names no image that has Rook's program` }
-  }
+  if (rookImage === undefined) return { isOn: false, explanation: '--grow-osds of the operator does not name it' }
+  if (rookRuns) return { isOn: false, explanation: "Rook's own operator runs, and adds OSDs here" }
   return { isOn: true, rookImage }
 }
 
-/** The image to take Rook's program from; undefined where none is named. */
-export function rookImageOf({ metadata }: CephCluster): string | undefined {
-  const image = metadata.annotations?.[rookImageAnnotation]?.trim()
-  return image === '' ? undefined : image
-}
-
-function prepareJobOf(job: Job): PrepareJob {
+function prepareJobOf(job: Job, cluster: CephCluster): PrepareJob {
   const { name, labels = {}, annotations = {} } = job.metadata
   const node = job.spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
   return {
@@ -72,6 +75,8 @@ function prepareJobOf(job: Job): PrepareJob {
     place: labels[claimLabels.claim] ?? annotations[placeAnnotation] ?? node ?? name.slice(prepareApp.length + 1),
     asked: annotations[generationAnnotation],
     state: isTrue(job, 'Complete') ? 'succeeded' : isTrue(job, 'Failed') ? 'failed' : 'active',
+    isOurs: controllerOf(job)?.uid === cluster.metadata.uid,
+    nonce: annotations[nonceAnnotation],
   }
 }
 

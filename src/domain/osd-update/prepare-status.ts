@@ -7,6 +7,8 @@ import type { NewOsd } from './build-osd-deployment.ts'
 export const generationAnnotation = 'cofferdam.io/generation'
 /** On them too: the place, whose name may be too long for theirs and for a label. */
 export const placeAnnotation = 'cofferdam.io/place'
+/** On both: a random word of this very Job, so that no result of another passes for its own. */
+export const nonceAnnotation = 'cofferdam.io/prepare-nonce'
 /** On a status ConfigMap: its result has been used. */
 export const usedAnnotation = 'cofferdam.io/result-used'
 
@@ -44,6 +46,7 @@ export interface PrepareStatus {
   readonly osds: readonly NewOsd[]
   readonly message: string
   readonly isUsed: boolean
+  readonly nonce: string | undefined
   /** What went wrong when it was used. */
   readonly trouble?: string
 }
@@ -62,7 +65,9 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
   const { name, labels = {}, annotations = {} } = metadata
   const named = /^rook-ceph-osd-(.+)-status$/.exec(name)?.[1]
   if (named === undefined || labels['app'] !== 'rook-ceph-osd') return undefined
-  const place = annotations[placeAnnotation] ?? labels['node'] ?? named
+  const claimed = annotations[placeAnnotation] ?? labels['node'] ?? named
+  // It speaks for the place that it is named after, and for no other.
+  const place = statusMapName(claimed) === name ? claimed : named
   const asked = annotations[generationAnnotation]
   const broken = (problem: string) => ({ name, place, asked, problem })
   let fields: unknown
@@ -87,7 +92,10 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
   const message = typeof fields['message'] === 'string' ? fields['message'] : ''
   const isUsed = annotations[usedAnnotation] === 'true'
   const trouble = annotations[troubleAnnotation]
-  return { status: { name, place, asked, state, osds, message, isUsed, ...(trouble !== undefined && { trouble }) } }
+  const nonce = annotations[nonceAnnotation]
+  return {
+    status: { name, place, asked, state, osds, message, isUsed, nonce, ...(trouble !== undefined && { trouble }) },
+  }
 }
 
 function newOsdOf(

@@ -35,6 +35,8 @@ export interface UpdatedCluster {
    * for. `off`: nothing is done.
    */
   readonly mode: 'own' | 'beside-rook' | 'off'
+  /** The administrator says that no Rook writes here, and one runs: whose the Deployments are has to be said first. */
+  readonly isContested?: boolean
   readonly settings: UpdateSettings
   /** Another image is wanted than some OSD runs: then the health of Ceph is looked at first. */
   readonly isUpgrade: boolean

@@ -27,6 +27,14 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
     return gate('ClusterDeleted', `CephCluster ${cluster.namespace}/${cluster.name} is being deleted`, never)
   }
   if (cluster.mode === 'off') return gate('OsdUpdateOff', 'updates of OSDs are switched off', never)
+  if (cluster.isContested === true) {
+    const key = `${cluster.namespace}/${cluster.name}`
+    return gate(
+      'OwnershipContested',
+      `Rook's operator runs, and --own-osds of Cofferdam's operator names ${key}: no OSD Deployment is touched; stop Rook, or take ${key} out of --own-osds`,
+      never,
+    )
+  }
   if (recordProblem !== undefined) {
     const wayOut = 'repair it, or delete it to begin anew'
     return gate(

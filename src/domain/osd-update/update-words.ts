@@ -15,7 +15,7 @@ export function updateWords(given: {
   const { gate, chosen, sorted, running, record } = given
   const needed = sorted.pending.length + sorted.again.length
   const [failure] = record.failed
-  const isStopped = gate?.reason === 'ClusterDeleted' || gate?.reason === 'UpdateRecordUnreadable'
+  const isStopped = gate !== undefined && stopping.includes(gate.reason)
   if (
     gate !== undefined &&
     chosen.start.length === 0 &&
@@ -54,6 +54,8 @@ export function updateWords(given: {
   const explanation = left === 0 ? 'no OSD needs an update' : `no OSD needs an update but ${osdCount(left)} left alone`
   return { reason: 'OsdsUpToDate', explanation }
 }
+
+const stopping: readonly Reason[] = ['ClusterDeleted', 'OwnershipContested', 'UpdateRecordUnreadable']
 
 function osdCount(count: number): string {
   return count === 1 ? '1 OSD' : `${count} OSDs`

@@ -11,7 +11,13 @@ it('keeps what the pod asks for, and moves only what two processes on one networ
   const asked = ['operator', '--health-host', '0.0.0.0', '--dry-run', '--health-port', '7480', '--log-level', 'debug']
   const ceph = { conf: 'ceph.conf', name: 'client.x', keyring: 'x.keyring' }
   expect(
-    operatorArguments(pod(asked), { port: 5, kubeconfig: 'k', ceph, guard: { port: 6, url: 'https://127.0.0.1:7' } }),
+    operatorArguments(pod(asked), {
+      port: 5,
+      kubeconfig: 'k',
+      ceph,
+      cluster: { key: 'rook-ceph/rook-ceph', rookImage: 'rook:v1' },
+      guard: { port: 6, url: 'https://127.0.0.1:7' },
+    }),
   ).toEqual([
     'operator',
     '--dry-run',
@@ -25,6 +31,14 @@ it('keeps what the pod asks for, and moves only what two processes on one networ
     'client.x',
     '--ceph-keyring',
     'x.keyring',
+    '--ceph-clusters',
+    'rook-ceph/rook-ceph',
+    '--own-osds',
+    'rook-ceph/rook-ceph',
+    '--grow-osds',
+    'rook-ceph/rook-ceph',
+    '--rook-image',
+    'rook:v1',
     '--health-host',
     '127.0.0.1',
     '--health-port',

@@ -6,12 +6,14 @@ export interface OperatorPlace {
   readonly port: number
   readonly kubeconfig: string
   readonly ceph: CephAccess | undefined
+  /** The CephCluster that is its own alone, and with which image that grows; a deployment says so by its arguments. */
+  readonly cluster?: { readonly key: string; readonly rookImage?: string | undefined } | undefined
   /** Where its eviction guard listens, and where the API server calls it: a Service stands before all of them. */
   readonly guard: { readonly port: number; readonly url: string } | undefined
 }
 
 /** The arguments of the pod's container, moved to where this process runs. */
-export function operatorArguments(pod: Pod, { port, kubeconfig, ceph, guard }: OperatorPlace): string[] {
+export function operatorArguments(pod: Pod, { port, kubeconfig, ceph, cluster, guard }: OperatorPlace): string[] {
   const container = pod.spec.containers[0] as { readonly args?: readonly string[] } | undefined
   const [command = 'operator', ...given] = container?.args ?? []
   const moved: Readonly<Record<string, string | undefined>> = {
@@ -19,6 +21,10 @@ export function operatorArguments(pod: Pod, { port, kubeconfig, ceph, guard }: O
     '--ceph-conf': ceph?.conf,
     '--ceph-name': ceph?.name,
     '--ceph-keyring': ceph?.keyring,
+    '--ceph-clusters': cluster?.key,
+    '--own-osds': cluster?.key,
+    '--grow-osds': cluster?.rookImage === undefined ? undefined : cluster.key,
+    '--rook-image': cluster?.rookImage,
     '--health-host': '127.0.0.1',
     '--health-port': String(port),
     '--guard-port': guard && String(guard.port),

@@ -8,7 +8,7 @@ import { freePorts } from '../processes/free-port.ts'
 import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
 import { followLines } from './follow-lines.ts'
-import { operatorArguments } from './operator-arguments.ts'
+import { type OperatorPlace, operatorArguments } from './operator-arguments.ts'
 import { withOwnHostname } from './own-hostname.ts'
 import { processContainer } from './process-container.ts'
 import { shortLine } from './short-line.ts'
@@ -27,6 +27,7 @@ export interface OperatorRuntimeOptions {
 export interface OperatorAccess {
   readonly kubeconfig: string
   readonly ceph?: CephAccess
+  readonly cluster?: OperatorPlace['cluster']
   /** Where the API server calls eviction guards. Without it there are none. */
   readonly guardUrl?: string
 }
@@ -48,13 +49,14 @@ export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntim
   const guards = new Map<string, number>()
   let access: OperatorAccess | undefined
 
-  function launch(pod: Pod, { kubeconfig, ceph, guardUrl: url }: OperatorAccess, ports: readonly number[]): Daemon {
+  function launch(pod: Pod, given: OperatorAccess, ports: readonly number[]): Daemon {
+    const { kubeconfig, ceph, cluster, guardUrl: url } = given
     const { name } = pod.metadata
     const [port, guardPort] = ports as [number, number]
     const guard = url === undefined ? undefined : { port: guardPort, url }
     guards.set(name, guardPort)
     const [program, ...first] = options.program
-    const args = [...operatorArguments(pod, { port, kubeconfig, ceph, guard }), ...argumentsOf(pod)]
+    const args = [...operatorArguments(pod, { port, kubeconfig, ceph, cluster, guard }), ...argumentsOf(pod)]
     const logFile = join(folder.logs, `${name}.log`)
     const stopFollowing = followLines(logFile, (line) => journal.tell(name, shortLine(line)))
     const daemon = startDaemon({

@@ -59,7 +59,7 @@ export function updateStory(lab: Lab) {
     /** Rook's service account is there wherever Rook was, and its program is in an image of its own. */
     async allowGrowth(): Promise<void> {
       await lab.kubectl('create', 'serviceaccount', 'rook-ceph-osd', '-n', namespace)
-      await annotate({ 'rook-image': 'registry.example/rook/ceph:v1.18.8' })
+      await lab.growWith('registry.example/rook/ceph:v1.18.8')
     },
     wantImage: (image: string) => change({ spec: { cephVersion: { image } } }),
     /** Ids of OSDs whose Deployments have this image. */

@@ -1,0 +1,44 @@
+import { hasReason } from '../../src/api/api-error.ts'
+import type { KubeObject } from '../../src/api/kube-object.ts'
+import { namespaces } from '../../src/api/resources.ts'
+import type { ApiServer } from '../../src/embedded/api-server.ts'
+import { typeOfObject } from '../../src/embedded/type-of-object.ts'
+import { clusterAdmin } from '../../src/embedded/user-info.ts'
+import type { KubeApi } from '../../src/kube/kube-api.ts'
+
+export interface TenantRule {
+  readonly group: string
+  readonly resource: string
+  readonly verbs: readonly string[]
+}
+
+/** The API as somebody may use it who has these rights in one namespace, and no other anywhere. */
+export async function openTenant(server: ApiServer, namespace: string, rules: readonly TenantRule[]): Promise<KubeApi> {
+  const admin = server.as(clusterAdmin)
+  const create = async (object: KubeObject) => {
+    const type = typeOfObject(server.catalogue, object)
+    if (type === undefined) throw new Error(`the embedded server does not serve ${object.kind}`)
+    await admin.create(type, object)
+  }
+  try {
+    await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  } catch (error) {
+    if (!hasReason(error, 'AlreadyExists')) throw error
+  }
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name: 'tenant', namespace }
+  await create({
+    apiVersion,
+    kind: 'Role',
+    metadata,
+    rules: rules.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs })),
+  } as unknown as KubeObject)
+  await create({
+    apiVersion,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'tenant' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'tenant' }],
+  } as unknown as KubeObject)
+  return server.as({ username: 'tenant', groups: ['system:authenticated'] })
+}
