@@ -296,6 +296,7 @@ function controllerBuilders(
         clock,
         nodes: views.nodes(),
         pods: views.pods(),
+        disruptions: views.disruptions(),
       }),
     ...drainLockControllers({
       ...options,

@@ -102,7 +102,8 @@ function whyOf(budget: PodDisruptionBudget, { answer, blocker, behind = [] }: Bu
 function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined {
   if (stay?.mayStay === false) return undefined
   if (stay !== undefined) return stay.says
-  if (parsePodOnNode(pod).mustLeave) return undefined
+  const { mustLeave, wantsToStay, isLeaving } = parsePodOnNode(pod)
+  if (mustLeave && (!wantsToStay || isLeaving)) return undefined
   const { annotations = {} } = pod.metadata
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'
   if (controllerOf(pod)?.kind === 'DaemonSet') return 'it belongs to a DaemonSet'
