@@ -30,7 +30,8 @@ export interface DrainResult {
 
 /** What a request would do, made of nothing but looking. */
 export interface PlannedDrain {
-  readonly outcome: 'planned'
+  /** `refused`: pods would be destroyed that nobody asked to lose, so no request was made. */
+  readonly outcome: 'planned' | 'refused'
   readonly observedAt: string
   /** The request that is under way and was rehearsed. */
   readonly underWay?: string
@@ -52,8 +53,8 @@ const codes: Record<DrainOutcome, ExitCode> = {
 }
 
 export function drainExitCode(answer: DrainAnswer): ExitCode {
-  if (answer.outcome === 'planned') return answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
-  return codes[answer.outcome]
+  if (!('plan' in answer)) return codes[answer.outcome]
+  return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
 }
 
 /** Whether there is nothing more to wait for. */
