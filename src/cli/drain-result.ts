@@ -57,16 +57,16 @@ export function drainExitCode(answer: DrainAnswer): ExitCode {
   return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
 }
 
-/** Whether there is nothing more to wait for. */
+/** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end tells. */
 export function isDrainSettled(answer: DisruptionAnswer): boolean {
-  return answer.phase === 'Drained' || answer.phase === 'Recovering' || isOver(answer)
+  return answer.phase === 'Drained' || isOver(answer)
 }
 
 export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
   if (ended === 'gone') return 'cancelled'
   if (answer.phase === 'Rejected') return 'rejected'
   if (answer.phase === 'Drained') return 'drained'
-  if (answer.phase === 'Completed' || answer.phase === 'Recovering') return 'completed'
+  if (answer.phase === 'Completed') return 'completed'
   if (ended === 'reached') return answer.isBlocked ? 'blocked' : 'timed-out'
   return ended
 }

@@ -221,6 +221,15 @@ describe('drain', () => {
     expect(await story.list(nodeDisruptions)).toHaveLength(1)
   })
 
+  it('ends with 3 when the deadline passes, not with 0 while the node is given back with its pods on it', async () => {
+    const running = drain('node-1', '--deadline', '5m')
+    await record({ phase: 'Draining', evictedPods: [web] })
+    await record({ phase: 'Recovering', evictedPods: [web] })
+    await record({ phase: 'Rejected', evictedPods: [web] })
+    const { code, out } = await running.ended
+    expect([code, out]).toEqual([3, expect.stringContaining('node/node-1  rejected')])
+  })
+
   it('makes another request once the last one is over', async () => {
     await drain('node-1', '--no-wait').ended
     await record({ phase: 'Completed' })
