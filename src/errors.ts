@@ -16,6 +16,7 @@ export const errorCatalogue = {
   LEDGER_UNUSABLE: { retry: 'backoff', says: 'the ledger cannot be used as it is' },
   OBJECT_NOT_FOUND: { retry: 'never', says: 'the cluster has no such object' },
   PORT_IN_USE: { retry: 'never', says: 'another program listens on that port' },
+  REQUEST_DIFFERS: { retry: 'never', says: 'a request under way does not cover what was asked' },
   USAGE: { retry: 'never', says: 'the command was not understood' },
 } as const satisfies Record<string, { retry: Retry; says: string }>
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ApiError } from './api/api-error.ts'
 import type { Node, Pod } from './api/core.ts'
 import type { Condition, KubeObject } from './api/kube-object.ts'
+import { nodeDisruptions } from './api/node-disruption.ts'
 import type { ResourceType } from './api/resource-type.ts'
 import { leases, nodes, pods } from './api/resources.ts'
 import { buildDeployFiles } from './deploy/deploy-files.ts'
@@ -84,7 +85,7 @@ function withoutStreaming(api: KubeApi): KubeApi {
 
 const account = serviceAccountUser(namespace, 'cofferdam-operator')
 
-/** Cordons the node and evicts its pods one after the other; tells what its conditions said after each step. */
+/** Cordons the node, evicts one of its pods and has a request leave the other; tells what its conditions said after each step. */
 async function drainStory(clock: VirtualClock, admin: KubeApi): Promise<Record<string, string>> {
   await admin.patch(nodes, { name: 'worker-a1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
   await clock.advance(1_000)
@@ -93,12 +94,21 @@ async function drainStory(clock: VirtualClock, admin: KubeApi): Promise<Record<s
   await clock.advance(1_000)
   const leaving = await conditionsOf(admin)
   await admin.delete(pods, { namespace: 'default', name: 'web-1' }, { gracePeriodSeconds: 0 })
-  await admin.delete(pods, { namespace: 'default', name: 'web-2' }, { gracePeriodSeconds: 0 })
+  await leaveOnNode(admin, await admin.get(pods, { namespace: 'default', name: 'web-2' }))
   await clock.advance(1_000)
   const drained = await conditionsOf(admin)
   await admin.patch(nodes, { name: 'worker-a1' }, { type: 'merge', body: { spec: { unschedulable: null } } })
   await clock.advance(1_000)
   return { cordoned, leaving, drained, uncordoned: await conditionsOf(admin) }
+}
+
+/** What the controller of requests does when nothing is left on the node but what stays. */
+async function leaveOnNode(admin: KubeApi, { metadata: { namespace: at = '', name, uid = '' } }: Pod): Promise<void> {
+  const spec = { nodeName: 'worker-a1', intent: 'Reboot', honourSkipDrain: true } as const
+  const request = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'NodeDisruption', metadata: { name: 'reboot' }, spec }
+  await admin.create(nodeDisruptions, request)
+  const status = { phase: 'Drained', skippedPods: [{ namespace: at, name, uid }] }
+  await admin.patch(nodeDisruptions, request.metadata, { type: 'merge', body: { status } }, { subresource: 'status' })
 }
 
 async function conditionsOf(api: KubeApi): Promise<string> {

@@ -306,6 +306,7 @@ function controllerBuilders(
         clock,
         nodes: views.nodes(),
         pods: views.pods(),
+        disruptions: views.disruptions(),
       }),
     ...drainLockControllers({
       ...options,

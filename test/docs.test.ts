@@ -141,6 +141,7 @@ describe('the page of commands', () => {
       ledger: { known: true, value: granted.ledger },
       appLocks: new Map([['pdb/shop/web', { lock }]]),
       disruptions: [explainDisruption(request)],
+      leftByRequest: [],
       hasGuard: true,
     }
     const longhorn = longhornSeen(

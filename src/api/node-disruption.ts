@@ -51,6 +51,18 @@ export const nodeDisruptionSpec = z.object({
     .boolean()
     .default(true)
     .describe('Whether pods annotated cofferdam.io/skip-drain stay on the node.'),
+  force: z
+    .boolean()
+    .default(false)
+    .optional()
+    .describe('Whether pods that no controller creates again may be evicted. Without it the request waits for them.'),
+  deleteEmptyDirData: z
+    .boolean()
+    .default(false)
+    .optional()
+    .describe(
+      'Whether pods with emptyDir volumes may be evicted, which deletes that data. Without it the request waits.',
+    ),
   fallbackAfter: duration().optional().describe('When not all locks could be had by then, drain in the ordinary way.'),
   deadline: time().optional().describe('The request is given up at this time.'),
 })

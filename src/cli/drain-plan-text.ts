@@ -1,3 +1,4 @@
+import { lossFlags, lossReasons } from '../domain/drain-lock/pod-losses.ts'
 import { obstacleText } from './drain-progress.ts'
 import type { PlannedDrain } from './drain-result.ts'
 import type { Paint } from './terminal.ts'
@@ -19,5 +20,24 @@ export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
     ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
     '  nothing was asked for: this is a dry run',
+  ].join('\n')
+}
+
+const lossWords = {
+  force: 'no controller creates them again',
+  deleteEmptyDirData: 'the data in their emptyDir volumes would be deleted',
+} as const
+
+/** Which pods would be destroyed, and the flag for each kind of loss. */
+export function renderRefusal({ plan, notSeen }: PlannedDrain, paint: Paint): string {
+  const rows = (Object.keys(lossFlags) as (keyof typeof lossFlags)[]).flatMap((loss) => {
+    const pods = plan.blockedBy.filter(({ reason }) => reason === lossReasons[loss]).map(({ object }) => object)
+    return pods.length === 0 ? [] : [`  ${lossFlags[loss].padEnd(23)} ${pods.join(', ')}: ${lossWords[loss]}`]
+  })
+  return [
+    `${paint('bold', `node/${plan.node}`)}  ${paint('red', 'refused')}: evicting these pods destroys something; no request was made`,
+    ...rows,
+    ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
+    '  give the flags to go ahead, or move the pods first',
   ].join('\n')
 }

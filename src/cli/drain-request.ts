@@ -3,7 +3,8 @@ import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
 import { apiVersionOf } from '../api/resource-type.ts'
 import { rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { breakGlassAnnotation, formatBreakGlass } from '../domain/drain-lock/break-glass.ts'
-import type { BreakGlass } from '../domain/drain-lock/snapshot.ts'
+import { differencesFrom } from '../domain/drain-lock/covers-request.ts'
+import type { BreakGlass, PodLoss } from '../domain/drain-lock/snapshot.ts'
 import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
 import { compareText } from '../domain/explain/last-writer.ts'
 import { CofferdamError } from '../errors.ts'
@@ -20,6 +21,8 @@ export interface WantedDisruption {
   readonly requester: string
   readonly reason?: string
   readonly honourSkipDrain: boolean
+  /** What evictions may destroy. */
+  readonly accepts: readonly PodLoss[]
   readonly fallbackAfter?: string
   readonly deadline?: string
   readonly breakGlass?: BreakGlass
@@ -52,10 +55,13 @@ export interface MadeRequest {
   readonly isJoined: boolean
 }
 
-/** Makes a request, or joins the one that is under way for the node. */
+/** Makes a request, or joins the one that is under way for the node, if that covers what is wanted. */
 export async function makeRequest(place: RequestPlace, wanted: WantedDisruption): Promise<MadeRequest> {
   const [standing] = await findUnderWay(place, wanted.nodeName)
-  if (standing !== undefined) return { disruption: await breakGlassOn(place, standing, wanted), isJoined: true }
+  if (standing !== undefined) {
+    refuseToJoin(standing, wanted)
+    return { disruption: await breakGlassOn(place, standing, wanted), isJoined: true }
+  }
   const built = buildRequest(wanted)
   try {
     const disruption = await place.api.create(nodeDisruptions, built, {
@@ -67,8 +73,22 @@ export async function makeRequest(place: RequestPlace, wanted: WantedDisruption)
     if (!hasReason(error, 'AlreadyExists')) throw error
     // Made within the same second, by somebody else or by us before the answer was lost.
     const disruption = await place.api.get(nodeDisruptions, { name: built.metadata.name }, { signal: place.signal })
+    refuseToJoin(disruption, wanted)
     return { disruption, isJoined: true }
   }
+}
+
+/** Whoever follows a request that asks for less takes its end for what they asked for. */
+export function refuseToJoin(standing: NodeDisruption, wanted: WantedDisruption): void {
+  const differences = differencesFrom(standing, wanted)
+  if (differences.length === 0) return
+  const { name } = standing.metadata
+  const { nodeName } = wanted
+  const fields = differences.map(({ field, underWay, asked }) => `${field} is ${underWay}, asked for ${asked}`)
+  const message = `nodedisruption/${name} is under way for ${nodeName} and does not cover what was asked: ${fields.join('; ')}`
+  throw new CofferdamError('REQUEST_DIFFERS', message, {
+    hint: `nothing was changed. Wait until it is over (kubectl get nodedisruption ${name} -w), or cancel it (cofferdam uncordon ${nodeName}), then ask again`,
+  })
 }
 
 async function breakGlassOn(
@@ -87,6 +107,7 @@ const longestNodePart = 230
 /** Named after the node and the second, so that a request whose answer was lost is not made twice. */
 export function buildRequest(wanted: WantedDisruption): NodeDisruption {
   const { nodeName, intent, requester, reason, honourSkipDrain, fallbackAfter, deadline, breakGlass, nowMs } = wanted
+  const accepted = Object.fromEntries(wanted.accepts.map((loss) => [loss, true]))
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   const nodePart = nodeName.slice(0, longestNodePart).replace(/[^a-z0-9]+$/, '')
   return {
@@ -101,6 +122,7 @@ export function buildRequest(wanted: WantedDisruption): NodeDisruption {
       intent,
       requester,
       honourSkipDrain,
+      ...accepted,
       ...(reason === undefined ? {} : { reason }),
       ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
       ...(deadline === undefined ? {} : { deadline }),

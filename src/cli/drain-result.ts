@@ -30,7 +30,8 @@ export interface DrainResult {
 
 /** What a request would do, made of nothing but looking. */
 export interface PlannedDrain {
-  readonly outcome: 'planned'
+  /** `refused`: pods would be destroyed that nobody asked to lose, so no request was made. */
+  readonly outcome: 'planned' | 'refused'
   readonly observedAt: string
   /** The request that is under way and was rehearsed. */
   readonly underWay?: string
@@ -52,20 +53,20 @@ const codes: Record<DrainOutcome, ExitCode> = {
 }
 
 export function drainExitCode(answer: DrainAnswer): ExitCode {
-  if (answer.outcome === 'planned') return answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
-  return codes[answer.outcome]
+  if (!('plan' in answer)) return codes[answer.outcome]
+  return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
 }
 
-/** Whether there is nothing more to wait for. */
+/** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end tells. */
 export function isDrainSettled(answer: DisruptionAnswer): boolean {
-  return answer.phase === 'Drained' || answer.phase === 'Recovering' || isOver(answer)
+  return answer.phase === 'Drained' || isOver(answer)
 }
 
 export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
   if (ended === 'gone') return 'cancelled'
   if (answer.phase === 'Rejected') return 'rejected'
   if (answer.phase === 'Drained') return 'drained'
-  if (answer.phase === 'Completed' || answer.phase === 'Recovering') return 'completed'
+  if (answer.phase === 'Completed') return 'completed'
   if (ended === 'reached') return answer.isBlocked ? 'blocked' : 'timed-out'
   return ended
 }

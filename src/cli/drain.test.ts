@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ApiError } from '../api/api-error.ts'
 import type { Lease, Namespace } from '../api/core.ts'
 import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
 import { leases, namespaces, nodes } from '../api/resources.ts'
@@ -113,12 +114,23 @@ describe('drain', () => {
       requester: 'ann@desk',
       reason: 'kernel',
       honourSkipDrain: true,
+      force: false,
+      deleteEmptyDirData: false,
     })
   })
 
   it('carries every wish into the request', async () => {
     const argv = ['--intent', 'remove', '--as', 'upgrade-bot', '--fallback-after', '90m', '--deadline', '2h']
-    const glass = ['--no-skip-drain', '--break-glass', '--reason', 'fire', '--for', '30m']
+    const glass = [
+      '--no-skip-drain',
+      '--force',
+      '--delete-emptydir-data',
+      '--break-glass',
+      '--reason',
+      'fire',
+      '--for',
+      '30m',
+    ]
     const { code, out } = await drain('node/node-1', ...argv, ...glass, '--no-wait', '-o', 'json').ended
     expect(code).toBe(0)
     const [made] = await story.list(nodeDisruptions)
@@ -128,6 +140,8 @@ describe('drain', () => {
       requester: 'upgrade-bot',
       reason: 'fire',
       honourSkipDrain: false,
+      force: true,
+      deleteEmptyDirData: true,
       fallbackAfter: '1h30m',
       deadline: '2026-01-01T02:00:00Z',
     })
@@ -168,16 +182,52 @@ describe('drain', () => {
   })
 
   it('follows the request that is under way instead of making a second one, and breaks glass on it', async () => {
-    await drain('node-1', '--no-wait').ended
+    await drain('node-1', '--intent', 'remove', '--no-wait').ended
     await story.seconds(5)
-    const { err } = await drain('node-1', '--intent', 'remove', '--no-wait').ended
+    const { err } = await drain('node-1', '--no-wait').ended
     expect(err).toContain('nodedisruption/node-1-20260101-000000 is under way already and is followed')
-    expect(err).toContain('warning: it is to reboot the node, and stays so')
+    expect(err).toContain('warning: it is to remove the node, and stays so')
     await drain('node-1', '--break-glass', '--reason', 'fire', '--for', '30m', '--no-wait').ended
     const made = await story.list(nodeDisruptions)
     expect(made.map(({ metadata }) => metadata.annotations?.['cofferdam.io/break-glass'])).toEqual([
       '{"by":"ann@desk","reason":"fire","until":"2026-01-01T00:30:05Z"}',
     ])
+  })
+
+  it('does not follow one that asks for less, and breaks no glass on it: its end would be taken for what was asked', async () => {
+    await drain('node-1', '--no-wait').ended
+    const glass = ['--break-glass', '--reason', 'fire', '--for', '30m']
+    expect(await drain('node-1', '--intent', 'remove', '--no-wait', ...glass).ended).toEqual({
+      code: 1,
+      out: '',
+      err: [
+        'error: nodedisruption/node-1-20260101-000000 is under way for node-1 and does not cover what was asked: intent is Reboot, asked for Remove',
+        'hint: nothing was changed. Wait until it is over (kubectl get nodedisruption node-1-20260101-000000 -w), or cancel it (cofferdam uncordon node-1), then ask again',
+        '',
+      ].join('\n'),
+    })
+    const [made] = await story.list(nodeDisruptions)
+    expect(made?.metadata.annotations).toBeUndefined()
+  })
+
+  it('leaves it to the operator to hold the request where pods may not be listed', async () => {
+    const api = changedApi(story.api, {
+      list: (type, query) =>
+        type.plural === 'pods'
+          ? Promise.reject(new ApiError('Forbidden', 'pods are not yours'))
+          : story.api.list(type, query),
+    })
+    expect((await start('drain', ['node-1', '--no-wait'], api).ended).code).toBe(0)
+    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+  })
+
+  it('ends with 3 when the deadline passes, not with 0 while the node is given back with its pods on it', async () => {
+    const running = drain('node-1', '--deadline', '5m')
+    await record({ phase: 'Draining', evictedPods: [web] })
+    await record({ phase: 'Recovering', evictedPods: [web] })
+    await record({ phase: 'Rejected', evictedPods: [web] })
+    const { code, out } = await running.ended
+    expect([code, out]).toEqual([3, expect.stringContaining('node/node-1  rejected')])
   })
 
   it('makes another request once the last one is over', async () => {

@@ -10,11 +10,11 @@ import { type Clock, timestamp } from '../runtime/clock.ts'
 import type { CliCommand, Invocation } from './command.ts'
 import type { ClusterLink, Connect } from './connect.ts'
 import { followDisruption } from './drain-follow.ts'
-import { renderPlan } from './drain-plan-text.ts'
-import { asIfMade, findUnderWay, makeRequest, type WantedDisruption } from './drain-request.ts'
+import { renderPlan, renderRefusal } from './drain-plan-text.ts'
+import { findRefusal } from './drain-refusal.ts'
+import { asIfMade, findUnderWay, makeRequest, refuseToJoin, type WantedDisruption } from './drain-request.ts'
 import {
   type DrainAnswer,
-  type DrainResult,
   drainExitCode,
   drainOutcome,
   isDrainSettled,
@@ -36,6 +36,8 @@ export interface DrainFlags {
   readonly fallbackAfter?: number
   readonly deadline?: number
   readonly skipDrain: boolean
+  readonly force?: boolean
+  readonly deleteEmptydirData?: boolean
   readonly breakGlass?: boolean
   readonly for?: number
   readonly timeout: number
@@ -60,7 +62,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
     name: 'drain',
     summary: 'take a node out, coordinated with everybody else',
     description:
-      'Asks for a node to be taken out, with a NodeDisruption, and tells how it goes: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. A request that is under way for the node is followed instead of making a second one. Exit code 0: the node may go; 3: blocked or rejected; 4: not done in time, and the request goes on.',
+      'Asks for a node to be taken out, with a NodeDisruption, and tells how it goes: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is under way for the node and covers what is asked is followed instead of making a second one. Exit code 0: the node may go; 1: a request under way does not cover what is asked; 3: blocked, refused or rejected; 4: not done in time, and the request goes on.',
     examples: [
       { line: 'cofferdam drain worker-a1', says: 'make it ready for a reboot' },
       {
@@ -92,6 +94,8 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
         )
         .option('--deadline <duration>', 'give the request up if it is not done by then', parseDurationFlag)
         .option('--no-skip-drain', 'evict the pods that ask to stay, too')
+        .option('--force', 'evict pods that no controller creates again, too')
+        .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
         .option('--break-glass', 'locks of others do not count; needs --reason and --for')
         .option('--for <duration>', 'how long the glass is broken', parseDurationFlag)
         .option('--timeout <duration>', 'how long to wait; 0 ends at once if it is blocked', parseWaitFlag, 3_600_000)
@@ -113,7 +117,10 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
       }
     },
 
-    render: (answer, paint) => (answer.outcome === 'planned' ? renderPlan(answer, paint) : renderDrain(answer, paint)),
+    render(answer, paint) {
+      if (!('plan' in answer)) return renderDrain(answer, paint)
+      return answer.outcome === 'refused' ? renderRefusal(answer, paint) : renderPlan(answer, paint)
+    },
     exitCode: drainExitCode,
   }
 }
@@ -123,10 +130,12 @@ interface DrainContext extends Invocation<DrainFlags> {
   readonly link: ClusterLink
 }
 
-async function drain(wanted: WantedDisruption, context: DrainContext): Promise<DrainResult> {
+async function drain(wanted: WantedDisruption, context: DrainContext): Promise<DrainAnswer> {
   const { flags, terminal, signal, link, ports } = context
   const { clock } = ports
   const { api } = link
+  const refusal = await findRefusal(wanted, { api, clock, signal })
+  if (refusal !== undefined) return refusal
   const { disruption, isJoined } = await makeRequest({ api, signal }, wanted)
   const first = explainDisruption(disruption)
   const asked = isJoined ? 'is under way already and is followed' : 'is made'
@@ -168,6 +177,7 @@ async function rehearse(wanted: WantedDisruption, context: DrainContext): Promis
     api.list(podDisruptionBudgets, { signal }),
     findUnderWay({ api, signal }, wanted.nodeName),
   ])
+  if (standing !== undefined) refuseToJoin(standing, wanted)
   const unsure: string[] = []
   const operator = (unseen: string[]) =>
     observeOperator({ api, leaseNamespace: flags.leaseNamespace, now, signal }, unseen)
@@ -208,6 +218,10 @@ function wantedBy(
     intent: intents[flags.intent],
     requester: as,
     honourSkipDrain: flags.skipDrain,
+    accepts: [
+      ...(flags.force === true ? ['force' as const] : []),
+      ...(flags.deleteEmptydirData === true ? ['deleteEmptyDirData' as const] : []),
+    ],
     nowMs,
     ...(reason === undefined ? {} : { reason }),
     ...(fallbackAfter === undefined ? {} : { fallbackAfter: durationText(fallbackAfter) }),

@@ -196,6 +196,7 @@ async function rehearsalFor(
     intent: 'Reboot',
     requester: '',
     honourSkipDrain: true,
+    accepts: [],
     nowMs: clock.now(),
   })
   const rehearsal = await ifAllowed(`what stays on ${name}`, notSeen, () =>

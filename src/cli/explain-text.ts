@@ -119,6 +119,8 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
   const drain = {
     PodsLeaving: `pods are leaving${forText(node.drainSince, now)}`,
     DrainCompleted: `drained${forText(node.drainSince, now)}`,
+    EvictionAttempted: `a drain waits${forText(node.drainSince, now)}`,
+    DrainEnded: 'a drain was given up, pods remain',
     CordonedOnly: 'nobody evicts its pods',
   }
   return [ready, cordoned, drain[node.drain as keyof typeof drain]].filter((part) => part !== undefined).join(', ')

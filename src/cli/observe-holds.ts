@@ -1,6 +1,7 @@
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { createLedgerStore } from '../controllers/ledger-store.ts'
+import { podsLeftBy } from '../domain/drain-detection/snapshot.ts'
 import { appLockAnnotation } from '../domain/drain-lock/app-lock.ts'
 import { explainDisruption, isOver } from '../domain/explain/explain-disruption.ts'
 import { type HoldView, viewAppLocks } from '../domain/explain/hold-view.ts'
@@ -38,6 +39,7 @@ export async function observeHolds(
     ledger,
     appLocks: viewAppLocks(budgets, settings.appLocks, nowMs),
     disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
+    leftByRequest: podsLeftBy(disruptions?.items ?? []),
     hasGuard,
   }
 }

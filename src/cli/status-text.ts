@@ -79,8 +79,8 @@ function nodesText({ nodes }: Status, paint: Paint): string {
   const parts: [number, string, 'green' | 'yellow' | 'red'][] = [
     [count(({ isReady }) => isReady), 'ready', 'green'],
     [count(({ isReady }) => !isReady), 'not ready', 'red'],
-    [count(({ drain }) => drain === 'CordonedOnly'), 'cordoned', 'yellow'],
-    [count(({ drain }) => drain === 'PodsLeaving'), 'draining', 'yellow'],
+    [count(({ drain }) => drain === 'CordonedOnly' || drain === 'DrainEnded'), 'cordoned', 'yellow'],
+    [count(({ drain }) => drain === 'PodsLeaving' || drain === 'EvictionAttempted'), 'draining', 'yellow'],
     [count(({ drain }) => drain === 'DrainCompleted'), 'drained', 'yellow'],
   ]
   const shown = parts.filter(([number]) => number > 0)

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { Node, Pod } from '../api/core.ts'
 import { conditionOf } from '../api/kube-object.ts'
+import { nodeDisruptions } from '../api/node-disruption.ts'
 import { nodes, pods } from '../api/resources.ts'
 import { buildAttempt } from '../domain/drain-detection/attempt.ts'
 import { parseDrainedNode, parsePodOnNode } from '../domain/drain-detection/snapshot.ts'
 import { ApiServer } from '../embedded/api-server.ts'
 import { clusterAdmin } from '../embedded/user-info.ts'
+import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import { runController } from '../runtime/controller.ts'
 import { seededRandom } from '../runtime/random.ts'
 import { VirtualClock } from '../runtime/virtual-clock.ts'
+import { changedApi } from '../world/testing/story.ts'
 import { createDrainDetection } from './drain-detection.ts'
 import { lateApi } from './testing/late-api.ts'
 
@@ -21,14 +24,20 @@ const pod: Pod = {
   spec: { nodeName: 'node-a', containers: [{ name: 'main', image: 'registry.example/orders:1' }] },
 }
 
-async function stage({ podsLateBySeconds = 0 } = {}) {
+async function stage({ podsLateBySeconds = 0, isEmpty = false } = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12))
   const random = seededRandom(1)
   const api = new ApiServer({ clock, random }).as(clusterAdmin)
   await api.create(nodes, node)
-  await api.create(pods, pod)
+  if (!isEmpty) await api.create(pods, pod)
+  let isDeaf = false
+  const deaf = changedApi(api, {
+    async *watch(type, query) {
+      for await (const event of api.watch(type, query)) if (!isDeaf || type.plural !== pods.plural) yield event
+    },
+  })
   const base = {
-    api: lateApi({ api, clock }, { type: pods, seconds: podsLateBySeconds }),
+    api: lateApi({ api: deaf, clock }, { type: pods, seconds: podsLateBySeconds }),
     clock,
     random,
   }
@@ -40,9 +49,15 @@ async function stage({ podsLateBySeconds = 0 } = {}) {
       project: parsePodOnNode,
       indexes: { node: ({ nodeName }) => [nodeName] },
     }),
+    disruptions: createOptionalCache({
+      ...base,
+      type: nodeDisruptions,
+      indexes: { node: ({ spec }) => [spec.nodeName] },
+    }),
   }
   let writes = 0
-  const counted: Pick<typeof api, 'patch'> = {
+  const counted: Pick<typeof api, 'patch' | 'list'> = {
+    list: (...request) => api.list(...request),
     patch: (...request) => {
       writes += 1
       return api.patch(...request)
@@ -51,21 +66,26 @@ async function stage({ podsLateBySeconds = 0 } = {}) {
   const controller = runController(createDrainDetection({ api: counted, clock, ...views }), { clock, random })
   await clock.advance(1_000)
   return {
+    api,
     clock,
+    /** From now on no change of a pod gets through. */
+    deafen() {
+      isDeaf = true
+    },
     writes: () => writes,
     async attempt(by: string) {
       const annotations = { 'cofferdam.io/eviction-attempted': buildAttempt({ by, atMs: clock.now() }) }
       await api.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { metadata: { annotations } } })
     },
-    async says() {
-      const { status, reason, message } = conditionOf(await api.get(nodes, { name: 'node-a' }), 'DrainInProgress') ?? {}
+    async says(type = 'DrainInProgress') {
+      const { status, reason, message } = conditionOf(await api.get(nodes, { name: 'node-a' }), type) ?? {}
       return [status, reason, message]
     },
     async stop() {
       const stopping = controller.stop()
       await clock.advance(10_000)
       await stopping
-      await Promise.all([views.nodes.stop(), views.pods.stop()])
+      await Promise.all([views.nodes.stop(), views.pods.stop(), views.disruptions.stop()])
     },
   }
 }
@@ -101,6 +121,23 @@ describe('right after a start', () => {
     expect([await says(), writes()]).toEqual([[undefined, undefined, undefined], 0])
     await clock.advance(60_000)
     expect((await says()).slice(0, 2)).toEqual(['False', 'CordonedOnly'])
+    await stop()
+  })
+})
+
+describe('a copy of the pods that is behind', () => {
+  it('does not make a node drained: a pod that came last would go down with its machine', async () => {
+    const { api, clock, deafen, says, stop } = await stage({ isEmpty: true })
+    expect((await says('Drained')).slice(0, 2)).toEqual(['True', 'DrainCompleted'])
+    const open = (isOpen: boolean) =>
+      api.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { spec: { unschedulable: !isOpen } } })
+    deafen()
+    await open(true)
+    await clock.advance(1_000)
+    await api.create(pods, pod)
+    await open(false)
+    await clock.advance(30_000)
+    expect((await says('Drained')).slice(0, 2)).toEqual(['False', 'PodsRemain'])
     await stop()
   })
 })

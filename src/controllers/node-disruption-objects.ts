@@ -4,6 +4,7 @@ import type { LabelSelector, Labels } from '../api/label-selector.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import { parseRfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/drain-lock/budget-hold.ts'
+import { lossesOf } from '../domain/drain-lock/pod-losses.ts'
 import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/drain-lock/snapshot.ts'
 import { isExchangedBudget } from '../domain/eviction-guard/exchanged-budget.ts'
 
@@ -32,6 +33,7 @@ export function parseHostedPod(pod: Pod): HostedPod {
     isLeaving: deletionTimestamp !== undefined,
     wantsToStay: annotations[skipDrainAnnotation] === 'true',
     toleratesMs: toleratedMs(pod.spec.tolerations ?? []),
+    losses: lossesOf(pod),
   }
 }
 

@@ -3,7 +3,7 @@ import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { parseDuration } from '../domain/drain-lock/app-lock.ts'
 import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
 import type { DisruptionDecision } from '../domain/drain-lock/decision.ts'
-import type { DisruptionPhase, DisruptionRecord, RequestView } from '../domain/drain-lock/snapshot.ts'
+import type { DisruptionPhase, DisruptionRecord, PodLoss, RequestView } from '../domain/drain-lock/snapshot.ts'
 import { createdMs } from './node-disruption-objects.ts'
 
 export type DisruptionStatus = NonNullable<NodeDisruption['status']>
@@ -30,6 +30,7 @@ export function parseRequest(object: NodeDisruption): RequestView {
     requester,
     reason,
     honourSkipDrain,
+    accepts: acceptedBy(spec),
     createdMs: createdMs(metadata),
     fallbackAfterMs: fallbackAfter === undefined ? undefined : parseDuration(fallbackAfter),
     deadlineMs: deadline === undefined ? undefined : parseRfc3339(deadline),
@@ -37,6 +38,14 @@ export function parseRequest(object: NodeDisruption): RequestView {
     breakGlass: parseBreakGlass(metadata.annotations?.[breakGlassAnnotation]).breakGlass,
     record: parseRecord(object.status ?? {}),
   }
+}
+
+/** Fails closed: a request that does not say so agrees to no loss. */
+function acceptedBy({ force, deleteEmptyDirData }: NodeDisruption['spec']): readonly PodLoss[] {
+  return [
+    ...(force === true ? ['force' as const] : []),
+    ...(deleteEmptyDirData === true ? ['deleteEmptyDirData' as const] : []),
+  ]
 }
 
 function parseRecord(status: DisruptionStatus): DisruptionRecord {

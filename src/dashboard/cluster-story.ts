@@ -125,7 +125,9 @@ function tellNode(
 function nodeState(node: NodeView, movable: readonly PodView[]): NodeState {
   if (node.readiness !== 'ready') return node.readiness
   if (!node.isCordoned) return 'ready'
-  if (movable.length === 0 || node.drain === 'done') return 'drained'
+  // Where an operator says how far the drain is, the page says the same.
+  const isDrained = node.drain === undefined ? movable.length === 0 : node.drain === 'done'
+  if (isDrained) return 'drained'
   const isDraining = node.drain === 'under-way' || movable.some((pod) => pod.state === 'leaving')
   return isDraining ? 'draining' : 'cordoned'
 }

@@ -18,6 +18,7 @@ export function tellLocks(
     ledger: ledgers[0]?.ledger ?? known(emptyLedger),
     appLocks: appLocksByKey(annotated, ledgers[0]?.appLocks ?? defaultAppLockPolicy, nowMs),
     disruptions: drains,
+    leftByRequest: [],
     hasGuard: undefined,
   }
   return explainHolds(view, () => true).filter(({ state }) => state !== 'Waiting')

@@ -24,10 +24,11 @@ function disruption(spec: Spec): NodeDisruption {
   }
 }
 
-it('a request needs no more than the name of a node: it is a reboot that honours what wants to stay', async () => {
+it('a request needs no more than the name of a node: it is a reboot that honours what wants to stay and destroys nothing', async () => {
   const { api } = await open()
   const { spec } = await api.create(nodeDisruptions, disruption({ nodeName: 'a' }))
-  expect(spec).toEqual({ nodeName: 'a', intent: 'Reboot', honourSkipDrain: true })
+  const destroysNothing = { force: false, deleteEmptyDirData: false }
+  expect(spec).toEqual({ nodeName: 'a', intent: 'Reboot', honourSkipDrain: true, ...destroysNothing })
 })
 
 describe('a request is refused, with the field named,', () => {

@@ -111,6 +111,9 @@ export const reasons = {
   OwnershipContested:
     "Rook's operator runs where the administrator gave the OSD Deployments to Cofferdam; Cofferdam touches none of them.",
   PgsNotClean: 'All placement groups must be clean before the next OSDs are updated, and they are not.',
+  PodHasEmptyDirData:
+    'Evicting the pod deletes the data in its emptyDir volumes, and the request does not ask for that.',
+  PodHasNoController: 'No controller creates the pod again after an eviction, and the request does not ask to lose it.',
   PodIsLeaving: 'The pod is going already.',
   PodNotCounted: 'No budget counts on the pod in its present state.',
   PodStays: 'A drain leaves the pod where it is.',

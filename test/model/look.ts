@@ -45,6 +45,7 @@ export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex
       requester: 'alice',
       reason: 'kernel',
       honourSkipDrain: true,
+      accepts: [],
       createdMs: nowMs,
       fallbackAfterMs: age >= 1 ? 0 : hourMs,
       deadlineMs: age >= 2 ? nowMs : nowMs + hourMs,
@@ -82,6 +83,7 @@ function podsOn({ stays }: Bounds, { pods }: ModelState, index: DrainerIndex): P
       isLeaving: pod.state === 'leaves',
       wantsToStay: stays[name][index],
       toleratesMs: Number.POSITIVE_INFINITY,
+      losses: [],
       budgetUids: [name],
     })
   }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { longhornReplicas } from '../../api/longhorn.ts'
-import { nodes, podDisruptionBudgets } from '../../api/resources.ts'
+import { nodes, podDisruptionBudgets, pods } from '../../api/resources.ts'
+import { lossesOf } from '../../domain/drain-lock/pod-losses.ts'
 import { createLog } from '../../observability/log.ts'
 import { seededRandom } from '../../runtime/random.ts'
 import { VirtualClock } from '../../runtime/virtual-clock.ts'
@@ -36,6 +37,10 @@ it('the default cluster is ready in half a minute, every daemon of Ceph under it
       'rook-ceph-osd 1',
       'rook-ceph-rgw-my-store 1',
     ])
+
+    // `cofferdam drain worker-a1` works as the README prints it, without flags.
+    const destroyed = (await demo.api.list(pods)).items.filter((pod) => lossesOf(pod).length > 0)
+    expect(destroyed.map(({ metadata }) => metadata.name)).toEqual([])
 
     const namespace = 'longhorn-system'
     const guardedNodes = async () =>

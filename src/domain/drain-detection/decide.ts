@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/kube-object.ts'
 import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
 import { type Reason, reasons } from '../reasons.ts'
-import type { DrainSnapshot } from './snapshot.ts'
+import type { DrainSnapshot, PodOnNode } from './snapshot.ts'
 
 export interface DrainDecision {
   readonly reason: Reason
@@ -27,10 +27,13 @@ interface Wanted {
  * pods: autoscalers and balancers do that all day. A drain that a guard saw ends when nobody tries any more; one that was
  * seen by its pods alone goes on until the node is uncordoned or nothing is left, so that one which waits for a budget
  * does not look as if it were over.
+ *
+ * Guarantees: a node is drained only if no pod is left on it that a drain removes, running or still on its way out, but for
+ * those that a request leaves there and holds the budgets of. Whoever reads that takes the machine down.
  */
 export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
   const { node, pods, now } = seen
-  const remaining = pods.filter((pod) => pod.mustLeave)
+  const remaining = pods.filter((pod) => pod.mustLeave && !isLeftByRequest(pod, seen))
   const before = node.drainInProgress
   const podsRemain = { status: 'False', reason: 'PodsRemain' } as const
   if (!node.isCordoned) {
@@ -74,6 +77,15 @@ export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
     const lastTransitionTime = actual?.status === status ? (actual.lastTransitionTime ?? now) : now
     return [{ type, status, reason: why, message: says, lastTransitionTime }]
   }
+}
+
+/** Whether the decision newly says that the node is drained; then it has to rest on what the server has, not on a copy. */
+export function claimsDrained({ conditions }: DrainDecision): boolean {
+  return conditions.some(({ type, status }) => type === 'Drained' && status === 'True')
+}
+
+function isLeftByRequest({ uid, isLeaving }: PodOnNode, { leftByRequest }: DrainSnapshot): boolean {
+  return !isLeaving && leftByRequest.includes(uid)
 }
 
 /** How long the last attempt still counts; undefined when there was none, or none lately. */

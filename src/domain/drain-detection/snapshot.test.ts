@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Node } from '../../api/core.ts'
+import type { Node, Pod } from '../../api/core.ts'
+import type { NodeDisruption } from '../../api/node-disruption.ts'
 import { buildAttempt } from './attempt.ts'
-import { parseDrainedNode } from './snapshot.ts'
+import { parseDrainedNode, parsePodOnNode, podsLeftBy } from './snapshot.ts'
 
 const atMs = Date.UTC(2026, 0, 1, 12)
 const node = (annotation: string | undefined, spec: Node['spec'] = {}): Node => ({
@@ -40,5 +41,68 @@ describe('what is read of a node', () => {
     ['a control-plane node', taint('node-role.kubernetes.io/control-plane'), false],
   ] as const)('%s: closed by a drainer is %s', (_name, spec, isCordoned) => {
     expect(parseDrainedNode(node(undefined, spec as Node['spec'])).isCordoned).toBe(isCordoned)
+  })
+})
+
+const pod = (metadata: Partial<Pod['metadata']>, phase = 'Running', spec: Partial<Pod['spec']> = {}): Pod =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'orders-0', namespace: 'shop', uid: 'a', ...metadata },
+    spec: { containers: [], ...spec },
+    status: { phase },
+  }) as Pod
+const deleted = { deletionTimestamp: '2026-01-01T12:00:00Z' }
+const owned = (kind: string) => ({
+  ownerReferences: [{ apiVersion: 'v1', kind, name: 'o', uid: 'o', controller: true }],
+})
+const toleration = { key: 'example.com/away', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 } as const
+
+describe('whether a drain removes a pod', () => {
+  const rows: Record<string, [Pod, boolean]> = {
+    'one that runs is removed': [pod({}), true],
+    'one that asks to stay is removed by every drain but the one that leaves it': [
+      pod({ annotations: { 'cofferdam.io/skip-drain': 'true' } }),
+      true,
+    ],
+    'one that still outlives a NoExecute taint is there': [pod({}, 'Running', { tolerations: [toleration] }), true],
+    'one that is being deleted is there until it is gone': [pod(deleted), true],
+    'one that has ended and is kept by a finalizer is there until it is gone': [
+      pod({ ...deleted, finalizers: ['example.com/backup'] }, 'Failed'),
+      true,
+    ],
+    'one that has finished costs nobody anything': [pod({}, 'Succeeded'), false],
+    'one of a DaemonSet stays': [pod(owned('DaemonSet')), false],
+    'one of a DaemonSet that is being replaced stays': [pod({ ...owned('DaemonSet'), ...deleted }), false],
+    'the mirror of a static pod stays': [pod({ annotations: { 'kubernetes.io/config.mirror': 'x' } }), false],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [seen, mustLeave]) => {
+    expect(parsePodOnNode(seen).mustLeave).toBe(mustLeave)
+  })
+})
+
+describe('pods that a request leaves on its node', () => {
+  const request = (phase: string, metadata: object = {}): NodeDisruption =>
+    ({
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: 'reboot-a', ...metadata },
+      spec: { nodeName: 'node-a', intent: 'Reboot', honourSkipDrain: true },
+      status: { phase, skippedPods: [{ namespace: 'shop', name: 'orders-0', uid: 'a' }] },
+    }) as NodeDisruption
+
+  it('are those of a request that is Drained', () => {
+    expect(podsLeftBy([request('Drained')])).toEqual(['a'])
+  })
+
+  it.each(['Waiting', 'Locking', 'Draining', 'Recovering', 'Completed', 'Rejected'])(
+    'are none while it is %s: their budgets may not be held',
+    (phase) => {
+      expect(podsLeftBy([request(phase)])).toEqual([])
+    },
+  )
+
+  it('are none once somebody has deleted it: what it holds is given back any moment', () => {
+    expect(podsLeftBy([request('Drained', deleted)])).toEqual([])
   })
 })

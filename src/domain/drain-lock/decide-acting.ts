@@ -21,6 +21,7 @@ import {
 import { keepLocks } from './keep-locks.ts'
 import { cordonOnRecord } from './own-cordon.ts'
 import { type PodPlan, planPods, podName } from './plan-pods.ts'
+import { lossBlockers } from './pod-losses.ts'
 import type { DisruptionRecord, NodeFacts, PodFacts, PodReference } from './snapshot.ts'
 
 /** From the written intent until the node is back or gone. */
@@ -78,23 +79,28 @@ function endingOf(view: DisruptionView): DisruptionEnding | undefined {
 
 function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecision {
   const { node, plan, held } = acting
+  // A pod may come when the drain has begun, or the request may take back what it agreed to.
+  const lost = lossBlockers(view, plan.leaves)
+  const [first] = lost
+  const evicted = first === undefined ? plan.leaves : []
   const record = withRecord(acting.record, {
     phase: 'Draining',
-    evictedPods: withReferences(acting.record.evictedPods, plan.leaves),
+    evictedPods: withReferences(acting.record.evictedPods, evicted),
   })
   const locks = keepLocks(view, plan, record, held.epoch)
   const steps: DisruptionStep[] = recordSteps(view, locks.record)
   if (!node.isCordoned) steps.push({ step: 'cordon' })
   steps.push(...locks.steps)
-  if (plan.leaves.length > 0) steps.push({ step: 'evict', pods: plan.leaves.map(referenceTo), epoch: held.epoch })
+  if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
   const left = plan.leaves.length + plan.going.length
   const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
   return goOn(view, {
-    reason: 'PodsLeaving',
-    explanation,
+    reason: first?.reason ?? 'PodsLeaving',
+    explanation:
+      first === undefined ? explanation : `${explanation} Nothing more is evicted until ${first.object} may be lost.`,
     record: locks.record,
     steps,
-    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...drainBlockers(view, plan)],
+    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...lost, ...drainBlockers(view, plan)],
     warnings: warningsOf(view, acting, locks.warnings),
     recheckAfterMs: retryMs,
   })

@@ -33,7 +33,8 @@ import {
 import { type HoldJudgement, judgeBudgetHold } from './judge-budget-hold.ts'
 import type { Claim, LedgerEntry, Obstacle } from './ledger.ts'
 import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
-import type { BudgetFacts, DisruptionRecord, NodeFacts } from './snapshot.ts'
+import { lossBlockers } from './pod-losses.ts'
+import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 interface Planned {
   readonly node: NodeFacts
@@ -226,8 +227,9 @@ function lockingRecord(view: DisruptionView, { node, plan }: Planned, held: Held
 
 /** What keeps the node from going whatever the ledger says. */
 function blockersOutside(view: DisruptionView, { plan, judged }: Planned): DisruptionBlocker[] {
+  const lost = lossBlockers(view, plan.leaves)
   const locked = appLockBlockers(view, budgetsInPlan(view, plan))
-  return [...locked, ...judged.flatMap((lock) => refusal(view, lock)), ...storageBlockers(view)]
+  return [...lost, ...locked, ...judged.flatMap((lock) => refusal(view, lock)), ...storageBlockers(view)]
 }
 
 function blockersFrom(view: DisruptionView, found: readonly (Obstacle | LedgerEntry)[]): DisruptionBlocker[] {
@@ -250,7 +252,13 @@ function refusal(view: DisruptionView, { budget, pods, judgement }: JudgedLock):
 }
 
 function isFallbackDue(view: DisruptionView, { plan }: Planned): boolean {
-  return plan.locks.length > 0 && !view.record.hasFallenBack && view.nowMs >= fallbackAtMs(view)
+  const isTime = plan.locks.length > 0 && !view.record.hasFallenBack && view.nowMs >= fallbackAtMs(view)
+  return isTime && lossBlockers(view, leavesAfterFallback(view)).length === 0
+}
+
+/** Who would be evicted if the locks were given up. Falling back to what must not be done would end the wait for the locks too. */
+function leavesAfterFallback({ snapshot }: DisruptionView): readonly PodFacts[] {
+  return planPods({ seen: snapshot, hasFallenBack: true, bound: undefined, isPatienceOver: false }).leaves
 }
 
 function fallBack(view: DisruptionView, { node, plan }: Planned): DisruptionDecision {

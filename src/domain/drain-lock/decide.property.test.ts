@@ -23,6 +23,7 @@ const anyPod: fc.Arbitrary<PodFacts> = fc.record({
   isLeaving: fc.constantFrom(false, false, true),
   wantsToStay: fc.boolean(),
   toleratesMs: fc.constantFrom(0, Number.NaN, 900_000, Number.POSITIVE_INFINITY),
+  losses: fc.constantFrom([], [], [], ['force'], ['deleteEmptyDirData'], ['force', 'deleteEmptyDirData']),
   budgetUids: fc.subarray(uids, { maxLength: 2 }),
 })
 
@@ -100,6 +101,7 @@ const anySnapshot: fc.Arbitrary<DisruptionSnapshot> = fc
     storage: fc.constantFrom([], [ceph], [{ ...ceph, mayGo: unknown('x'), isClean: known(false) }]),
     request: fc.record({
       intent: fc.constantFrom('Reboot', 'Reboot', 'Remove', 'Replace'),
+      accepts: fc.constantFrom([], ['force'], ['deleteEmptyDirData'], ['force', 'deleteEmptyDirData']),
       isCancelled: fc.constantFrom(false, false, true),
       deadlineMs: someTime,
       createdMs: fc.constantFrom(nowMs, nowMs - minutes(40)),
@@ -144,6 +146,21 @@ it('nothing is done to a node or a pod but under keys that this process holds, w
             false,
           )
         }
+      }
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+it('no pod is evicted that would lose what the request has not agreed to lose, glass broken or not', () => {
+  fc.assert(
+    fc.property(anySnapshot, (snapshot) => {
+      const { accepts } = snapshot.request
+      const [...evicted] = decideDisruption(snapshot).steps.flatMap((step) => (step.step === 'evict' ? step.pods : []))
+      for (const { uid } of evicted) {
+        // Uids may come twice here; one of them was meant.
+        const meant = snapshot.pods.filter((pod) => pod.uid === uid && !pod.isLeaving && pod.kind !== 'stays-anyway')
+        expect(meant.some(({ losses }) => losses.every((loss) => accepts.includes(loss)))).toBe(true)
       }
     }),
     { numRuns: 3000 },

@@ -50,6 +50,8 @@ export interface RequestView {
   readonly requester: string
   readonly reason: string
   readonly honourSkipDrain: boolean
+  /** What the eviction of a pod may destroy; everything else keeps the request waiting. */
+  readonly accepts: readonly PodLoss[]
   readonly createdMs: number
   readonly fallbackAfterMs: number | undefined
   readonly deadlineMs: number | undefined
@@ -122,6 +124,9 @@ export interface NodeFacts {
   readonly shutdownGraceSeconds: number | undefined
 }
 
+/** What an eviction destroys, by the field of a request that agrees to it: a pod that nobody creates again, its emptyDir data. */
+export type PodLoss = 'force' | 'deleteEmptyDirData'
+
 export interface PodFacts extends PodReference {
   /** `stays-anyway`: of a DaemonSet, or mirrored from the node. `finished`: its end costs nobody anything. */
   readonly kind: 'ordinary' | 'stays-anyway' | 'finished'
@@ -131,6 +136,7 @@ export interface PodFacts extends PodReference {
   readonly wantsToStay: boolean
   /** How long it outlives its node being not ready or unreachable; Infinity when it tolerates that for ever. */
   readonly toleratesMs: number
+  readonly losses: readonly PodLoss[]
   /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
   readonly budgetUids: readonly string[]
 }

@@ -80,6 +80,19 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
       blockers: [],
     },
   },
+  'a node that is only cordoned, with a pod that asks to stay, is not called drained: its budget is held by nobody': {
+    given: seen({
+      node: node('worker-a1', { spec: { unschedulable: true } }),
+      pods: [pod('orders-0', { metadata: { annotations: { 'cofferdam.io/skip-drain': 'true' } } })],
+    }),
+    then: {
+      mayGo: true,
+      summary:
+        'It is cordoned and not drained: pods that ask to stay run on it, and no request holds their budgets yet.',
+      pods: { 'shop/orders-0': 'stays' },
+      blockers: [],
+    },
+  },
   'a silent node is blocked by itself: nobody there would end its pods': {
     given: seen({ node: node('worker-a1', { isReady: false }), pods: [pod('web-1')], budgets: [budget('web')] }),
     then: {

@@ -20,6 +20,7 @@ import type { GuardSnapshot, NodeSnapshot } from './snapshot.ts'
 import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
 
 const drainFlags: readonly DrainFlag[] = ['--ignore-daemonsets', '--delete-emptydir-data', '--force']
+const drained: Reason = 'DrainCompleted'
 const order: readonly PodVerdict[] = ['waits', 'in-turn', 'goes', 'leaving', 'stays']
 
 /** May this node be drained now: what of each pod, what of the storage, and what stands in the way? */
@@ -33,7 +34,12 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   const pods = inTurns(judged, answer).sort(
     (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict) || compareText(a.pod, b.pod),
   )
-  const state = nodeStateOf({ node, podsOnNode, now: snapshot.now })
+  const state = nodeStateOf({
+    node,
+    podsOnNode,
+    leftByRequest: snapshot.holds?.leftByRequest ?? [],
+    now: snapshot.now,
+  })
   const leavers = pods.filter(({ verdict }) => verdict !== 'stays')
   const fromPods = judged.flatMap(({ blockers: each }) => each)
   const fromBudgets = new Set(fromPods.map(({ holder }) => holder))
@@ -132,7 +138,12 @@ function notReady(name: string, state: NodeState, leavers: readonly PodAnswer[])
 function summaryOf(pods: readonly PodAnswer[], blockers: readonly Blocker[], state: NodeState): string {
   const count = (...verdicts: PodVerdict[]) => pods.filter(({ verdict }) => verdicts.includes(verdict)).length
   const leavers = count('waits', 'in-turn', 'goes', 'leaving')
-  if (leavers === 0) return state.isCordoned ? 'It is drained: nothing is left to evict.' : 'It holds nothing to evict.'
+  if (leavers === 0) {
+    if (state.drain === drained) return 'It is drained: nothing is left to evict.'
+    return state.isCordoned
+      ? 'It is cordoned and not drained: pods that ask to stay run on it, and no request holds their budgets yet.'
+      : 'It holds nothing to evict.'
+  }
   const noun = leavers === 1 ? 'pod' : 'pods'
   if (count('waits') > 0) return `${count('waits')} of ${leavers} ${noun} may not go now.`
   if (blockers.length > 0) return 'It may not be drained now.'

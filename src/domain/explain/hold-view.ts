@@ -16,6 +16,8 @@ export interface HoldView {
   readonly appLocks: ReadonlyMap<string, ParsedAppLock>
   /** Requests that are not over. */
   readonly disruptions: readonly DisruptionAnswer[]
+  /** Uids of the pods that requests leave on nodes that may go now. */
+  readonly leftByRequest: readonly string[]
   /** Whether evictions are asked of the guard; undefined where that is not known. */
   readonly hasGuard: boolean | undefined
 }

@@ -4,6 +4,7 @@ import { conditionOf, controllerOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import { parsePodOnNode } from '../drain-detection/snapshot.ts'
+import { lossesOf, lossFlags } from '../drain-lock/pod-losses.ts'
 import type { Reason } from '../reasons.ts'
 import type { StayAnswer, StayOf } from './explain-stay.ts'
 import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
@@ -102,7 +103,8 @@ function whyOf(budget: PodDisruptionBudget, { answer, blocker, behind = [] }: Bu
 function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined {
   if (stay?.mayStay === false) return undefined
   if (stay !== undefined) return stay.says
-  if (parsePodOnNode(pod).mustLeave) return undefined
+  const { mustLeave, wantsToStay, isLeaving } = parsePodOnNode(pod)
+  if (mustLeave && (!wantsToStay || isLeaving)) return undefined
   const { annotations = {} } = pod.metadata
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'
   if (controllerOf(pod)?.kind === 'DaemonSet') return 'it belongs to a DaemonSet'
@@ -117,13 +119,8 @@ function leavingText({ metadata }: Pod): string {
 
 function flagsFor(pod: Pod): DrainFlag[] {
   const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
-  const isMirror = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
-  if (isFinished || isMirror) return []
-  if (controllerOf(pod)?.kind === 'DaemonSet') return ['--ignore-daemonsets']
-  return [
-    ...(pod.spec.volumes?.some(({ emptyDir }) => emptyDir !== undefined) ? ['--delete-emptydir-data' as const] : []),
-    ...(controllerOf(pod) === undefined ? ['--force' as const] : []),
-  ]
+  if (!isFinished && controllerOf(pod)?.kind === 'DaemonSet') return ['--ignore-daemonsets']
+  return lossesOf(pod).map((loss) => lossFlags[loss])
 }
 
 function overlap(budgets: readonly PodDisruptionBudget[], pod: string): Blocker {

@@ -90,8 +90,11 @@ export function passesInDrain(
   const seen = view.snapshot.volumes.find(({ name }) => name === volume)
   if (moveReasons.includes(reason)) return !isForsaken(view)
   if (reason !== 'VolumeAttached' || seen?.attachedBy === undefined) return false
-  const leavers = new Set(
-    podsOnNode.filter((pod) => parsePodOnNode(pod).mustLeave).map((pod) => `pod ${keyText(keyOf(pod))}`),
-  )
+  const leavers = new Set(podsOnNode.filter(isTakenByDrain).map((pod) => `pod ${keyText(keyOf(pod))}`))
   return seen.attachedBy.split(', ').every((user) => leavers.has(user))
+}
+
+function isTakenByDrain(pod: Pod): boolean {
+  const { mustLeave, wantsToStay } = parsePodOnNode(pod)
+  return mustLeave && !wantsToStay
 }

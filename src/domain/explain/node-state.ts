@@ -9,10 +9,13 @@ import { lastWriterOf } from './last-writer.ts'
 export function nodeStateOf({
   node,
   podsOnNode,
+  leftByRequest,
   now,
 }: {
   readonly node: Node
   readonly podsOnNode: readonly Pod[]
+  /** Uids of the pods that a request leaves on its node. */
+  readonly leftByRequest: readonly string[]
   readonly now: string
 }): NodeState {
   const ready = conditionOf(node, 'Ready')
@@ -24,7 +27,7 @@ export function nodeStateOf({
     ...(isReady || ready?.lastTransitionTime === undefined ? {} : { notReadySince: ready.lastTransitionTime }),
     isCordoned,
     ...(isCordoned ? cordonOf(node) : {}),
-    ...drainOf(node, podsOnNode, now),
+    ...drainOf({ node, podsOnNode, leftByRequest, now }),
   }
 }
 
@@ -38,9 +41,14 @@ function cordonOf(node: Node): Pick<NodeState, 'cordonedBy' | 'cordonedSince'> {
   }
 }
 
-function drainOf(node: Node, podsOnNode: readonly Pod[], now: string): Pick<NodeState, 'drain' | 'drainSince'> {
+function drainOf({
+  node,
+  podsOnNode,
+  leftByRequest,
+  now,
+}: Parameters<typeof nodeStateOf>[0]): Pick<NodeState, 'drain' | 'drainSince'> {
   const seen = parseDrainedNode(node)
-  const { reason } = decideDrainConditions({ node: seen, pods: podsOnNode.map(parsePodOnNode), now })
+  const { reason } = decideDrainConditions({ node: seen, pods: podsOnNode.map(parsePodOnNode), leftByRequest, now })
   const written = reason === 'DrainCompleted' ? seen.drained : seen.drainInProgress
   const since = written?.reason === reason && reason !== 'NotCordoned' ? written.lastTransitionTime : undefined
   return { drain: reason, ...(since === undefined ? {} : { drainSince: since }) }

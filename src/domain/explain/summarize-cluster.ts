@@ -60,6 +60,7 @@ const reasonKeptOpen: Reason = 'NotCordoned'
 /** The state of a whole cluster as far as disruptions go. */
 export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
   const { nodes, pods, budgets, storage, longhorn, events, now, holds, orphanFacts = new Map() } = snapshot
+  const leftByRequest = holds?.leftByRequest ?? []
   const podsByNode = groupedBy(pods, ({ spec }) => spec.nodeName ?? '')
   const podsByNamespace = groupedBy(pods, ({ metadata }) => metadata.namespace ?? '')
   const asked = budgets.map((budget) => askBudget(budget, podsByNamespace, snapshot))
@@ -67,7 +68,7 @@ export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
   return {
     nodes: nodes.map((node) => ({
       name: node.metadata.name,
-      ...nodeStateOf({ node, podsOnNode: podsByNode.get(node.metadata.name) ?? [], now }),
+      ...nodeStateOf({ node, podsOnNode: podsByNode.get(node.metadata.name) ?? [], leftByRequest, now }),
     })),
     pods: pods.length,
     budgets: {

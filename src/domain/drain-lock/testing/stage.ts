@@ -63,6 +63,7 @@ export const web0: PodFacts = {
   isLeaving: false,
   wantsToStay: true,
   toleratesMs: Number.POSITIVE_INFINITY,
+  losses: [],
   budgetUids: ['web-1'],
 }
 
@@ -170,6 +171,7 @@ export function tell(story: Story = {}): DisruptionSnapshot {
       requester: 'alice',
       reason: 'kernel',
       honourSkipDrain: true,
+      accepts: [],
       createdMs: nowMs,
       fallbackAfterMs: undefined,
       deadlineMs: undefined,
