@@ -129,6 +129,8 @@ export const reasons = {
   StorageUndecided: 'No decision about the Ceph cluster is on record.',
   StrictLocalReplica: 'The volume is bound to its node and never moves.',
   TicketWithdrawn: 'Whoever waited is gone; others go on without it.',
+  TokenIgnored:
+    'The eviction carries the token of a request, but the operator did not send it, or the pod is not on the node of that request.',
   TooFewCopies: 'Placement groups would be left with less than their pools need.',
   UpdateRecordUnreadable: 'What was remembered of the update cannot be read, so nothing starts.',
   VolumeAttached: 'A volume is attached on the node.',
