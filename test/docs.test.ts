@@ -7,12 +7,15 @@ import { buildProgram } from '../src/cli/program.ts'
 import { createTerminal } from '../src/cli/terminal.ts'
 import { emptyLedger, grant } from '../src/domain/drain-lock/ledger.ts'
 import { explainBudget } from '../src/domain/explain/explain-budget.ts'
+import { explainCephCluster } from '../src/domain/explain/explain-ceph-cluster.ts'
 import { explainDisruption } from '../src/domain/explain/explain-disruption.ts'
 import { explainNode } from '../src/domain/explain/explain-node.ts'
+import { explainOsd } from '../src/domain/explain/explain-osd.ts'
 import { explainPod } from '../src/domain/explain/explain-pod.ts'
 import { explainRequest } from '../src/domain/explain/explain-request.ts'
 import type { HoldView } from '../src/domain/explain/hold-view.ts'
 import { summarizeCluster } from '../src/domain/explain/summarize-cluster.ts'
+import type { SeenUpdate } from '../src/domain/explain/summarize-update.ts'
 import { instanceManager, longhornSeen } from '../src/domain/explain/testing/longhorn-objects.ts'
 import {
   budget,
@@ -156,11 +159,23 @@ describe('the page of commands', () => {
     )
     const kept = instanceManager('node-c').budget
     const guards = { pods, budgets: [web, osdBudget('zone-y'), kept], storage: [recorded], holds, longhorn }
+    const rook = { namespace: 'rook-ceph', name: 'rook-ceph' }
+    const seenUpdate: SeenUpdate = {
+      cluster: { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', metadata: rook },
+      mode: 'own',
+      isNamed: true,
+      report: undefined,
+      osds: [],
+      growth: undefined,
+      isAttended: true,
+    }
     const data = [
       explainNode({ ...guards, node: silentNode, now }),
       explainPod({ ...guards, pod: pod('web-1') }),
       explainBudget({ ...guards, budget: web }),
       explainRequest(request, holds),
+      explainCephCluster(guards, { seen: seenUpdate, osdPods: pods.slice(1) }),
+      explainOsd(guards, { osd: 2, object: '', osdPods: pods.slice(1), seen: seenUpdate }),
       summarizeCluster({ ...guards, nodes: [silentNode], events: [], now }),
     ]
     expect(fieldsOf(data).filter((field) => !named.has(field))).toEqual([])

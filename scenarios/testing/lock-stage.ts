@@ -20,8 +20,9 @@ import { emptyLedger, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
 import { parseLedger } from '../../src/domain/drain-lock/parse-ledger.ts'
 import type { BreakGlass } from '../../src/domain/drain-lock/snapshot.ts'
 import { lockedSinceAnnotation } from '../../src/domain/eviction-guard/app-locks.ts'
+import type { PolicyRule } from '../../src/embedded/access/policy-rule.ts'
 import { ApiServer } from '../../src/embedded/api-server.ts'
-import { clusterAdmin } from '../../src/embedded/user-info.ts'
+import { clusterAdmin, serviceAccountUser } from '../../src/embedded/user-info.ts'
 import type { KubeApi } from '../../src/kube/kube-api.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
@@ -59,6 +60,8 @@ export interface StagedOperator {
 
 export interface LockStage {
   readonly api: KubeApi
+  /** The API as a ServiceAccount of the shop may use it who was given these rights there and no others. */
+  memberOfShop(name: string, rules: readonly PolicyRule[]): Promise<KubeApi>
   readonly clock: VirtualClock
   readonly world: World
   readonly views: Views
@@ -227,6 +230,18 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
 
   return {
     api,
+    async memberOfShop(name, rules) {
+      const metadata = { namespace: shop, name }
+      const group = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true }
+      const apiVersion = 'rbac.authorization.k8s.io/v1'
+      const role = { apiVersion, kind: 'Role', metadata, rules }
+      await api.create({ ...group, plural: 'roles', kind: 'Role' }, role)
+      const subjects = [{ kind: 'ServiceAccount', name, namespace: shop }]
+      const roleRef = { apiGroup: group.group, kind: 'Role', name }
+      const binding = { apiVersion, kind: 'RoleBinding', metadata, subjects, roleRef }
+      await api.create({ ...group, plural: 'rolebindings', kind: 'RoleBinding' }, binding)
+      return server.as(serviceAccountUser(shop, name))
+    },
     clock,
     world,
     views,

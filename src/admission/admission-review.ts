@@ -1,5 +1,6 @@
 import type { Pod } from '../api/core.ts'
 import { isJsonObject, type Json, type JsonObject } from '../api/json.ts'
+import { harmlessText } from '../domain/harmless-text.ts'
 import type { Reason } from '../domain/reasons.ts'
 
 /** What is asked for of one pod: that it be evicted, or that it be deleted. */
@@ -153,6 +154,8 @@ export type ReviewAnswer =
  */
 export function encodeAnswer(uid: string, answer: ReviewAnswer): string {
   const { allowed, reason } = answer
+  // kubectl prints it as it is, and owners of locks wrote parts of it.
+  const message = answer.allowed ? '' : harmlessText(answer.message)
   const status = allowed
     ? {}
     : {
@@ -160,14 +163,14 @@ export function encodeAnswer(uid: string, answer: ReviewAnswer): string {
           status: 'Failure',
           code: 429,
           reason: 'TooManyRequests',
-          message: answer.message,
+          message,
           details: {
             causes: [
               {
                 // The word that the eviction API itself uses, which clients look for.
                 reason: answer.cause.startsWith('pdb/') ? 'DisruptionBudget' : reason,
-                message: answer.message,
-                field: answer.cause,
+                message,
+                field: harmlessText(answer.cause),
               },
             ],
           },
@@ -197,5 +200,5 @@ function textsOf(value: Json | undefined): Record<string, string> {
 
 /** What was found instead, cut short: it comes from outside. */
 function shown(value: Json | undefined): string {
-  return (JSON.stringify(value) ?? 'nothing').slice(0, 100)
+  return harmlessText((JSON.stringify(value) ?? 'nothing').slice(0, 100))
 }

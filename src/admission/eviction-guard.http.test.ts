@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { validatingWebhookConfigurations } from '../api/admission-registration.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import { namespaces, nodes, pods, secrets } from '../api/resources.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { buildEvictionToken, evictionTokenAnnotation } from '../domain/eviction-guard/eviction-token.ts'
+import { serviceAccountUser } from '../embedded/user-info.ts'
 import { startGuardStage } from './testing/guard-stage.ts'
 
 const lock = { until: new Date(Date.now() + 3_600_000).toISOString(), holder: 'shop team', reason: 'rebalancing' }
@@ -20,6 +22,7 @@ afterAll(() => stage.stop())
 
 const labelOf = async (namespace: string) =>
   (await stage.admin.get(namespaces, { name: namespace })).metadata.labels?.['cofferdam.io/locked']
+const operator = serviceAccountUser(operatorAccount.namespace, operatorAccount.name)
 const token = (requestId: string, epoch: number) => ({
   metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: buildEvictionToken({ requestId, epoch }) } },
 })
@@ -56,14 +59,17 @@ describe('an API server that asks the guard', () => {
 
   it('refuses an eviction from a budget that another drain holds, and lets that drain itself through', async () => {
     const namespace = namespaceOf()
-    const { uid } = await stage.seed({ namespace, podNames: ['web-0'] })
-    const ledger = await stage.hold([{ key: `pdb/${namespace}/web`, uid, requestId: 'request-1' }])
+    const { uid, node } = await stage.seed({ namespace, podNames: ['web-0'] })
+    const ledger = await stage.hold([
+      { key: `node/${node}`, uid: 'node-1', requestId: 'request-1' },
+      { key: `pdb/${namespace}/web`, uid, requestId: 'request-1' },
+    ])
     await stage.until('the namespace is marked', () => stage.markOf(namespace) === 'true')
     await expect(stage.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({
       code: 429,
       message: expect.stringContaining('operator-1 holds pdb/'),
     })
-    const asking = (epoch: number) => stage.evict({ namespace, name: 'web-0' }, token('request-1', epoch))
+    const asking = (epoch: number) => stage.evict({ namespace, name: 'web-0' }, token('request-1', epoch), operator)
     await expect(asking(2)).rejects.toMatchObject({ code: 429, message: expect.stringContaining('epoch 2') })
     await asking(1)
     expect(await isGoing(namespace, 'web-0')).toBe(true)
@@ -85,7 +91,7 @@ describe('an API server that asks the guard', () => {
     })
     const requestId = request.metadata.uid ?? ''
     const ledger = await stage.hold([{ key: `node/node-${namespace}`, uid: 'node-1', requestId }])
-    const ask = () => stage.evict({ namespace, name: 'web-0' }, token(requestId, 1))
+    const ask = () => stage.evict({ namespace, name: 'web-0' }, token(requestId, 1), operator)
     await expect(ask()).rejects.toMatchObject({ code: 429, message: expect.stringContaining('shop team locked') })
     const annotations = { 'cofferdam.io/break-glass': glass }
     const patch = { type: 'merge', body: { metadata: { annotations } } } as const

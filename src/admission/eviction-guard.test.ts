@@ -43,11 +43,14 @@ interface Seen {
   readonly renewed?: Observed<Ledger>
   readonly ageMs?: number
   readonly guardsDeletions?: boolean
+  readonly operatorUser?: Observed<string>
 }
+
+const operator = 'system:serviceaccount:cofferdam-system:cofferdam'
 
 function stage(seen: Seen) {
   const { pods = [pod], budgets = [], ledger = known(emptyLedger), renewed = ledger } = seen
-  const { ageMs = 0, guardsDeletions = false, newPods = [] } = seen
+  const { ageMs = 0, guardsDeletions = false, newPods = [], operatorUser = known(operator) } = seen
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const outcomes: Omit<GuardOutcome, 'tookMs'>[] = []
   const sightings = new DrainSightings({ clock })
@@ -66,6 +69,7 @@ function stage(seen: Seen) {
     }),
     ledger: { current: () => ledger, renewed: async () => renewed },
     breakGlassOf: () => undefined,
+    operatorUser: () => operatorUser,
     publisher: { publish: ({ node, by }) => published.push(`${by} ${node}`) },
     report: ({ verdict, reason }) => outcomes.push({ verdict, reason }),
   })
@@ -81,25 +85,25 @@ function stage(seen: Seen) {
 const acting: Ledger = {
   ...emptyLedger,
   nextEpoch: 2,
-  entries: [
-    {
-      key: 'pdb/shop/web',
-      uid: 'budget-1',
-      scope: '',
-      holder: 'operator-1',
-      requestId: 'request-1',
-      epoch: 1,
-      state: 'Acting',
-      since: '2026-01-01T00:00:00Z',
-      renewSequence: 0,
-    },
-  ],
+  entries: ['node/node-a', 'pdb/shop/web'].map((key) => ({
+    key,
+    uid: `${key}-1`,
+    scope: '',
+    holder: 'operator-1',
+    requestId: 'request-1',
+    epoch: 1,
+    state: 'Acting',
+    since: '2026-01-01T00:00:00Z',
+    renewSequence: 0,
+  })),
 }
-const withToken = evictionReview({
-  eviction: {
-    metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: '{"requestId":"request-1","epoch":1}' } },
-  },
-})
+const withToken = (user: string) =>
+  evictionReview({
+    user,
+    eviction: {
+      metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: '{"requestId":"request-1","epoch":1}' } },
+    },
+  })
 
 const podObject = (status: Pod['status'] = { phase: 'Running' }): Pod => ({
   apiVersion: 'v1',
@@ -156,13 +160,28 @@ const stories: Record<string, { given: Seen; asked?: object; isStrict?: boolean;
   },
   'a drain that has only just written down what it holds is let through on a fresh look': {
     given: { budgets: [budget()], renewed: known(acting) },
-    asked: withToken,
+    asked: withToken(operator),
     then: [true, 'HeldForThis'],
   },
   'a drain that holds nothing is refused, and stays so when a fresh look is not to be had': {
     given: { budgets: [budget()], renewed: unknown('silent') },
-    asked: withToken,
+    asked: withToken(operator),
     then: [false, 'EpochVoid'],
+  },
+  'a token that somebody else read off the budget opens nothing to him': {
+    given: { budgets: [budget()], ledger: known(acting) },
+    asked: withToken('mallory'),
+    then: [false, 'TokenIgnored'],
+  },
+  'a token of a request opens nothing on another node than its own': {
+    given: { pods: [{ ...pod, nodeName: 'node-b' }], budgets: [budget()], ledger: known(acting) },
+    asked: withToken(operator),
+    then: [false, 'TokenIgnored'],
+  },
+  'while nobody knows as whom the operator evicts, its own token opens nothing either': {
+    given: { budgets: [budget()], ledger: known(acting), operatorUser: unknown('not said yet') },
+    asked: withToken(operator),
+    then: [false, 'TokenIgnored'],
   },
   'a deletion is nobody’s business unless that is asked for': {
     given: { budgets: [locked] },

@@ -29,6 +29,8 @@ export interface EvictionGuardOptions {
   readonly ledger: LedgerSource
   /** What a request was allowed on somebody's explicit word. */
   readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
+  /** As whom the operator evicts. */
+  readonly operatorUser: () => Observed<string>
   readonly sightings: DrainSightings
   readonly publisher: Pick<SightingPublisher, 'publish'>
   readonly report?: (outcome: GuardOutcome) => void
@@ -56,7 +58,7 @@ export interface EvictionGuard {
  * who last tried to empty which node.
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
-  const { clock, pods, readPod, budgets, ledger, breakGlassOf, sightings, publisher, report } = options
+  const { clock, pods, readPod, budgets, ledger, breakGlassOf, operatorUser, sightings, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
   async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
@@ -92,6 +94,8 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
         // After the ledger was waited for: a lock that ended meanwhile does not count.
         nowMs: clock.now(),
         token,
+        asker: user,
+        operatorUser: operatorUser(),
         breakGlass: token === undefined ? undefined : breakGlassOf(token.requestId),
         isStrict,
         dryRun: isDryRun,

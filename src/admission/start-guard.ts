@@ -16,11 +16,12 @@ import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
 import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
+import { askOperatorUser } from './operator-user.ts'
 import { createPodReader } from './pod-reader.ts'
 import { createSightingPublisher } from './sighting-publisher.ts'
 
 export interface GuardOptions {
-  readonly api: Pick<KubeApi, 'get' | 'patch'>
+  readonly api: Pick<KubeApi, 'get' | 'patch' | 'create'>
   readonly clock: Clock
   readonly views: {
     readonly pods: WatchView<GuardedPod>
@@ -69,8 +70,10 @@ export function startGuard(options: GuardOptions): RunningGuard {
     onError,
     isClosed: (name) => views.nodes.get({ name })?.isClosed === true,
   })
+  const operatorUser = askOperatorUser({ api, clock, signal: stopping.signal, onError })
   const guard = createEvictionGuard({
     clock,
+    operatorUser: operatorUser.current,
     pods: views.pods,
     readPod: createPodReader({
       clock,
@@ -137,7 +140,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     whatIsMissing,
     async stop() {
       stopping.abort()
-      await following
+      await Promise.all([following, operatorUser.asked])
       if (server !== undefined) await sleep(clock, options.lingerMs ?? 0)
       await server?.close()
       await publisher.stop()

@@ -1,5 +1,4 @@
 import { Option } from 'commander'
-import { dump } from 'js-yaml'
 import { longhornReplicas, longhornSettings } from '../api/longhorn.ts'
 import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { createLog } from '../observability/log.ts'
@@ -15,6 +14,7 @@ import type { LonghornObjects } from './demo/suggest-longhorn.ts'
 import { suggestMachines } from './demo/suggest-machines.ts'
 import { suggestOsdUpdate } from './demo/suggest-osd-update.ts'
 import { parsePort, parseSeed } from './parse-number.ts'
+import { renderData } from './render-data.ts'
 
 export interface DemoFlags {
   readonly cluster?: string
@@ -160,9 +160,8 @@ async function observeLonghorn(api: Demo['api']): Promise<LonghornObjects> {
 
 /** The demo runs on after its report, so it prints that itself instead of returning it. */
 function printReport(report: DemoReport, { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>): void {
-  if (flags.output === 'json') terminal.print(JSON.stringify(report, null, 2))
-  else if (flags.output === 'yaml') terminal.print(dump(report).trimEnd())
-  else terminal.print(renderDemo(report, terminal.paint))
+  const { output } = flags
+  terminal.print(output === 'text' ? renderDemo(report, terminal.paint) : renderData(report, output))
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -1,6 +1,7 @@
 import { hasReason } from '../api/api-error.ts'
 import { type NodeDisruption, nodeDisruptions } from '../api/node-disruption.ts'
 import { type DisruptionAnswer, explainDisruption } from '../domain/explain/explain-disruption.ts'
+import { harmlessData, harmlessText } from '../domain/harmless-text.ts'
 import { CofferdamError } from '../errors.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { type Clock, sleep, timestamp } from '../runtime/clock.ts'
@@ -34,13 +35,14 @@ export async function followDisruption(first: NodeDisruption, options: FollowOpt
   try {
     for (;;) {
       const answer = explainDisruption(seen)
+      const shown = harmlessData(answer)
       const at = timestamp(clock)
-      for (const line of progressLines(told, answer, { paint: terminal.paint, at })) terminal.note(line)
-      told = answer
+      for (const line of progressLines(told, shown, { paint: terminal.paint, at })) terminal.note(line)
+      told = shown
       if (isReached(answer)) return { answer, ended: 'reached' }
       if (signal.aborted) return { answer, ended: 'interrupted' }
       if (clock.now() >= deadline) return { answer, ended: 'timed-out' }
-      terminal.progress(progressLine(answer, at))
+      terminal.progress(progressLine(shown, at))
       await sleep(clock, Math.min(lookEveryMs, deadline - clock.now()), signal)
       try {
         const next = await options.api.get(nodeDisruptions, { name: first.metadata.name })
@@ -50,7 +52,7 @@ export async function followDisruption(first: NodeDisruption, options: FollowOpt
       } catch (error) {
         if (hasReason(error, 'NotFound')) return { answer, ended: 'gone' }
         if (!(error instanceof CofferdamError) || error.retry === 'never') throw error
-        if (!isSilent) terminal.note(`${error.message}; the request goes on, and it is asked again`)
+        if (!isSilent) terminal.note(`${harmlessText(error.message)}; the request goes on, and it is asked again`)
         isSilent = true
       }
     }

@@ -1,4 +1,5 @@
 import { ApiError } from '../api/api-error.ts'
+import { harmlessText } from '../domain/harmless-text.ts'
 import { CofferdamError, hasCode } from '../errors.ts'
 import { type ExitCode, exitCodes } from './command.ts'
 import type { Paint } from './terminal.ts'
@@ -21,12 +22,14 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return `the Kubernetes API refused: ${error.message} (${error.reason})`
-  return error instanceof Error ? error.message : String(error)
+  if (error instanceof ApiError) return harmlessText(`the Kubernetes API refused: ${error.message} (${error.reason})`)
+  const message = error instanceof Error ? error.message : String(error)
+  // It lists what is wrong with a file of the user, a line each; nothing of it comes from a cluster.
+  return hasCode(error, 'CLUSTER_FILE_INVALID') ? message : harmlessText(message)
 }
 
 function hintOf(error: unknown): string | undefined {
-  if (error instanceof CofferdamError) return error.hint
+  if (error instanceof CofferdamError) return error.hint === undefined ? undefined : harmlessText(error.hint)
   if (error instanceof ApiError) return undefined
   return 'this is unexpected; run it again with COFFERDAM_DEBUG=1 to see where it comes from, and report it'
 }

@@ -1,15 +1,13 @@
-import type { Pod } from '../api/core.ts'
 import { budgetsOf } from '../api/disruption-rules.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { ObjectKey } from '../api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '../api/resources.ts'
-import { skipDrainAnnotation } from '../controllers/node-disruption-objects.ts'
-import type { DisruptionSnapshot } from '../domain/drain-lock/snapshot.ts'
 import { explainBudget } from '../domain/explain/explain-budget.ts'
+import type { CephClusterExplanation } from '../domain/explain/explain-ceph-cluster.ts'
 import { explainMachine, type MachineExplanation } from '../domain/explain/explain-machine.ts'
 import { explainNode } from '../domain/explain/explain-node.ts'
-import type { OsdExplanation, UpdateExplanation } from '../domain/explain/explain-osd-update.ts'
+import type { OsdExplanation } from '../domain/explain/explain-osd.ts'
 import { explainPod } from '../domain/explain/explain-pod.ts'
 import { explainRequest, type RequestExplanation } from '../domain/explain/explain-request.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../domain/explain/explanation.ts'
@@ -17,21 +15,17 @@ import type { FencingView } from '../domain/explain/fencing-view.ts'
 import { answerLonghorn } from '../domain/explain/longhorn-answer.ts'
 import { nodeBehind } from '../domain/explain/longhorn-budget.ts'
 import type { LonghornView } from '../domain/explain/longhorn-view.ts'
-import type { StorageView } from '../domain/explain/storage-view.ts'
 import { isInstanceManagerBudget } from '../domain/longhorn-drain/budget-object.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { asIfMade } from './drain-request.ts'
 import type { Subject } from './explain-subject.ts'
 import { explainNamedCluster, explainNamedOsd, osdUpdateField } from './explain-update.ts'
 import { findObject } from './find-object.ts'
 import { ifAllowed } from './if-allowed.ts'
 import { type FencingQuestion, findMachine, observeFencing } from './observe-fencing.ts'
+import { longhornBehind, observePodGuards, podsOf, rehearsalFor, storageBehind } from './observe-guards.ts'
 import { observeHolds } from './observe-holds.ts'
-import { observeLonghornDrains } from './observe-longhorn.ts'
 import { observeOperator } from './observe-operator.ts'
-import { observeRehearsal } from './observe-rehearsal.ts'
-import { observeStorage, type SeenStorage } from './observe-storage.ts'
 
 export type Explained = (
   | ({ readonly kind: 'node' } & NodeExplanation)
@@ -40,7 +34,7 @@ export type Explained = (
   | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
   | ({ readonly kind: 'machine' } & MachineExplanation)
   | ({ readonly kind: 'osd' } & OsdExplanation)
-  | ({ readonly kind: 'cephcluster' } & UpdateExplanation)
+  | ({ readonly kind: 'cephcluster' } & CephClusterExplanation)
 ) & {
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
@@ -110,23 +104,14 @@ async function explainNamedPod(key: Required<ObjectKey>, question: Question): Pr
     findObject(pods, key, question),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
-  const unheld: string[] = []
-  const guarding = budgetsOf(pod, budgets.items)
-  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
-    podsOf(guarding, question),
-    storageBehind(budgets.items, question),
-    observeHolds(question, budgets.items, unheld),
-    guarding.some(isInstanceManagerBudget) ? longhornBehind(question, unheld) : undefined,
-  ])
-  const place = { name: pod.spec.nodeName ?? '', storage, budgets: undefined, longhorn }
-  const rehearsal = await rehearsalFor([pod], place, question, unheld)
-  const guards = { pods: peers, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
+  const notSeen: string[] = []
+  const guards = await observePodGuards([pod], budgets.items, question, notSeen)
   const explanation = {
     ...explainPod({ pod, ...guards }),
-    ...(await longhornField(longhorn, guarding, question)),
-    ...(await osdUpdateField(pod, question, unheld)),
+    ...(await longhornField(guards.longhorn, budgetsOf(pod, budgets.items), question)),
+    ...(await osdUpdateField(pod, question, notSeen)),
   }
-  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...new Set([...notSeen, ...unheld])] }
+  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...new Set(notSeen)] }
 }
 
 async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {
@@ -173,53 +158,6 @@ async function explainNamedMachine(key: Required<ObjectKey>, question: Question)
   return { kind: 'machine', ...explainMachine(machine.view, machine.machine), ...seen }
 }
 
-/** What a drain for a reboot would see; asked only where a pod wants to stay. */
-async function rehearsalFor(
-  asked: readonly Pod[],
-  {
-    name,
-    storage,
-    budgets,
-    longhorn,
-  }: {
-    readonly name: string
-    readonly storage: readonly StorageView[]
-    readonly budgets: readonly PodDisruptionBudget[] | undefined
-    readonly longhorn: LonghornView | undefined
-  },
-  { api, clock, signal }: Question,
-  notSeen: string[],
-): Promise<{ readonly rehearsal?: DisruptionSnapshot }> {
-  if (name === '' || !asked.some(({ metadata }) => metadata.annotations?.[skipDrainAnnotation] === 'true')) return {}
-  const request = asIfMade({
-    nodeName: name,
-    intent: 'Reboot',
-    requester: '',
-    honourSkipDrain: true,
-    accepts: [],
-    nowMs: clock.now(),
-  })
-  const rehearsal = await ifAllowed(`what stays on ${name}`, notSeen, () =>
-    observeRehearsal(
-      request,
-      { api, clock, signal, storage, ...(budgets && { budgets }), ...(longhorn && { longhorn }) },
-      notSeen,
-    ),
-  )
-  return rehearsal === undefined ? {} : { rehearsal }
-}
-
-function storageBehind(budgets: readonly PodDisruptionBudget[], question: Question): Promise<SeenStorage> {
-  const { api, signal } = question
-  return observeStorage({ api, budgets, operator: (notSeen) => observeOperator(question, notSeen), signal })
-}
-
-function longhornBehind(question: Question, notSeen: string[]): Promise<LonghornView | undefined> {
-  const { api, clock, signal } = question
-  const operator = (unseen: string[]) => observeOperator(question, unseen)
-  return observeLonghornDrains({ api, clock, operator, signal }, notSeen)
-}
-
 /** What is said of the node behind an instance manager, and of its pods: they may take volumes with them. */
 async function longhornField(
   longhorn: LonghornView | undefined,
@@ -240,11 +178,4 @@ function fencingBehind(
 ): Promise<FencingView | undefined> {
   const operator = (unseen: string[]) => observeOperator(question, unseen)
   return observeFencing({ ...question, ...known, operator }, notSeen)
-}
-
-/** Every pod in the namespaces of these budgets. */
-async function podsOf(budgets: readonly PodDisruptionBudget[], { api, signal }: Question): Promise<Pod[]> {
-  const namespaces = [...new Set(budgets.map(({ metadata }) => metadata.namespace ?? ''))]
-  const lists = await Promise.all(namespaces.map((namespace) => api.list(pods, { namespace, signal })))
-  return lists.flatMap(({ items }) => items)
 }

@@ -1,6 +1,7 @@
+import type { CephClusterExplanation, DomainAnswer } from '../domain/explain/explain-ceph-cluster.ts'
 import type { DisruptionAnswer } from '../domain/explain/explain-disruption.ts'
 import type { MachineExplanation } from '../domain/explain/explain-machine.ts'
-import type { OsdUpdateAnswer } from '../domain/explain/explain-osd-update.ts'
+import type { OsdExplanation } from '../domain/explain/explain-osd.ts'
 import type {
   Blocker,
   BudgetExplanation,
@@ -13,11 +14,13 @@ import type {
 import type { FencingAnswer } from '../domain/explain/fencing-answer.ts'
 import type { HoldAnswer } from '../domain/explain/hold-view.ts'
 import { longhornLines } from '../domain/explain/longhorn-text.ts'
+import { mergeBlockers } from '../domain/explain/merge-blockers.ts'
+import { idRanges } from '../domain/osd-update/id-ranges.ts'
 import { ageText } from './age.ts'
 import type { Explained } from './explain-observe.ts'
 import { fencingLines } from './fencing-text.ts'
 import { listText } from './list-text.ts'
-import { osdUpdateLines, osdUpdateWord } from './osd-update-text.ts'
+import { osdUpdateLines } from './osd-update-text.ts'
 import { updateDetails, updateHeadline } from './status-update-text.ts'
 import { renderTable } from './table.ts'
 import type { Paint } from './terminal.ts'
@@ -31,21 +34,22 @@ interface Style {
 export function renderExplained(explained: Explained, paint: Paint): string {
   const { object, mayGo, summary, blockers, notSeen } = explained
   const style: Style = { paint, now: explained.observedAt }
-  const verdict = paint(mayGo ? 'green' : 'red', verdictOf(explained))
+  const verdict = paint(mayGo ? 'green' : 'red', mayGo ? 'free' : 'blocked')
   return [
-    `${paint('bold', object)}  ${verdict}: ${explained.kind === 'cephcluster' ? updateHeadline(explained.update, style.now, paint) : summary}`,
+    `${paint('bold', object)}  ${verdict}: ${summary}`,
     ...detailsOf(explained, style),
-    ...alike(blockers).map((group) => renderBlockers(group, style)),
+    ...alike(explained.kind === 'cephcluster' ? heldBy(explained) : blockers).map((group) =>
+      renderBlockers(group, style),
+    ),
     ...tablesOf(explained, style),
     ...holdsTable(explained, style),
     ...notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`),
   ].join('\n\n')
 }
 
-function verdictOf(explained: Explained): string {
-  if (explained.kind === 'osd') return osdUpdateWord(explained.osdUpdate)
-  if (explained.kind === 'cephcluster') return explained.mayGo ? 'update' : 'update held'
-  return explained.mayGo ? 'free' : 'blocked'
+/** Of a cluster that is free what holds some of its failure domains is told all the same. */
+function heldBy({ domains }: CephClusterExplanation): Blocker[] {
+  return mergeBlockers(domains.flatMap(({ blockers }) => blockers))
 }
 
 function detailsOf(explained: Explained, style: Style): string[] {
@@ -53,11 +57,8 @@ function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'pdb') return [renderFacts([...budgetFacts(explained), ...longhornFacts(explained)])]
   if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
   if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
-  if (explained.kind === 'osd') return osdFacts(explained.osdUpdate, style)
-  if (explained.kind === 'cephcluster') {
-    const lines = updateDetails(explained.update, style.now, style.paint)
-    return lines.length === 0 ? [] : [renderFacts(some('update', lines))]
-  }
+  if (explained.kind === 'osd') return [renderFacts(osdFacts(explained, style))]
+  if (explained.kind === 'cephcluster') return [renderFacts(cephClusterFacts(explained, style))]
   const { reason, explanation, node } = explained.pod
   const { osdUpdate } = explained
   const place = [
@@ -99,16 +100,28 @@ function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
   return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
 }
 
-/** What the verdict has not said. */
-function osdFacts({ cluster, reason, since, wayOut, state }: OsdUpdateAnswer, { now }: Style): string[] {
-  const age = ageText(since, now)
-  const facts: Fact[] = [
-    ['cluster', cluster],
-    ...(reason === undefined || state === 'done' ? [] : [['update', reason] as Fact]),
-    ...(age === undefined ? [] : [['since', `${since}, ${age} ago`] as Fact]),
-    ...(wayOut === undefined ? [] : [['to do', wayOut] as Fact]),
+function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style): Fact[] {
+  return [
+    ['cluster', osdUpdate.cluster],
+    ...pods.map(({ pod, node }): Fact => ['pod', node === undefined ? pod : `${pod} on ${node}`]),
+    ...(blockers.length > 0 ? [] : pods.map(({ explanation, reason }): Fact => ['why', `${explanation} (${reason})`])),
+    ...some('update', osdUpdateLines(osdUpdate, now)),
   ]
-  return [renderFacts(facts)]
+}
+
+function cephClusterFacts({ domains, failureDomainType, update }: CephClusterExplanation, style: Style): Fact[] {
+  const { now, paint } = style
+  const colours = { free: 'green', held: 'red', away: 'yellow' } as const
+  const places = (['free', 'held', 'away'] as const).flatMap((state): Fact[] => {
+    const names = domains.filter((each) => each.state === state).map(domainText)
+    const text = `${failureDomainType ?? 'node'} ${listText(names)}`
+    return names.length === 0 ? [] : [[state, paint(colours[state], text)]]
+  })
+  return [...places, ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)])]
+}
+
+function domainText({ domain, osds }: DomainAnswer): string {
+  return `${domain} (osd ${idRanges(osds)})`
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {

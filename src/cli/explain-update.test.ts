@@ -67,10 +67,26 @@ describe('an update of OSDs, asked about on the command line', () => {
     expect(await explain(['cephcluster/rook-ceph/rook-ceph'])).toEqual({
       code: 0,
       err: '',
-      out: 'cephcluster/rook-ceph/rook-ceph  update: all 6 OSDs up to date\n',
+      out: [
+        'cephcluster/rook-ceph/rook-ceph  free: A node with OSDs of it may be drained now, in any zone, one zone at a time.',
+        '',
+        '  free      zone x (osd 0, 1), y (osd 2, 3), z (osd 4, 5)',
+        '  update    all 6 OSDs up to date',
+        '',
+      ].join('\n'),
     })
-    expect((await explain(['osd/rook-ceph/3'])).out).toBe(
-      'osd/rook-ceph/3  up to date: it is what the CephCluster says\n\n  cluster   rook-ceph/rook-ceph\n',
+    const osd = await explain(['osd/rook-ceph/3'])
+    expect(osd.code).toBe(0)
+    expect(osd.out.replace(/osd-3-\S+/, 'osd-3')).toBe(
+      [
+        'osd/rook-ceph/3  free: Its pod may be evicted now.',
+        '',
+        '  cluster   rook-ceph/rook-ceph',
+        '  pod       rook-ceph/rook-ceph-osd-3 on node-y',
+        '  why       budget rook-ceph-osd: it can spare one pod now (BudgetAllows)',
+        '  update    up to date: it is what the CephCluster says',
+        '',
+      ].join('\n'),
     )
   })
 
@@ -96,11 +112,14 @@ describe('an update of OSDs, asked about on the command line', () => {
       }),
     ])
     const first = await explain(['osd/rook-ceph/0'])
-    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/^osd\/rook-ceph\/0 {2}on the way: /)])
-    expect(await explained('deployment/rook-ceph/rook-ceph-osd-4')).toMatchObject({
+    expect(first.out).toMatch(/\n {2}update {4}on the way/)
+    // Its turn comes by itself, and all the same nobody may evict it now: an OSD of another zone is down.
+    const waiting = await explain(['deployment/rook-ceph/rook-ceph-osd-4', '-o', 'json'])
+    expect(waiting.code).toBe(3)
+    expect(JSON.parse(waiting.out)).toMatchObject({
       kind: 'osd',
       object: 'deployment/rook-ceph/rook-ceph-osd-4',
-      mayGo: true,
+      mayGo: false,
       osdUpdate: { osd: 4, state: 'waits', reason: 'OsdsUpdating' },
     })
     expect(await stage.until(async () => (await status()).out.includes('all 6 OSDs up to date'), 600)).toBe(true)
@@ -138,13 +157,11 @@ describe('an update of OSDs, asked about on the command line', () => {
     ])
     expect(waits.out).toContain('ends with OSDs are being updated: it is free when those on their way are back')
     const update = await explain(['cephcluster/rook-ceph/rook-ceph'])
-    expect(update.code).toBe(3)
-    expect(update.out).toMatch(/ {2}update held: StorageKeyHeld: .* for nodedisruption\/reboot-y /)
+    expect(update.out).toMatch(/\n {2}update {4}StorageKeyHeld: .* for nodedisruption\/reboot-y /)
     expect(update.out).toMatch(
       /\nstorage\/rook-ceph\/rook-ceph +in use +osd-update of .* holds it while OSDs are on their way/,
     )
     expect(await explained('osd/rook-ceph/5')).toMatchObject({
-      mayGo: false,
       osdUpdate: { state: 'blocked', reason: 'StorageKeyHeld', explanation: expect.stringContaining('reboot-y') },
     })
   })

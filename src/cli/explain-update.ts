@@ -1,15 +1,19 @@
 import type { Pod } from '../api/core.ts'
 import type { ObjectKey } from '../api/resource-type.ts'
-import { deployments } from '../api/resources.ts'
+import { deployments, podDisruptionBudgets, pods } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
-import { explainOsd, explainOsdUpdate, explainUpdate } from '../domain/explain/explain-osd-update.ts'
+import { explainCephCluster } from '../domain/explain/explain-ceph-cluster.ts'
+import { explainOsd } from '../domain/explain/explain-osd.ts'
+import { explainOsdUpdate } from '../domain/explain/explain-osd-update.ts'
 import type { PodExplanation } from '../domain/explain/explanation.ts'
+import type { GuardSnapshot } from '../domain/explain/snapshot.ts'
+import { osdOf } from '../domain/explain/storage-budget.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
 import { CofferdamError } from '../errors.ts'
 import type { Explained, Question } from './explain-observe.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
-import { observeHolds } from './observe-holds.ts'
+import { observePodGuards } from './observe-guards.ts'
 import { observeOperator } from './observe-operator.ts'
 import { observeUpdates } from './observe-updates.ts'
 
@@ -25,10 +29,10 @@ export async function explainNamedCluster(key: Required<ObjectKey>, question: Qu
       hint: 'ask where its daemons run: spec.external.enable is true here',
     })
   }
-  const holds = await observeHolds(question, [], notSeen)
+  const { osdPods, guards } = await observeOsds(key.namespace, () => true, question, notSeen)
   return {
     kind: 'cephcluster',
-    ...explainUpdate(seen, holds),
+    ...explainCephCluster(guards, { seen, osdPods }),
     observedAt: question.now,
     notSeen: [...new Set(notSeen)],
   }
@@ -51,40 +55,53 @@ export async function explainNamedOsd(
       hint: `kubectl get deployments -n ${namespace} -l app=rook-ceph-osd shows those there are`,
     })
   }
-  const holds = await observeHolds(question, [], notSeen)
+  const { osdPods, guards } = await observeOsds(namespace, (id) => id === osd, question, notSeen)
   return {
     kind: 'osd',
-    ...explainOsd(seen, { osd, object, holds }),
+    ...explainOsd(guards, { osd, object, osdPods, seen }),
     observedAt: question.now,
     notSeen: [...new Set(notSeen)],
   }
 }
 
+/** The pods of these OSDs and what guards them, read as for any pod: without them there is no answer. */
+async function observeOsds(
+  namespace: string,
+  isAsked: (osd: number) => boolean,
+  question: Question,
+  notSeen: string[],
+): Promise<{ readonly osdPods: readonly Pod[]; readonly guards: GuardSnapshot }> {
+  const { api, signal } = question
+  const [osds, budgets] = await Promise.all([
+    api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd', signal }),
+    api.list(podDisruptionBudgets, { namespace, signal }),
+  ])
+  const osdPods = osds.items.filter((pod) => {
+    const id = osdOf(pod)
+    return id !== undefined && isAsked(id)
+  })
+  return { osdPods, guards: await observePodGuards(osdPods, budgets.items, question, notSeen) }
+}
+
 /** How far the update of the OSD behind a pod is; nothing for any other pod. */
 export async function osdUpdateField(
-  { metadata }: Pod,
+  pod: Pod,
   question: Question,
   notSeen: string[],
 ): Promise<Pick<PodExplanation, 'osdUpdate'>> {
-  const osd = osdIdOf(metadata.labels)
+  const osd = osdOf(pod)
   if (osd === undefined) return {}
-  const updates = await updatesOf(metadata.namespace ?? '', question, notSeen)
+  const updates = await updatesOf(pod.metadata.namespace ?? '', question, notSeen)
   const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
   return seen === undefined ? {} : { osdUpdate: explainOsdUpdate(seen, osd) }
 }
 
 async function osdOfDeployment(key: Required<ObjectKey>, question: Question): Promise<number> {
-  const { metadata } = await findObject(deployments, key, question)
-  const osd = osdIdOf(metadata.labels)
+  const osd = osdOf(await findObject(deployments, key, question))
   if (osd !== undefined) return osd
   throw new CofferdamError('USAGE', `deployment ${key.namespace}/${key.name} is not of an OSD`, {
     hint: 'explain its pods: cofferdam explain pod/NAMESPACE/NAME',
   })
-}
-
-function osdIdOf(labels: Readonly<Record<string, string>> | undefined): number | undefined {
-  const text = labels?.['ceph-osd-id'] ?? labels?.['osd'] ?? ''
-  return labels?.['app'] === 'rook-ceph-osd' && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
 function updatesOf(namespace: string, question: Question, notSeen: string[]): Promise<readonly SeenUpdate[]> {

@@ -18,7 +18,7 @@ export function createExplainCommand(ports: {
     name: 'explain',
     summary: 'say whether something may go now, and if not, why',
     description:
-      'Says whether a node may be drained, a pod evicted, a machine fenced or a budget can spare one, right now, or how far a request for a node or the update of an OSD has come. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+      'Says whether a node may be drained, a pod or an OSD evicted, a machine fenced or a budget can spare one, right now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node has come. Of OSDs and Ceph clusters it also says how far their update is. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
     examples: [
       { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
       { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },
@@ -28,8 +28,11 @@ export function createExplainCommand(ports: {
         line: 'cofferdam explain nd/worker-a1-20260101-120000',
         says: 'how far is this drain, and what is in its way?',
       },
-      { line: 'cofferdam explain osd/rook-ceph/4', says: 'is the update of this OSD done, and if not, why?' },
-      { line: 'cofferdam explain cephcluster/rook-ceph/rook-ceph', says: 'how far is the update of all its OSDs?' },
+      { line: 'cofferdam explain osd/rook-ceph/4', says: 'may this OSD be evicted now, and how far is its update?' },
+      {
+        line: 'cofferdam explain cephcluster/rook-ceph/rook-ceph',
+        says: 'in which failure domains may nodes be drained now, and how far is the update?',
+      },
     ],
 
     configure(command) {

@@ -11,10 +11,6 @@ const words = {
   unknown: 'unknown',
 } as const
 
-export function osdUpdateWord({ state }: Pick<OsdUpdateAnswer, 'state'>): string {
-  return words[state]
-}
-
 /** How far the update of an OSD is, and what can be done about it. */
 export function osdUpdateLines(answer: OsdUpdateAnswer, now: string): string[] {
   const age = ageText(answer.since, now)

@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { harmlessText } from '../domain/harmless-text.ts'
 import { compareWays } from '../domain/osd-update/compare-ways.ts'
 import { osdsInParallel, type ParallelLimit, parallelLimitText } from '../domain/osd-update/parallel-limit.ts'
 import { planRounds } from '../domain/osd-update/plan-rounds.ts'
@@ -82,7 +83,7 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
       async function readSource(): Promise<{ readonly source: PlanSource; readonly settings: UpdateSettings }> {
         if (flags.from === undefined) {
           const { source, parsed } = await observePlanSource(ports, flags, signal)
-          const warn = (text: string) => terminal.note(`${terminal.paint('yellow', 'warning:')} ${text}`)
+          const warn = (text: string) => terminal.note(`${terminal.paint('yellow', 'warning:')} ${harmlessText(text)}`)
           for (const { field, problem } of parsed.problems) warn(`${field}: ${problem}`)
           for (const { field, instead } of parsed.deprecated) warn(`${field} is deprecated; its place is ${instead}`)
           return { source, settings: parsed.settings }

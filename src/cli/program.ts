@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import { dump } from 'js-yaml'
+import { harmlessData } from '../domain/harmless-text.ts'
 import {
   type CliCommand,
   type CommandGroup,
@@ -10,6 +10,7 @@ import {
   type OutputFormat,
 } from './command.ts'
 import { exitCodeOf, renderError } from './error-text.ts'
+import { renderData } from './render-data.ts'
 import type { Paint, Terminal } from './terminal.ts'
 
 export interface ProgramOptions {
@@ -115,9 +116,9 @@ function renderResult(
   { format, paint }: { readonly format: OutputFormat; readonly paint: Paint },
 ): string {
   const data = command.data === undefined ? result : command.data(result)
-  if (format === 'json') return JSON.stringify(data, null, 2)
-  if (format === 'yaml') return dump(data).trimEnd()
-  return command.render(result, paint)
+  if (format !== 'text') return renderData(data, format)
+  // What comes from the cluster was written by anybody; here every text of it passes before it becomes lines.
+  return command.render(harmlessData(result), paint)
 }
 
 function renderExamples(examples: readonly Example[], paint: Paint): string {

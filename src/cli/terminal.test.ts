@@ -40,3 +40,22 @@ describe('progress', () => {
     expect(written).toEqual({ out: '', err: 'a note\n' })
   })
 })
+
+describe('what was overlooked before it is printed', () => {
+  const evil = 'a\u001b[2J\u009b\u202eb\rc\u0007'
+  const shown = 'a\\x1b[2J\\x9b\\u202eb\\rc\\x07'
+
+  it.each([true, false])('moves no cursor and rings no bell (on a terminal: %s)', (isTTY) => {
+    const { terminal, written } = recorded(isTTY)
+    terminal.print(`${terminal.paint('red', evil)}\nnext\tcolumn`)
+    terminal.note(evil)
+    const red = isTTY ? [`\u001b[31m${shown}\u001b[39m`] : [shown]
+    expect(written).toEqual({ out: `${red}\nnext\tcolumn\n`, err: `${shown}\n` })
+  })
+
+  it('keeps the line that replaces itself on one line', () => {
+    const { terminal, written } = recorded(true)
+    terminal.progress('1\n2')
+    expect(written.err).toBe('1\\n2')
+  })
+})

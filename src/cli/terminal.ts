@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { harmlessText } from '../domain/harmless-text.ts'
 
 type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'yellow' | 'red'
 export type Paint = (style: Style, text: string) => string
@@ -19,7 +20,11 @@ interface Stream {
   write(text: string): unknown
 }
 
-const eraseLine = '\r\u001b[2K'
+const controlStart = '\u001b'
+/** What `paint` writes: colours and weights, nothing else. */
+const colours = new RegExp(`(${controlStart}\\[[0-9;]*m)`, 'u')
+
+const eraseLine = `\r${controlStart}[2K`
 
 export function createTerminal(options: {
   readonly stdout: Stream
@@ -36,22 +41,36 @@ export function createTerminal(options: {
     if (shown !== undefined) stderr.write(eraseLine)
     shown = undefined
   }
+  /** Whatever was overlooked before: nothing but lines, tabs and our own colours reaches the terminal. */
+  const harmless = (text: string) =>
+    text
+      .split(hasColour ? colours : /(?!)/u)
+      .map((part) => (hasColour && colours.test(part) ? part : harmlessLines(part)))
+      .join('')
+
   return {
     paint: hasColour ? (style, text) => styleText(style, text, { validateStream: false }) : plainPaint,
     print(text) {
       clear()
-      stdout.write(`${text}\n`)
+      stdout.write(`${harmless(text)}\n`)
     },
     note(text) {
       clear()
-      stderr.write(`${text}\n`)
+      stderr.write(`${harmless(text)}\n`)
     },
     progress(text) {
       if (!hasProgress || text === shown) return
       clear()
       if (text === undefined) return
-      stderr.write(text)
+      stderr.write(harmlessText(text))
       shown = text
     },
   }
+}
+
+function harmlessLines(text: string): string {
+  return text
+    .split(/([\n\t])/u)
+    .map((part) => (part === '\n' || part === '\t' ? part : harmlessText(part)))
+    .join('')
 }

@@ -4,6 +4,7 @@ import { parseDuration } from '../domain/drain-lock/app-lock.ts'
 import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
 import type { DisruptionDecision } from '../domain/drain-lock/decision.ts'
 import type { DisruptionPhase, DisruptionRecord, PodLoss, RequestView } from '../domain/drain-lock/snapshot.ts'
+import { harmlessData } from '../domain/harmless-text.ts'
 import { createdMs } from './node-disruption-objects.ts'
 
 export type DisruptionStatus = NonNullable<NodeDisruption['status']>
@@ -72,12 +73,14 @@ export type RecordWords = Pick<DisruptionDecision, 'reason' | 'explanation' | 'b
 export function buildStatus(
   object: NodeDisruption,
   record: DisruptionRecord,
-  words: RecordWords,
+  told: RecordWords,
   nowMs: number,
 ): DisruptionStatus {
   const { status: before = {}, metadata } = object
   const now = rfc3339(nowMs)
   const { phase, epoch, lockedAtMs, cordonedBy, nodeUid, bootIDBefore, bootIDAfter } = record
+  // kubectl prints it as it is, and owners of locks wrote parts of it.
+  const words = harmlessData(told)
   const { blockedBy, warnings } = words
   return {
     observedGeneration: metadata.generation ?? 0,

@@ -139,6 +139,8 @@ export const reasons = {
   SurplusKept:
     'Copies beyond what the volume wants stay: an engine upgrade or a migration is under way, or cannot be ruled out.',
   TicketWithdrawn: 'Whoever waited is gone; others go on without it.',
+  TokenIgnored:
+    'The eviction carries the token of a request, but the operator did not send it, or the pod is not on the node of that request.',
   TooFewCopies: 'Placement groups would be left with less than their pools need.',
   UpdateRecordUnreadable: 'What was remembered of the update cannot be read, so nothing starts.',
   VolumeAttached: 'A volume is attached on the node.',

@@ -1,5 +1,6 @@
 import type { Event } from '../api/core.ts'
 import type { KubeObject } from '../api/kube-object.ts'
+import { harmlessText } from '../domain/harmless-text.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
 import { type Random, randomSuffix } from '../runtime/random.ts'
 
@@ -17,11 +18,13 @@ const longestName = 253
 
 /** An Event that `kubectl describe` shows beside the object it is about. */
 export function buildEvent(
-  { about, type, reason, note }: News,
+  { about, type, reason, note: told }: News,
   { clock, random }: { clock: Clock; random: Random },
 ): Event {
   const { name, namespace = 'default', uid, resourceVersion } = about.metadata
   const now = timestamp(clock)
+  // kubectl prints it as it is.
+  const note = harmlessText(told)
   const suffix = `.${clock.now().toString(16)}${randomSuffix(random, 5)}`
   return {
     apiVersion: 'v1',

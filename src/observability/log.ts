@@ -1,11 +1,15 @@
 import { destination, type Logger, pino } from 'pino'
+import { harmlessJson } from '../domain/harmless-text.ts'
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'debug'>
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 /** One JSON object a line on standard error; standard output belongs to what a command answers. */
-export function createLog(level: LogLevel): Log {
+export function createLog(
+  level: LogLevel,
+  stream: { write(line: string): unknown } = destination({ dest: 2, sync: true }),
+): Log {
   return pino(
     {
       level,
@@ -13,7 +17,8 @@ export function createLog(level: LogLevel): Log {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination({ dest: 2, sync: true }),
+    // Lines are read on terminals, and hold what anybody wrote into the cluster.
+    { write: (line: string) => void stream.write(`${harmlessJson(line.trimEnd())}\n`) },
   )
 }
 

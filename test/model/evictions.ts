@@ -1,6 +1,6 @@
 import type { EvictionToken } from '../../src/domain/drain-lock/guard.ts'
 import { known } from '../../src/domain/observed.ts'
-import { apps, budgetReferences, desiredHealthy, nowMs, podName } from './bounds.ts'
+import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName } from './bounds.ts'
 import { ownerLock } from './look.ts'
 import { type Emit, type Model, withBudget, withPod, withWorld } from './model.ts'
 import type { ModelState } from './state.ts'
@@ -23,10 +23,19 @@ export function isAdmitted(
   const { allowed } = model.parts.decideEviction({
     nowMs,
     target: { namespace: 'shop', name },
-    pod: known({ namespace: 'shop', name, uid: name, isLeaving: false, isCounted: true }),
+    pod: known({
+      namespace: 'shop',
+      name,
+      uid: name,
+      nodeName: nodeNames[index % 2] ?? '',
+      isLeaving: false,
+      isCounted: true,
+    }),
     budgets: known([{ ...budgetReferences[app], appLock }]),
     ledger: known(ledger.value),
     token,
+    asker: 'operator',
+    operatorUser: known('operator'),
     breakGlass: undefined,
     isStrict: true,
     dryRun: false,

@@ -12,6 +12,7 @@ import { namespaces, nodes, podDisruptionBudgets, pods } from '../../api/resourc
 import { createGuardCertificates, guardCertificatesPermissions } from '../../controllers/guard-certificates.ts'
 import { evictionGuardPermissions } from '../../controllers/guard-permissions.ts'
 import { createGuardRegistration, guardRegistrationPermissions } from '../../controllers/guard-registration.ts'
+import { nodeDisruptionPermissions } from '../../controllers/node-disruption.ts'
 import { buildCustomResourceDefinitions } from '../../deploy/custom-resource-definitions.ts'
 import { buildAccess, operatorAccount } from '../../deploy/operator-manifests.ts'
 import { defaultAppLockPolicy } from '../../domain/drain-lock/app-lock.ts'
@@ -65,6 +66,7 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
       'guard-certificates': guardCertificatesPermissions,
       'guard-registration': guardRegistrationPermissions,
       'eviction-guard': evictionGuardPermissions,
+      'node-disruption': nodeDisruptionPermissions,
     }),
   ] as readonly KubeObject[]
   for (const manifest of manifests) {
@@ -228,9 +230,10 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
     },
     evict: (
       key: { readonly namespace: string; readonly name: string },
-      { user, ...body }: { readonly user?: UserInfo } & JsonObject = {},
+      body: JsonObject = {},
+      user: UserInfo = clusterAdmin,
     ) =>
-      (user === undefined ? admin : server.as(user)).createSubresource(pods, key, 'eviction', {
+      server.as(user).createSubresource(pods, key, 'eviction', {
         apiVersion: 'policy/v1',
         kind: 'Eviction',
         metadata: { name: key.name },

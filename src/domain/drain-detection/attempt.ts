@@ -1,4 +1,5 @@
 import { parseRfc3339, rfc3339 } from '../ceph-drain/timestamp.ts'
+import { harmlessJson } from '../harmless-text.ts'
 
 /** Annotation on a Node: who last asked for the eviction of one of its pods, granted or not. Each guard writes what it saw. */
 export const evictionAttemptedAnnotation = 'cofferdam.io/eviction-attempted'
@@ -9,7 +10,7 @@ export interface EvictionAttempt {
 }
 
 export function buildAttempt({ by, atMs }: EvictionAttempt): string {
-  return JSON.stringify({ by, at: rfc3339(atMs) })
+  return harmlessJson(JSON.stringify({ by, at: rfc3339(atMs) }))
 }
 
 /** Undefined for what cannot be read: anybody may write annotations, and nothing rests on this one being there. */

@@ -1,5 +1,6 @@
 import type { Condition } from '../../api/kube-object.ts'
 import { parseRfc3339 } from '../ceph-drain/timestamp.ts'
+import { harmlessText } from '../harmless-text.ts'
 import { type Reason, reasons } from '../reasons.ts'
 import type { DrainSnapshot, PodOnNode } from './snapshot.ts'
 
@@ -63,7 +64,7 @@ export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
   function attemptMessage(): string {
     if (node.attempt === undefined) return before?.message ?? reasons.EvictionAttempted
     const since = before?.status === 'True' ? (before.lastTransitionTime ?? now) : now
-    return `${node.attempt.by || 'Somebody'} has asked for the eviction of pods of this node; seen since ${since}.`
+    return `${harmlessText(node.attempt.by) || 'Somebody'} has asked for the eviction of pods of this node; seen since ${since}.`
   }
 
   function changes(inProgress: Wanted, drained: Wanted): Condition[] {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json } from '../../api/json.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { parseRfc3339, rfc3339 } from '../ceph-drain/timestamp.ts'
+import { harmlessJson } from '../harmless-text.ts'
 import type { BudgetHold } from './snapshot.ts'
 
 export const holdAnnotation = 'cofferdam.io/held-by'
@@ -13,14 +14,8 @@ export interface ParsedBudgetHold {
 
 export function formatBudgetHold(hold: BudgetHold): string {
   const { requestId, request, epoch, untilMs, reason, formerLimit } = hold
-  return JSON.stringify({
-    requestId,
-    request,
-    epoch,
-    until: rfc3339(untilMs),
-    reason,
-    ...(formerLimit === undefined ? {} : { formerLimit }),
-  })
+  const fields = { requestId, request, epoch, until: rfc3339(untilMs), reason }
+  return harmlessJson(JSON.stringify({ ...fields, ...(formerLimit === undefined ? {} : { formerLimit }) }))
 }
 
 /** Guarantees: never throws, whatever somebody wrote there. */

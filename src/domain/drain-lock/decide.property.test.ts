@@ -208,11 +208,16 @@ it('the guard has an answer for everything, the same twice, and a refusal says w
     nowMs: fc.constant(nowMs),
     target: fc.constant(pod),
     pod: observed(
-      fc.constantFrom(undefined, ...[true, false].map((isCounted) => ({ ...pod, isCounted, isLeaving: false }))),
+      fc.constantFrom(
+        undefined,
+        ...[true, false].map((isCounted) => ({ ...pod, nodeName: 'node-a', isCounted, isLeaving: false })),
+      ),
     ),
     budgets: observed(fc.array(anyBudget, { maxLength: 2 })),
     ledger: observed(anyLedger),
     token: fc.constantFrom(undefined, { requestId: 'R1', epoch: 1 }, { requestId: 'R2', epoch: 9 }),
+    asker: fc.constantFrom('operator', 'mallory', ''),
+    operatorUser: observed(fc.constant('operator')),
     breakGlass: fc.constantFrom(undefined, { by: 'eve', reason: '', untilMs: nowMs + 1 }),
     isStrict: fc.boolean(),
     dryRun: fc.boolean(),
@@ -225,6 +230,10 @@ it('the guard has an answer for everything, the same twice, and a refusal says w
       // Where something is locked, less is let through, never more.
       if (verdict.allowed && snapshot.isStrict)
         expect(decideEviction({ ...snapshot, isStrict: false }).allowed).toBe(true)
+      // A token opens nothing to anybody but the operator.
+      const isOperator = snapshot.operatorUser.known && snapshot.asker === snapshot.operatorUser.value
+      if (verdict.allowed && !isOperator)
+        expect(decideEviction({ ...snapshot, token: undefined, breakGlass: undefined }).allowed).toBe(true)
     }),
     { numRuns: 2000 },
   )

@@ -4,7 +4,15 @@ import { decideEviction, type EvictionPod, type EvictionSnapshot } from './guard
 import { emptyLedger, type Ledger } from './ledger.ts'
 import { entry, ledgerOf, minutes, nowMs, other } from './testing/stage.ts'
 
-const pod: EvictionPod = { namespace: 'shop', name: 'web-1', uid: 'web-1-1', isLeaving: false, isCounted: true }
+const operator = 'system:serviceaccount:cofferdam-system:cofferdam'
+const pod: EvictionPod = {
+  namespace: 'shop',
+  name: 'web-1',
+  uid: 'web-1-1',
+  nodeName: 'node-a',
+  isLeaving: false,
+  isCounted: true,
+}
 const budget = { namespace: 'shop', name: 'web', uid: 'web-1', appLock: undefined }
 const locked = { ...budget, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + minutes(120) } }
 const acting: Ledger = ledgerOf(entry('node/node-a', { state: 'Acting' }), entry('pdb/shop/web', { state: 'Acting' }))
@@ -18,6 +26,8 @@ const calm: EvictionSnapshot = {
   budgets: known([budget]),
   ledger: known(emptyLedger),
   token: undefined,
+  asker: operator,
+  operatorUser: known(operator),
   breakGlass: undefined,
   isStrict: false,
   dryRun: false,
@@ -140,6 +150,52 @@ table('what is refused', {
   },
 })
 
+table('a token that was read off a budget, where everybody can read it', {
+  'shown by somebody else than the operator: it would open what is held to whoever may read budgets': {
+    given: { ledger: known(acting), token, asker: 'mallory' },
+    then: 'refused TokenIgnored',
+  },
+  'shown by somebody who calls himself nothing': {
+    given: { ledger: known(acting), token, asker: '', operatorUser: known(operator) },
+    then: 'refused TokenIgnored',
+  },
+  'shown by the operator for a pod on another node, which its request does not hold: two nodes would lose it': {
+    given: { ledger: known(acting), token, pod: known({ ...pod, nodeName: 'node-b' }) },
+    then: 'refused TokenIgnored',
+  },
+  'shown for a pod that is on no node': {
+    given: { ledger: known(acting), token, pod: known({ ...pod, nodeName: '' }) },
+    then: 'refused TokenIgnored',
+  },
+  'shown while it is not known who the operator is: it counts for nobody': {
+    given: { ledger: known(acting), token, operatorUser: unknown('the API server has not said yet') },
+    then: 'refused TokenIgnored',
+  },
+  "shown by somebody else during break-glass: the owner's lock would be open to everybody": {
+    given: { budgets: known([locked]), ledger: known(acting), token, breakGlass: glass, asker: 'mallory' },
+    then: 'refused AppLocked',
+  },
+  'shown by the operator during break-glass for a pod on another node: only the node of the request burns': {
+    given: {
+      budgets: known([locked]),
+      ledger: known(acting),
+      token,
+      breakGlass: glass,
+      pod: known({ ...pod, nodeName: 'node-b' }),
+    },
+    then: 'refused AppLocked',
+  },
+  'shown by somebody else where nothing is held opens nothing, and so holds up nobody': {
+    given: {
+      ledger: known(ledgerOf(entry('node/node-a', { state: 'Acting' }))),
+      token,
+      asker: 'mallory',
+      operatorUser: unknown('the API server has not said yet'),
+    },
+    then: 'allowed NothingHeld',
+  },
+})
+
 describe('what a drain prints', () => {
   it.each<[string, Partial<EvictionSnapshot>, object]>([
     [
@@ -164,6 +220,21 @@ describe('what a drain prints', () => {
         message: `Pod shop/web-1 must stay: ${other} holds pdb/shop/web since 2026-01-01T12:00:00Z, for pods that stay on another node while it reboots; it is free when that node is back and what stayed on it runs.`,
         cause: 'pdb/shop/web',
         holder: other,
+      },
+    ],
+    [
+      'says whose token it is to whoever shows one of somebody else',
+      {
+        ledger: known(ledgerOf(...acting.entries)),
+        token,
+        asker: 'mallory',
+      },
+      {
+        allowed: false,
+        reason: 'TokenIgnored',
+        message: `Pod shop/web-1 must stay: operator-1 for nodedisruption/reboot-a holds pdb/shop/web since 2026-01-01T12:00:00Z, and the eviction token is ignored: it counts for user ${operator} only; it is free when that request is over.`,
+        cause: 'pdb/shop/web',
+        holder: 'operator-1 for nodedisruption/reboot-a',
       },
     ],
     [

@@ -2,7 +2,7 @@ import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import type { Observed } from '../observed.ts'
 import type { Reason } from '../reasons.ts'
 import { type AppLock, appLockAnnotation } from './app-lock.ts'
-import { budgetKey } from './claims.ts'
+import { budgetKey, nodeKey } from './claims.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import type { BreakGlass, BudgetReference, PodReference } from './snapshot.ts'
 
@@ -18,6 +18,10 @@ export interface EvictionSnapshot {
   readonly ledger: Observed<Ledger>
   /** From the annotation of the Eviction: for whom it is asked. */
   readonly token: EvictionToken | undefined
+  /** Who asks, as the API server knows them. */
+  readonly asker: string
+  /** As whom the operator asks: everybody can read a token, so it counts for that user alone. */
+  readonly operatorUser: Observed<string>
   /** Of the request that the token names. */
   readonly breakGlass: BreakGlass | undefined
   /** The namespace holds an active lock, so what cannot be known counts as held. */
@@ -27,6 +31,7 @@ export interface EvictionSnapshot {
 }
 
 export interface EvictionPod extends PodReference {
+  readonly nodeName: string
   readonly isLeaving: boolean
   /** False before it has started and once it has finished. */
   readonly isCounted: boolean
@@ -85,12 +90,14 @@ export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
   if (!pod.known) return withoutKnowing(snapshot, pod.why)
   if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
   if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
+  const worthless = whyTokenIsWorthless(snapshot)
   let isOwn = false
   for (const budget of budgets.value) {
     const key = budgetKey(budget)
     const entry = ledger.value.entries.find((each) => each.key === key)
     if (entry === undefined) continue
     if (entry.requestId !== token?.requestId) return refuseHeld(snapshot, entry)
+    if (worthless !== undefined) return refuseToken(snapshot, entry, worthless)
     isOwn = true
   }
   return allow(isOwn ? 'HeldForThis' : 'NothingHeld')
@@ -107,18 +114,38 @@ function isInForce({ entries }: Ledger, { requestId, epoch }: EvictionToken): bo
   return isHeld
 }
 
-function mayBreakGlass({ token, breakGlass, ledger, nowMs }: EvictionSnapshot): boolean {
+/**
+ * Why a token opens nothing here; undefined when there is none, or when it counts.
+ *
+ * Tokens are no secrets: they can be read off budgets and requests. One counts only when the operator itself shows it, and
+ * only for pods on the node that its request holds.
+ */
+function whyTokenIsWorthless({ token, asker, operatorUser, pod, ledger }: EvictionSnapshot): string | undefined {
+  if (token === undefined) return undefined
+  if (!operatorUser.known) return `it is not known as which user the operator evicts (${operatorUser.why})`
+  if (asker !== operatorUser.value) return `it counts for user ${operatorUser.value} only`
+  if (!pod.known) return pod.why
+  if (!ledger.known) return ledger.why
+  const key = nodeKey(pod.value?.nodeName ?? '')
+  const isOnItsNode = ledger.value.entries.some((entry) => entry.key === key && entry.requestId === token.requestId)
+  return isOnItsNode ? undefined : `the request does not hold the node of the pod (${key})`
+}
+
+function mayBreakGlass(snapshot: EvictionSnapshot): boolean {
+  const { token, breakGlass, ledger, nowMs } = snapshot
   if (token === undefined || breakGlass === undefined || breakGlass.untilMs <= nowMs) return false
-  return ledger.known && isInForce(ledger.value, token)
+  return ledger.known && isInForce(ledger.value, token) && whyTokenIsWorthless(snapshot) === undefined
 }
 
 function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, lock: AppLock): EvictionVerdict {
   const until = rfc3339(lock.untilMs)
   const name = `${budget.namespace}/${budget.name}`
+  const worthless = snapshot.breakGlass === undefined ? undefined : whyTokenIsWorthless(snapshot)
+  const ignored = worthless === undefined ? '' : `; the eviction token is ignored: ${worthless}`
   return {
     allowed: false,
     reason: 'AppLocked',
-    message: `${podText(snapshot)} must stay: ${lock.holder} locked budget ${name} until ${until} (${lock.reason}); it may go then, or when annotation ${appLockAnnotation} is removed.`,
+    message: `${podText(snapshot)} must stay: ${lock.holder} locked budget ${name} until ${until} (${lock.reason}); it may go then, or when annotation ${appLockAnnotation} is removed${ignored}.`,
     cause: budgetKey(budget),
     holder: lock.holder,
     until,
@@ -146,6 +173,16 @@ function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: L
     allowed: false,
     reason: 'HeldByRequest',
     message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots; ${wayOut}.`,
+    cause: key,
+    holder,
+  }
+}
+
+function refuseToken(snapshot: EvictionSnapshot, { key, holder, since }: LedgerEntry, why: string): EvictionVerdict {
+  return {
+    allowed: false,
+    reason: 'TokenIgnored',
+    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}; it is free when that request is over.`,
     cause: key,
     holder,
   }

@@ -165,6 +165,27 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
       blockers: ['cephcluster/rook-ceph/rook-ceph PodsRemain: pod/rook-ceph/rook-ceph-osd-2'],
     },
   },
+  'a failure domain that may not be away does not block a node whose OSDs do not run: the eviction API grants them': {
+    given: seen({
+      node: node('node-b'),
+      pods: [{ ...osdPod(2, { zone: 'zone-y', node: 'node-b' }), status: { phase: 'Pending' } }],
+      budgets: [osdBudget()],
+      storage: [
+        storageView({
+          openDomains: [],
+          domains: [
+            { domain: 'zone-y', osds: [2], nodes: ['node-b'], mayDrain: false, reason: 'DataWaits', explanation: '' },
+          ],
+        }),
+      ],
+    }),
+    then: {
+      mayGo: true,
+      summary: 'Its only pod may go.',
+      pods: { 'rook-ceph/rook-ceph-osd-2': 'goes' },
+      blockers: [],
+    },
+  },
 }
 
 describe('may this node be drained now', () => {

@@ -1,14 +1,12 @@
-import type { Pod } from '../../api/core.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { nodeKey } from '../drain-lock/claims.ts'
 import { isInstanceManagerBudget } from '../longhorn-drain/budget-object.ts'
 import type { Reason } from '../reasons.ts'
-import { stayAnswers } from './explain-stay.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
 import { answerFencing } from './fencing-answer.ts'
 import { explainHolds } from './hold-view.ts'
-import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
-import { judgePod, type PodJudgement } from './judge-pod.ts'
+import type { PodJudgement } from './judge-pod.ts'
+import { judgePods } from './judge-pods.ts'
 import { compareText } from './last-writer.ts'
 import { answerLonghorn, type LonghornAnswer } from './longhorn-answer.ts'
 import { longhornBlockers } from './longhorn-budget.ts'
@@ -16,7 +14,7 @@ import { rehearseDrain } from './longhorn-view.ts'
 import { mergeBlockers } from './merge-blockers.ts'
 import { nodeStateOf } from './node-state.ts'
 import { recordedStorage } from './recorded-storage.ts'
-import type { GuardSnapshot, NodeSnapshot } from './snapshot.ts'
+import type { NodeSnapshot } from './snapshot.ts'
 import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
 
 const drainFlags: readonly DrainFlag[] = ['--ignore-daemonsets', '--delete-emptydir-data', '--force']
@@ -77,22 +75,6 @@ function holdsOf({ node, storage, holds }: NodeSnapshot, pods: readonly PodAnswe
   const keys = new Set([nodeKey(name), ...pods.flatMap(({ budgets }) => budgets.map((each) => `pdb/${each}`))])
   for (const { key } of recordedStorage(storage, name)) keys.add(key)
   return explainHolds(holds, (key) => keys.has(key))
-}
-
-function judgePods(podsOnNode: readonly Pod[], snapshot: GuardSnapshot): PodJudgement[] {
-  const { budgets, pods, storage, longhorn, holds, rehearsal } = snapshot
-  const stayOf = stayAnswers(rehearsal)
-  const judgements = new Map<PodDisruptionBudget, BudgetJudgement>()
-  const judge = (budget: PodDisruptionBudget) => {
-    const judged =
-      judgements.get(budget) ??
-      judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) })
-    judgements.set(budget, judged)
-    return judged
-  }
-  return podsOnNode
-    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
-    .map((pod) => judgePod(pod, { budgets, storage, judge, stayOf }))
 }
 
 /** A budget that spares fewer pods than the node holds lets them go one after another. */

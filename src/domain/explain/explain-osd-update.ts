@@ -1,11 +1,8 @@
-import { storageKey } from '../ceph-drain/storage-arbiter.ts'
 import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import type { UpdatableOsd } from '../osd-update/snapshot.ts'
 import type { UpdateReport } from '../osd-update/update-report.ts'
 import type { Reason } from '../reasons.ts'
-import type { Explanation } from './explanation.ts'
-import { explainHolds, type HoldView } from './hold-view.ts'
-import { failureIn, isUpdateHeld, type SeenUpdate, summarizeUpdate, type UpdateSummary } from './summarize-update.ts'
+import { failureIn, type SeenUpdate } from './summarize-update.ts'
 
 /** How far the update of one OSD is. */
 export interface OsdUpdateAnswer {
@@ -28,14 +25,6 @@ export interface OsdUpdateAnswer {
   readonly rounds?: number
 }
 
-export interface OsdExplanation extends Explanation {
-  readonly osdUpdate: OsdUpdateAnswer
-}
-
-export interface UpdateExplanation extends Explanation {
-  readonly update: UpdateSummary
-}
-
 /** Whether the update of an OSD is done, on the way, or waits for what: by the record, and by what its Deployment says now. */
 export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer {
   const { namespace = '', name } = seen.cluster.metadata
@@ -56,38 +45,6 @@ export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer 
   if (!osd.needsUpdate) return { ...about, state: 'done', explanation: 'it is what the CephCluster says' }
   if (osd.leftAlone !== undefined) return { ...about, state: 'left-alone', explanation: osd.leftAlone }
   return { ...about, ...pendingAnswer(seen, id) }
-}
-
-export function explainOsd(
-  seen: SeenUpdate,
-  { osd, object, holds }: { readonly osd: number; readonly object: string; readonly holds: HoldView },
-): OsdExplanation {
-  const osdUpdate = explainOsdUpdate(seen, osd)
-  return {
-    object,
-    mayGo: osdUpdate.state === 'done' || osdUpdate.state === 'running' || osdUpdate.state === 'waits',
-    summary: osdUpdate.explanation,
-    blockers: [],
-    holds: storageHolds(seen, holds),
-    osdUpdate,
-  }
-}
-
-export function explainUpdate(seen: SeenUpdate, holds: HoldView): UpdateExplanation {
-  const update = summarizeUpdate(seen)
-  return {
-    object: `cephcluster/${update.cluster}`,
-    mayGo: !isUpdateHeld(update),
-    summary: update.explanation,
-    blockers: [],
-    holds: storageHolds(seen, holds),
-    update,
-  }
-}
-
-function storageHolds({ cluster }: SeenUpdate, holds: HoldView): Explanation['holds'] {
-  const { namespace = '', name } = cluster.metadata
-  return explainHolds(holds, (key) => key === storageKey({ namespace, name }))
 }
 
 type Told = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>

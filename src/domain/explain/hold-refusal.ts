@@ -3,7 +3,7 @@ import { rfc3339 } from '../ceph-drain/timestamp.ts'
 import { disruptedUntilMs } from '../drain-lock/budget-hold.ts'
 import { budgetKey } from '../drain-lock/claims.ts'
 import { decideEviction } from '../drain-lock/guard.ts'
-import { known } from '../observed.ts'
+import { known, unknown } from '../observed.ts'
 import { explainHolds, type HoldView } from './hold-view.ts'
 import type { Refusal } from './judge-budget.ts'
 
@@ -15,10 +15,12 @@ export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: Hol
   const verdict = decideEviction({
     nowMs: view.nowMs,
     target: pod,
-    pod: known({ ...pod, isLeaving: false, isCounted: true }),
+    pod: known({ ...pod, nodeName: '', isLeaving: false, isCounted: true }),
     budgets: known([{ namespace, name, uid, appLock: view.appLocks.get(key)?.lock }]),
     ledger: view.ledger,
     token: undefined,
+    asker: '',
+    operatorUser: unknown('no token is shown'),
     breakGlass: undefined,
     isStrict: false,
     dryRun: true,

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/core.ts'
-import { conditionOf, controllerOf } from '../../api/kube-object.ts'
+import { conditionOf, controllerOf, type KubeObject } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
@@ -88,6 +88,11 @@ export function blockedType(budgets: readonly PodDisruptionBudget[]): string | u
     ?.slice(domainLabel.length)
 }
 
+/** The failure domain of an OSD's pod, by its label. */
+export function domainOf({ metadata }: Pod, type: string | undefined): string | undefined {
+  return type === undefined ? undefined : metadata.labels?.[`${domainLabel}${type}`]
+}
+
 /** What each Ceph cluster that has OSDs on the node says about draining it. */
 export function storageAnswers({
   nodeName,
@@ -103,8 +108,8 @@ export function storageAnswers({
     const answer = view.domains.find(({ nodes }) => nodes.includes(nodeName))
     if (osdPods.length === 0 && answer === undefined) return []
     const { failureDomainType: type } = view
-    const labelled = type === undefined ? undefined : osdPods[0]?.metadata.labels?.[`${domainLabel}${type}`]
-    const domain = answer?.domain ?? labelled
+    const [first] = osdPods
+    const domain = answer?.domain ?? (first && domainOf(first, type))
     const osds = [...new Set(osdPods.map((pod) => osdOf(pod) as number))].sort((a, b) => a - b)
     return [
       {
@@ -123,13 +128,16 @@ export function storageAnswers({
   })
 }
 
-/** A failure domain that was judged and may not be away now, although no budget says so yet. */
+/**
+ * A failure domain that was judged and may not be away now, although no budget says so yet. An OSD that does not run is
+ * away already: a drain takes nothing with it.
+ */
 export function storageBlocker(
   view: StorageView,
   { nodeName, podsOnNode }: { readonly nodeName: string; readonly podsOnNode: readonly Pod[] },
 ): Blocker | undefined {
   const answer = view.domains.find(({ nodes }) => nodes.includes(nodeName))
-  const osdPods = osdPodsOf(view, podsOnNode).filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const osdPods = osdPodsOf(view, podsOnNode).filter(isRunning)
   if (answer === undefined || answer.mayDrain || osdPods.length === 0) return undefined
   return {
     object: `cephcluster/${view.namespace}/${view.name}`,
@@ -156,10 +164,16 @@ function osdPodsOf({ namespace }: StorageView, pods: readonly Pod[]): Pod[] {
   return pods.filter((pod) => pod.metadata.namespace === namespace && osdOf(pod) !== undefined)
 }
 
-function osdOf({ metadata }: Pod): number | undefined {
+/** What is leaving or not ready gives nothing that an eviction could take. */
+export function isRunning(pod: Pod): boolean {
+  return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+}
+
+/** Which OSD a pod or a Deployment is of. */
+export function osdOf({ metadata }: KubeObject): number | undefined {
   const { labels = {} } = metadata
   const id = labels['app'] === 'rook-ceph-osd' ? (labels['ceph-osd-id'] ?? labels['osd']) : undefined
-  return id === undefined || !/^\d+$/.test(id) ? undefined : Number(id)
+  return id === undefined || !/^\d{1,9}$/.test(id) ? undefined : Number(id)
 }
 
 /** A budget of ours stays as it is while no operator looks after it, whatever the data says meanwhile. */

@@ -5,6 +5,7 @@ import type { Reason } from '../reasons.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { BudgetAnswer, NodeState } from './explanation.ts'
+import { groupedBy } from './grouped-by.ts'
 import type { HoldAnswer } from './hold-view.ts'
 import { compareText } from './last-writer.ts'
 import { nodeBehind } from './longhorn-budget.ts'
@@ -119,14 +120,4 @@ function warningOf(event: Event): Warning {
     message: event.message ?? '',
     count: event.count ?? 1,
   }
-}
-
-function groupedBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const group = groups.get(key(item))
-    if (group === undefined) groups.set(key(item), [item])
-    else group.push(item)
-  }
-  return groups
 }

@@ -112,14 +112,6 @@ export function isUpdateNews(summary: UpdateSummary, nowMs: number): boolean {
   return updated > 0 && endedMs !== undefined && nowMs - endedMs < newsMs
 }
 
-const movingReasons: readonly Reason[] = ['OsdsUpdating', 'OsdUpdateSoaks', 'DrainFirst']
-const goingOn: readonly (string | undefined)[] = [...calm, ...movingReasons]
-
-/** Whether something has to be done or ended before every OSD is updated. */
-export function isUpdateHeld({ reason, failed, frozen }: UpdateSummary): boolean {
-  return !goingOn.includes(reason) || failed.length > 0 || frozen !== undefined
-}
-
 export function isGrowthNews({ awaited, failed, unusable, adding }: GrowthSummary): boolean {
   return awaited.length + failed.length + unusable.length + adding.length > 0
 }

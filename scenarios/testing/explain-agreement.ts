@@ -1,0 +1,113 @@
+import { ApiError } from '../../src/api/api-error.ts'
+import type { Pod } from '../../src/api/core.ts'
+import { conditionOf, controllerOf } from '../../src/api/kube-object.ts'
+import { pods } from '../../src/api/resources.ts'
+import { createExplainCommand } from '../../src/cli/explain.ts'
+import type { Explained } from '../../src/cli/explain-observe.ts'
+import { inProcess, runCommand } from '../../src/cli/testing/run-command.ts'
+import { evictPod, type KubeApi } from '../../src/kube/kube-api.ts'
+import type { Clock } from '../../src/runtime/clock.ts'
+
+export interface Agreement {
+  /** What `explain` and the eviction API do not agree about: none is right. */
+  readonly disagreements: readonly string[]
+  /**
+   * Where a drain is called blocked although each OSD by itself would be granted: its whole failure domain may not be away.
+   * The reasons for it, each once.
+   */
+  readonly cautions: readonly string[]
+  /** How many OSDs may be evicted now, and how many not: a comparison in which all are free shows little. */
+  readonly free: number
+  readonly refused: number
+}
+
+interface Ports {
+  readonly api: KubeApi
+  readonly clock: Clock
+}
+
+/** What the real command prints, and its exit code. */
+export async function askExplain({ api, clock }: Ports, object: string) {
+  const command = createExplainCommand({ connect: inProcess(api).connect, clock })
+  const { code, out, err } = await runCommand(command, 'explain', object, '-o', 'json')
+  if (out === '') throw new Error(`explain ${object}: ${err}`)
+  return { code, answer: JSON.parse(out) as Explained }
+}
+
+/** 201, or the code of the refusal. Nothing is evicted. */
+async function dryRunEviction(api: KubeApi, { metadata }: Pod): Promise<number> {
+  try {
+    await evictPod(api, { namespace: metadata.namespace ?? '', name: metadata.name }, { dryRun: true })
+    return 201
+  } catch (error) {
+    if (error instanceof ApiError) return error.code
+    throw error
+  }
+}
+
+const isOsd = ({ metadata }: Pod) => metadata.labels?.['app'] === 'rook-ceph-osd'
+const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`
+const isRunning = (pod: Pod) =>
+  pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+
+/** Asks `explain` for every OSD, its pod, its node and the cluster, and the API server for the eviction of each pod. */
+export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
+  const { api } = ports
+  const { items } = await api.list(pods)
+  const codes = new Map<string, number>()
+  for (const pod of items) codes.set(nameOf(pod), await dryRunEviction(api, pod))
+  // One that went this very moment is neither granted nor refused.
+  const there = items.filter((pod) => codes.get(nameOf(pod)) !== 404)
+  const leavers = there.filter((pod) => controllerOf(pod)?.kind !== 'DaemonSet')
+  const osds = there.filter(isOsd)
+  const codeOf = (pod: Pod) => codes.get(nameOf(pod)) as number
+  const isRefused = (pod: Pod) => codeOf(pod) !== 201
+  const disagreements: string[] = []
+  const cautions = new Set<string>()
+  const isCaution = ({ object }: { readonly object: string }) => object === `cephcluster/${cluster}`
+
+  const compare = async (object: string, isFree: boolean): Promise<Explained> => {
+    const { code, answer } = await askExplain(ports, object)
+    if (answer.kind === 'node' && isFree && code === 3 && answer.blockers.every(isCaution)) {
+      for (const { reason } of answer.blockers) cautions.add(reason)
+      return answer
+    }
+    const says = `${answer.mayGo ? 'free' : 'blocked'}, exit code ${code}`
+    const shouldSay = isFree ? 'free, exit code 0' : 'blocked, exit code 3'
+    if (says !== shouldSay) disagreements.push(`${object}: explain says ${says}; by the API server: ${shouldSay}`)
+    return answer
+  }
+
+  for (const pod of osds) {
+    const { blockers } = await compare(`pod/${nameOf(pod)}`, !isRefused(pod))
+    // Two budgets over one pod are the one thing that the API server refuses with 500.
+    const refusal = blockers.length > 0 && blockers.every(({ reason }) => reason === 'BudgetOverlap') ? 500 : 429
+    if (isRefused(pod) && codeOf(pod) !== refusal) disagreements.push(`pod/${nameOf(pod)}: refused with ${codeOf(pod)}`)
+  }
+  const ids = new Set(osds.map(({ metadata }) => metadata.labels?.['ceph-osd-id'] ?? ''))
+  for (const id of ids) {
+    const own = osds.filter(({ metadata }) => metadata.labels?.['ceph-osd-id'] === id)
+    await compare(`osd/rook-ceph/${id}`, !own.some(isRefused))
+  }
+  for (const node of new Set(osds.flatMap(({ spec }) => spec.nodeName ?? []))) {
+    const onNode = leavers.filter(({ spec }) => spec.nodeName === node)
+    await compare(`node/${node}`, !onNode.some(isRefused))
+  }
+  const { answer } = await askExplain(ports, `cephcluster/${cluster}`)
+  const domains = answer.kind === 'cephcluster' ? answer.domains : []
+  const careful = new Set<number>()
+  for (const { domain, state, osds: ids, blockers } of domains) {
+    const own = osds.filter(({ metadata }) => ids.includes(Number(metadata.labels?.['ceph-osd-id'])))
+    const expected = own.some(isRefused) ? 'held' : own.some(isRunning) ? 'free' : 'away'
+    if (expected === 'free' && state === 'held' && blockers.every(isCaution)) {
+      for (const { reason } of blockers) cautions.add(reason)
+      for (const id of ids) careful.add(id)
+    } else if (state !== expected)
+      disagreements.push(`failure domain ${domain}: ${state}; by the API server: ${expected}`)
+  }
+  const mayGo = (pod: Pod) =>
+    isRunning(pod) && !isRefused(pod) && !careful.has(Number(pod.metadata.labels?.['ceph-osd-id']))
+  await compare(`cephcluster/${cluster}`, osds.some(mayGo) || (careful.size === 0 && !osds.some(isRefused)))
+  const refused = osds.filter(isRefused).length
+  return { disagreements, cautions: [...cautions], free: osds.length - refused, refused }
+}
