@@ -33,6 +33,13 @@ it('status and explain count the clusters that the operator counts, and say of a
     `Storage   team-a/mine: ClusterNotNamed: ${hint}`,
   ])
   const explain = async (object: string) => (await runCommand(createExplainCommand(ports), 'explain', object)).out
-  expect(await explain('cephcluster/team-a/mine')).toBe(`cephcluster/team-a/mine  update: ClusterNotNamed: ${hint}\n`)
+  expect(await explain('cephcluster/team-a/mine')).toBe(
+    [
+      'cephcluster/team-a/mine  free: None of its OSDs runs, so none is in the way of a drain.',
+      '',
+      `  update    ClusterNotNamed: ${hint}`,
+      '',
+    ].join('\n'),
+  )
   expect(await explain('cephcluster/rook-ceph/rook-ceph')).toContain('all 6 OSDs up to date')
 })
