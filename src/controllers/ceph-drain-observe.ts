@@ -15,7 +15,7 @@ import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { type DrainRecord, readRecord, recordName } from './ceph-drain-record.ts'
+import { type DrainRecord, readRecord, recordName, unreadRecord } from './ceph-drain-record.ts'
 import { CephJudge } from './ceph-judge.ts'
 import { CephLooks, type Pace } from './ceph-looks.ts'
 import type { CephPorts } from './ceph-ports.ts'
@@ -93,9 +93,9 @@ export class CephDrainObserver {
   }
 
   async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
-    const { api, clock, views, ceph } = this.#ports
+    const { clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
-    const record = await readRecord(api, { namespace, name: recordName }, signal)
+    const record = await this.#record(namespace, signal)
     const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook() })
     const { settings } = view
     const commands = ceph.of({ namespace, name })
@@ -173,6 +173,17 @@ export class CephDrainObserver {
     this.#paces.set(key, (wanted ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
     const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
     return Math.min(wanted ?? calmSeconds, dueInSeconds)
+  }
+
+  /** A record that cannot be read must not keep OSDs from being held. */
+  async #record(namespace: string, signal: AbortSignal): Promise<DrainRecord> {
+    const place = { namespace, name: recordName }
+    try {
+      return await readRecord(this.#ports.api, place, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return unreadRecord(place, error)
+    }
   }
 
   #silentSince(key: string, record: DrainRecord): number {

@@ -116,6 +116,7 @@ export const reasons = {
   PolicyPutInForce: 'Another drain policy is in force for as long as a node leaves.',
   PolicyRestored: 'The drain policy from before is in force again.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
+  RecordRefused: 'The state ConfigMap cannot be written: OSDs are held as ever, and nothing is released until it can.',
   RecoveryAwaited: 'The OSDs are back; the other failure domains are held until all data is clean.',
   ReplicaMoving: 'A replica is being copied to another node, and holds its node until then.',
   ReplicaMustLeave: 'The policy wants every replica to leave the node before it goes.',
