@@ -1,7 +1,7 @@
 import type { Reason } from '../reasons.ts'
 import { explainTroubles } from './answers.ts'
 import type { ChosenDomains } from './choose-domains.ts'
-import { type DomainView, type Layout, osdNames } from './layout.ts'
+import { type DomainView, fewNames, type Layout, osdNames } from './layout.ts'
 import type { CephView } from './snapshot.ts'
 import type { Hindrance, OpeningRule } from './storage-arbiter.ts'
 
@@ -106,10 +106,10 @@ export function explainBudgets({
 }
 
 function names(domains: readonly DomainView[]): string {
-  return domains.map(({ name }) => name).join(', ')
+  return fewNames(domains.map(({ name }) => name))
 }
 
 function onNodes(domains: readonly DomainView[]): string {
   const drained = domains.flatMap(({ drainedNodes }) => drainedNodes)
-  return drained.length === 0 ? '' : `, ${drained.join(', ')} being drained`
+  return drained.length === 0 ? '' : `, ${fewNames(drained)} being drained`
 }

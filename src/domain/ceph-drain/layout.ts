@@ -162,9 +162,17 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   }
 }
 
+/** Of very many the first, and how many more there are: every sentence has to fit where it is written. */
 export function osdNames(osds: readonly number[]): string {
-  return osds.map((id) => `osd.${id}`).join(', ')
+  return fewNames(osds.map((id) => `osd.${id}`))
 }
+
+export function fewNames(names: readonly string[]): string {
+  const more = names.length - mostNamed
+  return more > 0 ? `${names.slice(0, mostNamed).join(', ')} and ${more} more` : names.join(', ')
+}
+
+const mostNamed = 12
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>()
