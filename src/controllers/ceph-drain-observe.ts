@@ -65,6 +65,8 @@ export class CephDrainObserver {
   readonly #looks: CephLooks
   readonly #judge = new CephJudge()
   readonly #paces = new Map<string, Pace>()
+  /** By cluster: since when the same thing has not been known, although every report is new. */
+  readonly #unsettled = new Map<string, { readonly explanation: string; readonly since: number }>()
   readonly #hosts = new Map<string, { readonly map: CephMap; readonly hosts: ReadonlyMap<number, string> }>()
 
   constructor(ports: ObserverPorts) {
@@ -89,6 +91,7 @@ export class CephDrainObserver {
     this.#looks.forget(key)
     this.#judge.forget(key)
     this.#paces.delete(key)
+    this.#unsettled.delete(key)
     this.#hosts.delete(key)
   }
 
@@ -170,9 +173,22 @@ export class CephDrainObserver {
       this.#paces.set(key, 'unsettled')
       return Math.min(wanted ?? 2, 2)
     }
-    this.#paces.set(key, (wanted ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
+    const patient = this.#patientSeconds(key, decision)
+    this.#paces.set(key, (patient ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
     const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
-    return Math.min(wanted ?? calmSeconds, dueInSeconds)
+    return Math.min(patient ?? calmSeconds, dueInSeconds)
+  }
+
+  /** A recovery that has kept an answer open for long will not end within seconds: the longer it lasts, the later it is asked about. */
+  #patientSeconds(key: string, { reason, explanation, noout, recheckAfterSeconds }: CephDrainDecision) {
+    const now = this.#ports.clock.now()
+    const isOpen = reason === 'SafetyUnknown' && noout.set.length + noout.unset.length === 0
+    const before = this.#unsettled.get(key)
+    const since = before?.explanation === explanation ? before.since : now
+    if (isOpen) this.#unsettled.set(key, { explanation, since })
+    else this.#unsettled.delete(key)
+    if (!isOpen || recheckAfterSeconds === undefined) return recheckAfterSeconds
+    return Math.max(recheckAfterSeconds, Math.min(calmSeconds, Math.floor((now - since) / 10_000)))
   }
 
   /** A record that cannot be read must not keep OSDs from being held. */

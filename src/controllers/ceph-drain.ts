@@ -157,6 +157,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
       isWarning:
         refusal !== undefined ||
+        decision.reason === 'PgInDoubt' ||
         decision.alarm ||
         (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,

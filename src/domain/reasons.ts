@@ -106,6 +106,8 @@ export const reasons = {
   OsdsUpdating: 'OSDs are being updated; the next ones start as soon as they can.',
   OtherDomainDown: 'Another failure domain is down or waits for its data.',
   OwnerRefused: 'Mode owner is asked for beside a Longhorn manager, which handles drains itself; Longhorn decides.',
+  PgInDoubt:
+    'A placement group may have damaged or missing copies until somebody repairs it; the failure domains it is on are held.',
   PgsNotClean: 'All placement groups must be clean before the next OSDs are updated, and they are not.',
   PodIsLeaving: 'The pod is going already.',
   PodNotCounted: 'No budget counts on the pod in its present state.',
