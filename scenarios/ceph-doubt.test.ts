@@ -85,7 +85,9 @@ it('one damaged placement group holds the zones that it is on: the others are dr
   expect(stage.osdsOn(held)).toHaveLength(2)
   expect(await stage.nooutBuckets()).toEqual([])
   expect(await statusText()).toContain(why)
-  expect(await explainText(`node/${held}`)).toContain(why)
+  const explained = await explainText(`node/${held}`)
+  expect(explained).toContain(why)
+  expect(explained).toContain('the placement group repaired')
 
   damaged.repair()
   await stage.until('the drain that waited goes on by itself', waiting.isOver)

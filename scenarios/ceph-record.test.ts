@@ -115,7 +115,9 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
     const toDo = 'kubectl -n rook-ceph get configmap rook-ceph-pdbstatemap -o yaml'
     expect(await statusText()).toContain('Storage   rook-ceph/rook-ceph: RecordRefused')
     expect(await statusText()).toContain(toDo)
-    expect(await explainText('node/node-b')).toContain(toDo)
+    const explained = await explainText('node/node-b')
+    expect(explained).toContain(toDo)
+    expect(explained).toContain('a state ConfigMap that can be written again')
     expect((await told()).filter((reason) => reason === 'RecordRefused')).toHaveLength(1)
     const metrics = await stage.metrics.registry.metrics()
     expect(metrics).toMatch(/cofferdam_ceph_record_refused_seconds\{cluster="rook-ceph\/rook-ceph"\} [1-9]/)
