@@ -9,7 +9,7 @@ import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
 import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
 import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { createLog } from '../../src/observability/log.ts'
-import { createMetrics } from '../../src/observability/metrics.ts'
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import { type Operator, startOperator } from '../../src/operator.ts'
 import { seededRandom } from '../../src/runtime/random.ts'
 import { controllerNames } from '../../src/wiring/controller-names.ts'
@@ -24,7 +24,7 @@ import { type Oracle, watchOver } from './oracle.ts'
 import { budgetText, recordCluster, recordCommands, recordHealth } from './recorder.ts'
 import { openTrace, type Trace } from './trace.ts'
 
-export interface CephStage extends Pick<Story, 'api' | 'clock'> {
+export interface CephStage extends Pick<Story, 'api' | 'clock' | 'server'> {
   readonly views: Views
   readonly trace: Trace
   readonly oracle: Oracle
@@ -38,6 +38,8 @@ export interface CephStage extends Pick<Story, 'api' | 'clock'> {
   uncordon(node: string): Promise<void>
   startOperator(): void
   stopOperator(): Promise<void>
+  /** What the operator measures. */
+  readonly metrics: Metrics
   /** Cuts the operator off in the middle of what it does: after so many more writes nothing of it gets through. */
   killOperatorAfter(writes: number): void
   /** The pod of this OSD stays and is never ready again, as with a disk that is gone. */
@@ -91,6 +93,8 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
   let line = openLine()
   const cephLine = openLine()
 
+  let metrics = createMetrics()
+
   const trace = openTrace(clock)
   const stopRecording = recordCluster(views, trace)
   const lookAtHealth = recordHealth(ceph.commands, trace)
@@ -116,6 +120,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: unschedulable || null } } })
 
   return {
+    server,
     api,
     clock,
     views,
@@ -136,6 +141,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     startOperator() {
       line = openLine()
       startedMs = clock.now()
+      metrics = createMetrics()
       const commands = cephLine.commands(line.commands(recordCommands(ceph.commands, trace)))
       operator = startOperator({
         api: line.api(operatorApi),
@@ -143,7 +149,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
         // Its own: what the operator leaves to chance must not change what happens to the cluster.
         random: seededRandom(seed + 1),
         log: createLog('silent'),
-        metrics: createMetrics(),
+        metrics,
         controllers: controllerNames,
         dryRun: false,
         ceph: () => commands,
@@ -153,6 +159,9 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     async stopOperator() {
       await operator?.stop()
       operator = undefined
+    },
+    get metrics() {
+      return metrics
     },
     killOperatorAfter: (writes) => line.cutAfter(writes),
     failOsd(id) {

@@ -29,13 +29,16 @@ export interface ApplyPorts {
 export interface AppliedDecision {
   /** Buckets whose flag could not be changed, and why. */
   readonly nooutFailures: readonly ObjectProblem[]
+  /** Why the record could not be written: then nothing else was. */
+  readonly recordRefused?: unknown
 }
 
 /**
  * Writes what was decided: what is intended first, then the budgets, then the flags.
  *
  * Guarantees: a flag is on record as ours before it is set, and until it is gone, so whatever interrupts this, a flag of
- * ours is found again and one of an administrator's is never taken for ours.
+ * ours is found again and one of an administrator's is never taken for ours. A record that is refused is told, and nothing else
+ * is written: what may go on without it is for `applyWithoutRecord`.
  */
 export async function applyDecision(ports: ApplyPorts, input: DecisionToApply): Promise<AppliedDecision> {
   const { decision, budgetWrites, silentSince, signal } = input
@@ -46,7 +49,13 @@ export async function applyDecision(ports: ApplyPorts, input: DecisionToApply): 
   const write = (record: DrainRecord, state: DrainState) =>
     writeRecord(ports.api, record, { state, decision, silentSince, now: timestamp(ports.clock) }, signal)
 
-  const record = await write(input.record, intent)
+  let record: DrainRecord
+  try {
+    record = await write(input.record, intent)
+  } catch (error) {
+    signal.throwIfAborted()
+    return { nooutFailures: [], recordRefused: error }
+  }
   const version = await ports.applyBudgets(budgetWrites, signal)
   if (version !== undefined) await ports.budgets.whenSeen(version, signal)
   if (noout.set.length + noout.unset.length === 0) return { nooutFailures: [] }
@@ -56,10 +65,34 @@ export async function applyDecision(ports: ApplyPorts, input: DecisionToApply): 
   const ended = new Set([...outcome.unset, ...outcome.gone])
   const left = intent.ownNoout.filter((bucket) => !ended.has(bucket))
   await write(record, { ...intent, ownNoout: left })
-  return {
-    nooutFailures: outcome.failed.map(({ bucket, wanted, why }) => ({
-      object: `bucket/${bucket}`,
-      problem: `noout could not be ${wanted}: ${why}`,
-    })),
-  }
+  return { nooutFailures: outcome.failed.map(nooutFailure) }
+}
+
+/**
+ * Writes what holds OSDs, and takes back flags that are on record as ours, while the record is refused.
+ *
+ * Assumes: the decision releases nothing and sets no flag, as `decideWithoutRecord` makes it.
+ */
+export async function applyWithoutRecord(
+  ports: ApplyPorts,
+  { decision, budgetWrites, ceph, signal }: Omit<DecisionToApply, 'record' | 'silentSince'>,
+): Promise<AppliedDecision> {
+  const version = await ports.applyBudgets(budgetWrites, signal)
+  if (version !== undefined) await ports.budgets.whenSeen(version, signal)
+  const { noout } = decision
+  if (ceph === undefined || noout.unset.length === 0) return { nooutFailures: [] }
+  const { failed } = await ports.ceph.applyNoout(ceph, noout, signal)
+  return { nooutFailures: failed.map(nooutFailure) }
+}
+
+function nooutFailure({
+  bucket,
+  wanted,
+  why,
+}: {
+  readonly bucket: string
+  readonly wanted: string
+  readonly why: string
+}): ObjectProblem {
+  return { object: `bucket/${bucket}`, problem: `noout could not be ${wanted}: ${why}` }
 }

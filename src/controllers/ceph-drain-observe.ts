@@ -15,7 +15,7 @@ import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { type DrainRecord, readRecord, recordName } from './ceph-drain-record.ts'
+import { type DrainRecord, readRecord, recordName, unreadRecord } from './ceph-drain-record.ts'
 import { CephJudge } from './ceph-judge.ts'
 import { CephLooks, type Pace } from './ceph-looks.ts'
 import type { CephPorts } from './ceph-ports.ts'
@@ -65,6 +65,8 @@ export class CephDrainObserver {
   readonly #looks: CephLooks
   readonly #judge = new CephJudge()
   readonly #paces = new Map<string, Pace>()
+  /** By cluster: since when the same thing has not been known, although every report is new. */
+  readonly #unsettled = new Map<string, { readonly explanation: string; readonly since: number }>()
   readonly #hosts = new Map<string, { readonly map: CephMap; readonly hosts: ReadonlyMap<number, string> }>()
 
   constructor(ports: ObserverPorts) {
@@ -89,13 +91,14 @@ export class CephDrainObserver {
     this.#looks.forget(key)
     this.#judge.forget(key)
     this.#paces.delete(key)
+    this.#unsettled.delete(key)
     this.#hosts.delete(key)
   }
 
   async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
-    const { api, clock, views, ceph } = this.#ports
+    const { clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
-    const record = await readRecord(api, { namespace, name: recordName }, signal)
+    const record = await this.#record(namespace, signal)
     const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook(cluster) })
     const { settings } = view
     const commands = ceph.of({ namespace, name })
@@ -170,9 +173,33 @@ export class CephDrainObserver {
       this.#paces.set(key, 'unsettled')
       return Math.min(wanted ?? 2, 2)
     }
-    this.#paces.set(key, (wanted ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
+    const patient = this.#patientSeconds(key, decision)
+    this.#paces.set(key, (patient ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
     const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
-    return Math.min(wanted ?? calmSeconds, dueInSeconds)
+    return Math.min(patient ?? calmSeconds, dueInSeconds)
+  }
+
+  /** A recovery that has kept an answer open for long will not end within seconds: the longer it lasts, the later it is asked about. */
+  #patientSeconds(key: string, { reason, explanation, noout, recheckAfterSeconds }: CephDrainDecision) {
+    const now = this.#ports.clock.now()
+    const isOpen = reason === 'SafetyUnknown' && noout.set.length + noout.unset.length === 0
+    const before = this.#unsettled.get(key)
+    const since = before?.explanation === explanation ? before.since : now
+    if (isOpen) this.#unsettled.set(key, { explanation, since })
+    else this.#unsettled.delete(key)
+    if (!isOpen || recheckAfterSeconds === undefined) return recheckAfterSeconds
+    return Math.max(recheckAfterSeconds, Math.min(calmSeconds, Math.floor((now - since) / 10_000)))
+  }
+
+  /** A record that cannot be read must not keep OSDs from being held. */
+  async #record(namespace: string, signal: AbortSignal): Promise<DrainRecord> {
+    const place = { namespace, name: recordName }
+    try {
+      return await readRecord(this.#ports.api, place, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return unreadRecord(place, error)
+    }
   }
 
   #silentSince(key: string, record: DrainRecord): number {

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { configMaps, namespaces } from '../api/resources.ts'
+import { calmState } from '../domain/ceph-drain/state-map.ts'
+import { openStory } from '../world/testing/story.ts'
+import { readRecord, writeRecord } from './ceph-drain-record.ts'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 
 async function notesOf(stage: CephStage): Promise<{ type: string | undefined; domains: unknown }> {
@@ -52,5 +56,56 @@ describe('what is on record about each failure domain', () => {
     await stage.seconds(10)
     expect(await notesOf(stage)).toEqual({ type: undefined, domains: undefined })
     await stage.close()
+  })
+})
+
+describe('a record with more to say than an object may hold', () => {
+  const { signal } = new AbortController()
+  const place = { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' }
+  const problems = Array.from({ length: 2_911 }, (_, id) => ({
+    object: `deployment/rook-ceph-osd-${id}`,
+    problem: 'has no label topology-location-zone; it is held whenever any failure domain is open',
+  }))
+  const change = {
+    state: calmState,
+    decision: {
+      reason: 'AnyOsdMayGo' as const,
+      explanation: 'osd.1, '.repeat(60_000),
+      failureDomainType: 'zone',
+      domains: [],
+      problems,
+    },
+    silentSince: undefined,
+    now: '2026-01-01T00:00:00Z',
+  }
+
+  it('is taken by the API server, or 2,911 OSDs without a zone label would be left without budgets', async () => {
+    const { api, stop } = openStory()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
+    const first = await writeRecord(api, await readRecord(api, place, signal), change, signal)
+    const filled = { ...first.configMap?.metadata.annotations, 'example.com/fill': 'x'.repeat(200_000) }
+    const { configMap } = first
+    if (configMap === undefined) throw new Error('nothing was written')
+    await api.update(configMaps, {
+      ...configMap,
+      metadata: { ...configMap.metadata, annotations: filled },
+      binaryData: { 'set-no-out': 'AAAA' },
+    })
+    const state = { ...calmState, openDomains: ['x'], wantsNoout: true }
+    const second = await writeRecord(api, await readRecord(api, place, signal), { ...change, state }, signal)
+    expect(second.state.openDomains).toEqual(['x'])
+    expect(second.configMap?.metadata.annotations?.['example.com/fill']).toBeUndefined()
+    expect(second.configMap?.metadata.annotations?.['cofferdam.io/problems']).toMatch(
+      /; 2891 more objects with problems$/,
+    )
+    stop()
+  })
+
+  it('is not begun where its data is immutable: what follows could not be remembered', async () => {
+    const { api, stop } = openStory()
+    const record = await readRecord(api, place, signal)
+    const locked = { ...record, configMap: { apiVersion: 'v1', kind: 'ConfigMap', metadata: place, immutable: true } }
+    await expect(writeRecord(api, locked, change, signal)).rejects.toThrow(/is immutable/)
+    stop()
   })
 })

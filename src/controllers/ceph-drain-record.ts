@@ -1,9 +1,10 @@
-import { hasReason } from '../api/api-error.ts'
+import { ApiError, hasReason } from '../api/api-error.ts'
 import type { ConfigMap } from '../api/core.ts'
 import { isSameJson } from '../api/json.ts'
 import { configMaps } from '../api/resources.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import { buildDomainRecord } from '../domain/ceph-drain/domain-record.ts'
+import { foreignPartOf, problemsText, shortExplanation } from '../domain/ceph-drain/record-limits.ts'
 import { recordNotes as notes } from '../domain/ceph-drain/record-notes.ts'
 import { buildDrainState, type DrainState, parseDrainState, stateMapName } from '../domain/ceph-drain/state-map.ts'
 import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
@@ -21,6 +22,13 @@ export interface DrainRecord {
   readonly state: DrainState
   readonly reason: string | undefined
   readonly silentSince: number | undefined
+  /** Why it could not be read: then it is not written either. */
+  readonly unread?: unknown
+}
+
+/** What stands in for a record that cannot be read: nothing is remembered, so nothing may be released. */
+export function unreadRecord(place: Pick<DrainRecord, 'namespace' | 'name'>, error: unknown): DrainRecord {
+  return { ...recordOf(place, undefined), unread: error }
 }
 
 export async function readRecord(
@@ -53,14 +61,18 @@ function recordOf(
 }
 
 export interface RecordChange {
-  /** Undefined: none of ours must survive. */
+  /** Undefined: nothing of ours must survive, only notes are written. */
   readonly state: DrainState | undefined
   readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
   readonly silentSince: number | undefined
   readonly now: string
 }
 
-/** Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then. */
+/**
+ * Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then.
+ *
+ * Guarantees: what is written fits, however many objects have problems and whatever others put beside it.
+ */
 export async function writeRecord(
   api: Pick<KubeApi, 'create' | 'update'>,
   record: DrainRecord,
@@ -68,8 +80,16 @@ export async function writeRecord(
   signal: AbortSignal,
 ): Promise<DrainRecord> {
   const { configMap, namespace, name } = record
-  const data = change.state === undefined ? {} : buildDrainState(change.state)
-  const annotations = buildAnnotations(record, change)
+  if (record.unread !== undefined) throw record.unread
+  // Notes would be taken still, and the state that has to follow them would not: nothing may begin that cannot be remembered.
+  if (configMap?.immutable === true && change.state !== undefined) {
+    throw new ApiError('Invalid', `configmap ${namespace}/${name} is immutable`)
+  }
+  const foreign = foreignPartOf(configMap)
+  // Where nothing must survive the data is nobody's business: it may be locked, and notes can be written all the same.
+  const data = change.state === undefined ? (configMap?.data ?? {}) : buildDrainState(change.state)
+  const binaryData = Object.entries(foreign.binaryData ?? {}).filter(([key]) => !Object.hasOwn(data, key))
+  const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
   if (configMap === undefined) {
     const created = await api.create(
       configMaps,
@@ -88,7 +108,16 @@ export async function writeRecord(
   }
   const updated = await api.update(
     configMaps,
-    { ...configMap, metadata: { ...configMap.metadata, annotations }, data },
+    {
+      ...configMap,
+      metadata: {
+        ...configMap.metadata,
+        annotations,
+        ...(foreign.labels === undefined ? {} : { labels: foreign.labels }),
+      },
+      data,
+      ...(foreign.binaryData === undefined ? {} : { binaryData: Object.fromEntries(binaryData) }),
+    },
     { signal },
   )
   return recordOf(record, updated)
@@ -110,13 +139,11 @@ export async function deleteObserved(
 function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChange): Record<string, string> {
   const present = configMap?.metadata.annotations ?? {}
   const { decision, silentSince, now } = change
-  const foreign = Object.entries(present).filter(([key]) => !(Object.values(notes) as string[]).includes(key))
-  const problems = decision.problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
+  const problems = problemsText(decision.problems)
   const since = reason === decision.reason ? (present[notes.since] ?? now) : now
   return {
-    ...Object.fromEntries(foreign),
     [notes.reason]: decision.reason,
-    [notes.explanation]: decision.explanation,
+    [notes.explanation]: shortExplanation(decision.explanation),
     [notes.since]: since,
     ...domainNotes(decision),
     ...(problems === '' ? {} : { [notes.problems]: problems }),

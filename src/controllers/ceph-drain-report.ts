@@ -1,5 +1,6 @@
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
+import { problemsText } from '../domain/ceph-drain/record-limits.ts'
 import type { Reason } from '../domain/reasons.ts'
 import { RefusedWrites } from './refused-writes.ts'
 
@@ -17,6 +18,7 @@ export interface CephReports {
     readonly closedDomains: number
     readonly problems: number
     readonly silentSeconds: number
+    readonly recordRefusedSeconds: number
   }): void
   countDisagreement(cluster: string): void
   countRefusedWrite(cluster: string): void
@@ -34,6 +36,8 @@ export interface DrainReport {
   readonly cluster: CephCluster
   readonly decision: CephDrainDecision
   readonly silentMs: number
+  /** How long the record has been refused. */
+  readonly recordRefusedMs: number
   /** Whether this is about something that is not as it should be. */
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */
@@ -51,7 +55,8 @@ export class CephDrainReporter {
     this.#refused = new RefusedWrites(reports)
   }
 
-  async report({ key, cluster, decision, silentMs, isWarning, recordedReason }: DrainReport): Promise<void> {
+  async report(report: DrainReport): Promise<void> {
+    const { key, cluster, decision, silentMs, recordRefusedMs, isWarning, recordedReason } = report
     const { reason, explanation, state, domains, alarm } = decision
     this.#refused.forget(key)
     this.#reports.show({
@@ -61,11 +66,12 @@ export class CephDrainReporter {
       closedDomains: domains.filter(({ mayDrain }) => !mayDrain).length,
       problems: decision.problems.length,
       silentSeconds: silentMs / 1_000,
+      recordRefusedSeconds: recordRefusedMs / 1_000,
     })
     const before = this.#told.get(key)
     const told: Told = {
       news: JSON.stringify([reason, state.openDomains]),
-      problems: decision.problems.map(({ object, problem }) => `${object}: ${problem}`).join('; '),
+      problems: problemsText(decision.problems),
       isAlarmed: alarm,
     }
     this.#told.set(key, told)

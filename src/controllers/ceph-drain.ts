@@ -3,20 +3,21 @@ import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
+import { crowdingProblems } from '../domain/ceph-drain/record-limits.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
-import { type Clock, timestamp } from '../runtime/clock.ts'
+import type { Clock } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
 import type { CephDecisions } from './ceph-decisions.ts'
-import { type ApplyPorts, applyDecision } from './ceph-drain-apply.ts'
+import type { ApplyPorts } from './ceph-drain-apply.ts'
 import { CephDrainObserver, type CephDrainViews, type Seen } from './ceph-drain-observe.ts'
-import { deleteObserved, observedName, readRecord, recordName, writeRecord } from './ceph-drain-record.ts'
+import { observedName, recordName } from './ceph-drain-record.ts'
 import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
+import { DecisionWriter, type WrittenDecision } from './ceph-drain-write.ts'
 import type { CephPorts } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
 import type { Permission } from './permission.ts'
-import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
 import { SecondOpinions } from './second-opinions.ts'
 import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
@@ -59,8 +60,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const storageKey = new StorageKey(ports.clock, ports.ledger)
   /** Flags that Ceph refused to change last time; on record until it does, or until nobody wants them any more. */
   const refusedFlags = new Map<string, readonly ObjectProblem[]>()
-  /** Clusters of which nothing is left from a time when another operator had their budgets. */
-  const cleared = new Set<string>()
+  const writer = new DecisionWriter({ ...ports, budgets: views.budgets })
   const needed = [...Object.values(views), ports.rook.operators] as const
 
   function forget(key: string): void {
@@ -69,7 +69,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     reporter.forget(key)
     storageKey.forget(key)
     ports.decisions?.forget(key)
-    cleared.delete(key)
+    writer.forget(key)
     refusedFlags.delete(key)
   }
 
@@ -139,11 +139,13 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       (looked) => opinions.decide({ snapshot: looked, map, ceph, signal }),
       signal,
     )
-    const problems = [...decided.problems, ...seen.problems]
-    const decision = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
+    const problems = [...decided.problems, ...seen.problems, ...crowdingProblems(record.configMap)]
+    const wanted = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
     const isOurs = snapshot.cluster.mode !== 'observe'
-    const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
+    const written = isOurs ? await write(key, seen, wanted, signal) : await note(key, seen, wanted, signal)
+    const { decision, failures, refusal } = written
     refusedFlags.set(key, failures)
+    if (hasReason(refusal?.error, 'Forbidden')) reports.countRefusedWrite(key)
     const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
     tellDecided?.({ snapshot, decision, cephAskedAtMs: observer.cephAskedAtMs(key) })
     const { settings } = snapshot.cluster
@@ -152,14 +154,19 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       cluster,
       decision: { ...decision, problems: [...problems, ...failures, ...unsettled] },
       silentMs: snapshot.cephSilentMs,
-      isWarning: decision.alarm || (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
+      recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
+      isWarning:
+        refusal !== undefined ||
+        decision.reason === 'PgInDoubt' ||
+        decision.alarm ||
+        (snapshot.cephSilentMs > 0 && snapshot.cephSilentMs >= settings.silenceGraceMs),
       recordedReason: record.reason,
     })
     const isNews = await opinions.tryCeph({ snapshot, map, ceph, signal })
     const rechecks = [
       observer.recheckAfterSeconds(key, seen, decision),
       storageKey.recheckAfterSeconds(snapshot.cluster),
-      ...removalsDue(seen),
+      ...(refusal === undefined ? removalsDue(seen) : [refusal.retryAfterSeconds]),
       isNews ? 1 : undefined,
     ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
@@ -172,28 +179,20 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     })
   }
 
-  async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
-    const { snapshot, record, budgets, ceph, silentSince } = seen
-    if (!cleared.has(key)) {
-      await deleteObserved(ports.api, record.namespace, signal)
-      cleared.add(key)
-    }
-    const budgetWrites = planBudgetWrites(snapshot, budgets, decision)
-    const { noout } = decision
-    const outcome = await applyDecision(
-      { ...ports, budgets: views.budgets },
-      { decision, record, budgetWrites, ceph, silentSince, signal },
-    )
+  async function write(key: string, seen: Seen, wanted: CephDrainDecision, signal: AbortSignal) {
+    const written = await writer.write(key, seen, wanted, signal)
+    const { noout } = written.decision
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
-    return outcome.nooutFailures
+    return written
   }
 
-  /** Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own. */
-  async function note(key: string, { record, silentSince }: Seen, decision: CephDrainDecision, signal: AbortSignal) {
-    cleared.delete(key)
-    const observed = await readRecord(ports.api, { namespace: record.namespace, name: observedName }, signal)
-    const change = { state: undefined, decision, silentSince, now: timestamp(ports.clock) }
-    await writeRecord(ports.api, observed, change, signal)
-    return []
+  async function note(
+    key: string,
+    seen: Seen,
+    decision: CephDrainDecision,
+    signal: AbortSignal,
+  ): Promise<WrittenDecision> {
+    await writer.note(key, seen, decision, signal)
+    return { decision, failures: [] }
   }
 }

@@ -1,4 +1,5 @@
 import type { NodeDisruption } from '../api/node-disruption.ts'
+import { shortExplanation } from '../domain/ceph-drain/record-limits.ts'
 import { parseRfc3339, rfc3339 } from '../domain/ceph-drain/timestamp.ts'
 import { parseDuration } from '../domain/drain-lock/app-lock.ts'
 import { breakGlassAnnotation, parseBreakGlass } from '../domain/drain-lock/break-glass.ts'
@@ -124,7 +125,7 @@ function buildConditions(
       type,
       status,
       reason,
-      message: explanation,
+      message: shortExplanation(explanation),
       lastTransitionTime,
       observedGeneration: metadata.generation ?? 0,
     }

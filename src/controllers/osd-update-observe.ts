@@ -11,7 +11,7 @@ import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/o
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { updateModeOf } from '../domain/osd-update/update-mode.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/osd-update/update-settings.ts'
-import type { CephMap } from '../domain/safety/ceph-map.ts'
+import { isStandingStill } from '../domain/safety/pg-evidence.ts'
 import { pgHealth } from '../domain/safety/pg-health.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
@@ -187,7 +187,14 @@ export class OsdUpdateObserver {
       return note !== undefined && note.atMs === marks.get(osd) ? note.epoch : undefined
     }
     const peered = peeredOsds(map.value, stoppedIn, [...marks.keys()])
-    return known({ map: map.value, isHealthy: health.value, isClean: cleanness(map.value, isHealthyState), peered })
+    const pgs = pgHealth(map.value, isHealthyState)
+    return known({
+      map: map.value,
+      isHealthy: health.value,
+      isClean: pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean'),
+      isAtRest: pgs.health === 'unclean' && Object.keys(pgs.dirtyStates).every(hasNothingToWaitFor),
+      peered,
+    })
   }
 
   commandsOf({ metadata }: CephCluster): CephCommands | undefined {
@@ -204,9 +211,8 @@ export class OsdUpdateObserver {
   }
 }
 
-function cleanness(map: CephMap, isHealthyState: (state: string) => boolean): Observed<boolean> {
-  const pgs = pgHealth(map, isHealthyState)
-  return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
+function hasNothingToWaitFor(state: string): boolean {
+  return isStandingStill(state) && !state.split('+').includes('undersized')
 }
 
 /** An OSD that Rook writes: what we did to it is on record with us, and counts once the old pod is going. */

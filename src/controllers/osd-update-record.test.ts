@@ -67,3 +67,25 @@ it('other words for who waits are not worth a write while OSDs are on their way,
   }
   expect([await after(away), await after(idle)]).toEqual([blockedBy('once'), blockedBy('anew')])
 })
+
+it('a record that somebody filled with notes of his own is written all the same, or an OSD that is stopped would be forgotten', async () => {
+  const { api, stop } = openStory()
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
+  const read = () => readUpdate(api, { ...cluster, generation: planned.record.generation }, signal)
+  const write = async (starts: Map<number, { atMs: number; epoch: number }>) => {
+    const stored = await read()
+    return writeUpdate(api, { ...cluster, stored, signal }, { record: planned.record, starts, decision: planned })
+  }
+  const { configMap } = await write(new Map())
+  if (configMap === undefined) throw new Error('nothing was written')
+  const { reason, explanation } = planned
+  const used = `cofferdam.io/reason${reason}cofferdam.io/explanation${explanation}example.com/fill`.length
+  const annotations = { ...configMap.metadata.annotations, 'example.com/fill': 'x'.repeat(262_144 - used) }
+  await api.update(configMaps, { ...configMap, metadata: { ...configMap.metadata, annotations } })
+  const longer = { ...planned, explanation: `${explanation} And more.` }
+  const stored = await read()
+  const starts = new Map([[3, { atMs: 1_000, epoch: 7 }]])
+  await writeUpdate(api, { ...cluster, stored, signal }, { record: planned.record, starts, decision: longer })
+  expect((await read()).starts).toEqual(starts)
+  stop()
+})

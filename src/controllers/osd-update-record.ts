@@ -2,6 +2,7 @@ import { hasReason } from '../api/api-error.ts'
 import type { ConfigMap } from '../api/core.ts'
 import { isJsonObject, isSameJson } from '../api/json.ts'
 import { configMaps } from '../api/resources.ts'
+import { foreignPartOf, shortExplanation } from '../domain/ceph-drain/record-limits.ts'
 import { recordNotes } from '../domain/ceph-drain/record-notes.ts'
 import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
 import type { UpdateRecord } from '../domain/osd-update/snapshot.ts'
@@ -102,7 +103,8 @@ export async function writeUpdate(
     ...planOf(stored, record, decision),
     ...blockedOf(decision),
   }
-  const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: decision.explanation }
+  const explanation = shortExplanation(decision.explanation)
+  const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: explanation }
   if (configMap === undefined) {
     const created: ConfigMap = {
       apiVersion: 'v1',
@@ -113,8 +115,15 @@ export async function writeUpdate(
     return storedOf(await api.create(configMaps, created, { signal }), record.generation)
   }
   if (isAsBefore(configMap.data ?? {}, data, decision) && stored.reason === decision.reason) return stored
-  const annotations = { ...configMap.metadata.annotations, ...notes }
-  const changed = { ...configMap, metadata: { ...configMap.metadata, annotations }, data }
+  // What others put there must not keep an update that is under way from being remembered.
+  const foreign = foreignPartOf(configMap)
+  const annotations = { ...foreign.annotations, ...notes }
+  const changed = {
+    ...configMap,
+    metadata: { ...configMap.metadata, annotations },
+    data,
+    ...(foreign.binaryData === undefined ? {} : { binaryData: foreign.binaryData }),
+  }
   return storedOf(await api.update(configMaps, changed, { signal }), record.generation)
 }
 

@@ -110,6 +110,8 @@ export const reasons = {
   OwnerRefused: 'Mode owner is asked for beside a Longhorn manager, which handles drains itself; Longhorn decides.',
   OwnershipContested:
     "Rook's operator runs where the administrator gave the OSD Deployments to Cofferdam; Cofferdam touches none of them.",
+  PgInDoubt:
+    'A placement group may have damaged or missing copies until somebody repairs it; the failure domains it is on are held.',
   PgsNotClean: 'All placement groups must be clean before the next OSDs are updated, and they are not.',
   PodHasEmptyDirData:
     'Evicting the pod deletes the data in its emptyDir volumes, and the request does not ask for that.',
@@ -123,6 +125,7 @@ export const reasons = {
   PolicyPutInForce: 'Another drain policy is in force for as long as a node leaves.',
   PolicyRestored: 'The drain policy from before is in force again.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
+  RecordRefused: 'The state ConfigMap cannot be written: OSDs are held as ever, and nothing is released until it can.',
   RecoveryAwaited: 'The OSDs are back; the other failure domains are held until all data is clean.',
   ReplicaMoving: 'A replica is being copied to another node, and holds its node until then.',
   ReplicaMustLeave: 'The policy wants every replica to leave the node before it goes.',

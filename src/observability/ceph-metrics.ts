@@ -11,6 +11,7 @@ export interface CephFigures {
   readonly closedDomains: number
   readonly problems: number
   readonly silentSeconds: number
+  readonly recordRefusedSeconds: number
 }
 
 /** What a question to Ceph was about, and whether it was answered. */
@@ -35,6 +36,10 @@ export function createCephMetrics(registry: Registry) {
   const silent = gauge(
     'cofferdam_ceph_silent_seconds',
     'How long Ceph had not answered at the last look, 0 while it does.',
+  )
+  const refused = gauge(
+    'cofferdam_ceph_record_refused_seconds',
+    'How long the state ConfigMap of a Ceph cluster could not be written at the last reconcile, 0 while it can; nothing is released meanwhile.',
   )
   const questions = new Counter({
     name: 'cofferdam_ceph_questions_total',
@@ -66,6 +71,7 @@ export function createCephMetrics(registry: Registry) {
       closed.set({ cluster }, figures.closedDomains)
       problems.set({ cluster }, figures.problems)
       silent.set({ cluster }, figures.silentSeconds)
+      refused.set({ cluster }, figures.recordRefusedSeconds)
     },
     countQuestion: (question: CephQuestion) => questions.inc({ ...question }),
     countDisagreement: (cluster: string) => disagreements.inc({ cluster }),
@@ -76,7 +82,7 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
-      for (const each of [open, closed, problems, silent]) each.remove({ cluster })
+      for (const each of [open, closed, problems, silent, refused]) each.remove({ cluster })
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { PgTrouble } from '../safety/verdict.ts'
+import type { PgDoubt, PgTrouble, StopVerdict } from '../safety/verdict.ts'
 import { type ChosenDomains, domainsThatMayBegin } from './choose-domains.ts'
 import type { DomainAnswer } from './decision.ts'
 import { type DomainView, type Layout, osdNames } from './layout.ts'
@@ -49,8 +49,8 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
     if (verdict.may === 'no') {
       return {
         mayDrain: false,
-        reason: 'TooFewCopies',
-        explanation: `${type} ${name} must stay: ${explainTroubles(verdict)}.`,
+        reason: verdict.doubts === undefined ? 'TooFewCopies' : 'PgInDoubt',
+        explanation: `${type} ${name} must stay: ${explainNo(verdict)}.`,
       }
     }
     const hindrance = rule.hindranceTo(name, chosen.includes(name) || down.length > 0 ? 'open' : 'begin')
@@ -72,6 +72,23 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
     }
     return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
   }
+}
+
+/** Why a verdict is no, and for what lasts until somebody acts, what to do. */
+export function explainNo(verdict: Extract<StopVerdict, { may: 'no' }>): string {
+  const { doubts = [], doubtCount = 0 } = verdict
+  const [first] = doubts
+  if (first === undefined) return explainTroubles(verdict)
+  const more = doubtCount > 1 ? ` and ${doubtCount - 1} more are in doubt` : ''
+  return `placement group ${first.pg} of pool ${first.pool} is ${first.state}${more}; to do: ${repairOf(first)}`
+}
+
+function repairOf({ pg, state }: PgDoubt): string {
+  if (/inconsistent|failed_repair/.test(state))
+    return `ceph pg repair ${pg} (what is damaged: rados list-inconsistent-obj ${pg})`
+  if (/unfound/.test(state)) return `bring back the OSDs that have the objects of ceph pg ${pg} list_unfound`
+  if (/toofull/.test(state)) return 'free space or add OSDs (ceph osd df)'
+  return `see ceph pg ${pg} query`
 }
 
 export function explainTroubles({

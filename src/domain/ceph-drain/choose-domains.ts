@@ -28,7 +28,7 @@ export function chooseDomains(input: {
 }): ChosenDomains {
   const { layout, maxDomains } = input
   const recorded = input.recorded.filter((name) => layout.domains.some((domain) => domain.name === name))
-  const candidates = layout.isClean ? drainsUnderWay(layout) : hurtDomains(layout, recorded)
+  const candidates = layout.isAtRest ? drainsUnderWay(layout) : hurtDomains(layout, recorded)
   const together = firstChoice()
   if (together.length === 0) {
     const waiting = candidates.filter(({ name }) => recorded.includes(name)).slice(0, maxDomains)

@@ -73,7 +73,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     domains: answerDomains(layout, inForce, rule),
     problems: [...layout.problems, ...foreignBudgets(snapshot, budgets)],
     alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
-    isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isClean),
+    isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isAtRest),
     ...(claim === undefined ? {} : { claim }),
     recheckAfterSeconds: recheckAfterSeconds(),
   }
@@ -88,7 +88,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     if (isUnsettled || noout.set.length > 0 || noout.unset.length > 0) return 2
     // That an OSD is back is told by Kubernetes; that its data is clean has to be asked for.
     const isRecovering = !layout.osds.some(({ isDown }) => isDown)
-    const usual = choice.chosen.length > 0 || !layout.isClean ? (isRecovering ? 5 : 15) : 60
+    const usual = choice.chosen.length > 0 || !layout.isAtRest ? (isRecovering ? 5 : 15) : 60
     return noout.expiresInMs === undefined ? usual : Math.max(1, Math.min(usual, Math.ceil(noout.expiresInMs / 1000)))
   }
 }

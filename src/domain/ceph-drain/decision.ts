@@ -21,7 +21,7 @@ export interface CephDrainDecision {
   readonly problems: readonly ObjectProblem[]
   /** True when our maths and Ceph's own answer differ. */
   readonly alarm: boolean
-  /** Whether all data is in place, every pod that is gone counted. */
+  /** Whether all data is in place, every pod that is gone counted; what only somebody's repair would change does not count. */
   readonly isClean: Observed<boolean>
   /** What to hold in the ledger before the budgets are written, or to give back after. Absent: nothing changes there. */
   readonly claim?: StorageClaim

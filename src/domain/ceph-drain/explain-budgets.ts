@@ -1,7 +1,8 @@
 import type { Reason } from '../reasons.ts'
-import { explainTroubles } from './answers.ts'
+import { isStandingStill } from '../safety/pg-evidence.ts'
+import { explainNo } from './answers.ts'
 import type { ChosenDomains } from './choose-domains.ts'
-import { type DomainView, type Layout, osdNames } from './layout.ts'
+import { type DomainView, fewNames, type Layout, osdNames } from './layout.ts'
 import type { CephView } from './snapshot.ts'
 import type { Hindrance, OpeningRule } from './storage-arbiter.ts'
 
@@ -35,10 +36,11 @@ export function explainBudgets({
     }
   }
   const held = domains.filter(({ verdict }) => verdict.may === 'no')
-  const [first] = held
+  const first = held.find(({ verdict }) => verdict.may === 'no' && verdict.doubts === undefined) ?? held[0]
   if (first?.verdict.may === 'no') {
     const others = held.length === domains.length ? 'No OSD may go' : `${type} ${names(held)} must stay`
-    return { reason: 'TooFewCopies', explanation: `${others}: ${explainTroubles(first.verdict)}.` }
+    const reason = first.verdict.doubts === undefined ? 'TooFewCopies' : 'PgInDoubt'
+    return { reason, explanation: `${others}: ${explainNo(first.verdict)}.` }
   }
   const hurt = domains.filter(({ neededDown }) => neededDown.length > 0)
   const hindered = hurt.length > 0 ? hinderedOf(hurt, 'open') : hinderedOf(domains, 'begin')
@@ -70,7 +72,7 @@ export function explainBudgets({
         return { reason, explanation: `${type} ${names(chosen)} (${why}) is held: ${explanation}. ${waits}` }
       }
       const blocker = chosen.find(({ verdict }) => verdict.may === 'no')
-      const trouble = blocker?.verdict.may === 'no' ? `: ${explainTroubles(blocker.verdict)}` : ''
+      const trouble = blocker?.verdict.may === 'no' ? `: ${explainNo(blocker.verdict)}` : ''
       const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
       return { reason, explanation: `${type} ${names(chosen)} (${why}) is held like all others${trouble}. ${waits}` }
     }
@@ -99,17 +101,23 @@ export function explainBudgets({
         return `Whether the data is clean is not known: ${ceph.pgs.why}.`
       case 'unclean': {
         // Without counts: they change all the time, and every change of words is a write and an event.
-        return `Waiting for clean data: ${Object.keys(ceph.pgs.dirtyStates).sort().join(', ')}.`
+        const states = Object.keys(ceph.pgs.dirtyStates).sort()
+        const awaited = states.filter((state) => !isStandingStill(state))
+        const standing = states.filter(isStandingStill)
+        const except = standing.length === 0 ? '' : ` Not waited for: ${fewNames(standing)}.`
+        return awaited.length === 0
+          ? `All other data is clean.${except}`
+          : `Waiting for clean data: ${fewNames(awaited)}.${except}`
       }
     }
   }
 }
 
 function names(domains: readonly DomainView[]): string {
-  return domains.map(({ name }) => name).join(', ')
+  return fewNames(domains.map(({ name }) => name))
 }
 
 function onNodes(domains: readonly DomainView[]): string {
   const drained = domains.flatMap(({ drainedNodes }) => drainedNodes)
-  return drained.length === 0 ? '' : `, ${drained.join(', ')} being drained`
+  return drained.length === 0 ? '' : `, ${fewNames(drained)} being drained`
 }

@@ -1,3 +1,4 @@
+import { hasAllCopies, isStandingStill } from '../safety/pg-evidence.ts'
 import type { StopVerdict } from '../safety/verdict.ts'
 import type { ObjectProblem } from './decision.ts'
 import { labelOfBucket } from './domain-type.ts'
@@ -10,6 +11,11 @@ export interface Layout {
   readonly domains: readonly DomainView[]
   /** True when every report is newer than the last change, all is clean, and Ceph knows of every pod that is gone. */
   readonly isClean: boolean
+  /**
+   * The same, but for placement groups that are in doubt until somebody repairs them: they hold what they touch by their verdicts,
+   * and waiting for them would hold everything else for days. Never while data waits for an OSD.
+   */
+  readonly isAtRest: boolean
   /** Down OSDs that nothing waits for. */
   readonly spare: ReadonlySet<number>
   /** OSDs that are down for Kubernetes or for Ceph and that data waits for. */
@@ -75,13 +81,16 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   const assumed = new Set(ceph?.assumedDownOsds ?? [])
   const stale = unnoticed.filter(({ id }) => !assumed.has(id))
   const isClean = ceph?.pgs.health === 'clean' && unnoticed.length === 0
+  const dirtyStates = ceph?.pgs.health === 'unclean' ? Object.keys(ceph.pgs.dirtyStates) : []
+  const isUnclean = ceph?.pgs.health === 'unclean' && unnoticed.length === 0
   const cephDown = ceph === undefined ? [] : [...bucketOf.keys()].filter((id) => !up.has(id))
   const spare = spareOsds()
   const missing = osds
     .filter(({ id, isDown }) => isDown || (bucketOf.has(id) && !up.has(id)))
     .filter(({ id }) => !spare.has(id))
     .map(({ id, domain }) => ({ id, domain }))
-  return { type, osds, domains: domainViews(), isClean, spare, missing, problems }
+  const isAtRest = isClean || (isUnclean && missing.length === 0 && dirtyStates.every(isStandingStill))
+  return { type, osds, domains: domainViews(), isClean, isAtRest, spare, missing, problems }
 
   function place(osd: OsdView): PlacedOsd {
     const label = osd.topology[type] === '' ? undefined : osd.topology[type]
@@ -112,14 +121,15 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
     }
   }
 
-  /** While all is clean, whatever is down is not needed. Later, whatever was not needed then and never came back. */
+  /** While every copy is in its place, whatever is down is not needed. Later, whatever was not needed then and never came back. */
   function spareOsds(): ReadonlySet<number> {
     if (ceph === undefined) return new Set(snapshot.state.spareOsds)
     const down = [...new Set([...osds.filter(({ isDown }) => isDown).map(({ id }) => id), ...cephDown])].filter(
       (id) => !up.has(id),
     )
     const recorded = new Set(snapshot.state.spareOsds)
-    return new Set(down.filter((id) => isClean || recorded.has(id) || !bucketOf.has(id)))
+    const isInPlace = isClean || (isUnclean && dirtyStates.every(hasAllCopies))
+    return new Set(down.filter((id) => isInPlace || recorded.has(id) || !bucketOf.has(id)))
   }
 
   function domainViews(): DomainView[] {
@@ -162,9 +172,17 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   }
 }
 
+/** Of very many the first, and how many more there are: every sentence has to fit where it is written. */
 export function osdNames(osds: readonly number[]): string {
-  return osds.map((id) => `osd.${id}`).join(', ')
+  return fewNames(osds.map((id) => `osd.${id}`))
 }
+
+export function fewNames(names: readonly string[]): string {
+  const more = names.length - mostNamed
+  return more > 0 ? `${names.slice(0, mostNamed).join(', ')} and ${more} more` : names.join(', ')
+}
+
+const mostNamed = 12
 
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>()

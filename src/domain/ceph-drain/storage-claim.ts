@@ -24,7 +24,7 @@ export function wantedClaim(
   if (arbiter?.known !== true) return undefined
   const hurt = new Set(layout.missing.flatMap(({ domain }) => (domain === undefined ? [] : [domain])))
   const wanted = chosen.length > 0 ? chosen : [...hurt]
-  if (wanted.length === 0) return layout.isClean ? { wants: 'release' } : undefined
+  if (wanted.length === 0) return layout.isAtRest ? { wants: 'release' } : undefined
   const isFree = (scope: string) =>
     conflictingHolder(arbiter.value, scope) === undefined && earlierTicket(arbiter.value, scope) === undefined
   const scope = [scopeOf(wanted), ...wanted].find(isFree)

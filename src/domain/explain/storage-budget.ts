@@ -69,7 +69,7 @@ export function storageRefusal({
     holder: `cephcluster/${namespace}/${owner?.name ?? ''}`,
     ...(since === undefined ? {} : { since }),
     causes: [...away.map(causeOf), ...absentOperator(view)],
-    unblocks: whatUnblocks(view, away.length > 0),
+    unblocks: whatUnblocks(view, answer?.reason ?? view?.reason, away.length > 0),
     override: overrideOf(namespace),
   }
 }
@@ -146,7 +146,7 @@ export function storageBlocker(
     holder: `cephcluster/${view.namespace}/${view.name}`,
     ...(view.since === undefined ? {} : { since: view.since }),
     causes: absentOperator(view),
-    unblocks: whatUnblocks(view, false),
+    unblocks: whatUnblocks(view, answer.reason, false),
     override: overrideOf(view.namespace),
     waiting: osdPods.map((pod) => `pod/${keyText(keyOf(pod))}`),
   }
@@ -184,10 +184,16 @@ function absentOperator(view: StorageView | undefined): Cause[] {
   return [{ object: 'the operator', says, ...(since === undefined ? {} : { since }) }]
 }
 
-function whatUnblocks(view: StorageView | undefined, someAreAway: boolean): string {
+function whatUnblocks(view: StorageView | undefined, reason: string | undefined, someAreAway: boolean): string {
   const isMissed = view?.isAttended === false
-  return `${isMissed ? 'the operator running again, then ' : ''}${whatTheDataNeeds(view, someAreAway)}`
+  return `${isMissed ? 'the operator running again, then ' : ''}${wayOuts[reason ?? ''] ?? whatTheDataNeeds(view, someAreAway)}`
 }
+
+/** Where more is needed than patience. */
+const wayOuts: Readonly<Partial<Record<string, string>>> = {
+  PgInDoubt: 'the placement group repaired, as said above',
+  RecordRefused: 'a state ConfigMap that can be written again, as said above',
+} satisfies Partial<Record<Reason, string>>
 
 function whatTheDataNeeds(view: StorageView | undefined, someAreAway: boolean): string {
   const open = view?.openDomains ?? []

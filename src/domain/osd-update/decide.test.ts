@@ -393,6 +393,14 @@ describe('the storage key of an update', () => {
       given: { arbiter: arbiter({ others: [ours] }), needing: [], ceph: { isClean: known(false) } },
       claim: undefined,
     },
+    'is given back when all that is not clean waits for a repair, or every drain would wait for that for days': {
+      given: {
+        arbiter: arbiter({ others: [ours] }),
+        needing: [],
+        ceph: { isClean: known(false), isAtRest: true },
+      },
+      claim: { wants: 'release' },
+    },
     'stays held while it is not known whether data is clean': {
       given: { arbiter: arbiter({ others: [ours] }), needing: [], ceph: unknown('no answer') },
       claim: undefined,

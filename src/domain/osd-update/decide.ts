@@ -170,7 +170,9 @@ function claimOf(
   // A drain that caught them on their way would wait for the storage, they for the end of the drain.
   const isHandedOver =
     chosen.start.length === 0 && sorted.away.length > 0 && sorted.away.every(({ isHomeless }) => isHomeless === true)
-  const isClean = isGone || isHandedOver || (seen?.isClean.known === true && seen.isClean.value)
+  // A damaged placement group may stay so for days: the storage is not held all that time for an update that is over.
+  const isAtRest = (seen?.isClean.known === true && seen.isClean.value) || seen?.isAtRest === true
+  const isClean = isGone || isHandedOver || isAtRest
   return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone && !isHandedOver, isClean })
 }
 

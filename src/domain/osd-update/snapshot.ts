@@ -73,6 +73,8 @@ export interface CephForUpdate {
   readonly isHealthy: boolean
   /** By reports newer than the last change. */
   readonly isClean: Observed<boolean>
+  /** What is not clean stays so until somebody repairs it, and nothing of it waits for an OSD. */
+  readonly isAtRest?: boolean
   /** OSDs whose placement groups have all peered since they came back. */
   readonly peered: ReadonlySet<number>
 }

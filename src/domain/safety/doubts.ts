@@ -2,6 +2,9 @@ import type { CephMap } from './ceph-map.ts'
 import { newcomerWords } from './newcomers.ts'
 import type { PgColumns } from './pg-columns.ts'
 import { comparePgs, listed, pgName, placementGroupsHave } from './pg-words.ts'
+import type { PgDoubt } from './verdict.ts'
+
+const shownDoubts = 5
 
 /** Everything that keeps a `yes` from being certain. */
 export class Doubts {
@@ -12,6 +15,7 @@ export class Doubts {
   #waiting = 0
   readonly #poolless: number[] = []
   readonly #doubtful: number[] = []
+  readonly #lasting: number[] = []
   readonly #newcomers: { readonly osd: number; readonly pg: number }[] = []
 
   constructor(map: CephMap, columns: PgColumns) {
@@ -39,6 +43,25 @@ export class Doubts {
 
   addDoubtful(pg: number): void {
     this.#doubtful.push(pg)
+  }
+
+  /** Not among the words: it is no lack of knowledge, and holds only what it touches. */
+  addLasting(pg: number): void {
+    this.#lasting.push(pg)
+  }
+
+  get lastingCount(): number {
+    return this.#lasting.length
+  }
+
+  lasting(): PgDoubt[] {
+    const { pgs } = this.#map
+    const first = this.#lasting.sort((a, b) => comparePgs(this.#map, a, b)).slice(0, shownDoubts)
+    return first.map((pg) => ({
+      pg: pgName(this.#map, pg),
+      pool: this.#columns.pools.get(pgs.poolIds[pg] as number)?.name ?? '',
+      state: pgs.stateNames[pgs.states[pg] as number] ?? '',
+    }))
   }
 
   addNewcomer(osd: number, pg: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type PgEvidence, pgEvidenceOf } from './pg-evidence.ts'
+import { hasAllCopies, isLastingDoubt, isStandingStill, type PgEvidence, pgEvidenceOf } from './pg-evidence.ts'
 
 const cases: Record<string, { states: readonly string[]; then: PgEvidence }> = {
   'what is clean is complete, whatever else is done to it': {
@@ -65,4 +65,49 @@ describe('what a state proves', () => {
       expect(states.map((state) => [state, pgEvidenceOf(state)])).toEqual(states.map((state) => [state, then]))
     })
   }
+})
+
+describe('doubt that lasts, and doubt that passes', () => {
+  const lasting = [
+    'active+clean+inconsistent',
+    'active+clean+inconsistent+failed_repair',
+    'active+clean+scrubbing+deep+inconsistent+repair',
+    'active+recovery_toofull+degraded',
+    'active+recovery_unfound+degraded',
+    'active+remapped+backfill_unfound',
+    'active+clean+upside_down',
+  ]
+  it.each(lasting)('%s stays until somebody acts, so it must hold no more than it touches', (state) => {
+    expect([isLastingDoubt(state), isStandingStill(state)]).toEqual([true, true])
+  })
+
+  const passing = [
+    'active+clean',
+    'active+recovering+degraded',
+    'active+recovery_wait',
+    'active+clean+scrubbing+deep+repair',
+    'active+clean+premerge',
+    'active+undersized+degraded',
+    'stale+active+clean+inconsistent',
+    'unknown',
+    '',
+    'peering',
+    'down',
+  ]
+  it.each(passing)('%s passes, or is no doubt about one placement group alone', (state) => {
+    expect([isLastingDoubt(state), isStandingStill(state)]).toEqual([false, false])
+  })
+
+  it('a damaged placement group that recovers is waited for, since that ends; and what is out of reach for good is not', () => {
+    expect(isStandingStill('active+recovering+degraded+inconsistent')).toBe(false)
+    expect(isStandingStill('active+undersized+degraded+remapped+backfill_toofull')).toBe(true)
+    expect(isStandingStill('active+remapped+backfill_toofull+backfill_wait')).toBe(false)
+    expect(isStandingStill('incomplete')).toBe(true)
+  })
+
+  it('an OSD that is down is not needed by what has all its copies, damaged or not; by what waits for space it is', () => {
+    expect(hasAllCopies('active+clean+inconsistent')).toBe(true)
+    expect(hasAllCopies('active+recovery_toofull+degraded')).toBe(false)
+    expect(hasAllCopies('active+undersized+degraded+inconsistent')).toBe(false)
+  })
 })

@@ -40,3 +40,54 @@ export function pgEvidenceOf(state: string): PgEvidence {
   }
   return evidence
 }
+
+/** They stay until somebody repairs, frees space or brings disks back. */
+const lastingFlags = new Set([
+  'inconsistent',
+  'failed_repair',
+  'recovery_toofull',
+  'recovery_unfound',
+  'backfill_toofull',
+  'backfill_unfound',
+])
+/** They end by themselves. */
+const passingFlags = new Set(['recovering', 'recovery_wait', 'forced_recovery', 'repair', 'premerge'])
+
+/**
+ * Whether a placement group is in doubt until somebody does something about it: days, where a recovery takes minutes. A flag that
+ * is new to us counts as lasting, since nobody knows what would end it.
+ */
+export function isLastingDoubt(state: string): boolean {
+  const flags = state.split('+')
+  return (
+    pgEvidenceOf(state) === 'doubtful' &&
+    flags.some(
+      (flag) => lastingFlags.has(flag) || !(harmless.has(flag) || movingFlags.has(flag) || passingFlags.has(flag)),
+    )
+  )
+}
+
+/**
+ * Whether nothing of this placement group gets better by waiting: it is in lasting doubt, or out of reach for good, and nothing of it
+ * moves.
+ */
+export function isStandingStill(state: string): boolean {
+  const flags = state.split('+')
+  if (flags.includes('stale')) return false
+  if (flags.some((flag) => isOnItsWay(flag))) return false
+  return (
+    isLastingDoubt(state) ||
+    flags.includes('incomplete') ||
+    (flags.includes('active') && flags.includes('backfill_toofull'))
+  )
+}
+
+/** Whether all copies are where they belong, although the state is not one of a healthy placement group. */
+export function hasAllCopies(state: string): boolean {
+  const flags = state.split('+')
+  return isStandingStill(state) && flags.includes('active') && flags.includes('clean')
+}
+
+function isOnItsWay(flag: string): boolean {
+  return flag === 'recovering' || flag === 'recovery_wait' || flag === 'backfilling' || flag === 'backfill_wait'
+}

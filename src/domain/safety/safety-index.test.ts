@@ -7,6 +7,13 @@ import type { PgTrouble, StopVerdict } from './verdict.ts'
 const yes: StopVerdict = { may: 'yes' }
 const no = (...troubles: PgTrouble[]): StopVerdict => ({ may: 'no', troubles, troubleCount: troubles.length })
 const unknown = (why: string): StopVerdict => ({ may: 'unknown', why })
+const inDoubt = (state: string, ...pgs: readonly string[]): StopVerdict => ({
+  may: 'no',
+  troubles: [],
+  troubleCount: 0,
+  doubts: pgs.map((pg) => ({ pg, pool: 'rbd', state })),
+  doubtCount: pgs.length,
+})
 const trouble = (pg: string, left: number, floor = 2, pool = 'rbd'): PgTrouble => ({ pg, pool, left, floor })
 
 const clean = { pg: '1.0', acting: [0, 2, 4] }
@@ -144,14 +151,47 @@ const cases: Record<string, Case> = {
   'a state with a word that is new to us is not trusted': {
     given: { pgs: [{ pg: '1.0', state: 'active+clean+upside_down', acting: [0, 2, 4] }] },
     asked: [0],
-    then: unknown('a copy of 1 placement group may lack objects (1.0)'),
+    then: inDoubt('active+clean+upside_down', '1.0'),
   },
   'a copy that a scrub found damaged is not counted on': {
     given: {
       pgs: ['1.0', '1.a', '1.3', '1.20'].map((pg) => ({ pg, state: 'active+clean+inconsistent', acting: [0, 2, 4] })),
     },
     asked: [0],
-    then: unknown('copies of 4 placement groups may lack objects (1.0, 1.3, 1.a and 1 more)'),
+    then: inDoubt('active+clean+inconsistent', '1.0', '1.3', '1.a', '1.20'),
+  },
+  'a damaged placement group holds the OSDs that it is on and no others, or one bad copy would stop every drain for days':
+    {
+      given: { pgs: [{ pg: '1.0', state: 'active+clean+inconsistent', acting: [0, 2, 4] }] },
+      asked: [1, 3, 5],
+      then: yes,
+    },
+  'a placement group in lasting doubt also holds where it is meant to be': {
+    given: {
+      pgs: [{ pg: '1.0', state: 'active+remapped+backfill_unfound+degraded', acting: [0, 2, 4], up: [0, 2, 5] }],
+    },
+    asked: [5],
+    then: inDoubt('active+remapped+backfill_unfound+degraded', '1.0'),
+  },
+  'what would be short of copies comes before what may be damaged': {
+    given: {
+      pgs: [
+        { pg: '1.0', state: 'active+clean+inconsistent', acting: [0, 2, 4] },
+        { pg: '1.1', state: 'active+undersized+degraded', acting: [0, 2] },
+      ],
+    },
+    asked: [0],
+    then: { may: 'no', troubles: [trouble('1.1', 1)], troubleCount: 1 },
+  },
+  'a recovery under way is soon over, and what is not known yet holds everything': {
+    given: {
+      pgs: [
+        { pg: '1.0', state: 'active+clean+inconsistent', acting: [0, 2, 4] },
+        { pg: '1.1', state: 'active+recovering+degraded', acting: [0, 2, 4] },
+      ],
+    },
+    asked: [0],
+    then: unknown('a copy of 1 placement group may lack objects (1.1)'),
   },
   'while it moves, one OSD of the old set may go': {
     given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfilling', acting: [0, 2, 4], up: [0, 2, 5] }] },

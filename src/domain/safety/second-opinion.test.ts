@@ -5,6 +5,13 @@ import type { StopVerdict } from './verdict.ts'
 
 const yes: StopVerdict = { may: 'yes' }
 const no: StopVerdict = { may: 'no', troubles: [{ pg: '1.0', pool: 'rbd', left: 1, floor: 2 }], troubleCount: 1 }
+const damaged: StopVerdict = {
+  may: 'no',
+  troubles: [],
+  troubleCount: 0,
+  doubts: [{ pg: '1.0', pool: 'rbd', state: 'active+clean+inconsistent' }],
+  doubtCount: 1,
+}
 const open: StopVerdict = { may: 'unknown', why: 'osd.0 went down in epoch 9' }
 
 const nothing: ComparedOpinions = { disagreements: [], details: [], unsure: [] }
@@ -26,6 +33,10 @@ const cases: Record<string, { given: Parameters<typeof compareOpinions>[0]; then
   'a no of Ceph to our yes is a disagreement': {
     given: { verdicts: [{ domain: 'zone-x', osds: [0], verdict: yes }], cephSays: { 'zone-x': known(false) } },
     then: { ...nothing, disagreements: ['zone-x'], details: [{ domain: 'zone-x', ours: 'yes', cephs: 'no' }] },
+  },
+  'a yes of Ceph to a domain that we hold for a damaged copy is no disagreement, or one bad copy would be an alarm': {
+    given: { verdicts: [{ domain: 'zone-x', osds: [0], verdict: damaged }], cephSays: { 'zone-x': known(true) } },
+    then: { ...nothing, unsure: [{ domain: 'zone-x', why: 'a copy may be damaged' }] },
   },
   'who does not know does not disagree, and is named': {
     given: {

@@ -32,6 +32,8 @@ export function compareOpinions(input: {
     const verdict = verdicts.get(domain)
     if (verdict === undefined) unsure.push({ domain, why: 'it is none of the failure domains that we judged' })
     else if (verdict.may === 'unknown') unsure.push({ domain, why: verdict.why })
+    // Ceph counts copies and does not ask whether they are good: its yes is no contradiction.
+    else if (verdict.may === 'no' && verdict.doubts !== undefined) unsure.push({ domain, why: 'a copy may be damaged' })
     else if (!answer.known) unsure.push({ domain, why: answer.why })
     else {
       const cephs = answer.value ? 'yes' : 'no'

@@ -2,6 +2,7 @@ import { type CephMap, noOsd } from './ceph-map.ts'
 import { Doubts } from './doubts.ts'
 import { absent, up } from './freshness.ts'
 import { doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
+import { isLastingDoubt } from './pg-evidence.ts'
 import { siteLost } from './pool-sites.ts'
 import type { StopVerdict } from './verdict.ts'
 import { WorstPgs } from './worst-pgs.ts'
@@ -34,7 +35,7 @@ export function findSuspects({ presence, starts, entries, hits, slack }: PgColum
  * site that it has one on where its pool is stretched over sites, in the set that serves it now and
  * in the one that it is moving to, by reports that are newer than the last change of any of its OSDs; and no OSD stops of which
  * a placement group that is short of copies may not have heard yet.
- * Fails closed: what is not certain is `unknown`; a placement group that is below its floor already loses nothing more.
+ * Fails closed: what is not certain is `unknown`, or `no` where it stays so until somebody acts; a placement group that is below its floor already loses nothing more.
  */
 export function judgeStop(input: {
   readonly map: CephMap
@@ -68,12 +69,19 @@ export function judgeStop(input: {
       const lostSite = left < floor ? undefined : siteLostOf(pg, { serving, coming, mayReplace })
       if (left < floor) worst.add(pg, left)
       else if (lostSite !== undefined) worst.add(pg, left, lostSite)
+      else if (evidence[pg] === doubtful && isLasting(pg)) doubts.addLasting(pg)
       else if (evidence[pg] === doubtful && serving.loses) doubts.addDoubtful(pg)
     }
   }
   if (worst.count > 0) return { may: 'no', troubles: worst.troubles(), troubleCount: worst.count }
   const why = doubts.words()
-  return why === undefined ? { may: 'yes' } : { may: 'unknown', why }
+  if (why !== undefined) return { may: 'unknown', why }
+  if (doubts.lastingCount === 0) return { may: 'yes' }
+  return { may: 'no', troubles: [], troubleCount: 0, doubts: doubts.lasting(), doubtCount: doubts.lastingCount }
+
+  function isLasting(pg: number): boolean {
+    return isLastingDoubt(pgs.stateNames[pgs.states[pg] as number] ?? '')
+  }
 
   function siteLostOf(
     pg: number,

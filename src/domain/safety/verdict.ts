@@ -11,6 +11,14 @@ export interface PgTrouble {
   readonly lostSite?: string
 }
 
+/** A placement group of which nobody knows whether every copy is good, and that stays so until somebody does something. */
+export interface PgDoubt {
+  readonly pg: string
+  readonly pool: string
+  /** As Ceph reports it: `active+clean+inconsistent`. */
+  readonly state: string
+}
+
 /**
  * May these OSDs stop now, with all that is down already?
  *
@@ -19,7 +27,14 @@ export interface PgTrouble {
 export type StopVerdict =
   | { readonly may: 'yes' }
   /** The first few of the PGs that would fall below their floor or lose a site, worst first, and how many there are. */
-  | { readonly may: 'no'; readonly troubles: readonly PgTrouble[]; readonly troubleCount: number }
+  | {
+      readonly may: 'no'
+      readonly troubles: readonly PgTrouble[]
+      readonly troubleCount: number
+      /** The first few of the placement groups in lasting doubt. Only told where no other trouble is in the way. */
+      readonly doubts?: readonly PgDoubt[]
+      readonly doubtCount?: number
+    }
   | { readonly may: 'unknown'; readonly why: string }
 
 export interface DomainVerdict {

@@ -13,6 +13,8 @@ interface Pg {
   readonly acting: number[]
   /** Those that do hold a whole one. */
   readonly whole: Set<number>
+  /** A scrub found that one of the copies is bad, and not which. */
+  isDamaged: boolean
 }
 
 /**
@@ -39,7 +41,7 @@ export class SmallCeph {
       const acting = zones
         .slice(0, 3)
         .map((zone) => zone * placing.osdsPerZone + ((picks[zone] ?? 0) % placing.osdsPerZone))
-      return { acting, whole: new Set(acting) }
+      return { acting, whole: new Set(acting), isDamaged: false }
     })
   }
 
@@ -97,6 +99,20 @@ export class SmallCeph {
     this.recover()
   }
 
+  damage(pick: number): void {
+    const pg = this.pgs[pick % this.pgs.length]
+    if (pg !== undefined) pg.isDamaged = true
+  }
+
+  repair(): void {
+    for (const pg of this.pgs) pg.isDamaged = false
+  }
+
+  /** Whether a placement group in doubt has a copy in the zone. */
+  isTouched(zone: string): boolean {
+    return this.pgs.some(({ acting, isDamaged }) => isDamaged && acting.some((id) => this.zoneOf(id) === zone))
+  }
+
   setNoout(change: { readonly set: readonly string[]; readonly unset: readonly string[] }): void {
     this.#noout = [...this.#noout.filter((bucket) => !change.unset.includes(bucket)), ...change.set]
   }
@@ -118,10 +134,10 @@ export class SmallCeph {
     return away.length < budget.maxUnavailable
   }
 
-  /** Placement groups that lose a whole copy with this OSD and are left with too few. */
+  /** Placement groups that lose a whole copy with this OSD and are left with too few; of a damaged one it may be the last good one. */
   harmOf(id: number): string[] {
     return this.pgs
-      .filter(({ whole }) => whole.has(id) && whole.size - 1 < minSize)
+      .filter(({ whole, isDamaged }) => whole.has(id) && whole.size - 1 - (isDamaged ? 1 : 0) < minSize)
       .map(({ acting, whole }) => `[${acting.join()}] whole on [${[...whole].join()}]`)
   }
 
@@ -154,6 +170,7 @@ export class SmallCeph {
     // What Ceph knows of a copy that a pod took with it: nothing, until it notices.
     const seen = this.pgs.map((pg) => ({
       acting: pg.acting,
+      isDamaged: pg.isDamaged,
       live: pg.acting.filter((id) => this.#upOsds.has(id) && (pg.whole.has(id) || this.pods.get(id) !== true)),
     }))
     const verdict = (zone: string): StopVerdict => {
@@ -162,17 +179,28 @@ export class SmallCeph {
         const left = live.filter((id) => this.zoneOf(id) !== zone && !assumed.includes(id))
         return acting.some((id) => this.zoneOf(id) === zone) ? left.length < minSize : live.length < minSize
       })
-      return bad.length === 0 ? { may: 'yes' } : { may: 'no', troubles: [], troubleCount: bad.length }
+      if (bad.length > 0) return { may: 'no', troubles: [], troubleCount: bad.length }
+      const inDoubt = seen.filter(
+        ({ isDamaged, live }) => isDamaged && live.some((id) => this.zoneOf(id) === zone && !assumed.includes(id)),
+      )
+      if (inDoubt.length === 0) return { may: 'yes' }
+      const doubts = [{ pg: '1.0', pool: 'rbd', state: 'active+clean+inconsistent' }]
+      return { may: 'no', troubles: [], troubleCount: 0, doubts, doubtCount: inDoubt.length }
     }
-    const dirty = seen.filter(({ acting, live }) => live.length < acting.length).length
+    const isShort = ({ acting, live }: (typeof seen)[number]) => live.length < acting.length
+    const dirtyStates: Record<string, number> = {}
+    for (const pg of seen.filter((each) => isShort(each) || each.isDamaged)) {
+      const state = `active+${isShort(pg) ? 'undersized+degraded' : 'clean'}${pg.isDamaged ? '+inconsistent' : ''}`
+      dirtyStates[state] = (dirtyStates[state] ?? 0) + 1
+    }
     return {
       epoch: 1,
       upOsds: [...this.#upOsds],
       pgs: !this.#isReported
         ? { health: 'unknown', why: 'reports are old' }
-        : dirty === 0
+        : Object.keys(dirtyStates).length === 0
           ? { health: 'clean' }
-          : { health: 'unclean', dirtyStates: { 'active+undersized': dirty } },
+          : { health: 'unclean', dirtyStates },
       failureDomainType: 'zone',
       domains: zones.map((domain) => ({
         domain,

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type NodeDisruption, nodeDisruptions } from '../src/api/node-disruption.ts'
+import { configMaps, nodes } from '../src/api/resources.ts'
+import { observeCeph } from '../src/ceph/observe-ceph.ts'
+import { createExplainCommand } from '../src/cli/explain.ts'
+import { createStatusCommand } from '../src/cli/status.ts'
+import { inProcess, runCommand } from '../src/cli/testing/run-command.ts'
+import { parseDomainRecord } from '../src/domain/ceph-drain/domain-record.ts'
+import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type DamagedGroup, damageGroup } from './testing/damaged-group.ts'
+
+/** Six zones with a node each, and two OSDs on each node: three of them have a copy of 1.f, three have none. */
+const sixZones = `
+pace: { readyAfterSeconds: 3, terminationSeconds: 2 }
+zones: [{ name: a }, { name: b }, { name: c }, { name: d }, { name: e }, { name: f }]
+nodes: [{ name: "node-{zone}", roles: [worker] }]
+ceph:
+  osds: { perNode: 2 }
+  pools: [{ name: data, failureDomain: zone, pgs: 16 }]
+  pace: { recoveryPgsPerSecond: 2, outAfterSeconds: 600 }
+`
+const group = '1.f'
+
+let stage: CephStage
+let damaged: DamagedGroup
+let touched: string[]
+let free: string[]
+
+beforeEach(async () => {
+  stage = await openCephStage(sixZones)
+  const map = await observeCeph(stage.ceph.commands)
+  if (!map.known) throw new Error(map.why)
+  const { pgs } = map.value
+  const at =
+    [...pgs.pgNumbers.keys()].find((pg) => `${pgs.poolIds[pg]}.${pgs.pgNumbers[pg]?.toString(16)}` === group) ?? 0
+  const zoneOf = (osd: number) => ['a', 'b', 'c', 'd', 'e', 'f'][Math.floor(osd / 2)] as string
+  touched = [...pgs.acting.slice(pgs.offsets[at], pgs.offsets[at + 1])].map(zoneOf).sort()
+  free = ['a', 'b', 'c', 'd', 'e', 'f'].filter((zone) => !touched.includes(zone))
+  stage.startOperator()
+  await stage.until('the default budget is there', () => stage.osdBudgets().join() === 'rook-ceph-osd', 30)
+  await stage.seconds(5)
+  damaged = damageGroup(stage.ceph.commands, group)
+  await stage.until('the zones of the damaged group are held', isHeld, 90)
+})
+afterEach(() => stage.close())
+
+const heldBudgets = () => touched.map((zone) => `rook-ceph-osd-zone-${zone}`)
+const isHeld = () => stage.osdBudgets().join() === ['rook-ceph-osd', ...heldBudgets()].join()
+
+const statusText = async () => {
+  const { connect } = inProcess(stage.api)
+  return (await runCommand(createStatusCommand({ connect, clock: stage.clock }), 'status')).out
+}
+const explainText = async (what: string) => {
+  const { connect } = inProcess(stage.api)
+  return (await runCommand(createExplainCommand({ connect, clock: stage.clock }), 'explain', what)).out
+}
+const request = async (name: string, nodeName: string) => {
+  const spec = { nodeName, intent: 'Reboot' as const, honourSkipDrain: true }
+  const object: NodeDisruption = {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name },
+    spec,
+  }
+  await stage.api.create(nodeDisruptions, object)
+}
+const statusOf = async (name: string) => (await stage.api.get(nodeDisruptions, { name })).status
+const isCordoned = async (name: string) => (await stage.api.get(nodes, { name })).spec?.unschedulable === true
+const why = `placement group ${group} of pool data is active+clean+inconsistent; to do: ceph pg repair ${group}`
+
+it('one damaged placement group holds the zones that it is on: the others are drained one after the other, and it is named', async () => {
+  expect(touched).toHaveLength(3)
+  const held = `node-${touched.at(-1)}`
+  const waiting = stage.drain(held)
+  for (const zone of free.slice(0, 2)) {
+    const drain = stage.drain(`node-${zone}`)
+    await stage.until(`node-${zone} is drained`, drain.isOver)
+    await drain.ended
+    expect(stage.osdsOn(`node-${zone}`)).toEqual([])
+    await stage.uncordon(`node-${zone}`)
+    await stage.until('only what the damaged group is on is held', isHeld)
+  }
+  expect(waiting.isOver()).toBe(false)
+  expect(stage.osdsOn(held)).toHaveLength(2)
+  expect(await stage.nooutBuckets()).toEqual([])
+  expect(await statusText()).toContain(why)
+  const explained = await explainText(`node/${held}`)
+  expect(explained).toContain(why)
+  expect(explained).toContain('the placement group repaired')
+
+  damaged.repair()
+  await stage.until('the drain that waited goes on by itself', waiting.isOver)
+  await waiting.ended
+  expect(stage.oracle.violations).toEqual([])
+})
+
+it('what is on record agrees with what the budgets let through', async () => {
+  const { metadata } = await stage.api.get(configMaps, { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' })
+  const recorded = parseDomainRecord(metadata.annotations?.['cofferdam.io/domains'] ?? '')
+  if (!recorded.known) throw new Error(recorded.why)
+  const may = recorded.value.answers.filter(({ mayDrain }) => mayDrain).map(({ domain }) => domain)
+  expect(may).toEqual(free)
+  expect(stage.budgetText('rook-ceph-osd')).toMatch(/^maxUnavailable 1/)
+  for (const name of heldBudgets()) expect(stage.budgetText(name)).toBe('maxUnavailable 0')
+})
+
+it('a request for a node that it is on waits with its name, and takes nothing; one for another node goes to its end', async () => {
+  const held = `node-${touched[0]}`
+  const open = `node-${free[0]}`
+  await request('held', held)
+  await stage.seconds(60)
+  const waiting = await statusOf('held')
+  expect(waiting?.phase).toBe('Waiting')
+  expect(JSON.stringify(waiting?.blockedBy)).toContain(group)
+  expect(await isCordoned(held)).toBe(false)
+
+  await request('open', open)
+  await stage.until('the other node is drained', async () => (await statusOf('open'))?.phase === 'Drained')
+  expect(stage.osdsOn(open)).toEqual([])
+  await stage.uncordon(open)
+  await stage.until('the request is over', async () => (await statusOf('open'))?.phase === 'Completed')
+  await stage.until('only what the damaged group is on is held', isHeld)
+  expect((await statusOf('held'))?.phase).toBe('Waiting')
+
+  damaged.repair()
+  await stage.until('the request that waited is granted', async () => (await statusOf('held'))?.phase === 'Drained')
+  expect(stage.oracle.violations).toEqual([])
+})
+
+/** How often the operator asked Ceph this. */
+async function questions(question: 'status' | 'map'): Promise<number> {
+  const text = await stage.metrics.registry.metrics()
+  const counts = [...text.matchAll(/^cofferdam_ceph_questions_total\{([^}]*)\} (\d+)$/gm)]
+  return counts
+    .filter(([, labels]) => labels?.includes(`question="${question}"`))
+    .reduce((sum, [, , count]) => sum + Number(count), 0)
+}
+
+it('while it lasts Ceph is asked no more often than in calm times', async () => {
+  const inTenMinutes = async () => {
+    await stage.seconds(120)
+    const before = (await questions('status')) + (await questions('map'))
+    await stage.seconds(600)
+    return (await questions('status')) + (await questions('map')) - before
+  }
+  const inDoubt = await inTenMinutes()
+  damaged.repair()
+  const calm = await inTenMinutes()
+  expect(inDoubt).toBeGreaterThan(5)
+  expect(inDoubt).toBeLessThanOrEqual(calm + 3)
+})
