@@ -49,6 +49,15 @@ describe('nodes that OSDs are wanted on', () => {
     node('d', { disks: 'sdc' }),
   ]
 
+  it('say how many OSDs can come of disks that are named one by one, so that a forged result brings no more', () => {
+    const devices = [{ name: 'sdb' }, { name: 'sdc', config: { osdsPerDevice: '4' } }]
+    const most = (storage: Storage) => places(storage, { nodes: [node('a')] }).map(({ mostOsds }) => mostOsds)
+    expect(most({ useAllNodes: true, devices })).toEqual([5])
+    expect(most({ nodes: [{ name: 'a', devices, config: { osdsPerDevice: '2' } }] })).toEqual([6])
+    expect(most({ nodes: [{ name: 'a', useAllDevices: true }], devices })).toEqual([undefined])
+    expect(most({ useAllNodes: true, useAllDevices: true })).toEqual([undefined])
+  })
+
   it('are all of them but those that are set aside for other pods; one that is cordoned or away waits', () => {
     expect(places({ useAllNodes: true }, { nodes: all })).toEqual([
       { name: 'a', asked: '4' },

@@ -1,7 +1,7 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { Node, Taint, Toleration } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
-import type { CephCluster, StorageClassDeviceSet } from '../../api/rook.ts'
+import type { CephCluster, DeviceSelection, StorageClassDeviceSet } from '../../api/rook.ts'
 import type { PersistentVolumeClaim } from '../../api/storage.ts'
 import type { NewOsd } from './build-osd-deployment.ts'
 
@@ -121,16 +121,21 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
 
 /** What Rook's program can make of disks that are named one by one. */
 function mostOsdsOf({ spec }: CephCluster, node: Node): Pick<GrowthPlace, 'mostOsds'> {
-  const { storage } = spec ?? {}
-  const own = storage?.nodes?.find(({ name }) => name === hostnameOf(node) || name === node.metadata.name)
-  const named = own?.devices ?? storage?.devices ?? []
+  const all = spec?.storage ?? {}
+  const own = all.nodes?.find(({ name }) => name === hostnameOf(node) || name === node.metadata.name)
+  const named = chosenDevices(own ?? {}, all)?.devices ?? []
   if (named.length === 0) return {}
-  const perDevice = ({ config = {} }: { readonly config?: Readonly<Record<string, string>> }) =>
-    Math.max(
-      1,
-      Number(config['osdsPerDevice'] ?? own?.config?.['osdsPerDevice'] ?? storage?.config?.['osdsPerDevice'] ?? 1),
-    )
-  return { mostOsds: named.reduce((sum, device) => sum + perDevice(device), 0) }
+  const perDevice = (config: Readonly<Record<string, string>> = {}) =>
+    Number(config['osdsPerDevice'] ?? own?.config?.['osdsPerDevice'] ?? all.config?.['osdsPerDevice'] ?? 1) || 1
+  return { mostOsds: named.reduce((sum, { config }) => sum + Math.max(1, perDevice(config)), 0) }
+}
+
+/** The first way of choosing disks that is given; what a node says counts before what is said for all of them. */
+export function chosenDevices(node: DeviceSelection, all: DeviceSelection): DeviceSelection | undefined {
+  return [node, all].find(
+    ({ devices: named = [], deviceFilter, devicePathFilter, useAllDevices }) =>
+      named.length > 0 || Boolean(deviceFilter) || Boolean(devicePathFilter) || useAllDevices === true,
+  )
 }
 
 function nodeTolerations({ spec }: CephCluster): readonly Toleration[] {

@@ -1,6 +1,6 @@
 import type { EnvVar } from '../../api/core.ts'
 import type { CephCluster, DeviceSelection } from '../../api/rook.ts'
-import { deviceSetOf, type GrowthPlace } from './growth-places.ts'
+import { chosenDevices, deviceSetOf, type GrowthPlace } from './growth-places.ts'
 import { clusterEnvironment, monitorEnvironment } from './osd-environment.ts'
 
 const releaseNames: Readonly<Record<string, string>> = { 17: 'quincy', 18: 'reef', 19: 'squid', 20: 'tentacle' }
@@ -50,9 +50,8 @@ export function provisionEnvironment(cluster: CephCluster, place: GrowthPlace, d
   ]
 }
 
-/** The first way of choosing disks that is given; what a node says counts before what is said for all of them. */
 function deviceVariables(node: DeviceSelection, all: DeviceSelection): Record<string, string> {
-  const chosen = [node, all].find(doesChoose)
+  const chosen = chosenDevices(node, all)
   if (chosen === undefined) return {}
   const { devices: named = [], deviceFilter, devicePathFilter, useAllDevices } = chosen
   if (named.length > 0) {
@@ -65,10 +64,6 @@ function deviceVariables(node: DeviceSelection, all: DeviceSelection): Record<st
   if (deviceFilter) return { ROOK_DATA_DEVICE_FILTER: deviceFilter }
   if (devicePathFilter) return { ROOK_DATA_DEVICE_PATH_FILTER: devicePathFilter }
   return useAllDevices === true ? { ROOK_DATA_DEVICE_FILTER: 'all' } : {}
-}
-
-function doesChoose({ devices: named = [], deviceFilter, devicePathFilter, useAllDevices }: DeviceSelection): boolean {
-  return named.length > 0 || Boolean(deviceFilter) || Boolean(devicePathFilter) || useAllDevices === true
 }
 
 const counted: readonly string[] = ['osdsPerDevice', 'databaseSizeMB', 'walSizeMB']
