@@ -50,6 +50,8 @@ export interface UpdateStageOptions {
   readonly rookImage?: string
   /** Rook's own operator is there. */
   readonly isBesideRook?: boolean
+  /** What node names end in while their hostname labels do not, as on EKS: `.ec2.internal`. */
+  readonly nodeSuffix?: string
   /** How long the operator may not know yet of what befell the cluster. Default 3. */
   readonly patienceSeconds?: number
   readonly seed?: number
@@ -136,7 +138,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
     onFailure: (failure: (typeof failures)[number]) => failures.push(failure),
   }
   const prepare = startOsdPrepare({ ...shared, isOn, namespace, ceph, devices: disksOf(described) })
-  await seedCluster(api, description)
+  await seedCluster(options.nodeSuffix === undefined ? api : withNodeSuffix(api, options.nodeSuffix), description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
   if (options.isBesideRook === true) await api.create(deployments, rookOperator())
   const operatorApi = await installOperator(server)
@@ -348,6 +350,16 @@ function disksOf({ osds, deviceClass }: CephClusterDescription) {
     disks[node] = [...own, { name: `osd${own.length}`, osd: id, deviceClass }]
   }
   return disks
+}
+
+/** Nodes keep their hostname labels, and workloads are pinned by those. */
+function withNodeSuffix(api: KubeApi, suffix: string): KubeApi {
+  return changedApi(api, {
+    create: (type, object, given) =>
+      type.plural === nodes.plural
+        ? api.create(type, { ...object, metadata: { ...object.metadata, name: object.metadata.name + suffix } }, given)
+        : api.create(type, object, given),
+  })
 }
 
 /** Of Rook itself. */

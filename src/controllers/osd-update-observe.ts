@@ -3,9 +3,10 @@ import type { Pod } from '../api/core.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
+import { soleNode } from '../domain/node-hostnames.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import { cordonedNodes } from '../domain/osd-update/cordoned-nodes.ts'
-import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { type OsdNode, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import { peeredOsds } from '../domain/osd-update/peered-osds.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/osd-update/restart-request.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
@@ -28,14 +29,8 @@ export interface OsdUpdateViews {
   /** All of them but the managed fields, for they are written back. */
   readonly osdDeployments: WatchView<Deployment>
   readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
   readonly nodes: WatchView<OsdNode>
-}
-
-/** What counts of a node with OSDs. */
-export interface OsdNode {
-  /** That it names for its disks. */
-  readonly deviceClass: string | undefined
-  readonly isCordoned: boolean
 }
 
 export interface UpdateObserverPorts {
@@ -114,8 +109,7 @@ export class OsdUpdateObserver {
       cluster,
       isBesideRook: besideRook,
       restartAskedMs: restart.dueMs,
-      deviceClassOfNode: (node) => views.nodes.get({ name: node })?.deviceClass,
-      isNodeCordoned: isCordoned,
+      nodeOf: (hostname) => soleNode(hostname, views.nodes.byIndex('hostname', hostname)),
     })
     const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)

@@ -72,8 +72,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       follower.follow(osdPods, enqueue)
       follower.followForAll(ports.rook.operators, enqueue)
       const ending = nodes.subscribe((change) => {
-        // One that has come has no OSDs yet, and one that has gone takes its pods along.
-        if (change.type === 'changed') for (const key of seenClusters.keys()) enqueue(key)
+        // One that comes or goes decides where OSDs are pinned to.
+        if (change.type !== 'resynced') for (const key of seenClusters.keys()) enqueue(key)
       })
       signal.addEventListener('abort', ending, { once: true })
       const ledgers = ports.ledger?.view

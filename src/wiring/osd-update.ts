@@ -10,7 +10,7 @@ import { createOsdUpdate } from '../controllers/osd-update.ts'
 import type { RookPresence } from '../controllers/rook-presence.ts'
 import type { StorageLedger } from '../controllers/storage-key.ts'
 import { known } from '../domain/observed.ts'
-import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
+import { parseOsdNode } from '../domain/osd-update/parse-update-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -69,10 +69,8 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
             createWatchCache({
               ...viewBase(wiring),
               type: nodes,
-              project: ({ metadata, spec }) => ({
-                deviceClass: metadata.labels?.[deviceClassLabel],
-                isCordoned: spec?.unschedulable === true,
-              }),
+              project: parseOsdNode,
+              indexes: { hostname: ({ hostname }) => [hostname] },
             }),
           ),
         },
