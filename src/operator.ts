@@ -359,6 +359,8 @@ function controllerBuilders(
       rook,
       clusters,
       osdPods,
+      budgets: views.budgets,
+      appLocks: options.appLocks ?? defaultAppLockPolicy,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
     'ceph-drain': () =>
