@@ -260,6 +260,17 @@ function controllerBuilders(
   )
   const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
   const osdDeployments = once(() => only.inNamespaces(allOsds()))
+  const cephNodes = once(() =>
+    own(
+      'nodes/ceph',
+      createWatchCache({
+        ...base,
+        type: nodes,
+        project: parseNode,
+        indexes: { hostname: ({ hostname }) => [hostname] },
+      }),
+    ),
+  )
   const allOsdPods = once(() =>
     own(
       'pods/osd',
@@ -291,6 +302,7 @@ function controllerBuilders(
         budgets: budgets(),
         osdDeployments: osdDeployments(),
         osdPods: osdPods(),
+        nodes: cephNodes(),
       },
     }),
   )
@@ -347,6 +359,8 @@ function controllerBuilders(
       rook,
       clusters,
       osdPods,
+      budgets: views.budgets,
+      appLocks: options.appLocks ?? defaultAppLockPolicy,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
     'ceph-drain': () =>
@@ -360,7 +374,7 @@ function controllerBuilders(
         views: {
           clusters: clusters(),
           budgets: budgets(),
-          nodes: own('nodes/ceph', createWatchCache({ ...base, type: nodes, project: parseNode })),
+          nodes: cephNodes(),
           osdDeployments: osdDeployments(),
           osdPods: osdPods(),
         },

@@ -3,6 +3,7 @@ import type { Deployment } from '../../src/api/apps.ts'
 import type { ConfigMap, Event, Pod } from '../../src/api/core.ts'
 import { disruptionLedgers, ledgerName } from '../../src/api/disruption-ledger.ts'
 import { nodeDisruptions } from '../../src/api/node-disruption.ts'
+import type { ObjectKey } from '../../src/api/resource-type.ts'
 import { configMaps, deployments, events, nodes, pods } from '../../src/api/resources.ts'
 import { cephClusters } from '../../src/api/rook.ts'
 import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
@@ -26,6 +27,7 @@ import type { StagedOperator } from './lock-stage.ts'
 import { badImageRuntime } from './osd-update-bad-image.ts'
 import { isOsd, osdOf, type UpdateOracle, versionOf, watchOsdUpdates } from './osd-update-oracle.ts'
 import { recordCephTruth, recordOsdUpdates } from './osd-update-recorder.ts'
+import { startRookBudgets } from './rook-budgets.ts'
 import { type OperateOptions, stageOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
@@ -50,6 +52,10 @@ export interface UpdateStageOptions {
   readonly rookImage?: string
   /** Rook's own operator is there. */
   readonly isBesideRook?: boolean
+  /** Beside Rook: who keeps the budgets of OSDs. Unless told nobody does, and ceph-drain only looks. */
+  readonly budgetsOf?: 'rook' | 'cofferdam'
+  /** What node names end in while their hostname labels do not, as on EKS: `.ec2.internal`. */
+  readonly nodeSuffix?: string
   /** How long the operator may not know yet of what befell the cluster. Default 3. */
   readonly patienceSeconds?: number
   readonly seed?: number
@@ -136,9 +142,12 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
     onFailure: (failure: (typeof failures)[number]) => failures.push(failure),
   }
   const prepare = startOsdPrepare({ ...shared, isOn, namespace, ceph, devices: disksOf(described) })
-  await seedCluster(api, description)
+  await seedCluster(options.nodeSuffix === undefined ? api : withNodeSuffix(api, options.nodeSuffix), description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
   if (options.isBesideRook === true) await api.create(deployments, rookOperator())
+  if (options.budgetsOf === 'cofferdam') await api.patch(cephClusters, cluster, { type: 'merge', body: handedOver })
+  const rook =
+    options.budgetsOf === 'rook' ? startRookBudgets({ api, clock, views, ceph: ceph.commands, cluster }) : undefined
   const operatorApi = await installOperator(server)
   await story.seconds(60)
 
@@ -172,11 +181,21 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
         return inner.update(type, object, given)
       },
       createSubresource(type, key, ...given) {
-        const pod = views.of(pods).get(`${key.namespace}/${key.name}`)
-        if (options.isBesideRook === true && pod !== undefined && isOsd(pod, namespace)) oracle.evicted(osdOf(pod))
-        return inner.createSubresource(type, key, ...given)
+        return restarting(key, inner.createSubresource(type, key, ...given))
+      },
+      delete(type, key, ...given) {
+        const deletion = inner.delete(type, key, ...given)
+        return type.plural === pods.plural ? restarting(key, deletion) : deletion
       },
     })
+  }
+
+  /** What is refused is no start. */
+  async function restarting<T>(key: ObjectKey, removal: Promise<T>): Promise<T> {
+    const pod = views.of(pods).get(`${key.namespace}/${key.name}`)
+    const answer = await removal
+    if (options.isBesideRook === true && pod !== undefined && isOsd(pod, namespace)) oracle.evicted(osdOf(pod))
+    return answer
   }
 
   async function seconds(count: number): Promise<void> {
@@ -311,6 +330,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
       stopRecording()
       oracle.stop()
       prepare.stop()
+      rook?.stop()
       ceph.stop()
       world.stop()
       story.stop()
@@ -348,6 +368,21 @@ function disksOf({ osds, deviceClass }: CephClusterDescription) {
     disks[node] = [...own, { name: `osd${own.length}`, osd: id, deviceClass }]
   }
   return disks
+}
+
+/** Nodes keep their hostname labels, and workloads are pinned by those. */
+function withNodeSuffix(api: KubeApi, suffix: string): KubeApi {
+  return changedApi(api, {
+    create: (type, object, given) =>
+      type.plural === nodes.plural
+        ? api.create(type, { ...object, metadata: { ...object.metadata, name: object.metadata.name + suffix } }, given)
+        : api.create(type, object, given),
+  })
+}
+
+const handedOver = {
+  metadata: { annotations: { 'cofferdam.io/manage': 'true' } },
+  spec: { disruptionManagement: { managePodBudgets: false } },
 }
 
 /** Of Rook itself. */

@@ -9,10 +9,11 @@ import { persistentVolumeClaims } from '../api/storage.ts'
 import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import type { SeenUpdate } from '../domain/explain/summarize-update.ts'
+import { nodesByHostname } from '../domain/node-hostnames.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/osd-update/decide-growth.ts'
 import { claimLabels } from '../domain/osd-update/growth-places.ts'
 import { growthMode, growthSnapshotOf, prepareApp } from '../domain/osd-update/growth-snapshot.ts'
-import { deviceClassLabel, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { parseOsdNode, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
 import type { UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { updateModeOf } from '../domain/osd-update/update-mode.ts'
@@ -77,7 +78,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
     restartAskedMs === undefined ? [] : read(pods, { namespace, labelSelector: osdSelector }),
   ])
   const mode = modeOf(place, osds)
-  const classes = new Map(place.machines?.map(({ metadata }) => [metadata.name, metadata.labels?.[deviceClassLabel]]))
+  const nodeOf = place.machines && nodesByHostname(place.machines.map(parseOsdNode))
   const parse = (mode: UpdatedCluster['mode'], own: readonly Deployment[]): readonly UpdatableOsd[] =>
     parseUpdateObjects({
       deployments: own,
@@ -85,7 +86,7 @@ async function observeUpdate(place: Place, question: UpdateQuestion, notSeen: st
       cluster,
       restartAskedMs,
       isBesideRook: mode === 'beside-rook',
-      deviceClassOfNode: (node) => classes.get(node),
+      ...(nodeOf !== undefined && { nodeOf }),
     }).osds
   return {
     cluster,

@@ -9,6 +9,7 @@ import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/deci
 import { parseOsdBudget } from '../domain/ceph-drain/osd-budgets.ts'
 import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
 import type { CephDrainSnapshot, CephView, NodeView, OsdView } from '../domain/ceph-drain/snapshot.ts'
+import { soleNode } from '../domain/node-hostnames.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
@@ -26,6 +27,7 @@ export interface CephDrainViews {
   readonly osdDeployments: WatchView<Deployment>
   /** Indexed by `osd`, as `indexOfOsd` says. */
   readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
   readonly nodes: WatchView<NodeView>
   readonly budgets: WatchView<PodDisruptionBudget>
 }
@@ -240,7 +242,7 @@ interface ParsedOsds {
 }
 
 function parseOsds(
-  { osdDeployments, osdPods }: CephDrainViews,
+  { osdDeployments, osdPods, nodes }: CephDrainViews,
   namespace: string,
   hosts: ReadonlyMap<number, string> | undefined,
 ): ParsedOsds {
@@ -248,8 +250,9 @@ function parseOsds(
   const problems: ObjectProblem[] = []
   for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
     const [index = ''] = indexOfOsd(deployment)
-    const host = hosts?.get(Number(index.split('/')[1]))
-    const parsed = parseOsd(deployment, osdPods.byIndex('osd', index), host)
+    const cephHostname = hosts?.get(Number(index.split('/')[1]))
+    const nodeOf = (hostname: string) => soleNode(hostname, nodes.byIndex('hostname', hostname))
+    const parsed = parseOsd(deployment, osdPods.byIndex('osd', index), { nodeOf, cephHostname })
     if ('osd' in parsed) views.push(parsed.osd)
     else problems.push(parsed.problem)
   }

@@ -37,6 +37,7 @@ export interface FencingViews {
   readonly osdDeployments: WatchView<Deployment>
   /** Indexed by `osd`, as `indexOfOsd` says. */
   readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
   readonly nodes: WatchView<Node>
   readonly openshiftMachines: KindView<Machine>
   readonly clusterApiMachines: KindView<Machine>

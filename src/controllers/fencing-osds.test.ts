@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Deployment } from '../api/apps.ts'
-import type { Pod } from '../api/core.ts'
-import { known } from '../domain/observed.ts'
+import type { Node, Pod } from '../api/core.ts'
+import { hostnameOf } from '../domain/node-hostnames.ts'
+import { known, unknown } from '../domain/observed.ts'
 import type { CephDecided } from './ceph-decisions.ts'
 import { FencedOsds } from './fencing-osds.ts'
 
@@ -30,11 +31,12 @@ function pod(id: number, nodeName: string, isReady = true): Pod {
   }
 }
 
-function views(deployments: readonly Deployment[], pods: readonly Pod[]) {
+function views(deployments: readonly Deployment[], pods: readonly Pod[], nodes: readonly Node[] = []) {
   const ofOsd = (index: string) => pods.filter(({ metadata }) => index.endsWith(`/${metadata.labels?.['ceph-osd-id']}`))
   return {
     osdDeployments: { byIndex: () => deployments },
     osdPods: { byIndex: (_: string, index: string) => ofOsd(index) },
+    nodes: { byIndex: (_: string, hostname: string) => nodes.filter((node) => hostnameOf(node) === hostname) },
   }
 }
 
@@ -63,6 +65,26 @@ describe('where OSDs are', () => {
     const [moved, same] = osds.observe(views(deployments, [pod(0, 'node-c'), ...pods.slice(1)]), namespace, undefined)
     expect(moved?.nodeName).toEqual(known('node-c'))
     expect(same).toBe(other)
+  })
+
+  it('is the node whose hostname it is pinned to, for a fence of that node must count its OSDs though their pods are gone', () => {
+    const osds = new FencedOsds()
+    const [of] = deployments as [Deployment]
+    const pinned = { ...of.spec.template, spec: { containers: [], nodeSelector: { 'kubernetes.io/hostname': 'w1' } } }
+    const gone = [{ ...of, spec: { ...of.spec, template: pinned } }]
+    const node = (name: string): Node => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name, labels: { 'kubernetes.io/hostname': 'w1' } },
+    })
+    const placesSeen = [[node('w1.example.com')], [node('w1.example.com'), node('w1.example.org')], []].map(
+      (nodes) => osds.observe(views(gone, [], nodes), namespace, undefined)[0]?.nodeName,
+    )
+    expect(placesSeen).toEqual([
+      known('w1.example.com'),
+      unknown('nodes w1.example.com and w1.example.org have the same label kubernetes.io/hostname=w1'),
+      unknown('no node has the label kubernetes.io/hostname=w1'),
+    ])
   })
 
   it('follows Ceph when it puts an OSD into another failure domain', () => {

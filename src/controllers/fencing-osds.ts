@@ -1,8 +1,9 @@
 import type { Deployment } from '../api/apps.ts'
-import type { Pod } from '../api/core.ts'
+import type { Node, Pod } from '../api/core.ts'
 import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
 import type { FencedOsd } from '../domain/fencing/snapshot.ts'
-import { known } from '../domain/observed.ts'
+import { pinnedHostname, soleNode } from '../domain/node-hostnames.ts'
+import { known, type Observed } from '../domain/observed.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { CephDecided } from './ceph-decisions.ts'
 import { indexOfOsd } from './ceph-drain-observe.ts'
@@ -11,6 +12,8 @@ interface SeenOsd {
   readonly pods: readonly Pod[]
   readonly told: unknown
   readonly domain: string | undefined
+  /** The node that it is pinned to. */
+  readonly pinned: string
   readonly places: readonly FencedOsd[]
 }
 
@@ -24,7 +27,7 @@ export class FencedOsds {
   readonly #told = new WeakMap<CephDecided, ToldByCeph>()
 
   observe(
-    { osdDeployments, osdPods }: OsdViews,
+    { osdDeployments, osdPods, nodes: machines }: OsdViews,
     namespace: string,
     decided: CephDecided | undefined,
   ): readonly FencedOsd[] {
@@ -32,8 +35,9 @@ export class FencedOsds {
     const places: FencedOsd[] = []
     for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
       const [index = ''] = indexOfOsd(deployment)
-      for (const place of this.#placesOf(deployment, osdPods.byIndex('osd', index), { domains, nodes }))
-        places.push(place)
+      const pinned = pinnedNode(deployment, machines)
+      const seen = { pods: osdPods.byIndex('osd', index), pinned }
+      for (const place of this.#placesOf(deployment, seen, { domains, nodes })) places.push(place)
     }
     const before = this.#lists.get(namespace)
     if (before?.length === places.length && before.every((place, at) => place === places[at])) return before
@@ -41,20 +45,26 @@ export class FencedOsds {
     return places
   }
 
-  #placesOf(deployment: Deployment, pods: readonly Pod[], ceph: ToldByCeph): readonly FencedOsd[] {
+  #placesOf(
+    deployment: Deployment,
+    { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
+    ceph: ToldByCeph,
+  ): readonly FencedOsd[] {
+    const pinnedText = pinned.known ? pinned.value.name : pinned.why
     const before = this.#seen.get(deployment)
     const id = before?.places[0]?.id
     const isSame =
       before !== undefined &&
       before.pods.length === pods.length &&
       before.pods.every((pod, at) => pod === pods[at]) &&
+      before.pinned === pinnedText &&
       (id === undefined || (before.told === ceph.nodes.get(id) && before.domain === ceph.domains.get(id)))
     if (isSame) return before.places
-    const places = placesOf(deployment, pods, ceph)
+    const places = placesOf(deployment, { pods, pinned }, ceph)
     const first = places[0]?.id
     const told = first === undefined ? undefined : ceph.nodes.get(first)
     const domain = first === undefined ? undefined : ceph.domains.get(first)
-    this.#seen.set(deployment, { pods, told, domain, places })
+    this.#seen.set(deployment, { pods, told, domain, pinned: pinnedText, places })
     return places
   }
 
@@ -72,7 +82,11 @@ interface OsdViews {
   readonly osdDeployments: Pick<WatchView<Deployment>, 'byIndex'>
   /** Indexed by `osd`, as `indexOfOsd` says. */
   readonly osdPods: Pick<WatchView<Pod>, 'byIndex'>
+  /** Indexed by `hostname`. */
+  readonly nodes: Pick<WatchView<Node>, 'byIndex'>
 }
+
+type PinnedNode = Observed<{ readonly name: string }>
 
 interface ToldByCeph {
   readonly domains: ReadonlyMap<number, string>
@@ -81,8 +95,21 @@ interface ToldByCeph {
 
 const untold: ToldByCeph = { domains: new Map(), nodes: new Map() }
 
-function placesOf(deployment: Deployment, pods: readonly Pod[], ceph: ToldByCeph): readonly FencedOsd[] {
-  const parsed = parseOsd(deployment, pods)
+function pinnedNode(deployment: Deployment, nodes: OsdViews['nodes']): PinnedNode {
+  const hostname = pinnedHostname(deployment) ?? ''
+  const carriers = hostname === '' ? [] : nodes.byIndex('hostname', hostname)
+  return soleNode(
+    hostname,
+    carriers.map(({ metadata }) => ({ name: metadata.name })),
+  )
+}
+
+function placesOf(
+  deployment: Deployment,
+  { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
+  ceph: ToldByCeph,
+): readonly FencedOsd[] {
+  const parsed = parseOsd(deployment, pods, { nodeOf: () => pinned })
   if (!('osd' in parsed)) return []
   const { id, isReady, nodeName } = parsed.osd
   const domain = ceph.domains.get(id)

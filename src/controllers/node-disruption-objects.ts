@@ -88,6 +88,8 @@ export function parseHostNode(node: Node): HostNode {
 export interface HoldableBudget extends Omit<BudgetFacts, 'appLock'> {
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
+  /** Of whoever controls it; empty where nobody does. */
+  readonly ownerUid: string
   /** Absent: it covers no pod. */
   readonly selector: LabelSelector | undefined
   /** Those of ours only. */
@@ -111,6 +113,7 @@ export function parseHoldableBudget({ metadata, spec, status }: PodDisruptionBud
     hold: parseBudgetHold(annotations[holdAnnotation]).hold,
     selector: spec.selector ?? undefined,
     isExchanged: isExchangedBudget({ metadata }),
+    ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
     annotations: Object.fromEntries(own),
   }
 }

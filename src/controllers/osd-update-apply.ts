@@ -1,7 +1,7 @@
 import { ApiError, hasReason } from '../api/api-error.ts'
 import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
-import { deployments } from '../api/resources.ts'
+import { deployments, pods as podType } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
 import { adaptOsdDeployment } from '../domain/osd-update/osd-deployment.ts'
 import { restartToCarry, withRestart } from '../domain/osd-update/restart-request.ts'
@@ -10,8 +10,8 @@ import { evictPod, type KubeApi } from '../kube/kube-api.ts'
 
 export type StartOutcome =
   | { readonly osd: number; readonly result: 'started'; readonly version?: string }
-  /** The object changed meanwhile, is gone, or may not go yet: nothing is wrong with it, so it is decided anew. */
-  | { readonly osd: number; readonly result: 'later'; readonly why: string }
+  /** The object changed meanwhile, is gone, or somebody holds it: nothing is wrong with it, so it is decided anew. */
+  | { readonly osd: number; readonly result: 'later'; readonly why: string; readonly isHeld?: boolean }
   /** The server does not take it. */
   | { readonly osd: number; readonly result: 'refused'; readonly why: string }
   /** Not about the OSD: a right is missing, or nobody answers. It may have happened or not. */
@@ -50,22 +50,28 @@ function wantedDeployment(deployment: Deployment, cluster: CephCluster, nowMs: n
   return askedMs === undefined || !doesRestart(deployment, cluster) ? adapted : withRestart(adapted, askedMs)
 }
 
-/** Asks the very pods that were seen to go, within their budgets. */
+/**
+ * Tells the very pods that were seen to go: within their budgets, or past them.
+ *
+ * Assumes: past their budgets only where those are ours, and the storage is held for the update.
+ */
 export function startRestart(
   api: KubeApi,
-  { osd, pods }: { readonly osd: number; readonly pods: readonly Pod[] },
+  restart: { readonly osd: number; readonly pods: readonly Pod[]; readonly by: 'eviction' | 'deletion' },
   signal: AbortSignal,
 ): Promise<StartOutcome> {
+  const { osd, pods, by } = restart
   return outcomeOf(osd, async () => {
     for (const { metadata } of pods) {
-      const { namespace = '', name, uid } = metadata
-      await evictPod(api, { namespace, name, ...(uid !== undefined && { uid }) }, { signal })
+      const { namespace = '', name, uid = '' } = metadata
+      if (by === 'eviction') await evictPod(api, { namespace, name, uid }, { signal })
+      else await api.delete(podType, { namespace, name }, { preconditions: { uid }, signal })
     }
     return undefined
   })
 }
 
-const passing = ['Conflict', 'NotFound', 'TooManyRequests'] as const
+const passing = ['Conflict', 'NotFound'] as const
 const serverTrouble = ['InternalError', 'ServerTimeout', 'ServiceUnavailable', 'Timeout', 'Unauthorized'] as const
 
 async function outcomeOf(osd: number, write: () => Promise<string | undefined>): Promise<StartOutcome> {
@@ -73,11 +79,18 @@ async function outcomeOf(osd: number, write: () => Promise<string | undefined>):
     const version = await write()
     return { osd, result: 'started', ...(version !== undefined && { version }) }
   } catch (error) {
+    if (isHeld(error)) return { osd, result: 'later', why: error.message, isHeld: true }
     if (hasReason(error, ...passing)) return { osd, result: 'later', why: error.message }
     const isAboutAll = hasReason(error, ...serverTrouble) || isRightMissing(error)
     if (isAboutAll || !(error instanceof ApiError)) return { osd, result: 'unsure', error }
     return { osd, result: 'refused', why: `the API server refused it: ${error.message}` }
   }
+}
+
+/** By a budget, or for the moment that its pod is covered by two, which the API server answers with 500. */
+function isHeld(error: unknown): error is ApiError {
+  if (hasReason(error, 'TooManyRequests')) return true
+  return error instanceof ApiError && error.message.includes('more than one PodDisruptionBudget')
 }
 
 /** Admission forbids one object; a missing right forbids all of them, and that is no failure of an OSD. */

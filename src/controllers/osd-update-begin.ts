@@ -2,6 +2,7 @@ import type { Deployment } from '../api/apps.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { Observed } from '../domain/observed.ts'
 import type { OsdUpdateDecision } from '../domain/osd-update/decision.ts'
+import { beforeStarts, type NeverBegun, withoutNeverBegun } from '../domain/osd-update/never-begun.ts'
 import { namesOf } from '../domain/osd-update/proposed-starts.ts'
 import type { OsdUpdateSnapshot, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { stoppableOsds } from '../domain/osd-update/stoppable-osds.ts'
@@ -9,9 +10,10 @@ import { withFailure } from '../domain/osd-update/update-record.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { CephPorts } from './ceph-ports.ts'
-import { doesRestart, isRightMissing, type StartOutcome, startRestart, startUpdate } from './osd-update-apply.ts'
+import { doesRestart, isRightMissing, type StartOutcome, startUpdate } from './osd-update-apply.ts'
 import type { OsdUpdateObserver, UpdateLook } from './osd-update-observe.ts'
 import { type StartNote, type StartNotes, type StoredUpdate, writeUpdate } from './osd-update-record.ts'
+import { readWays, restartOsd, type SeenWays } from './osd-update-restart.ts'
 
 export interface BeginPorts {
   readonly api: KubeApi
@@ -27,6 +29,8 @@ export interface UpdateTurn {
   readonly stored: StoredUpdate
   readonly snapshot: OsdUpdateSnapshot
   readonly decision: OsdUpdateDecision
+  /** Whether the ledger has the storage held for this update. */
+  readonly isStorageHeld: boolean
 }
 
 /** What came of a decision. */
@@ -80,13 +84,14 @@ export async function beginUpdates(
 ): Promise<TurnEnd> {
   const { api, observer } = ports
   const { snapshot, stored, decision } = turn
-  const isAlone = !isAnyAway(snapshot, decision.progress.running)
+  const running = runningBefore(snapshot, decision.progress.running)
   const markMs = Math.max(snapshot.nowMs, decision.record.settledMs ?? 0)
   const starts = startNotes(turn, markMs)
-  const note = (before: StoredUpdate, noted: OsdUpdateDecision) =>
-    remember(api, { cluster: snapshot.cluster, stored: before, decision: noted, starts }, signal)
-  // Its words come when it is done: Ceph may still refuse.
-  const intent = { ...decision, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
+  const note = (before: StoredUpdate, noted: OsdUpdateDecision, noteworthy = starts) =>
+    remember(api, { cluster: snapshot.cluster, stored: before, decision: noted, starts: noteworthy }, signal)
+  // Its words come when it is done: Ceph may still refuse, and so may the budgets.
+  const untouched = { ...decision, progress: beforeStarts(decision, running) }
+  const intent = { ...untouched, reason: (stored.reason ?? decision.reason) as OsdUpdateDecision['reason'] }
   const written = await note(stored, intent)
   const touched = [...new Set([...decision.start, ...decision.progress.running])]
   const asked = snapshot.ceph?.known === true ? stoppableOsds(snapshot.ceph.value.map, touched) : []
@@ -95,12 +100,13 @@ export async function beginUpdates(
     const answer = await ports.ceph.askOkToStop(commands, asked, AbortSignal.any([signal, changed]))
     changed.throwIfAborted()
     if (!answer.known || !answer.value) {
-      const refused = refusedBy(answer, decision, asked)
+      const refused = refusedBy(answer, untouched, asked)
       await note(written, refused)
-      return { decision: refused, isIdle: isAlone }
+      return { decision: refused, isIdle: running.length === 0 }
     }
   }
-  const outcomes = await Promise.all(decision.start.map((osd) => startOne(ports, osd, { turn, markMs, signal })))
+  const ways = snapshot.cluster.mode === 'beside-rook' ? await readWays(ports, turn.cluster, signal) : undefined
+  const outcomes = await Promise.all(decision.start.map((osd) => startOne(ports, osd, { turn, markMs, ways, signal })))
   const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
   await Promise.all(versions.map((version) => ports.osdDeployments.whenSeen(version, signal)))
   const record = outcomes.reduce(
@@ -110,19 +116,26 @@ export async function beginUpdates(
         : noted,
     decision.record,
   )
-  const done = { ...decision, record }
-  await note(written, done)
-  const isIdle = isAlone && outcomes.every(hasNotBegun)
+  const unbegun = outcomes.flatMap(neverBegun)
+  const done = withoutNeverBegun({ ...decision, record }, unbegun, running)
+  const isUnbegun = new Set(unbegun.map(({ osd }) => osd).filter((osd) => !running.includes(osd)))
+  await note(written, done, new Map([...starts].filter(([osd]) => !isUnbegun.has(osd))))
+  const isIdle = running.length === 0 && outcomes.every(hasNotBegun)
   const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
   return { decision: done, isIdle, ...(trouble?.result === 'unsure' && { error: trouble.error }) }
 }
 
-/** Whether any of these was on its way before: all that start now are counted among the running already. */
-function isAnyAway({ osds, record }: OsdUpdateSnapshot, running: readonly number[]): boolean {
+/** Which of these were on their way before: all that start now are counted among the running already. */
+function runningBefore({ osds, record }: OsdUpdateSnapshot, running: readonly number[]): readonly number[] {
   const isRunning = new Set(running)
-  return osds.some(
-    ({ id, startedMs }) => isRunning.has(id) && startedMs !== undefined && startedMs >= (record.settledMs ?? 0),
-  )
+  return osds
+    .filter(({ id, startedMs }) => isRunning.has(id) && startedMs !== undefined && startedMs >= (record.settledMs ?? 0))
+    .map(({ id }) => id)
+}
+
+function neverBegun(outcome: StartOutcome): NeverBegun[] {
+  if (outcome.result !== 'later' && outcome.result !== 'refused') return []
+  return [{ osd: outcome.osd, why: outcome.why, isHeld: outcome.result === 'later' && outcome.isHeld === true }]
 }
 
 function startNotes(turn: UpdateTurn, markMs: number): StartNotes {
@@ -141,22 +154,25 @@ function restarts(osd: number, { look: { deployments, snapshot }, cluster }: Upd
 }
 
 async function startOne(
-  { api, observer }: BeginPorts,
+  ports: BeginPorts,
   osd: number,
-  { turn, markMs, signal }: { readonly turn: UpdateTurn; readonly markMs: number; readonly signal: AbortSignal },
+  given: {
+    readonly turn: UpdateTurn
+    readonly markMs: number
+    /** Where Rook writes the Deployments. */
+    readonly ways: SeenWays | undefined
+    readonly signal: AbortSignal
+  },
 ): Promise<StartOutcome> {
-  const { look: seen, cluster } = turn
-  if (seen.snapshot.cluster.mode !== 'beside-rook') {
-    const deployment = seen.deployments.get(osd)
-    if (deployment === undefined) return { osd, result: 'later', why: 'its Deployment is gone' }
-    return startUpdate(api, { osd, deployment, cluster, markMs }, signal)
+  const { turn, markMs, ways, signal } = given
+  const { look: seen, cluster, isStorageHeld } = turn
+  if (ways !== undefined) {
+    const restart = { osd, cluster, pods: seen.oldPods.get(osd) ?? [], isStorageHeld }
+    return restartOsd(ports, restart, { ways, signal })
   }
-  const old = seen.oldPods.get(osd) ?? []
-  const uids = old.flatMap(({ metadata }) => metadata.uid ?? [])
-  for (const uid of uids) observer.noteLeaving(uid)
-  const outcome = await startRestart(api, { osd, pods: old }, signal)
-  if (outcome.result === 'later' || outcome.result === 'refused') for (const uid of uids) observer.noteStaying(uid)
-  return outcome
+  const deployment = seen.deployments.get(osd)
+  if (deployment === undefined) return { osd, result: 'later', why: 'its Deployment is gone' }
+  return startUpdate(ports.api, { osd, deployment, cluster, markMs }, signal)
 }
 
 /** Where nobody answered it may have begun. */

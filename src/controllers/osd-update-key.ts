@@ -100,6 +100,11 @@ export class UpdateKey {
     }
   }
 
+  /** Whether this process holds the storage of the cluster, as far as it knows. */
+  holds({ uid }: Pick<ClusterId, 'uid'>): boolean {
+    return this.#held.has(uid)
+  }
+
   /** When to look again at the latest, so that whoever watches sees that the holder lives. */
   recheckAfterSeconds({ uid }: Pick<ClusterId, 'uid'>): number | undefined {
     const held = this.#held.get(uid)

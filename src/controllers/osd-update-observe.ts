@@ -3,11 +3,13 @@ import type { Pod } from '../api/core.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import { parseDisruptionSettings } from '../domain/ceph-drain/settings.ts'
+import { soleNode } from '../domain/node-hostnames.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import { cordonedNodes } from '../domain/osd-update/cordoned-nodes.ts'
-import { parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
+import { type OsdNode, parseUpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import { peeredOsds } from '../domain/osd-update/peered-osds.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/osd-update/restart-request.ts'
+import type { RestartWay } from '../domain/osd-update/restart-way.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/osd-update/snapshot.ts'
 import { updateModeOf } from '../domain/osd-update/update-mode.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/osd-update/update-settings.ts'
@@ -19,6 +21,8 @@ import type { Clock } from '../runtime/clock.ts'
 import { ofSameCluster } from './ceph-drain-observe.ts'
 import { CephLooks } from './ceph-looks.ts'
 import type { CephPorts } from './ceph-ports.ts'
+import { HeldPods } from './held-pods.ts'
+import { type RestartSurroundings, type RestartWayPorts, RestartWays, wayOfPods } from './osd-restart-ways.ts'
 import { readUpdate, type StartNote, type StoredUpdate } from './osd-update-record.ts'
 import type { RookPresence } from './rook-presence.ts'
 
@@ -28,18 +32,14 @@ export interface OsdUpdateViews {
   /** All of them but the managed fields, for they are written back. */
   readonly osdDeployments: WatchView<Deployment>
   readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
   readonly nodes: WatchView<OsdNode>
+  /** Indexed by `namespace`. */
+  readonly budgets: RestartWayPorts['budgets']
 }
 
-/** What counts of a node with OSDs. */
-export interface OsdNode {
-  /** That it names for its disks. */
-  readonly deviceClass: string | undefined
-  readonly isCordoned: boolean
-}
-
-export interface UpdateObserverPorts {
-  readonly api: Pick<KubeApi, 'get'>
+export interface UpdateObserverPorts extends Pick<RestartWayPorts, 'appLocks' | 'ledgers'> {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly clock: Clock
   readonly views: OsdUpdateViews
   readonly ceph: CephPorts
@@ -66,9 +66,13 @@ export class OsdUpdateObserver {
   readonly #lastGood = new Map<string, UpdateSettings>()
   /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
   readonly #leaving = new Set<string>()
+  readonly #held: HeldPods
+  readonly #ways: RestartWays
 
   constructor(ports: UpdateObserverPorts) {
     this.#ports = ports
+    this.#held = new HeldPods(ports.clock)
+    this.#ways = new RestartWays({ ...ports, budgets: ports.views.budgets })
     this.#looks = new CephLooks({ clock: ports.clock, ...ports.ceph })
   }
 
@@ -83,6 +87,22 @@ export class OsdUpdateObserver {
 
   noteStaying(uid: string): void {
     this.#leaving.delete(uid)
+  }
+
+  /** Somebody refused to let the pod go. */
+  noteHeld(uid: string, why: string): void {
+    this.#held.note(uid, why)
+  }
+
+  /** How pods of one OSD may be told to go, by the budgets as the API server has them now. */
+  async readRestartWays(cluster: CephCluster, signal: AbortSignal): Promise<(pods: readonly Pod[]) => RestartWay> {
+    const around = await this.#ways.read(cluster, signal)
+    return (pods) => wayOfPods(around, pods)
+  }
+
+  /** Whether a budget has changed so that restarts beside Rook may go on. */
+  isBudgetNews(cluster: CephCluster, change: Parameters<RestartWays['isNews']>[1]): boolean {
+    return this.#modeOf(cluster) === 'beside-rook' && this.#ways.isNews(cluster, change)
   }
 
   generationOf(cluster: CephCluster): number {
@@ -114,16 +134,19 @@ export class OsdUpdateObserver {
       cluster,
       isBesideRook: besideRook,
       restartAskedMs: restart.dueMs,
-      deviceClassOfNode: (node) => views.nodes.get({ name: node })?.deviceClass,
-      isNodeCordoned: isCordoned,
+      nodeOf: (hostname) => soleNode(hostname, views.nodes.byIndex('hostname', hostname)),
     })
     const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)
+    const around = oldPods.size === 0 ? undefined : this.#ways.look(cluster)
     const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
     if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
     const osds = parsed.osds.map((osd) => {
       if (mode === 'off') return { ...osd, needsUpdate: false }
-      return besideRook ? restartedOsd(osd, { oldPods, leaving, note: stored.starts.get(osd.id) }) : osd
+      if (!besideRook) return osd
+      const old = oldPods.get(osd.id) ?? []
+      const seen = restartedOsd(osd, { old, leaving, note: stored.starts.get(osd.id) })
+      return around === undefined || !seen.needsUpdate ? seen : { ...seen, ...this.#hindrance(around, old) }
     })
     const updated: UpdatedCluster = {
       namespace,
@@ -205,6 +228,14 @@ export class OsdUpdateObserver {
     return updateModeOf(cluster, { besideRook: this.#ports.rook.isRooks(cluster) })
   }
 
+  #hindrance(around: RestartSurroundings, pods: readonly Pod[]): Pick<UpdatableOsd, 'held' | 'takesFrom'> {
+    const refused = pods.map(({ metadata }) => this.#held.whyHeld(metadata.uid ?? '')).find((why) => why !== undefined)
+    if (refused !== undefined) return { held: refused }
+    const way = wayOfPods(around, pods)
+    if (way.way === 'wait') return { held: way.why }
+    return way.way === 'evict' && way.within !== undefined ? { takesFrom: way.within } : {}
+  }
+
   #stillSeen(pods: readonly Pod[]): ReadonlySet<string> {
     if (this.#leaving.size === 0) return this.#leaving
     return new Set(pods.map(({ metadata }) => metadata.uid ?? '').filter((uid) => this.#leaving.has(uid)))
@@ -219,14 +250,13 @@ function hasNothingToWaitFor(state: string): boolean {
 function restartedOsd(
   osd: UpdatableOsd,
   given: {
-    readonly oldPods: ReadonlyMap<number, readonly Pod[]>
+    readonly old: readonly Pod[]
     readonly leaving: ReadonlySet<string>
     readonly note: StartNote | undefined
   },
 ): UpdatableOsd {
   const { startedMs: _, ...unmarked } = osd
-  const old = given.oldPods.get(osd.id) ?? []
-  const isLeaving = old.some(({ metadata }) => given.leaving.has(metadata.uid ?? ''))
+  const isLeaving = given.old.some(({ metadata }) => given.leaving.has(metadata.uid ?? ''))
   if (given.note === undefined || (osd.needsUpdate && !isLeaving)) return unmarked
   const started = { ...unmarked, startedMs: given.note.atMs }
   return isLeaving ? { ...started, needsUpdate: false, isPodReady: false } : started

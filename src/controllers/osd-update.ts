@@ -24,9 +24,10 @@ import { isStorageNews, type StorageLedger } from './storage-key.ts'
 export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'update', 'delete'] },
-  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch', 'delete'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods/eviction', verbs: ['create'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   // The record has the name of its cluster in its own, and a Role knows no patterns.
   { group: '', resource: 'configmaps', verbs: ['get', 'create', 'update'] },
   { group: '', resource: 'events', verbs: ['create'] },
@@ -34,7 +35,7 @@ export const osdUpdatePermissions: readonly Permission[] = [
   ...ledgerPermissions,
 ]
 
-export interface OsdUpdatePorts extends UpdateObserverPorts, Pick<OsdRemovalPorts, 'observeLostOsds'> {
+export interface OsdUpdatePorts extends Omit<UpdateObserverPorts, 'ledgers'>, Pick<OsdRemovalPorts, 'observeLostOsds'> {
   readonly api: KubeApi
   readonly reports: UpdateReports
   /** Where disruptions are agreed upon; without it updates are alone with the data. */
@@ -52,7 +53,8 @@ const lookAgainSeconds = 15
  */
 export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const { views, api } = ports
-  const observer = new OsdUpdateObserver(ports)
+  const ledgers = ports.ledger?.view
+  const observer = new OsdUpdateObserver({ ...ports, ...(ledgers !== undefined && { ledgers }) })
   const reporter = new OsdUpdateReporter(ports.reports, ports.clock)
   const removal = new OsdRemoval(ports)
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
@@ -72,11 +74,17 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       follower.follow(osdPods, enqueue)
       follower.followForAll(ports.rook.operators, enqueue)
       const ending = nodes.subscribe((change) => {
-        // One that has come has no OSDs yet, and one that has gone takes its pods along.
-        if (change.type === 'changed') for (const key of seenClusters.keys()) enqueue(key)
+        // One that comes or goes decides where OSDs are pinned to.
+        if (change.type !== 'resynced') for (const key of seenClusters.keys()) enqueue(key)
       })
       signal.addEventListener('abort', ending, { once: true })
-      const ledgers = ports.ledger?.view
+      const unbudgeted = views.budgets.subscribe((change) => {
+        const { namespace } = change.type === 'removed' ? change.previous : change.value
+        for (const cluster of clusters.byIndex('namespace', namespace)) {
+          if (observer.isBudgetNews(cluster, change)) enqueue(keyText(keyOf(cluster)))
+        }
+      })
+      signal.addEventListener('abort', unbudgeted, { once: true })
       if (ledgers !== undefined) {
         const tell = (change: ViewChange<DisruptionLedger>) => {
           for (const [key, cluster] of seenClusters) {
@@ -115,8 +123,10 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
    * and Deployments of Rook as ours. Who holds the storage may be unknown; then nothing starts.
    */
   async function whenSeen(signal: AbortSignal): Promise<void> {
-    const { clusters, osdDeployments, osdPods, nodes } = views
-    const unseen = [clusters, osdDeployments, osdPods, nodes, ports.rook.operators].filter(({ synced }) => !synced)
+    const { clusters, osdDeployments, osdPods, nodes, budgets } = views
+    const unseen = [clusters, osdDeployments, osdPods, nodes, budgets, ports.rook.operators].filter(
+      ({ synced }) => !synced,
+    )
     await Promise.all(unseen.map((view) => view.whenSynced(signal)))
   }
 
@@ -165,7 +175,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     const second = look(key, cluster, stored)
     const seen = { ...second.snapshot, ceph, ...(proposal !== undefined && { proposal }) }
     const decided = await updateKey.decide(seen, (one) => decideOsdUpdate(one), signal)
-    const turn: UpdateTurn = { cluster, look: second.look, stored, ...decided }
+    const isStorageHeld = updateKey.holds(decided.snapshot.cluster)
+    const turn: UpdateTurn = { cluster, look: second.look, stored, ...decided, isStorageHeld }
     if (decided.decision.start.length > 0) await tryCeph(key, turn, asking)
     changed.throwIfAborted()
     const { decision, isIdle, error } =

@@ -8,6 +8,7 @@ import { managementMode } from '../domain/ceph-drain/settings.ts'
 import { arbiterOf, storageKey } from '../domain/ceph-drain/storage-arbiter.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
 import type { StorageFacts } from '../domain/drain-lock/snapshot.ts'
+import { soleNode } from '../domain/node-hostnames.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { CephDecided, CephDecisions } from './ceph-decisions.ts'
 import { type CephDrainViews, indexOfOsd } from './ceph-drain-observe.ts'
@@ -16,7 +17,7 @@ import type { ObserveKeysPorts } from './observe-keys.ts'
 import type { RookPresence } from './rook-presence.ts'
 
 export interface StorageFactsPorts {
-  readonly views: Pick<CephDrainViews, 'clusters' | 'osdDeployments' | 'osdPods' | 'budgets'>
+  readonly views: Pick<CephDrainViews, 'clusters' | 'osdDeployments' | 'osdPods' | 'nodes' | 'budgets'>
   readonly decisions: Pick<CephDecisions, 'decided' | 'latest'>
   readonly rook: RookPresence
   readonly ledgers: WatchView<DisruptionLedger>
@@ -40,8 +41,8 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
 
   return {
     async observeStorage(about, signal) {
-      const { clusters, osdDeployments, osdPods } = views
-      const needed = [clusters, osdDeployments, osdPods, rook.operators]
+      const { clusters, osdDeployments, osdPods, nodes } = views
+      const needed = [clusters, osdDeployments, osdPods, nodes, rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       const concerned = [...clusters.list()]
         .filter((cluster) => isAttended(cluster) && ('node' in about || storageKey(idOf(cluster)) === about.key))
@@ -107,9 +108,10 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
 
   function osdsOn(namespace: string, node: string): readonly number[] {
     const ids: number[] = []
+    const nodeOf = (hostname: string) => soleNode(hostname, views.nodes.byIndex('hostname', hostname))
     for (const deployment of views.osdDeployments.byIndex('namespace', namespace)) {
       const [index = ''] = indexOfOsd(deployment)
-      const parsed = parseOsd(deployment, views.osdPods.byIndex('osd', index))
+      const parsed = parseOsd(deployment, views.osdPods.byIndex('osd', index), { nodeOf })
       if ('osd' in parsed && parsed.osd.nodeName.known && parsed.osd.nodeName.value === node) ids.push(parsed.osd.id)
     }
     return ids

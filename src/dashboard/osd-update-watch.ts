@@ -1,5 +1,5 @@
 import type { Deployment } from '../api/apps.ts'
-import type { ConfigMap, Node, Pod } from '../api/core.ts'
+import type { ConfigMap, Pod } from '../api/core.ts'
 import { disruptionLedgers, ledgerName } from '../api/disruption-ledger.ts'
 import { conditionOf, type KubeObject } from '../api/kube-object.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
@@ -9,7 +9,8 @@ import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { doesCount, isRooksAsPublished, nameOf } from '../domain/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../domain/ceph-trust/rook-runs.ts'
 import { parseSettings, settingsAnnotation } from '../domain/drain-lock/published-settings.ts'
-import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
+import { soleNode } from '../domain/node-hostnames.ts'
+import { parseOsdNode } from '../domain/osd-update/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/osd-update/restart-request.ts'
 import { updateRecordName } from '../domain/osd-update/update-record.ts'
 import { parseUpdateReport } from '../domain/osd-update/update-report.ts'
@@ -69,15 +70,16 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
     }),
   })
 
-  const machines = createWatchCache({ ...shared, type: nodes, project: cordonAndClass })
-
-  const nodeFacts = {
-    deviceClassOfNode: (name: string) => machines.get({ name })?.deviceClass,
-    isNodeCordoned: (name: string) => machines.get({ name })?.isCordoned === true,
-  }
-  let seenNodes = nodeFacts
+  const machines = createWatchCache({
+    ...shared,
+    type: nodes,
+    project: parseOsdNode,
+    indexes: { hostname: ({ hostname }) => [hostname] },
+  })
+  const lookUp = () => (hostname: string) => soleNode(hostname, machines.byIndex('hostname', hostname))
+  let nodeOf = lookUp()
   machines.subscribe(() => {
-    seenNodes = { ...nodeFacts }
+    nodeOf = lookUp()
   })
   const readers = new Map<string, ReturnType<typeof createOsdReader>>()
 
@@ -99,7 +101,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
         rookRuns: doesRookRun(nameOf(cluster), operators.list(), () => osds.byIndex('namespace', namespace)),
       }),
       restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
-      nodes: seenNodes,
+      nodeOf,
     })
     return buildUpdatePieces({ of, report, osds: seen })
   }
@@ -171,11 +173,6 @@ function withoutStatus(object: CephCluster): CephCluster {
   const { status: _, ...cluster } = object
   const { managedFields: __, resourceVersion: ___, ...metadata } = cluster.metadata
   return { ...cluster, metadata }
-}
-
-function cordonAndClass({ metadata, spec }: Node) {
-  const deviceClass = metadata.labels?.[deviceClassLabel]
-  return { isCordoned: spec?.unschedulable === true, ...(deviceClass === undefined ? {} : { deviceClass }) }
 }
 
 function placeAndAge(pod: Pod): Pod {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import type { CephCluster } from '../api/rook.ts'
+import { known } from '../domain/observed.ts'
 import { buildOsdDeployment, type NewOsd } from '../domain/osd-update/build-osd-deployment.ts'
 import { createOsdReader } from './placed-osds.ts'
 
@@ -13,8 +14,10 @@ const cluster: CephCluster = {
   spec: { cephVersion: { image: 'ceph:1' }, disruptionManagement: { managePodBudgets: true } },
 }
 const newer: CephCluster = { ...cluster, spec: { ...cluster.spec, cephVersion: { image: 'ceph:2' } } }
-const nodes = { deviceClassOfNode: () => undefined, isNodeCordoned: () => false }
-const asked = { cluster, pods: [], isBesideRook: false, restartAskedMs: undefined, nodes }
+const nodeCalled = (name: string, isCordoned = false) =>
+  known({ name, hostname: name, deviceClass: undefined, isCordoned })
+const nodeOf = (hostname: string) => nodeCalled(hostname)
+const asked = { cluster, pods: [], isBesideRook: false, restartAskedMs: undefined, nodeOf }
 
 function deployment(id: number, more: Partial<NewOsd> = {}): Deployment {
   const location = { host: 'a', rack: 'r1', zone: 'x' }
@@ -103,7 +106,7 @@ describe('a second look', () => {
         ...asked,
         cluster: newer,
         deployments: [ready],
-        nodes: { ...nodes, isNodeCordoned: () => isCordoned },
+        nodeOf: (hostname) => nodeCalled(hostname, isCordoned),
       })
     expect(look(false)[0]).not.toHaveProperty('leftAlone')
     expect(look(true)[0]).toHaveProperty('leftAlone')

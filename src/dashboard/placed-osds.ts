@@ -1,6 +1,7 @@
 import type { Deployment } from '../api/apps.ts'
 import type { Pod } from '../api/core.ts'
 import { managementMode } from '../domain/ceph-drain/settings.ts'
+import { pinnedHostname } from '../domain/node-hostnames.ts'
 import { parseUpdateObjects, type UpdateObjects } from '../domain/osd-update/parse-update-objects.ts'
 import type { UpdatableOsd } from '../domain/osd-update/snapshot.ts'
 
@@ -12,10 +13,10 @@ export interface PlacedOsd extends UpdatableOsd {
   readonly within: readonly string[]
 }
 
-type Objects = Omit<UpdateObjects, 'deviceClassOfNode' | 'isNodeCordoned'> & {
+type Objects = UpdateObjects & {
   readonly isBesideRook: boolean
   /** Another one whenever a node changed. */
-  readonly nodes: Required<Pick<UpdateObjects, 'deviceClassOfNode' | 'isNodeCordoned'>>
+  readonly nodeOf: NonNullable<UpdateObjects['nodeOf']>
 }
 
 interface Remembered {
@@ -32,7 +33,7 @@ export function createOsdReader(): (objects: Objects) => readonly PlacedOsd[] {
   let shared: readonly unknown[] = []
   let before = new Map<string, Remembered>()
   return (objects) => {
-    const now = [objects.cluster, objects.isBesideRook, objects.restartAskedMs, objects.nodes]
+    const now = [objects.cluster, objects.isBesideRook, objects.restartAskedMs, objects.nodeOf]
     if (!isSameList(shared, now)) before = new Map()
     shared = now
     const after = new Map<string, Remembered>()
@@ -51,8 +52,8 @@ export function createOsdReader(): (objects: Objects) => readonly PlacedOsd[] {
 function read(facts: readonly (Deployment | Pod)[], objects: Objects): readonly PlacedOsd[] {
   const deployments = facts.filter((fact): fact is Deployment => 'template' in fact.spec)
   const pods = facts.filter((fact): fact is Pod => 'containers' in fact.spec)
-  const { cluster, isBesideRook, restartAskedMs, nodes } = objects
-  const { osds } = parseUpdateObjects({ deployments, pods, cluster, isBesideRook, restartAskedMs, ...nodes })
+  const { cluster, isBesideRook, restartAskedMs, nodeOf } = objects
+  const { osds } = parseUpdateObjects({ deployments, pods, cluster, isBesideRook, restartAskedMs, nodeOf })
   const isOff = managementMode(cluster, { besideRook: isBesideRook }) === 'hand-back'
   const [first] = deployments
   return osds.map((osd) => ({
@@ -79,8 +80,8 @@ function idOf({ metadata: { labels } }: Deployment | Pod): string {
   return labels?.['ceph-osd-id'] ?? labels?.['osd'] ?? ''
 }
 
-function hostOf({ metadata: { labels }, spec }: Deployment): string | undefined {
-  return labels?.['topology-location-host'] ?? spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
+function hostOf(deployment: Deployment): string | undefined {
+  return deployment.metadata.labels?.['topology-location-host'] ?? pinnedHostname(deployment)
 }
 
 /** Types of CRUSH from the widest; hosts and what is below them make no groups of hosts. */

@@ -21,6 +21,7 @@ import { evidenceCalmMs } from '../controllers/fencing-evidence.ts'
 import { type KindView, slimFencedNode } from '../controllers/fencing-observe.ts'
 import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
+import { hostnameOf } from '../domain/node-hostnames.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
@@ -91,7 +92,15 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
           clusters: only.clusters(clusters),
           osdDeployments: only.inNamespaces(wiring.osdDeployments()),
           osdPods: only.inNamespaces(wiring.osdPods()),
-          nodes: own('nodes/fencing', createWatchCache({ ...base, type: nodes, project: slimFencedNode })),
+          nodes: own(
+            'nodes/fencing',
+            createWatchCache({
+              ...base,
+              type: nodes,
+              project: slimFencedNode,
+              indexes: { hostname: (node) => [hostnameOf(node)] },
+            }),
+          ),
           openshiftMachines: kind(openshiftMachines, { project: slimMachine }),
           clusterApiMachines: clusterApiKind(clusterApiMachines, slimMachine),
           budgets,

@@ -6,11 +6,13 @@ import { observeLostOsds } from '../ceph/observe-lost-osds.ts'
 import { observeStatus } from '../ceph/observe-status.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
 import type { CephPorts } from '../controllers/ceph-ports.ts'
+import type { HoldableBudget } from '../controllers/node-disruption-objects.ts'
 import { createOsdUpdate } from '../controllers/osd-update.ts'
 import type { RookPresence } from '../controllers/rook-presence.ts'
 import type { StorageLedger } from '../controllers/storage-key.ts'
+import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { known } from '../domain/observed.ts'
-import { deviceClassLabel } from '../domain/osd-update/parse-update-objects.ts'
+import { parseOsdNode } from '../domain/osd-update/parse-update-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -27,6 +29,8 @@ export interface OsdUpdateWiring extends ViewPorts {
   readonly rook: () => RookPresence
   readonly clusters: () => WatchView<CephCluster>
   readonly osdPods: () => WatchView<Pod>
+  readonly budgets: () => WatchView<HoldableBudget>
+  readonly appLocks: AppLockPolicy
   readonly ledger: () => StorageLedger | undefined
 }
 
@@ -44,6 +48,7 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
         ceph: wiring.ceph,
         reports: { ...wiring.reports, update: wiring.metrics.osdUpdate },
         rook: wiring.rook(),
+        appLocks: wiring.appLocks,
         observeLostOsds: (commands, osds, signal) => observeLostOsds(commands, osds, { timeoutMs, signal }),
         async observeHealth(commands, signal) {
           const status = await observeStatus(commands, { timeoutMs, signal })
@@ -52,6 +57,7 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
         views: {
           clusters: wiring.clusters(),
           osdPods: wiring.osdPods(),
+          budgets: wiring.budgets(),
           osdDeployments: wiring.only.inNamespaces(
             own(
               'deployments/osd-update',
@@ -69,10 +75,8 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
             createWatchCache({
               ...viewBase(wiring),
               type: nodes,
-              project: ({ metadata, spec }) => ({
-                deviceClass: metadata.labels?.[deviceClassLabel],
-                isCordoned: spec?.unschedulable === true,
-              }),
+              project: parseOsdNode,
+              indexes: { hostname: ({ hostname }) => [hostname] },
             }),
           ),
         },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Deployment } from '../../api/apps.ts'
 import type { Pod } from '../../api/core.ts'
+import { type HostnamedNode, nodesByHostname } from '../node-hostnames.ts'
 import { parseNode, parseOsd } from './cluster-objects.ts'
 
 const labels = {
@@ -63,7 +64,13 @@ const osd = {
 }
 
 describe('an OSD from its Deployment and pods', () => {
-  const rows: Record<string, { given: Parameters<typeof parseOsd>; then: object }> = {
+  const nodes = [{ name: 'node-a', hostname: 'node-a' }]
+  type Row = {
+    given: [Deployment, Pod[], string?]
+    nodes?: readonly HostnamedNode[]
+    then: object
+  }
+  const rows: Record<string, Row> = {
     'a ready pod on its node': { given: [deployment({}), [pod('p', { node: 'node-a' })]], then: { osd } },
     'its pod is being deleted: it is down before the Deployment says so': {
       given: [deployment({}), [pod('p', { node: 'node-a', going: true })]],
@@ -71,6 +78,40 @@ describe('an OSD from its Deployment and pods', () => {
     },
     'no pod can be placed: the Deployment names the node': {
       given: [deployment({ ready: 0, pinnedTo: 'node-a' }), [pod('p', { ready: false })]],
+      then: { osd: { ...osd, isReady: false } },
+    },
+    'its node has another name than hostname: it is the node that counts, or an OSD at rest on a schedulable node would count as drained':
+      {
+        given: [deployment({ ready: 0, pinnedTo: 'a' }), []],
+        nodes: [{ name: 'node-a', hostname: 'a' }],
+        then: { osd: { ...osd, isReady: false } },
+      },
+    'two nodes have the hostname it is pinned to: its node is not known, for one of them may be cordoned': {
+      given: [deployment({ ready: 0, pinnedTo: 'a' }), []],
+      nodes: [
+        { name: 'node-a', hostname: 'a' },
+        { name: 'node-b', hostname: 'a' },
+      ],
+      then: {
+        osd: {
+          ...osd,
+          isReady: false,
+          nodeName: { known: false, why: 'nodes node-a and node-b have the same label kubernetes.io/hostname=a' },
+        },
+      },
+    },
+    'no node has the hostname it is pinned to, and Ceph never saw it run: its node is not known': {
+      given: [deployment({ ready: 0, pinnedTo: 'a' }), [], ''],
+      then: {
+        osd: {
+          ...osd,
+          isReady: false,
+          nodeName: { known: false, why: 'no node has the label kubernetes.io/hostname=a' },
+        },
+      },
+    },
+    'the node it is pinned to is gone: Ceph remembers the name of the node it ran on': {
+      given: [deployment({ ready: 0, pinnedTo: 'b' }), [], 'node-a'],
       then: { osd: { ...osd, isReady: false } },
     },
     'no pod and no node selector: Ceph remembers where it ran': {
@@ -119,16 +160,17 @@ describe('an OSD from its Deployment and pods', () => {
       then: { problem: { object: 'deployment/rook-ceph-osd-3', problem: 'its label ceph-osd-id "three" is no OSD' } },
     },
   }
-  it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
-    expect(parseOsd(...given)).toEqual(then)
+  it.each(Object.entries(rows))('%s', (_sentence, { given: [of, pods, cephHostname], nodes: seen = nodes, then }) => {
+    expect(parseOsd(of, pods, { nodeOf: nodesByHostname(seen), cephHostname })).toEqual(then)
   })
 })
 
 it('a node is cordoned when it takes no pods, and not because it is unwell', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
-  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ name: 'node-a', isCordoned: true })
+  const named = { name: 'node-a', hostname: 'node-a' }
+  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ ...named, isCordoned: true })
   expect(parseNode({ ...node, spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } })).toEqual({
-    name: 'node-a',
+    ...named,
     isCordoned: false,
   })
 })

@@ -1,9 +1,17 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { Node, Pod } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
+import { hostnameOf, type NodeOfHostname, pinnedHostname } from '../node-hostnames.ts'
 import { known, type Observed, unknown } from '../observed.ts'
 import type { ObjectProblem } from './decision.ts'
 import type { NodeView, OsdView } from './snapshot.ts'
+
+/** Where an OSD is when no pod of it says so. */
+export interface OsdWhereabouts {
+  readonly nodeOf: NodeOfHostname
+  /** The node it last ran on, by `ceph osd metadata`. */
+  readonly cephHostname?: string | undefined
+}
 
 /** A Deployment that is no usable OSD is a problem of its own and of no other. */
 export type ParsedOsd = { readonly osd: OsdView } | { readonly problem: ObjectProblem }
@@ -11,11 +19,11 @@ export type ParsedOsd = { readonly osd: OsdView } | { readonly problem: ObjectPr
 const topologyPrefix = 'topology-location-'
 
 /**
- * Reads one OSD from its Deployment and its pods. `cephHostname` is what `ceph osd metadata` says, for OSDs without a pod.
+ * Reads one OSD from its Deployment and its pods.
  *
  * An OSD is ready when its Deployment counts a ready pod and, where pods are at hand, one of them is ready and not going.
  */
-export function parseOsd(deployment: Deployment, pods: readonly Pod[], cephHostname?: string): ParsedOsd {
+export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabouts: OsdWhereabouts): ParsedOsd {
   const labels = deployment.metadata.labels ?? {}
   const id = labels['ceph-osd-id'] ?? labels['osd']
   if (id === undefined || !/^\d{1,9}$/.test(id)) {
@@ -29,26 +37,34 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], cephHostn
       id: Number(id),
       isReady: (deployment.status?.readyReplicas ?? 0) >= 1 && (own.length === 0 || own.some(isServing)),
       isBeingReplaced: deployment.metadata.annotations?.['osd.rook.io/replace-in-progress'] === 'true',
-      nodeName: nodeOf(deployment, own, cephHostname),
+      nodeName: nodeNameOf(deployment, own, whereabouts),
       topology: topologyOf(deployment.spec?.template?.metadata?.labels ?? labels),
     },
   }
 }
 
-export function parseNode(node: Node): NodeView {
-  return { name: node.metadata.name, isCordoned: node.spec?.unschedulable === true }
+export function parseNode(node: Node): NodeView & { readonly hostname: string } {
+  return { name: node.metadata.name, hostname: hostnameOf(node), isCordoned: node.spec?.unschedulable === true }
 }
 
 function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 }
 
-function nodeOf(deployment: Deployment, pods: readonly Pod[], cephHostname: string | undefined): Observed<string> {
+/** Where the hostname names no single node, only Ceph can tell where the OSD last ran. */
+function nodeNameOf(
+  deployment: Deployment,
+  pods: readonly Pod[],
+  { nodeOf, cephHostname = '' }: OsdWhereabouts,
+): Observed<string> {
   const placed = pods.filter(({ spec }) => spec.nodeName !== undefined).sort(byAge)
   const current = placed.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? placed[0]
-  const pinned = deployment.spec?.template?.spec?.nodeSelector?.['kubernetes.io/hostname']
-  const name = current?.spec.nodeName ?? pinned ?? (cephHostname === '' ? undefined : cephHostname)
-  return name === undefined ? unknown('no pod, no node selector, and Ceph never saw it run') : known(name)
+  if (current?.spec.nodeName !== undefined) return known(current.spec.nodeName)
+  const hostname = pinnedHostname(deployment)
+  const pinned = hostname === undefined ? undefined : nodeOf(hostname)
+  if (pinned?.known === true) return known(pinned.value.name)
+  if (cephHostname !== '') return known(cephHostname)
+  return pinned ?? unknown('no pod, no node selector, and Ceph never saw it run')
 }
 
 /** Newest first, then by name, so that the order of a list says nothing. */

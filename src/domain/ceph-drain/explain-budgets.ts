@@ -6,6 +6,11 @@ import { type DomainView, fewNames, type Layout, osdNames } from './layout.ts'
 import type { CephView } from './snapshot.ts'
 import type { Hindrance, OpeningRule } from './storage-arbiter.ts'
 
+interface Hindered extends Hindrance {
+  readonly names: string
+  readonly count: number
+}
+
 /** One sentence or two about the whole cluster: what is open, what waits, and for what. */
 export function explainBudgets({
   layout,
@@ -22,6 +27,9 @@ export function explainBudgets({
   if (layout.osds.length === 0) return { reason: 'NoOsds', explanation: 'There are no OSDs to protect.' }
   const disputed = domains.filter(({ verdict }) => verdict.may === 'disputed')
   if (choice.chosen.length > 0) return explainChosen()
+  // Before the data: whoever holds all of it changes that with every OSD, and each change of reason is an event.
+  const everywhere = hinderedOf(domains, 'begin')
+  if (everywhere?.reason === 'StorageKeyHeld' && everywhere.count === domains.length) return explainHindered(everywhere)
   const unknown = domains.find(({ verdict }) => verdict.may === 'unknown')
   if (unknown?.verdict.may === 'unknown') {
     return {
@@ -44,11 +52,7 @@ export function explainBudgets({
   }
   const hurt = domains.filter(({ neededDown }) => neededDown.length > 0)
   const hindered = hurt.length > 0 ? hinderedOf(hurt, 'open') : hinderedOf(domains, 'begin')
-  if (hindered !== undefined) {
-    const lost = layout.missing.length > 0 ? ` (${osdNames(layout.missing.map(({ id }) => id))} down)` : ''
-    const { reason, explanation } = hindered
-    return { reason, explanation: `${type} ${hindered.names} may not begin${lost}: ${explanation}.` }
-  }
+  if (hindered !== undefined) return explainHindered(hindered)
   if (layout.missing.length > 0) {
     const missing = osdNames(layout.missing.map(({ id }) => id))
     return {
@@ -83,14 +87,16 @@ export function explainBudgets({
     }
   }
 
-  function hinderedOf(
-    among: readonly DomainView[],
-    step: 'begin' | 'open',
-  ): (Hindrance & { readonly names: string }) | undefined {
+  function explainHindered({ reason, explanation, names: waiting }: Hindered): { reason: Reason; explanation: string } {
+    const lost = layout.missing.length > 0 ? ` (${osdNames(layout.missing.map(({ id }) => id))} down)` : ''
+    return { reason, explanation: `${type} ${waiting} may not begin${lost}: ${explanation}.` }
+  }
+
+  function hinderedOf(among: readonly DomainView[], step: 'begin' | 'open'): Hindered | undefined {
     const waiting = among.filter(({ name }) => rule.hindranceTo(name, step) !== undefined)
     const [first] = waiting
     const hindrance = first && rule.hindranceTo(first.name, step)
-    return hindrance && { ...hindrance, names: names(waiting) }
+    return hindrance && { ...hindrance, names: names(waiting), count: waiting.length }
   }
 
   function explainData(): string {

@@ -52,6 +52,15 @@ const rows: Record<string, { given: Story; then: Outcome }> = {
     given: { arbiter: arbiterWith('fence has') },
     then: { reason: 'StorageKeyHeld', budgets: ['closed'], claim: 'release' },
   },
+  'somebody holds all of it, and what he takes down leaves too few copies: he is the reason, or each OSD he restarts would be two events':
+    {
+      given: {
+        down: [1],
+        verdicts: { 'zone-2': no, 'zone-3': no },
+        arbiter: arbiterWith('osd-update has'),
+      },
+      then: { reason: 'StorageKeyHeld', budgets: ['closed'] },
+    },
   'the zone that somebody holds loses its first OSD to him: it is shared, and opened': {
     given: { ...drainOf1, arbiter: arbiterWith('reboot-a has zone-1') },
     then: { reason: 'DomainReleased', budgets: ['zone-2', 'zone-3'], open: ['zone-1'], claim: 'hold zone-1' },

@@ -12,6 +12,7 @@ import { clusterId, fenceLabelKeys } from '../fencing/fence-labels.ts'
 import { type FencingObjects, parseFencing } from '../fencing/parse-fencing.ts'
 import { parseFencingSettings } from '../fencing/settings.ts'
 import type { FencedCluster, FencedOsd, FencingSnapshot, StorageHolder } from '../fencing/snapshot.ts'
+import { hostnameOf, nodesByHostname } from '../node-hostnames.ts'
 import { known, type Observed } from '../observed.ts'
 import { recordedEvidence } from './recorded-evidence.ts'
 import type { Attendance, StorageView } from './storage-view.ts'
@@ -76,12 +77,13 @@ export function viewFencing(seen: FencingSeen): FencingView {
   return { snapshot, decision: decideFencing(snapshot), ...attendance }
 }
 
-function osdsIn(namespace: string, { osdDeployments, osdPods }: FencingSeen): OsdView[] {
+function osdsIn(namespace: string, { osdDeployments, osdPods, nodes }: FencingSeen): OsdView[] {
+  const nodeOf = nodesByHostname(nodes.map((node) => ({ name: node.metadata.name, hostname: hostnameOf(node) })))
   const pods = osdPods.filter(({ metadata }) => metadata.namespace === namespace)
   return osdDeployments
     .filter(({ metadata }) => metadata.namespace === namespace)
     .flatMap((deployment) => {
-      const parsed = parseOsd(deployment, pods)
+      const parsed = parseOsd(deployment, pods, { nodeOf })
       return 'osd' in parsed ? [parsed.osd] : []
     })
 }

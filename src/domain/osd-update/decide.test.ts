@@ -287,6 +287,36 @@ const cases: Record<string, { given: UpdateStage; reason: string; start: readonl
     reason: 'OsdsUpdating',
     start: [],
   },
+  'an OSD whose pod somebody holds waits, and the others go on: one lock does not stop the whole restart': {
+    given: { osds: { 0: { held: 'alice locked its budget' } } },
+    reason: 'OsdsUpdating',
+    start: [1, 2],
+  },
+  'nothing starts while somebody holds every pod, so the storage is not taken for evictions that can only be refused': {
+    given: {
+      needing: [0, 1],
+      osds: { 0: { held: 'alice locked its budget' }, 1: { held: 'alice locked its budget' } },
+    },
+    reason: 'OsdUpdateBlocked',
+    start: [],
+  },
+  'no more start than the budget of somebody else lets go at once: the rest would only be refused': {
+    given: {
+      osds: {
+        0: { takesFrom: { budget: 'rook-ceph-osd', room: 1 } },
+        1: { takesFrom: { budget: 'rook-ceph-osd', room: 1 } },
+      },
+    },
+    reason: 'OsdsUpdating',
+    start: [0],
+  },
+  'two budgets of others limit each its own OSDs': {
+    given: {
+      osds: { 0: { takesFrom: { budget: 'one', room: 1 } }, 1: { takesFrom: { budget: 'other', room: 1 } } },
+    },
+    reason: 'OsdsUpdating',
+    start: [0, 1],
+  },
   'a reserve keeps one copy more than the pool needs, so with size 3 nothing can go': {
     given: { settings: { reserve: 1 } },
     reason: 'OsdUpdateBlocked',
@@ -300,6 +330,22 @@ describe('what is updated next', () => {
       expect(told(given)).toEqual([reason, start])
     })
   }
+
+  it('names who holds the pods that wait, and claims nothing for them', () => {
+    const held = { held: 'alice locked its budget' }
+    const { blocked, claim, explanation, progress } = decideOsdUpdate(
+      updateSnapshot({ needing: [0, 1], osds: { 0: held, 1: held }, arbiter: arbiter() }),
+    )
+    expect({ blocked, claim, explanation, running: progress.running }).toEqual({
+      blocked: [
+        { osd: 0, why: 'alice locked its budget' },
+        { osd: 1, why: 'alice locked its budget' },
+      ],
+      claim: undefined,
+      explanation: '2 OSDs to update, none can stop now (osd.0: alice locked its budget)',
+      running: [],
+    })
+  })
 
   it('asks Ceph nothing and claims nothing when no OSD needs an update, and says so (41, 58)', () => {
     const { ceph: _, ...seen } = updateSnapshot({ needing: [], arbiter: arbiter() })

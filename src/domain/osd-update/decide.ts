@@ -11,6 +11,7 @@ import { firstGate, type Gate } from './update-gates.ts'
 import { progressOf } from './update-progress.ts'
 import type { UpdateSettings } from './update-settings.ts'
 import { updateWords } from './update-words.ts'
+import { withinBudgets } from './within-budgets.ts'
 
 /** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
 const fewOsds = 3
@@ -102,12 +103,14 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
   const isShaky = new Set(shakyOnes)
   const most = map.osds.length < fewOsds ? 1 : osdsInParallel(settings.maxInParallel, map.osds.length)
   const begun = judged.done + 1
+  const held = sorted.pending.flatMap(({ id, held: why }) => (why === undefined ? [] : [{ osd: id, why }]))
+  const free = sorted.pending.filter((osd) => osd.held === undefined)
   const chosen = chooseStarts(
     {
       map,
       settings,
-      pending: sorted.pending.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
-      shaky: sorted.pending.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
+      pending: free.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
+      shaky: free.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
       again: sorted.again.map(({ id }) => id),
       away,
       room: Math.max(most - running.length, 0),
@@ -117,9 +120,14 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
     },
     recheck,
   )
-  if (gate === undefined) return chosen
-  const { ask: _, ...held } = chosen
-  return { ...held, start: gate.sparesDown ? chosen.start.filter((id) => !up.has(id)) : [] }
+  const allowed = {
+    ...chosen,
+    start: withinBudgets(chosen.start, snapshot.osds),
+    blocked: [...chosen.blocked, ...held].sort((a, b) => a.osd - b.osd),
+  }
+  if (gate === undefined) return allowed
+  const { ask: _, ...gated } = allowed
+  return { ...gated, start: gate.sparesDown ? allowed.start.filter((id) => !up.has(id)) : [] }
 }
 
 /** A version says nothing where the image stays the same. */

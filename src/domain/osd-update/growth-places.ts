@@ -3,6 +3,7 @@ import type { Node, Taint, Toleration } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import type { CephCluster, DeviceSelection, StorageClassDeviceSet } from '../../api/rook.ts'
 import type { PersistentVolumeClaim } from '../../api/storage.ts'
+import { hostnameOf } from '../node-hostnames.ts'
 import type { NewOsd } from './build-osd-deployment.ts'
 
 /** On the CephCluster: any new value, best the present time, has all places looked at again. */
@@ -16,8 +17,6 @@ export const claimLabels = {
   id: 'ceph.rook.io/DeviceSetPVCId',
   index: 'ceph.rook.io/setIndex',
 } as const
-
-const hostname = 'kubernetes.io/hostname'
 
 /** A node or a volume claim that the CephCluster wants OSDs on. */
 export interface GrowthPlace {
@@ -66,10 +65,6 @@ export function growthPlaces(objects: PlaceObjects): readonly GrowthPlace[] {
 export function generationAsked(asked: string | undefined): number | undefined {
   const [, digits] = /^(\d{1,15})(?: |$)/.exec(asked ?? '') ?? []
   return digits === undefined ? undefined : Number(digits)
-}
-
-export function hostnameOf({ metadata }: Node): string {
-  return metadata.labels?.[hostname] ?? metadata.name
 }
 
 export function deviceSetOf(cluster: CephCluster, name: string): StorageClassDeviceSet | undefined {

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Deployment } from '../../api/apps.ts'
 import type { Pod } from '../../api/core.ts'
 import type { CephCluster } from '../../api/rook.ts'
+import { nodesByHostname } from '../node-hostnames.ts'
+import { known } from '../observed.ts'
 import { buildOsdDeployment } from './build-osd-deployment.ts'
-import { existenceList, parseUpdateObjects } from './parse-update-objects.ts'
+import { existenceList, type OsdNode, parseUpdateObjects } from './parse-update-objects.ts'
 import { markUpdateStarted } from './update-mark.ts'
 
 const image = 'registry.example/ceph/ceph:v19'
@@ -34,6 +36,14 @@ function pod(id: number, metadata: object = {}, isReady = true): Pod {
     status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
   }
 }
+
+const osdNode = (given: Partial<OsdNode> & { readonly hostname: string }): OsdNode => ({
+  name: given.hostname,
+  deviceClass: undefined,
+  isCordoned: false,
+  ...given,
+})
+const node = (given: Parameters<typeof osdNode>[0]) => known(osdNode(given))
 
 function parse(deployments: readonly Deployment[], given: Partial<Parameters<typeof parseUpdateObjects>[0]> = {}) {
   return parseUpdateObjects({ deployments, pods: [], cluster: cluster(), ...given })
@@ -76,7 +86,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
   })
 
   it('are left alone on a cordoned node: there they could not start again, and who waits for them would keep the drain from its end', () => {
-    const isNodeCordoned = (node: string) => node !== 'node-9'
+    const nodeOf = (hostname: string) => node({ hostname, isCordoned: hostname !== 'node-9' })
     const tolerating = (one: Deployment, key: string): Deployment => {
       const spec = { ...one.spec.template.spec, tolerations: [{ key, operator: 'Exists' as const }] }
       return { ...one, spec: { ...one.spec, template: { ...one.spec.template, spec } } }
@@ -90,7 +100,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
         gone,
         deployment(9),
       ],
-      { isNodeCordoned },
+      { nodeOf },
     )
     expect(osds.filter(({ isHomeless }) => isHomeless).map(({ id }) => id)).toEqual([0, 2, 3])
     expect(osds.map(({ id, leftAlone }) => [id, leftAlone])).toEqual([
@@ -100,6 +110,48 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
       [3, 'its node node-3 is cordoned, so it could not start again: it is updated when the node is open'],
       [9, undefined],
     ])
+  })
+
+  const named = (hostname: string, given: Partial<OsdNode> = {}) =>
+    osdNode({ hostname, name: `${hostname}.example.com`, ...given })
+  const places: Record<string, { nodes: readonly OsdNode[]; storage?: object; leftAlone: string | undefined }> = {
+    'on a cordoned node whose name is not its hostname: restarted it would stay down, and freeze the update': {
+      nodes: [named('node-0', { isCordoned: true })],
+      leftAlone:
+        'its node node-0.example.com is cordoned, so it could not start again: it is updated when the node is open',
+    },
+    'not on a schedulable node beside a cordoned one that is called as its hostname is': {
+      nodes: [named('node-0'), osdNode({ hostname: 'other', name: 'node-0', isCordoned: true })],
+      leftAlone: undefined,
+    },
+    'when two nodes have its hostname: it may be started on the one without its disk': {
+      nodes: [named('node-0'), osdNode({ hostname: 'node-0' })],
+      leftAlone:
+        'its node is not known: nodes node-0 and node-0.example.com have the same label kubernetes.io/hostname=node-0',
+    },
+    'when no node has its hostname: there is no place where it could start again': {
+      nodes: [named('node-7')],
+      leftAlone: 'its node is not known: no node has the label kubernetes.io/hostname=node-0',
+    },
+    'not when the storage spec has the name of its node instead of the hostname, as Rook allows': {
+      nodes: [named('node-0')],
+      storage: { nodes: [{ name: 'node-0.example.com' }] },
+      leftAlone: undefined,
+    },
+  }
+  for (const [name, { nodes, storage, leftAlone }] of Object.entries(places)) {
+    it(`are left alone ${name}`, () => {
+      const given = { nodeOf: nodesByHostname(nodes), ...(storage && { cluster: cluster({ storage }) }) }
+      expect(parse([deployment(0)], given).osds.map((osd) => osd.leftAlone)).toEqual([leftAlone])
+    })
+  }
+
+  it('have a problem when their node, by whatever name, is given two classes of disks: which resources they get is not known', () => {
+    const storage = { nodes: [{ name: 'node-0.example.com', config: { deviceClass: 'ssd' } }] }
+    const nodeOf = nodesByHostname([named('node-0', { deviceClass: 'hdd' })])
+    expect(parse([deployment(0)], { nodeOf, cluster: cluster({ storage }) }).osds[0]?.problem).toBe(
+      'spec.storage.nodes says device class ssd for its node node-0.example.com, and the label osd.rook.io/device-class of the node says hdd: make them the same',
+    )
   })
 
   it('count once in the existence list, however many Deployments claim to be one (57)', () => {

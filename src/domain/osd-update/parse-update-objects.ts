@@ -1,7 +1,9 @@
 import type { Deployment } from '../../api/apps.ts'
-import type { Pod } from '../../api/core.ts'
+import type { Node, Pod } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
 import type { CephCluster } from '../../api/rook.ts'
+import { type HostnamedNode, hostnameOf, type NodeOfHostname, pinnedHostname } from '../node-hostnames.ts'
+import type { Observed } from '../observed.ts'
 import { needsUpdate, osdImage } from './osd-deployment.ts'
 import { isPodBefore, isRestartedFor } from './restart-request.ts'
 import type { UpdatableOsd } from './snapshot.ts'
@@ -19,9 +21,25 @@ export interface UpdateObjects {
   readonly restartAskedMs?: number | undefined
   /** Rook writes the Deployments: then nothing but such a restart is ours. */
   readonly isBesideRook?: boolean
-  /** By the name of a node: which class it says its disks are of. */
-  readonly deviceClassOfNode?: (node: string) => string | undefined
-  readonly isNodeCordoned?: (node: string) => boolean
+  /** Absent: nodes are not looked at. */
+  readonly nodeOf?: NodeOfHostname<OsdNode>
+}
+
+/** What counts of a node with OSDs. */
+export interface OsdNode extends HostnamedNode {
+  /** That it names for its disks. */
+  readonly deviceClass: string | undefined
+  readonly isCordoned: boolean
+}
+
+export function parseOsdNode(node: Node): OsdNode {
+  const { metadata, spec } = node
+  return {
+    name: metadata.name,
+    hostname: hostnameOf(node),
+    deviceClass: metadata.labels?.[deviceClassLabel],
+    isCordoned: spec?.unschedulable === true,
+  }
 }
 
 export interface ParsedUpdateObjects {
@@ -85,18 +103,21 @@ export function existenceList(osds: readonly Pick<UpdatableOsd, 'id'>[]): Readon
 
 function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObjects): UpdatableOsd {
   const { cluster, restartAskedMs } = input
+  const hostname = pinnedHostname(deployment)
+  const node = hostname === undefined ? undefined : input.nodeOf?.(hostname)
   const mark = parseUpdateMark(deployment)
   const problem =
     osdImage(deployment) === undefined
       ? 'its Deployment has no container named osd with an image'
       : 'problem' in mark
         ? mark.problem
-        : classConflict(deployment, input)
+        : classConflict(deployment, cluster, node)
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const homeless = whyHomeless(deployment, input)
-  const leftAlone = whyLeftAlone(deployment, cluster) ?? homeless
+  const homeless = whyHomeless(deployment, node)
+  const nodeName = node?.known === true ? node.value.name : undefined
+  const leftAlone = whyLeftAlone(deployment, cluster, nodeName) ?? whyNowhere(node) ?? homeless
   return {
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
@@ -124,29 +145,37 @@ function needsRestart(deployment: Deployment, pods: readonly Pod[], askedMs: num
   return pods.some((pod) => isPodBefore(pod, askedMs))
 }
 
+type SeenNode = Observed<OsdNode> | undefined
+
 /** Two places that name another class for the disks of one node: which resources its OSDs are to get is not known then. */
-function classConflict({ spec }: Deployment, { cluster, deviceClassOfNode }: UpdateObjects): string | undefined {
-  const node = spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
-  if (node === undefined) return undefined
-  const wanted = cluster.spec?.storage?.nodes?.find(({ name }) => name === node)?.config?.['deviceClass']
-  const labelled = deviceClassOfNode?.(node)
+function classConflict(deployment: Deployment, cluster: CephCluster, node: SeenNode): string | undefined {
+  const hostname = pinnedHostname(deployment)
+  if (hostname === undefined || node?.known !== true) return undefined
+  const { name: own, deviceClass: labelled } = node.value
+  const named = cluster.spec?.storage?.nodes?.find(({ name }) => name === hostname || name === own)
+  const wanted = named?.config?.['deviceClass']
   if (wanted === undefined || labelled === undefined || wanted === labelled) return undefined
-  return `spec.storage.nodes says device class ${wanted} for its node ${node}, and the label ${deviceClassLabel} of the node says ${labelled}: make them the same`
+  return `spec.storage.nodes says device class ${wanted} for its node ${own}, and the label ${deviceClassLabel} of the node says ${labelled}: make them the same`
+}
+
+/** Whether its node takes pods is not known then, nor whether there is one at all. */
+function whyNowhere(node: SeenNode): string | undefined {
+  if (node === undefined || node.known) return undefined
+  return `its node is not known: ${node.why}`
 }
 
 /**
  * On a cordoned node an OSD finds no place until the node is open again. One that runs would freeze the update; for one that a drain
  * has just evicted the update would hold the storage, and the drain could never end.
  */
-function whyHomeless({ spec }: Deployment, { isNodeCordoned }: UpdateObjects): string | undefined {
-  const { nodeSelector, tolerations = [] } = spec.template.spec
-  const node = nodeSelector?.['kubernetes.io/hostname']
+function whyHomeless({ spec }: Deployment, node: SeenNode): string | undefined {
+  const { tolerations = [] } = spec.template.spec
   const isTolerant = tolerations.some(
     ({ key, operator, effect = 'NoSchedule' }) =>
       (key === cordonTaint || (key === undefined && operator === 'Exists')) && effect === 'NoSchedule',
   )
-  if (node === undefined || isTolerant || isNodeCordoned?.(node) !== true) return undefined
-  return `its node ${node} is cordoned, so it could not start again: it is updated when the node is open`
+  if (node?.known !== true || isTolerant || !node.value.isCordoned) return undefined
+  return `its node ${node.value.name} is cordoned, so it could not start again: it is updated when the node is open`
 }
 
 const cordonTaint = 'node.kubernetes.io/unschedulable'

@@ -51,6 +51,10 @@ export interface UpdatableOsd {
   readonly leftAlone?: string
   /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
   readonly isHomeless?: boolean
+  /** Beside Rook: why its pod cannot be told to go now. The others go on, and it is asked again by itself. */
+  readonly held?: string
+  /** Beside Rook: the budget of somebody else that its pod would go by, and how many may go by that now. */
+  readonly takesFrom?: { readonly budget: string; readonly room: number }
   /** Its Deployment cannot be understood. The others go on. */
   readonly problem?: string
   /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */

@@ -57,6 +57,6 @@ export function updateWords(given: {
 
 const stopping: readonly Reason[] = ['ClusterDeleted', 'OwnershipContested', 'UpdateRecordUnreadable']
 
-function osdCount(count: number): string {
+export function osdCount(count: number): string {
   return count === 1 ? '1 OSD' : `${count} OSDs`
 }

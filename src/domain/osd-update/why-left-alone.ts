@@ -1,5 +1,6 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { CephCluster } from '../../api/rook.ts'
+import { pinnedHostname } from '../node-hostnames.ts'
 
 const doNotReconcile = 'ceph.rook.io/do-not-reconcile'
 const replaceInProgress = 'osd.rook.io/replace-in-progress'
@@ -7,12 +8,12 @@ const replaceAsked = 'ceph.rook.io/replace-osd'
 const migrationWord = 'yes-really-migrate-osds'
 const storeWord = 'yes-really-update-store'
 
-/** Why an OSD is not ours to update, or undefined. */
-export function whyLeftAlone(deployment: Deployment, cluster: CephCluster): string | undefined {
+/** Why an OSD is not ours to update, or undefined. `node`: the name of its node, where that is known. */
+export function whyLeftAlone(deployment: Deployment, cluster: CephCluster, node?: string): string | undefined {
   const isStopped = deployment.spec.replicas === 0
   return (
     whySpokenFor(deployment, cluster) ??
-    (isStopped ? 'its Deployment is scaled to zero' : whyNotInSpec(deployment, cluster))
+    (isStopped ? 'its Deployment is scaled to zero' : whyNotInSpec(deployment, cluster, node))
   )
 }
 
@@ -41,10 +42,12 @@ function whyMigrated({ metadata }: Deployment, { spec }: CephCluster): string | 
   return `it waits for its migration: device set ${set.name} is to be ${isEncrypted ? 'without encryption' : 'encrypted'}`
 }
 
-function whyNotInSpec({ metadata, spec }: Deployment, cluster: CephCluster): string | undefined {
+/** Rook takes the hostname of a node there, and its name as well. */
+function whyNotInSpec(deployment: Deployment, cluster: CephCluster, node: string | undefined): string | undefined {
   const { useAllNodes, nodes } = cluster.spec?.storage ?? {}
-  const node = spec.template.spec.nodeSelector?.['kubernetes.io/hostname']
-  const isOnVolume = metadata.labels?.['ceph.rook.io/pvc'] !== undefined
-  if (node === undefined || isOnVolume || useAllNodes === true || nodes === undefined) return undefined
-  return nodes.some(({ name }) => name === node) ? undefined : `its node ${node} is no longer in spec.storage.nodes`
+  const hostname = pinnedHostname(deployment)
+  const isOnVolume = deployment.metadata.labels?.['ceph.rook.io/pvc'] !== undefined
+  if (hostname === undefined || isOnVolume || useAllNodes === true || nodes === undefined) return undefined
+  if (nodes.some(({ name }) => name === hostname || name === node)) return undefined
+  return `its node ${node ?? hostname} is no longer in spec.storage.nodes`
 }
