@@ -4,11 +4,11 @@ import type { KubeObject } from '../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
-import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
+import { parseDaemon, parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
 import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { parseOsdBudget } from '../domain/ceph-drain/osd-budgets.ts'
 import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
-import type { CephDrainSnapshot, CephView, NodeView, OsdView } from '../domain/ceph-drain/snapshot.ts'
+import type { CephDrainSnapshot, CephView, DaemonView, NodeView, OsdView } from '../domain/ceph-drain/snapshot.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
@@ -28,6 +28,9 @@ export interface CephDrainViews {
   readonly osdPods: WatchView<Pod>
   readonly nodes: WatchView<NodeView>
   readonly budgets: WatchView<PodDisruptionBudget>
+  /** Of mons and mgrs. */
+  readonly daemonDeployments: WatchView<Deployment>
+  readonly daemonPods: WatchView<Pod>
 }
 
 export interface ObserverPorts {
@@ -150,6 +153,7 @@ export class CephDrainObserver {
           : map,
         cephSilentMs: silentSince === undefined ? 0 : Math.max(0, clock.now() - silentSince),
         state: record.state,
+        daemons: observeDaemons(views, namespace),
         budgets: budgets.flatMap((budget) => parseOsdBudget(budget, view) ?? []),
       },
     }
@@ -227,6 +231,18 @@ function parseOsds(
     else problems.push(parsed.problem)
   }
   return { views, problems }
+}
+
+/** Mons and mgrs of one cluster, in the order of their names. */
+export function observeDaemons(
+  { daemonDeployments, daemonPods }: Pick<CephDrainViews, 'daemonDeployments' | 'daemonPods'>,
+  namespace: string,
+): DaemonView[] {
+  const pods = daemonPods.byIndex('namespace', namespace)
+  return daemonDeployments
+    .byIndex('namespace', namespace)
+    .flatMap((deployment) => parseDaemon(deployment, pods) ?? [])
+    .sort((a, b) => (`${a.type}.${a.id}` < `${b.type}.${b.id}` ? -1 : 1))
 }
 
 /** What a Deployment and the pods of one OSD have in common. */

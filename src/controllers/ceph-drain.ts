@@ -2,8 +2,10 @@ import { hasReason } from '../api/api-error.ts'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
 import type { CephCluster } from '../api/rook.ts'
+import type { BudgetWrite } from '../domain/budget-write.ts'
 import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
+import { isAhead } from '../domain/ceph-drain/storage-turn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
 import { type Clock, timestamp } from '../runtime/clock.ts'
@@ -16,10 +18,11 @@ import { CephDrainReporter, type CephReports } from './ceph-drain-report.ts'
 import type { CephPorts } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
 import type { Permission } from './permission.ts'
-import { planBudgetWrites } from './plan-budget-writes.ts'
+import { onlyTightening, planBudgetWrites } from './plan-budget-writes.ts'
 import type { RookPresence } from './rook-presence.ts'
 import { SecondOpinions } from './second-opinions.ts'
 import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
+import type { StorageTurns } from './storage-turns.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -44,6 +47,8 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
   readonly ledger?: StorageLedger
   /** Where others learn what was decided. */
   readonly decisions?: CephDecisions
+  /** Where mons and mgrs follow the OSDs on their nodes. */
+  readonly turns?: StorageTurns
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
@@ -69,6 +74,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     reporter.forget(key)
     storageKey.forget(key)
     ports.decisions?.forget(key)
+    ports.turns?.forget(key)
     cleared.delete(key)
     refusedFlags.delete(key)
   }
@@ -81,7 +87,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
         observer.disturb(key)
         enqueue(key)
       }
-      const { clusters, osdDeployments, osdPods, nodes, budgets } = views
+      const { clusters, osdDeployments, osdPods, nodes, budgets, daemonDeployments, daemonPods } = views
       const follower = followClusters(clusters, signal)
       signal.addEventListener(
         'abort',
@@ -90,6 +96,9 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       )
       follower.follow(osdDeployments, disturb)
       follower.follow(osdPods, disturb)
+      follower.follow(daemonDeployments, enqueue)
+      follower.follow(daemonPods, enqueue)
+      ports.turns?.follow('loose', enqueue, signal)
       follower.followForAll(nodes, disturb)
       follower.followForAll(ports.rook.operators, enqueue)
       // A budget says nothing about Ceph: what was last heard from there still holds, and the answer is quicker.
@@ -178,14 +187,35 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       await deleteObserved(ports.api, record.namespace, signal)
       cleared.add(key)
     }
-    const budgetWrites = planBudgetWrites(snapshot, budgets, decision)
+    const planned = planBudgetWrites(snapshot, budgets, decision)
     const { noout } = decision
-    const outcome = await applyDecision(
-      { ...ports, budgets: views.budgets },
-      { decision, record, budgetWrites, ceph, silentSince, signal },
-    )
+    const apply = (budgetWrites: readonly BudgetWrite[]) =>
+      applyDecision({ ...ports, budgets: views.budgets }, { decision, record, budgetWrites, ceph, silentSince, signal })
+    const outcome = await inTurn(key, seen, decision, planned, apply)
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
     return outcome.nooutFailures
+  }
+
+  /** No OSD is let go while a mon may go beside one that is to stay; what the turn allows counts when its budgets stand. */
+  function inTurn<T>(
+    key: string,
+    { snapshot }: Seen,
+    { turn }: CephDrainDecision,
+    planned: readonly BudgetWrite[],
+    apply: (writes: readonly BudgetWrite[]) => Promise<T>,
+  ): Promise<T> {
+    const { turns } = ports
+    if (turns === undefined || turn === undefined) {
+      turns?.forget(key)
+      return apply(planned)
+    }
+    return turns.exclusively(key, async () => {
+      turns.narrow(key, turn)
+      const isEarly = isAhead(turns.looseNodes(key), turn)
+      const outcome = await apply(isEarly ? onlyTightening(planned, snapshot.budgets) : planned)
+      if (!isEarly) turns.publish(key, turn)
+      return outcome
+    })
   }
 
   /** Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own. */

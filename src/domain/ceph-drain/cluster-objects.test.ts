@@ -60,14 +60,18 @@ const osd = {
   isBeingReplaced: false,
   nodeName: { known: true, value: 'node-a' },
   topology: { zone: 'zone-a', host: 'node-a' },
+  hasPodOnNode: false,
 }
 
 describe('an OSD from its Deployment and pods', () => {
   const rows: Record<string, { given: Parameters<typeof parseOsd>; then: object }> = {
-    'a ready pod on its node': { given: [deployment({}), [pod('p', { node: 'node-a' })]], then: { osd } },
+    'a ready pod on its node': {
+      given: [deployment({}), [pod('p', { node: 'node-a' })]],
+      then: { osd: { ...osd, hasPodOnNode: true } },
+    },
     'its pod is being deleted: it is down before the Deployment says so': {
       given: [deployment({}), [pod('p', { node: 'node-a', going: true })]],
-      then: { osd: { ...osd, isReady: false } },
+      then: { osd: { ...osd, isReady: false, hasPodOnNode: true } },
     },
     'no pod can be placed: the Deployment names the node': {
       given: [deployment({ ready: 0, pinnedTo: 'node-a' }), [pod('p', { ready: false })]],
@@ -126,9 +130,23 @@ describe('an OSD from its Deployment and pods', () => {
 
 it('a node is cordoned when it takes no pods, and not because it is unwell', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
-  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ name: 'node-a', isCordoned: true })
+  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({
+    name: 'node-a',
+    isCordoned: true,
+    isClosed: true,
+  })
   expect(parseNode({ ...node, spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } })).toEqual({
     name: 'node-a',
     isCordoned: false,
+    isClosed: false,
+  })
+})
+
+it('a node that a tool empties with its taint alone takes no pods either', () => {
+  const taints = [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] as const
+  expect(parseNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { taints } })).toEqual({
+    name: 'node-a',
+    isCordoned: false,
+    isClosed: true,
   })
 })

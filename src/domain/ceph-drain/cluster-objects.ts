@@ -1,9 +1,10 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { Node, Pod } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
+import { isClosedToPods } from '../drain-detection/closed-node.ts'
 import { known, type Observed, unknown } from '../observed.ts'
 import type { ObjectProblem } from './decision.ts'
-import type { NodeView, OsdView } from './snapshot.ts'
+import type { DaemonView, NodeView, OsdView } from './snapshot.ts'
 
 /** A Deployment that is no usable OSD is a problem of its own and of no other. */
 export type ParsedOsd = { readonly osd: OsdView } | { readonly problem: ObjectProblem }
@@ -30,24 +31,61 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], cephHostn
       isReady: (deployment.status?.readyReplicas ?? 0) >= 1 && (own.length === 0 || own.some(isServing)),
       isBeingReplaced: deployment.metadata.annotations?.['osd.rook.io/replace-in-progress'] === 'true',
       nodeName: nodeOf(deployment, own, cephHostname),
+      hasPodOnNode: own.some(isOnNode),
       topology: topologyOf(deployment.spec?.template?.metadata?.labels ?? labels),
     },
   }
 }
 
+const daemonTypes: Readonly<Record<string, DaemonView['type']>> = { 'rook-ceph-mon': 'mon', 'rook-ceph-mgr': 'mgr' }
+
+/** The label that budgets tell mons and mgrs apart by. */
+export const daemonIdLabel = 'ceph_daemon_id'
+
+/** Reads one mon or mgr from its Deployment and the pods of its kind; undefined for anything else. */
+export function parseDaemon(deployment: Deployment, pods: readonly Pod[]): DaemonView | undefined {
+  const labels = deployment.metadata.labels ?? {}
+  const type = daemonTypes[labels['app'] ?? '']
+  const id = labels[daemonIdLabel]
+  if (type === undefined || id === undefined || id === '') return undefined
+  const own = pods.filter(
+    ({ metadata }) => metadata.labels?.['app'] === labels['app'] && metadata.labels?.[daemonIdLabel] === id,
+  )
+  const nodeName = nodeOf(deployment, own, undefined)
+  return {
+    type,
+    id,
+    nodeName: nodeName.known ? nodeName.value : undefined,
+    isPinned: pinnedNodeOf(deployment) !== undefined,
+    isReady: own.some(isServing),
+  }
+}
+
 export function parseNode(node: Node): NodeView {
-  return { name: node.metadata.name, isCordoned: node.spec?.unschedulable === true }
+  return {
+    name: node.metadata.name,
+    isCordoned: node.spec?.unschedulable === true,
+    isClosed: isClosedToPods(node),
+  }
 }
 
 function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 }
 
+/** Finished pods hold up no drain; a pod that is told to go does until it is gone. */
+function isOnNode({ spec, status }: Pod): boolean {
+  return spec.nodeName !== undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+}
+
+function pinnedNodeOf({ spec }: Deployment): string | undefined {
+  return spec?.template?.spec?.nodeSelector?.['kubernetes.io/hostname']
+}
+
 function nodeOf(deployment: Deployment, pods: readonly Pod[], cephHostname: string | undefined): Observed<string> {
   const placed = pods.filter(({ spec }) => spec.nodeName !== undefined).sort(byAge)
   const current = placed.find(({ metadata }) => metadata.deletionTimestamp === undefined) ?? placed[0]
-  const pinned = deployment.spec?.template?.spec?.nodeSelector?.['kubernetes.io/hostname']
-  const name = current?.spec.nodeName ?? pinned ?? (cephHostname === '' ? undefined : cephHostname)
+  const name = current?.spec.nodeName ?? pinnedNodeOf(deployment) ?? (cephHostname === '' ? undefined : cephHostname)
   return name === undefined ? unknown('no pod, no node selector, and Ceph never saw it run') : known(name)
 }
 
