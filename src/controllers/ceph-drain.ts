@@ -55,6 +55,11 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
   isLookWanted?(cluster: CephCluster): boolean
 }
 
+interface SeenInTurn extends Seen {
+  /** A mon may have gone since the look, from a node that is to keep it. */
+  readonly isEarly: boolean
+}
+
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
@@ -141,6 +146,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
 
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const tellDecided = ports.decisions?.begin(key)
+    const before = ports.turns?.inForce(key)
     const seen = await observer.observe(key, cluster, signal)
     const { record, map, ceph } = seen
     const { snapshot, decision: decided } = await storageKey.decide(
@@ -151,7 +157,10 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const problems = [...decided.problems, ...seen.problems]
     const decision = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
     const isOurs = snapshot.cluster.mode !== 'observe'
-    const failures = isOurs ? await write(key, seen, decision, signal) : await note(key, seen, decision, signal)
+    const isEarly = before !== undefined && decision.turn !== undefined && isAhead(before, decision.turn)
+    const failures = isOurs
+      ? await write(key, { ...seen, isEarly }, decision, signal)
+      : await note(key, seen, decision, signal)
     refusedFlags.set(key, failures)
     const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
     tellDecided?.({ snapshot, decision, cephAskedAtMs: observer.cephAskedAtMs(key) })
@@ -169,7 +178,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       observer.recheckAfterSeconds(key, seen, decision),
       storageKey.recheckAfterSeconds(snapshot.cluster),
       ...removalsDue(seen),
-      isNews ? 1 : undefined,
+      isNews || (isEarly && isOurs) ? 1 : undefined,
     ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
   }
@@ -181,7 +190,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     })
   }
 
-  async function write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal) {
+  async function write(key: string, seen: SeenInTurn, decision: CephDrainDecision, signal: AbortSignal) {
     const { snapshot, record, budgets, ceph, silentSince } = seen
     if (!cleared.has(key)) {
       await deleteObserved(ports.api, record.namespace, signal)
@@ -199,7 +208,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   /** No OSD is let go while a mon may go beside one that is to stay; what the turn allows counts when its budgets stand. */
   function inTurn<T>(
     key: string,
-    { snapshot }: Seen,
+    { snapshot, isEarly }: SeenInTurn,
     { turn }: CephDrainDecision,
     planned: readonly BudgetWrite[],
     apply: (writes: readonly BudgetWrite[]) => Promise<T>,
@@ -211,7 +220,6 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     }
     return turns.exclusively(key, async () => {
       turns.narrow(key, turn)
-      const isEarly = isAhead(turns.looseNodes(key), turn)
       const outcome = await apply(isEarly ? onlyTightening(planned, snapshot.budgets) : planned)
       if (!isEarly) turns.publish(key, turn)
       return outcome

@@ -205,7 +205,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     const { daemonBudgets } = memoryOf(key)
     return {
       daemons,
-      turn: turns.turnOf(key),
+      turn: turns.inForce(key).turn,
       leavingNodes: new Set(
         daemons.flatMap(({ nodeName }) => (nodeName === undefined || isStaying(nodeName) ? [] : [nodeName])),
       ),

@@ -1,4 +1,4 @@
-import { narrowTurn, type StorageTurn } from '../domain/ceph-drain/storage-turn.ts'
+import { narrowTurn, type StorageTurn, type TurnInForce } from '../domain/ceph-drain/storage-turn.ts'
 
 /**
  * What ceph-drain and ceph-static-budgets of one process have to agree on: on which nodes mons and mgrs have to stay, and
@@ -12,9 +12,8 @@ export class StorageTurns {
   readonly #working = new Map<string, Promise<unknown>>()
   readonly #followers = { turn: new Set<(key: string) => void>(), loose: new Set<(key: string) => void>() }
 
-  /** Undefined until it was decided about OSDs. */
-  turnOf(key: string): StorageTurn | undefined {
-    return this.#turns.get(key)
+  inForce(key: string): TurnInForce {
+    return { turn: this.#turns.get(key), looseNodes: this.#loose.get(key) }
   }
 
   /** To be called before budgets of OSDs are written: until they are, what both turns allow is allowed. */
@@ -27,11 +26,6 @@ export class StorageTurns {
     const before = this.#turns.get(key)
     this.#turns.set(key, turn)
     if (JSON.stringify(before) !== JSON.stringify(turn)) this.#tell('turn', key)
-  }
-
-  /** Nodes whose mon or mgr may go; undefined until their budgets were looked at. */
-  looseNodes(key: string): readonly string[] | undefined {
-    return this.#loose.get(key)
   }
 
   publishLoose(key: string, nodes: readonly string[]): void {

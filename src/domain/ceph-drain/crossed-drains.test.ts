@@ -86,6 +86,11 @@ const fiveMons: ModelSetup['nodes'] = ['a', 'b', 'c', 'd', 'e'].map((mon, index)
 
 const setups: Record<string, ModelSetup> = {
   'two nodes with two OSDs and a mon each': { nodes: twoOsdsEach, drained: ['node-a', 'node-b'] },
+  'two nodes, of which one is opened again in the middle and drained anew': {
+    nodes: oneOsdEach,
+    drained: ['node-a', 'node-b'],
+    givenUp: ['node-a'],
+  },
   'three nodes with an OSD and a mon each': { nodes: oneOsdEach, drained: ['node-a', 'node-b', 'node-c'] },
   'a node with OSD and mon, one with an OSD alone, one with a mon alone': {
     nodes: mixed,

@@ -55,9 +55,24 @@ export function narrowTurn(before: StorageTurn | undefined, next: StorageTurn): 
   }
 }
 
-/** Whether a mon or mgr may still go from a node where the turn wants it to stay; unknown counts as yes. */
-export function isAhead(looseNodes: readonly string[] | undefined, { heldNodes }: StorageTurn): boolean {
-  return looseNodes === undefined || looseNodes.some((node) => Object.hasOwn(heldNodes, node))
+/** What mons and mgrs could do when a look began. */
+export interface TurnInForce {
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes whose mon or mgr may go; undefined until their budgets were looked at. */
+  readonly looseNodes: readonly string[] | undefined
+}
+
+/**
+ * Whether a mon or mgr may have left, unseen by a look that began then, a node where the turn that was decided from it wants it
+ * to stay. Then no OSD may be let go yet: it could be the OSD of another node, which would wait for that mon.
+ */
+export function isAhead({ turn, looseNodes }: TurnInForce, { heldNodes }: StorageTurn): boolean {
+  if (turn === undefined || looseNodes === undefined) return true
+  return (
+    looseNodes.some((node) => Object.hasOwn(heldNodes, node)) ||
+    Object.keys(heldNodes).some((node) => !Object.hasOwn(turn.heldNodes, node))
+  )
 }
 
 /**

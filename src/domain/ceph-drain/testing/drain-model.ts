@@ -15,6 +15,8 @@ import { applyStep, nowMs } from './stage.ts'
 export interface ModelSetup {
   readonly nodes: readonly { readonly name: string; readonly osds: readonly number[]; readonly mon?: string }[]
   readonly drained: readonly string[]
+  /** Drains that somebody may give up once, and begin anew. */
+  readonly givenUp?: readonly string[]
   /** Mons as they were held before: by their number alone. */
   readonly byNumberAlone?: boolean
 }
@@ -26,6 +28,8 @@ export interface ModelState {
   readonly staleOsds: readonly number[]
   readonly downMons: readonly string[]
   readonly drains: Readonly<Record<string, 'begun' | 'given back'>>
+  /** Of those that may be given up: which were. */
+  readonly hasGivenUp: readonly string[]
   readonly budgets: readonly OsdBudget[]
   readonly monBudget: Pick<DaemonBudget, 'maxUnavailable' | 'exempt'> | undefined
   readonly record: DrainState
@@ -45,6 +49,7 @@ interface Decided {
   readonly steps: readonly BudgetStep[]
   readonly turn: StorageTurn
   readonly record: DrainState
+  readonly isEarly: boolean
 }
 
 export interface ModelMove {
@@ -59,6 +64,7 @@ export const firstState: ModelState = {
   staleOsds: [],
   downMons: [],
   drains: {},
+  hasGivenUp: [],
   budgets: [],
   monBudget: undefined,
   record: calmState,
@@ -91,10 +97,12 @@ function drainMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
     }
     const osds = node.osds.filter((id) => !state.downOsds.includes(id))
     const mons = monsOf({ nodes: [node] }).filter((id) => !state.downMons.includes(id))
-    // A reboot takes longer than a look.
+    // A reboot takes longer than a look, and so does the start of an OSD.
     const isSeen = state.decided === undefined && look(setup, state) === undefined
     if (osds.length + mons.length === 0) return isSeen ? [giveBack(state, node)] : []
+    const mayGiveUp = isSeen && setup.givenUp?.includes(name) === true && !state.hasGivenUp.includes(name)
     return [
+      ...(mayGiveUp ? [giveUp(state, node)] : []),
       ...osds.filter((id) => mayEvictOsd(setup, state, id)).map((id) => evictOsd(setup, state, id)),
       ...mons.filter((id) => mayEvictMon(state, id)).map((id) => evictMon(setup, state, id)),
     ]
@@ -112,6 +120,14 @@ function giveBack(state: ModelState, { name, osds, mon }: ModelSetup['nodes'][nu
       downMons: state.downMons.filter((id) => id !== mon),
     },
   }
+}
+
+function giveUp(state: ModelState, node: ModelSetup['nodes'][number]): ModelMove {
+  const { [node.name]: _, ...drains } = state.drains
+  const { next } = giveBack(state, node)
+  const staleOsds = next.staleOsds.filter((id) => state.downOsds.includes(id) || state.staleOsds.includes(id))
+  const hasGivenUp = [...state.hasGivenUp, node.name].sort()
+  return { name: `the drain of ${node.name} is given up`, next: { ...next, drains, staleOsds, hasGivenUp } }
 }
 
 /** As the Eviction API says it, with every pod counted as it is. */
@@ -184,12 +200,19 @@ function operatorMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
 function look(setup: ModelSetup, state: ModelState): Decided | undefined {
   const { budgets, turn, state: record } = decideCephDrain(snapshotOf(setup, state))
   const steps = planOsdBudgets(state.budgets, budgets)
-  const decided = { steps, turn: turn as StorageTurn, record: { ...record, lastUncleanAt: undefined, nooutSince: {} } }
+  const isEarly =
+    state.budgets.length > 0 && isAhead({ turn: state.turn, looseNodes: state.loose }, turn as StorageTurn)
+  const decided = {
+    steps,
+    isEarly,
+    turn: turn as StorageTurn,
+    record: { ...record, lastUncleanAt: undefined, nooutSince: {} },
+  }
   const isSame = steps.length === 0 && same(decided.turn, state.turn) && same(decided.record, state.record)
   return isSame ? undefined : decided
 }
 
-function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, record }: Decided): ModelMove {
+function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, record, isEarly }: Decided): ModelMove {
   const common = { ...state, decided: undefined, record }
   if (setup.byNumberAlone === true) {
     return {
@@ -197,7 +220,6 @@ function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, recor
       next: { ...common, turn, writing: { who: 'ceph-drain', steps, turn: undefined } },
     }
   }
-  const isEarly = state.budgets.length > 0 && isAhead(state.loose, turn)
   const left = isEarly ? steps.filter((step) => step.action === 'apply' && isNewBlock(state, step)) : steps
   return {
     name: isEarly ? 'ceph-drain writes, and loosens nothing yet' : 'ceph-drain writes',
