@@ -95,6 +95,43 @@ it('a mon leaves one node and an OSD another at the same instant: one drain take
   await allEnd(drains)
 })
 
+it('a mon was deleted from a cordoned node: that node is the first to be emptied, and the other drain loses nothing meanwhile', async () => {
+  await openGuarded(1)
+  await stage.cordon('node-left')
+  const [mon] = [...stage.views.of(pods).values()].filter(
+    (pod) => pod.spec.nodeName === 'node-left' && pod.metadata.labels?.['app'] === 'rook-ceph-mon',
+  )
+  await stage.api.delete(pods, { namespace: 'rook-ceph', name: mon?.metadata.name ?? '' })
+  await stage.until('the other racks are held', () => stage.osdBudgets().length === 2, 30)
+  const drains = new Map([['node-middle', stage.drain('node-middle')]])
+  await stage.seconds(30)
+  expect(daemonsOn('node-middle').filter((name) => /^(osd|mon)/.test(name))).toHaveLength(3)
+  drains.set('node-left', stage.drain('node-left'))
+  await allEnd(drains)
+})
+
+it.each([0, 2, 4, 6, 8])(
+  'an operator that is killed after %i more writes, in the middle of two drains, leaves them so that both end',
+  async (writes) => {
+    await openGuarded(writes + 1)
+    const random = seededRandom(300 + writes)
+    stage.killOperatorAfter(writes)
+    const drains = new Map([
+      ['node-left', stage.drain('node-left', scattered(random))],
+      ['node-middle', stage.drain('node-middle', scattered(random))],
+    ])
+    await stage.seconds(20)
+    await stage.stopOperator()
+    stage.startOperator()
+    await stage.seconds(10)
+    // Kubectl gives up on a pod under two budgets, and a killed operator may leave one so: that drain is begun anew.
+    for (const [node, drain] of drains) {
+      if (drain.isOver() && daemonsOn(node).length > 0) drains.set(node, stage.drain(node, scattered(random)))
+    }
+    await allEnd(drains)
+  },
+)
+
 describe('drains of several racks at the same moment, in any order of their evictions, all end', () => {
   it.each([1, 2, 3, 4, 5, 6])('two of them, order %i', async (seed) => {
     await openGuarded(seed)
