@@ -1,7 +1,7 @@
 import { hasReason } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
-import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
+import { deployments, podDisruptionBudgets, pods } from './api/resources.ts'
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import { rookOperatorSelector } from './api/rook-operator.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
@@ -17,7 +17,7 @@ import { createLedgerStore } from './controllers/ledger-store.ts'
 import { createLonghornStorageFacts } from './controllers/longhorn-storage-facts.ts'
 import { rookPresence } from './controllers/rook-presence.ts'
 import { createStorageFacts } from './controllers/storage-facts.ts'
-import { parseNode } from './domain/ceph-drain/cluster-objects.ts'
+import { StorageTurns } from './controllers/storage-turns.ts'
 import { type CephTrust, trustsNone } from './domain/ceph-trust/named-clusters.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from './domain/drain-lock/app-lock.ts'
 import type { DrainLockSettings } from './domain/drain-lock/snapshot.ts'
@@ -36,7 +36,7 @@ import { type Controller, type RunningController, runController } from './runtim
 import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
-import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
+import { buildCephPorts, buildCephReports, openDaemonViews } from './wiring/ceph.ts'
 import type { ControllerName } from './wiring/controller-names.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
@@ -260,17 +260,6 @@ function controllerBuilders(
   )
   const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
   const osdDeployments = once(() => only.inNamespaces(allOsds()))
-  const cephNodes = once(() =>
-    own(
-      'nodes/ceph',
-      createWatchCache({
-        ...base,
-        type: nodes,
-        project: parseNode,
-        indexes: { hostname: ({ hostname }) => [hostname] },
-      }),
-    ),
-  )
   const allOsdPods = once(() =>
     own(
       'pods/osd',
@@ -284,6 +273,8 @@ function controllerBuilders(
     ),
   )
   const osdPods = once(() => only.inNamespaces(allOsdPods()))
+  const daemonDeployments = once(() => daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'))
+  const { daemonPods, cephNodes } = openDaemonViews(options, own)
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)
@@ -291,6 +282,7 @@ function controllerBuilders(
   const settings = { ...defaultDrainLockSettings, ...options.drainLock }
   const store = once(() => createLedgerStore({ api, clock, highestEpoch: () => highestEpoch(views) }))
   const decisions = new CephDecisions(clock)
+  const turns = new StorageTurns()
   const storage = once(() =>
     createStorageFacts({
       decisions,
@@ -377,7 +369,10 @@ function controllerBuilders(
           nodes: cephNodes(),
           osdDeployments: osdDeployments(),
           osdPods: osdPods(),
+          daemonDeployments: daemonDeployments(),
+          daemonPods: daemonPods(),
         },
+        ...(runs('ceph-static-budgets') ? { turns } : {}),
         ...(usesLedger || runs('fencing') ? { decisions } : {}),
         ...(usesLedger ? { ledger: { view: views.ledgers(), store: store(), renewMs: settings.renewMs } } : {}),
         ...(runs('fencing') ? evidenceForFencing : {}),
@@ -396,8 +391,9 @@ function controllerBuilders(
           objectStores: rookKind(cephObjectStores)(),
           rbdMirrors: rookKind(cephRbdMirrors)(),
           nfs: rookKind(cephNfses)(),
-          daemons: daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'),
+          daemons: daemonDeployments(),
         },
+        ...(runs('ceph-drain') ? { beside: { turns, daemonPods: daemonPods(), nodes: cephNodes() } } : {}),
       }),
   }
 }

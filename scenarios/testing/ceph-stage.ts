@@ -19,7 +19,7 @@ import { isActive, isReady } from '../../src/world/pod-facts.ts'
 import { startWorld } from '../../src/world/start-world.ts'
 import { openStory, type Story } from '../../src/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
-import { type Drain, daemonName, startDrain } from './drainer.ts'
+import { type Drain, daemonName, type EvictionPace, startDrain } from './drainer.ts'
 import { type Oracle, watchOver } from './oracle.ts'
 import { budgetText, recordCluster, recordCommands, recordHealth } from './recorder.ts'
 import { openTrace, type Trace } from './trace.ts'
@@ -33,7 +33,7 @@ export interface CephStage extends Pick<Story, 'api' | 'clock' | 'server'> {
   seconds(count: number): Promise<void>
   /** Lets time pass until it holds; fails the scenario when it does not in time. */
   until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
-  drain(node: string): Drain
+  drain(node: string, pace?: EvictionPace): Drain
   cordon(node: string): Promise<void>
   uncordon(node: string): Promise<void>
   startOperator(): void
@@ -135,7 +135,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
         await seconds(stepMs / 1_000)
       }
     },
-    drain: (node) => startDrain({ api, clock, tell: trace.tell }, node),
+    drain: (node, pace) => startDrain({ api, clock, tell: trace.tell }, node, pace),
     cordon: async (node) => void (await schedulable(node, true)),
     uncordon: async (node) => void (await schedulable(node, false)),
     startOperator() {

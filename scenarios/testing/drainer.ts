@@ -17,6 +17,9 @@ export interface Drain {
   readonly ended: Promise<void>
 }
 
+/** How many milliseconds after the cordon a pod is asked for; kubectl asks for all within a moment. */
+export type EvictionPace = (pod: Pod) => number
+
 const retryAfterMs = 5_000
 const lookEveryMs = 1_000
 
@@ -24,9 +27,9 @@ const lookEveryMs = 1_000
  * What `kubectl drain --ignore-daemonsets` does: cordon, evict all pods side by side, try again every five seconds where
  * a budget refuses, give up on any other refusal, wait for the pods to go.
  */
-export function startDrain(ports: DrainerPorts, node: string): Drain {
+export function startDrain(ports: DrainerPorts, node: string, pace: EvictionPace = () => 0): Drain {
   let over = false
-  const ended = drain(ports, node).finally(() => {
+  const ended = drain(ports, node, pace).finally(() => {
     over = true
   })
   // Whoever started it looks at it later; until then a refusal must not count as unhandled.
@@ -34,12 +37,17 @@ export function startDrain(ports: DrainerPorts, node: string): Drain {
   return { isOver: () => over, ended }
 }
 
-async function drain(ports: DrainerPorts, node: string): Promise<void> {
-  const { api, tell } = ports
+async function drain(ports: DrainerPorts, node: string, pace: EvictionPace): Promise<void> {
+  const { api, clock, tell } = ports
   await api.patch(nodes, { name: node }, { type: 'merge', body: { spec: { unschedulable: true } } })
   const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${node}` })
   const leaving = items.filter((pod) => controllerOf(pod)?.kind !== 'DaemonSet')
-  await Promise.all(leaving.map((pod) => evictUntilGone(ports, pod)))
+  const evict = async (pod: Pod) => {
+    const afterMs = pace(pod)
+    if (afterMs > 0) await sleep(clock, afterMs)
+    await evictUntilGone(ports, pod)
+  }
+  await Promise.all(leaving.map(evict))
   tell(`the drain of ${node} is over`)
 }
 

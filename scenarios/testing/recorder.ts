@@ -80,7 +80,9 @@ export function budgetText({ spec }: PodDisruptionBudget): string {
   const { minAvailable, maxUnavailable, selector } = spec
   const bound = minAvailable === undefined ? `maxUnavailable ${maxUnavailable}` : `minAvailable ${minAvailable}`
   const without = selector?.matchExpressions?.find(({ operator }) => operator === 'NotIn')
-  return without === undefined ? bound : `${bound}, without osd ${without.values?.join(', ')}`
+  return without === undefined
+    ? bound
+    : `${bound}, without ${without.key === 'osd' ? 'osd ' : ''}${without.values?.join(', ')}`
 }
 
 function podLine(before: Pod | undefined, after: Pod | undefined): string | undefined {

@@ -4,12 +4,12 @@ import type { KubeObject } from '../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
-import { parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
+import { parseDaemon, parseOsd } from '../domain/ceph-drain/cluster-objects.ts'
 import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { parseOsdBudget } from '../domain/ceph-drain/osd-budgets.ts'
 import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
-import type { CephDrainSnapshot, CephView, NodeView, OsdView } from '../domain/ceph-drain/snapshot.ts'
-import { soleNode } from '../domain/node-hostnames.ts'
+import type { CephDrainSnapshot, CephView, DaemonView, NodeView, OsdView } from '../domain/ceph-drain/snapshot.ts'
+import { type NodeOfHostname, soleNode } from '../domain/node-hostnames.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { CephMap } from '../domain/safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../domain/safety/failure-domain.ts'
@@ -30,6 +30,9 @@ export interface CephDrainViews {
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<NodeView>
   readonly budgets: WatchView<PodDisruptionBudget>
+  /** Of mons and mgrs. */
+  readonly daemonDeployments: WatchView<Deployment>
+  readonly daemonPods: WatchView<Pod>
 }
 
 export interface ObserverPorts {
@@ -155,6 +158,7 @@ export class CephDrainObserver {
           : map,
         cephSilentMs: silentSince === undefined ? 0 : Math.max(0, clock.now() - silentSince),
         state: record.state,
+        daemons: observeDaemons(views, namespace),
         budgets: budgets.flatMap((budget) => parseOsdBudget(budget, view) ?? []),
       },
     }
@@ -251,12 +255,29 @@ function parseOsds(
   for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
     const [index = ''] = indexOfOsd(deployment)
     const cephHostname = hosts?.get(Number(index.split('/')[1]))
-    const nodeOf = (hostname: string) => soleNode(hostname, nodes.byIndex('hostname', hostname))
-    const parsed = parseOsd(deployment, osdPods.byIndex('osd', index), { nodeOf, cephHostname })
+    const parsed = parseOsd(deployment, osdPods.byIndex('osd', index), { nodeOf: nodeOfHostname(nodes), cephHostname })
     if ('osd' in parsed) views.push(parsed.osd)
     else problems.push(parsed.problem)
   }
   return { views, problems }
+}
+
+/** `nodes` are indexed by `hostname`. */
+function nodeOfHostname(nodes: WatchView<NodeView>): NodeOfHostname {
+  return (hostname) => soleNode(hostname, nodes.byIndex('hostname', hostname))
+}
+
+/** Mons and mgrs of one cluster, in the order of their names. */
+export function observeDaemons(
+  { daemonDeployments, daemonPods, nodes }: Pick<CephDrainViews, 'daemonDeployments' | 'daemonPods' | 'nodes'>,
+  namespace: string,
+): DaemonView[] {
+  const pods = daemonPods.byIndex('namespace', namespace)
+  const whereabouts = { nodeOf: nodeOfHostname(nodes) }
+  return daemonDeployments
+    .byIndex('namespace', namespace)
+    .flatMap((deployment) => parseDaemon(deployment, pods, whereabouts) ?? [])
+    .sort((a, b) => (`${a.type}.${a.id}` < `${b.type}.${b.id}` ? -1 : 1))
 }
 
 /** What a Deployment and the pods of one OSD have in common. */

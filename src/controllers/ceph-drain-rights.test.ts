@@ -15,8 +15,8 @@ const services = `${smallCluster}
 `
 const calm = [
   'rook-ceph-mds-files: at least 1 of rook_file_system=files',
-  'rook-ceph-mgr-pdb: 1 of app=rook-ceph-mgr',
-  'rook-ceph-mon-pdb: 1 of app=rook-ceph-mon',
+  'rook-ceph-mgr-pdb: 0 of app=rook-ceph-mgr',
+  'rook-ceph-mon-pdb: 0 of app=rook-ceph-mon',
   'rook-ceph-osd: 1 of all',
 ]
 

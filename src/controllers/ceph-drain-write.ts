@@ -6,7 +6,7 @@ import { timestamp } from '../runtime/clock.ts'
 import { type ApplyPorts, applyDecision, applyWithoutRecord } from './ceph-drain-apply.ts'
 import type { Seen } from './ceph-drain-observe.ts'
 import { deleteObserved, observedName, readRecord, writeRecord } from './ceph-drain-record.ts'
-import { planBudgetWrites } from './plan-budget-writes.ts'
+import { onlyTightening, planBudgetWrites } from './plan-budget-writes.ts'
 
 export interface WritePorts extends ApplyPorts {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'delete'>
@@ -39,9 +39,16 @@ export class DecisionWriter {
     this.#refusedSince.delete(key)
   }
 
-  async write(key: string, seen: Seen, decision: CephDrainDecision, signal: AbortSignal): Promise<WrittenDecision> {
+  /** Unless `mayRelease`, only what holds more than there is now is written. */
+  async write(
+    key: string,
+    seen: Seen,
+    { decision, mayRelease }: { readonly decision: CephDrainDecision; readonly mayRelease: boolean },
+    signal: AbortSignal,
+  ): Promise<WrittenDecision> {
     const { snapshot, budgets } = seen
-    const budgetWrites = planBudgetWrites(snapshot, budgets, decision)
+    const planned = planBudgetWrites(snapshot, budgets, decision)
+    const budgetWrites = mayRelease ? planned : onlyTightening(planned, snapshot.budgets)
     const applied = await applyDecision(this.#ports, { ...seen, decision, budgetWrites, signal })
     if (applied.recordRefused !== undefined)
       return this.#withoutRecord(key, seen, decision, applied.recordRefused, signal)

@@ -5,6 +5,7 @@ import type { CephCluster } from '../api/rook.ts'
 import type { CephDrainDecision, ObjectProblem } from '../domain/ceph-drain/decision.ts'
 import { crowdingProblems } from '../domain/ceph-drain/record-limits.ts'
 import { removalDueInMs } from '../domain/ceph-drain/retire-budget.ts'
+import { isAhead } from '../domain/ceph-drain/storage-turn.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import type { ViewChange } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
@@ -21,6 +22,7 @@ import type { Permission } from './permission.ts'
 import type { RookPresence } from './rook-presence.ts'
 import { SecondOpinions } from './second-opinions.ts'
 import { isStorageNews, StorageKey, type StorageLedger } from './storage-key.ts'
+import type { StorageTurns } from './storage-turns.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -45,10 +47,17 @@ export interface CephDrainPorts extends Pick<ApplyPorts, 'applyBudgets'> {
   readonly ledger?: StorageLedger
   /** Where others learn what was decided. */
   readonly decisions?: CephDecisions
+  /** Where mons and mgrs follow the OSDs on their nodes. */
+  readonly turns?: StorageTurns
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
   isLookWanted?(cluster: CephCluster): boolean
+}
+
+interface SeenInTurn extends Seen {
+  /** A mon may have gone since the look, from a node that is to keep it. */
+  readonly isEarly: boolean
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
@@ -70,6 +79,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     storageKey.forget(key)
     ports.decisions?.forget(key)
     writer.forget(key)
+    ports.turns?.forget(key)
     refusedFlags.delete(key)
   }
 
@@ -81,7 +91,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
         observer.disturb(key)
         enqueue(key)
       }
-      const { clusters, osdDeployments, osdPods, nodes, budgets } = views
+      const { clusters, osdDeployments, osdPods, nodes, budgets, daemonDeployments, daemonPods } = views
       const follower = followClusters(clusters, signal)
       signal.addEventListener(
         'abort',
@@ -90,6 +100,9 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       )
       follower.follow(osdDeployments, disturb)
       follower.follow(osdPods, disturb)
+      follower.follow(daemonDeployments, enqueue)
+      follower.follow(daemonPods, enqueue)
+      ports.turns?.follow('loose', enqueue, signal)
       follower.followForAll(nodes, disturb)
       follower.followForAll(ports.rook.operators, enqueue)
       // A budget says nothing about Ceph: what was last heard from there still holds, and the answer is quicker.
@@ -132,6 +145,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
 
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const tellDecided = ports.decisions?.begin(key)
+    const before = ports.turns?.inForce(key)
     const seen = await observer.observe(key, cluster, signal)
     const { record, map, ceph } = seen
     const { snapshot, decision: decided } = await storageKey.decide(
@@ -142,7 +156,10 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const problems = [...decided.problems, ...seen.problems, ...crowdingProblems(record.configMap)]
     const wanted = { ...decided, problems: [...problems, ...(refusedFlags.get(key) ?? [])] }
     const isOurs = snapshot.cluster.mode !== 'observe'
-    const written = isOurs ? await write(key, seen, wanted, signal) : await note(key, seen, wanted, signal)
+    const isEarly = before !== undefined && wanted.turn !== undefined && isAhead(before, wanted.turn)
+    const written = isOurs
+      ? await write(key, { ...seen, isEarly }, wanted, signal)
+      : await note(key, seen, wanted, signal)
     const { decision, failures, refusal } = written
     refusedFlags.set(key, failures)
     if (hasReason(refusal?.error, 'Forbidden')) reports.countRefusedWrite(key)
@@ -167,7 +184,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       observer.recheckAfterSeconds(key, seen, decision),
       storageKey.recheckAfterSeconds(snapshot.cluster),
       ...(refusal === undefined ? removalsDue(seen) : [refusal.retryAfterSeconds]),
-      isNews ? 1 : undefined,
+      isNews || (isEarly && isOurs) ? 1 : undefined,
     ].filter((seconds) => seconds !== undefined)
     return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
   }
@@ -179,11 +196,34 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     })
   }
 
-  async function write(key: string, seen: Seen, wanted: CephDrainDecision, signal: AbortSignal) {
-    const written = await writer.write(key, seen, wanted, signal)
+  async function write(key: string, seen: SeenInTurn, wanted: CephDrainDecision, signal: AbortSignal) {
+    const written = await inTurn(key, seen, wanted, (mayRelease) =>
+      writer.write(key, seen, { decision: wanted, mayRelease }, signal),
+    )
     const { noout } = written.decision
     if (noout.set.length + noout.unset.length > 0) observer.disturb(key)
     return written
+  }
+
+  /** No OSD is let go while a mon may go beside one that is to stay; what the turn allows counts when its budgets stand. */
+  function inTurn(
+    key: string,
+    { isEarly }: SeenInTurn,
+    { turn }: CephDrainDecision,
+    apply: (mayRelease: boolean) => Promise<WrittenDecision>,
+  ): Promise<WrittenDecision> {
+    const { turns } = ports
+    if (turns === undefined || turn === undefined) {
+      turns?.forget(key)
+      return apply(true)
+    }
+    return turns.exclusively(key, async () => {
+      turns.narrow(key, turn)
+      const written = await apply(!isEarly)
+      // While the record is refused other budgets stand than were wanted.
+      if (!isEarly && written.refusal === undefined) turns.publish(key, turn)
+      return written
+    })
   }
 
   async function note(

@@ -1,5 +1,6 @@
 import { hasReason } from '../api/api-error.ts'
 import type { Deployment } from '../api/apps.ts'
+import type { Pod } from '../api/core.ts'
 import { isSameJson } from '../api/json.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../api/policy.ts'
@@ -8,16 +9,19 @@ import type { CephCluster, CephFilesystem, CephNfs, CephObjectStore, CephRbdMirr
 import type { BudgetWrite } from '../domain/budget-write.ts'
 import { isManagedByUs } from '../domain/ceph-drain/budget-mark.ts'
 import { parseCephCluster } from '../domain/ceph-drain/settings.ts'
-import { decideStaticBudgets, type StaticBudgetDecision } from '../domain/ceph-drain/static-budgets.ts'
+import type { CephClusterView, NodeView } from '../domain/ceph-drain/snapshot.ts'
+import { type BesideOsds, decideStaticBudgets, type StaticBudgetDecision } from '../domain/ceph-drain/static-budgets.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Controller } from '../runtime/controller.ts'
+import { observeDaemons } from './ceph-drain-observe.ts'
 import type { CephReports } from './ceph-drain-report.ts'
 import type { CephPorts, MonQuorum } from './ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from './follow-clusters.ts'
 import type { Permission } from './permission.ts'
 import type { RookPresence } from './rook-presence.ts'
+import type { StorageTurns } from './storage-turns.ts'
 
 export const cephStaticBudgetsPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -48,7 +52,16 @@ export interface StaticBudgetPorts {
   readonly ceph: Pick<CephPorts, 'of' | 'observeQuorum'>
   readonly reports: CephReports
   readonly rook: RookPresence
+  /** Where ceph-drain runs as well: whose turn it is among the nodes with OSDs, and who is on which node. */
+  readonly beside?: BesideCephDrain
   applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
+}
+
+export interface BesideCephDrain {
+  readonly turns: StorageTurns
+  /** Of mons and mgrs, indexed by `namespace`. */
+  readonly daemonPods: WatchView<Pod>
+  readonly nodes: WatchView<NodeView>
 }
 
 interface Memory {
@@ -57,6 +70,7 @@ interface Memory {
   disturbedAt: number
   silentSince: number | undefined
   toldProblems: string
+  daemonBudgets: StaticBudgetDecision['daemonBudgets']
 }
 
 /** A monitor that lost its pod leaves the quorum some seconds later. */
@@ -69,7 +83,12 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
   const { clock, views, ceph, reports } = ports
   const memories = new Map<string, Memory>()
   const refused = new Map<string, string>()
-  const needed = [...Object.values(views), ports.rook.operators] as const
+  const { beside } = ports
+  const needed = [
+    ...Object.values(views),
+    ports.rook.operators,
+    ...(beside === undefined ? [] : [beside.daemonPods, beside.nodes]),
+  ] as const
 
   return {
     name: 'ceph-static-budgets',
@@ -87,6 +106,11 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
         { once: true },
       )
       follower.follow(daemons, disturb)
+      if (beside !== undefined) {
+        follower.follow(beside.daemonPods, enqueue)
+        follower.followForAll(beside.nodes, enqueue)
+        beside.turns.follow('turn', enqueue, signal)
+      }
       follower.follow(services.filesystems, enqueue)
       follower.follow(services.objectStores, enqueue)
       follower.follow(services.rbdMirrors, enqueue)
@@ -130,24 +154,67 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     const counts = countDaemons(cluster, views.daemons.byIndex('namespace', namespace))
     const asksQuorum = view.mode === 'manage' && counts.monCount >= 3
     if (asksQuorum) await askQuorum(key, cluster, signal)
-    const silentMs = memory.silentSince === undefined ? 0 : clock.now() - memory.silentSince
+    const work = () => decideAndWrite(key, view, counts, signal)
+    const decision = await (beside === undefined ? work() : beside.turns.exclusively(key, work))
+    refused.delete(key)
+    await reportProblems(memory, cluster, decision)
+    const rechecks = Object.values(decision.daemonBudgets).flatMap(({ recheckAfterMs }) =>
+      recheckAfterMs === undefined ? [] : [Math.ceil(recheckAfterMs / 1_000)],
+    )
+    if (!asksQuorum) return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
+    const isSettled = memory.quorum.known && clock.now() - memory.disturbedAt >= quorumSettlesMs
+    const usual = isSettled ? calmSeconds : memory.quorum.known ? unsettledSeconds : 5
+    return { recheckAfterSeconds: Math.min(usual, ...rechecks) }
+  }
+
+  async function decideAndWrite(
+    key: string,
+    view: CephClusterView,
+    counts: ReturnType<typeof countDaemons>,
+    signal: AbortSignal,
+  ): Promise<StaticBudgetDecision> {
+    const { namespace } = view
+    const memory = memoryOf(key)
+    const { quorum, silentSince } = memory
+    const silentMs = silentSince === undefined ? 0 : clock.now() - silentSince
     const existing = views.budgets.byIndex('namespace', namespace)
-    const { quorum } = memory
     const decision = decideStaticBudgets({
       cluster: view,
       ...counts,
-      quorum: quorum.known ? known({ mons: quorum.value.mons.length, inQuorum: quorum.value.inQuorum.length }) : quorum,
+      quorum: quorum.known ? known(inNumbers(quorum.value)) : quorum,
       isSilenceBrief: silentMs < view.settings.silenceGraceMs,
       ...observeServices(views, namespace),
       existing,
+      ...(beside === undefined ? {} : { beside: observeBeside(key, namespace, beside) }),
     })
     const version = await ports.applyBudgets(planStaticWrites(decision, existing), signal)
     if (version !== undefined) await views.budgets.whenSeen(version, signal)
-    refused.delete(key)
-    await reportProblems(memory, cluster, decision)
-    if (!asksQuorum) return undefined
-    const isSettled = memory.quorum.known && clock.now() - memory.disturbedAt >= quorumSettlesMs
-    return { recheckAfterSeconds: isSettled ? calmSeconds : memory.quorum.known ? unsettledSeconds : 5 }
+    memory.daemonBudgets = decision.daemonBudgets
+    const loose = Object.values(decision.daemonBudgets).map((budget) => budget.loose)
+    if (!loose.includes(undefined))
+      beside?.turns.publishLoose(key, [...new Set(loose.flatMap((nodes) => nodes ?? []))].sort())
+    return decision
+  }
+
+  function observeBeside(key: string, namespace: string, { turns, daemonPods, nodes }: BesideCephDrain): BesideOsds {
+    const daemons = observeDaemons({ daemonDeployments: views.daemons, daemonPods, nodes }, namespace)
+    const isStaying = (name: string) => {
+      const node = nodes.get({ name })
+      return node !== undefined && !(node.isClosed ?? node.isCordoned)
+    }
+    const { daemonBudgets } = memoryOf(key)
+    return {
+      daemons,
+      turn: turns.inForce(key).turn,
+      leavingNodes: new Set(
+        daemons.flatMap(({ nodeName }) => (nodeName === undefined || isStaying(nodeName) ? [] : [nodeName])),
+      ),
+      nowMs: clock.now(),
+      memory: {
+        ...(daemonBudgets.mon?.memory === undefined ? {} : { mon: daemonBudgets.mon.memory }),
+        ...(daemonBudgets.mgr?.memory === undefined ? {} : { mgr: daemonBudgets.mgr.memory }),
+      },
+    }
   }
 
   /** A change of a budget alone is no reason to ask again. */
@@ -188,10 +255,19 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
         disturbedAt: Number.NEGATIVE_INFINITY,
         silentSince: undefined,
         toldProblems: '',
+        daemonBudgets: {},
       }
       memories.set(key, memory)
     }
     return memory
+  }
+}
+
+function inNumbers({ mons, inQuorum }: MonQuorum) {
+  return {
+    mons: mons.length,
+    inQuorum: inQuorum.length,
+    out: mons.filter((mon) => !inQuorum.includes(mon)),
   }
 }
 

@@ -4,7 +4,13 @@ import { isManagedByUs } from '../domain/ceph-drain/budget-mark.ts'
 import type { CephDrainDecision } from '../domain/ceph-drain/decision.ts'
 import { buildOsdBudget, planOsdBudgets } from '../domain/ceph-drain/osd-budgets.ts'
 import { decideRemoval, retireBudget, withoutRetirement } from '../domain/ceph-drain/retire-budget.ts'
-import type { CephDrainSnapshot } from '../domain/ceph-drain/snapshot.ts'
+import type { CephDrainSnapshot, OsdBudget } from '../domain/ceph-drain/snapshot.ts'
+
+/** What is left of a plan while nothing may be let go: budgets that hold more than there is. */
+export function onlyTightening(writes: readonly BudgetWrite[], present: readonly OsdBudget[]): BudgetWrite[] {
+  if (!present.some(({ isOurs }) => isOurs)) return [...writes]
+  return writes.filter((write) => write.verb === 'create' && write.budget.spec.maxUnavailable === 0)
+}
 
 /** The plan for the budgets of OSDs, as writes of objects; `present` are the objects that the snapshot was made of. */
 export function planBudgetWrites(

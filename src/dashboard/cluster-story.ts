@@ -146,6 +146,11 @@ function holds(budget: BudgetView, pod: PodView): boolean {
   return isSelected(budget.selector, pod.labels)
 }
 
+/** Mons and mgrs follow the OSDs on their nodes. */
+function isDaemonBudget({ id }: BudgetView): boolean {
+  return /\/rook-ceph-(mon|mgr)-pdb$/.test(id)
+}
+
 /** What a budget says to the next eviction. */
 export function tellBudget(budget: BudgetView, lock?: HoldAnswer, keep?: LonghornKeep): Verdict {
   const { allowed, healthy, desired, expected, granted } = budget
@@ -160,6 +165,7 @@ export function tellBudget(budget: BudgetView, lock?: HoldAnswer, keep?: Longhor
   if (keep !== undefined) return { tone: 'busy', says: `Blocked: Longhorn needs ${keep.node} (${keep.reason})` }
   if (healthy < desired) return { tone: 'alarm', says: `Blocked: ${healthy} healthy, needs ${desired}` }
   if (granted > 0) return { tone: 'busy', says: 'Blocked: an eviction is under way' }
+  if (isDaemonBudget(budget)) return { tone: 'calm', says: 'Kept until an OSD beside them has gone' }
   if (desired >= expected) return { tone: 'alarm', says: 'Blocked: never allows a disruption' }
   return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
 }

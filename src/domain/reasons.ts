@@ -51,6 +51,8 @@ export const reasons = {
   FenceUnderWay: 'A machine is being fenced; the next waits until it is back or replaced and all data is clean.',
   FenceUnknown: 'It is not known whether Ceph can spare a machine, so none with OSDs may be fenced.',
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
+  FollowsOsds:
+    'Mons and mgrs on a node with OSDs go after its first OSD, while the failure domain of those OSDs is open.',
   GrantFreed: 'Whoever was granted the keys is gone and had touched nothing; they are free.',
   GuideYields: 'Somebody else changed what we had put in force for a drain; his word counts.',
   HandedBack: 'Budgets are no longer managed here; what was ours is removed.',

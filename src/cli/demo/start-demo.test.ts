@@ -32,8 +32,8 @@ it('the default cluster is ready in half a minute, every daemon of Ceph under it
     const { items } = await demo.api.list(podDisruptionBudgets, { namespace: 'rook-ceph' })
     expect(items.map(({ metadata, status }) => `${metadata.name} ${status?.disruptionsAllowed}`)).toEqual([
       'rook-ceph-mds-myfs 1',
-      'rook-ceph-mgr-pdb 1',
-      'rook-ceph-mon-pdb 1',
+      'rook-ceph-mgr-pdb 0',
+      'rook-ceph-mon-pdb 0',
       'rook-ceph-osd 1',
       'rook-ceph-rgw-my-store 1',
     ])

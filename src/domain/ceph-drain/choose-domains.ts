@@ -28,7 +28,7 @@ export function chooseDomains(input: {
 }): ChosenDomains {
   const { layout, maxDomains } = input
   const recorded = input.recorded.filter((name) => layout.domains.some((domain) => domain.name === name))
-  const candidates = layout.isAtRest ? drainsUnderWay(layout) : hurtDomains(layout, recorded)
+  const candidates = layout.isAtRest ? drainsUnderWay(layout, recorded) : hurtDomains(layout, recorded)
   const together = firstChoice()
   if (together.length === 0) {
     const waiting = candidates.filter(({ name }) => recorded.includes(name)).slice(0, maxDomains)
@@ -70,29 +70,41 @@ export function chooseDomains(input: {
 
 /**
  * With all data clean, only a drain that has begun and goes on holds a domain open: it may have met an OSD without data
- * first. When another node waits as well, nobody is preferred: nothing is missing, so either may take the next step.
+ * first. When another node waits as well, nobody is preferred: nothing is missing, so either may take the next step. But
+ * whoever has lost a mon comes first: it can only return with its node, and the mons of the others wait for it.
  */
-function drainsUnderWay({ domains }: Layout): DomainView[] {
+function drainsUnderWay({ domains }: Layout, recorded: readonly string[]): DomainView[] {
   const leaving = domains.filter((domain) => domain.leaving.length > 0)
+  const withoutMon = leaving.filter(({ lostMons }) => lostMons.length > 0)
+  if (withoutMon.length > 0) return recordedFirst(withoutMon, recorded)
   return leaving.length === 1 ? leaving.filter(({ isDrained }) => isDrained) : []
 }
 
+function recordedFirst(list: readonly DomainView[], recorded: readonly string[]): DomainView[] {
+  return [...list.filter(({ name }) => recorded.includes(name)), ...list.filter(({ name }) => !recorded.includes(name))]
+}
+
 function hurtDomains({ domains }: Layout, recorded: readonly string[]): DomainView[] {
-  const recordedFirst = (list: readonly DomainView[]) => [
-    ...list.filter(({ name }) => recorded.includes(name)),
-    ...list.filter(({ name }) => !recorded.includes(name)),
-  ]
   const isHurt = ({ neededDown }: DomainView) => neededDown.length > 0
-  const drained = recordedFirst(domains.filter((domain) => domain.isDrained && isHurt(domain)))
-  const entered = recordedFirst(domains.filter((domain) => isDrain(domain) && !isHurt(domain)))
-  const failed = recordedFirst(domains.filter((domain) => isHurt(domain) && !domain.isDrained))
+  const drained = recordedFirst(
+    domains.filter((domain) => domain.isDrained && isHurt(domain)),
+    recorded,
+  )
+  const entered = recordedFirst(
+    domains.filter((domain) => isDrain(domain) && !isHurt(domain)),
+    recorded,
+  )
+  const failed = recordedFirst(
+    domains.filter((domain) => isHurt(domain) && !domain.isDrained),
+    recorded,
+  )
   const healing = domains.filter((domain) => recorded.includes(domain.name))
   return [...new Set([...drained, ...entered, ...failed, ...healing])]
 }
 
 /** A drain of this domain has begun and is not over: there is data that waits, or an OSD that still has to go. */
-function isDrain({ isDrained, neededDown, leaving }: DomainView): boolean {
-  return isDrained && (neededDown.length > 0 || leaving.length > 0)
+function isDrain({ isDrained, neededDown, leaving, lostMons }: DomainView): boolean {
+  return (isDrained && (neededDown.length > 0 || leaving.length > 0)) || lostMons.length > 0
 }
 
 /** Where an OSD may be the first to go. While data waits for an OSD, a second failure domain must not begin. */

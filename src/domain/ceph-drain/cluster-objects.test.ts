@@ -61,6 +61,7 @@ const osd = {
   isBeingReplaced: false,
   nodeName: { known: true, value: 'node-a' },
   topology: { zone: 'zone-a', host: 'node-a' },
+  hasPodOnNode: false,
 }
 
 describe('an OSD from its Deployment and pods', () => {
@@ -71,10 +72,13 @@ describe('an OSD from its Deployment and pods', () => {
     then: object
   }
   const rows: Record<string, Row> = {
-    'a ready pod on its node': { given: [deployment({}), [pod('p', { node: 'node-a' })]], then: { osd } },
+    'a ready pod on its node': {
+      given: [deployment({}), [pod('p', { node: 'node-a' })]],
+      then: { osd: { ...osd, hasPodOnNode: true } },
+    },
     'its pod is being deleted: it is down before the Deployment says so': {
       given: [deployment({}), [pod('p', { node: 'node-a', going: true })]],
-      then: { osd: { ...osd, isReady: false } },
+      then: { osd: { ...osd, isReady: false, hasPodOnNode: true } },
     },
     'no pod can be placed: the Deployment names the node': {
       given: [deployment({ ready: 0, pinnedTo: 'node-a' }), [pod('p', { ready: false })]],
@@ -168,9 +172,20 @@ describe('an OSD from its Deployment and pods', () => {
 it('a node is cordoned when it takes no pods, and not because it is unwell', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
   const named = { name: 'node-a', hostname: 'node-a' }
-  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ ...named, isCordoned: true })
+  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ ...named, isCordoned: true, isClosed: true })
   expect(parseNode({ ...node, spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } })).toEqual({
     ...named,
     isCordoned: false,
+    isClosed: false,
+  })
+})
+
+it('a node that a tool empties with its taint alone takes no pods either', () => {
+  const taints = [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] as const
+  expect(parseNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { taints } })).toEqual({
+    name: 'node-a',
+    hostname: 'node-a',
+    isCordoned: false,
+    isClosed: true,
   })
 })

@@ -1,10 +1,11 @@
 import type { Deployment } from '../../api/apps.ts'
 import type { Node, Pod } from '../../api/core.ts'
 import { conditionOf } from '../../api/kube-object.ts'
+import { isClosedToPods } from '../drain-detection/closed-node.ts'
 import { hostnameOf, type NodeOfHostname, pinnedHostname } from '../node-hostnames.ts'
 import { known, type Observed, unknown } from '../observed.ts'
 import type { ObjectProblem } from './decision.ts'
-import type { NodeView, OsdView } from './snapshot.ts'
+import type { DaemonView, NodeView, OsdView } from './snapshot.ts'
 
 /** Where an OSD is when no pod of it says so. */
 export interface OsdWhereabouts {
@@ -38,17 +39,56 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabou
       isReady: (deployment.status?.readyReplicas ?? 0) >= 1 && (own.length === 0 || own.some(isServing)),
       isBeingReplaced: deployment.metadata.annotations?.['osd.rook.io/replace-in-progress'] === 'true',
       nodeName: nodeNameOf(deployment, own, whereabouts),
+      hasPodOnNode: own.some(isOnNode),
       topology: topologyOf(deployment.spec?.template?.metadata?.labels ?? labels),
     },
   }
 }
 
+const daemonTypes: Readonly<Record<string, DaemonView['type']>> = { 'rook-ceph-mon': 'mon', 'rook-ceph-mgr': 'mgr' }
+
+/** The label that budgets tell mons and mgrs apart by. */
+export const daemonIdLabel = 'ceph_daemon_id'
+
+/** Reads one mon or mgr from its Deployment and the pods of its kind; undefined for anything else. */
+export function parseDaemon(
+  deployment: Deployment,
+  pods: readonly Pod[],
+  whereabouts: Pick<OsdWhereabouts, 'nodeOf'>,
+): DaemonView | undefined {
+  const labels = deployment.metadata.labels ?? {}
+  const type = daemonTypes[labels['app'] ?? '']
+  const id = labels[daemonIdLabel]
+  if (type === undefined || id === undefined || id === '') return undefined
+  const own = pods.filter(
+    ({ metadata }) => metadata.labels?.['app'] === labels['app'] && metadata.labels?.[daemonIdLabel] === id,
+  )
+  const nodeName = nodeNameOf(deployment, own, whereabouts)
+  return {
+    type,
+    id,
+    nodeName: nodeName.known ? nodeName.value : undefined,
+    isPinned: pinnedHostname(deployment) !== undefined,
+    isReady: own.some(isServing),
+  }
+}
+
 export function parseNode(node: Node): NodeView & { readonly hostname: string } {
-  return { name: node.metadata.name, hostname: hostnameOf(node), isCordoned: node.spec?.unschedulable === true }
+  return {
+    name: node.metadata.name,
+    hostname: hostnameOf(node),
+    isCordoned: node.spec?.unschedulable === true,
+    isClosed: isClosedToPods(node),
+  }
 }
 
 function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+}
+
+/** Finished pods hold up no drain; a pod that is told to go does until it is gone. */
+function isOnNode({ spec, status }: Pod): boolean {
+  return spec.nodeName !== undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 }
 
 /** Where the hostname names no single node, only Ceph can tell where the OSD last ran. */

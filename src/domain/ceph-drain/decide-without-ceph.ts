@@ -6,6 +6,7 @@ import { layOut } from './layout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import { freeRule } from './storage-arbiter.ts'
+import { turnOf } from './storage-turn.ts'
 import { rfc3339 } from './timestamp.ts'
 import { alsoHolding, blockingBudgets, coverOf, defaultBudget } from './wanted-budgets.ts'
 
@@ -40,6 +41,7 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
     problems: layout.problems,
     alarm: false,
     isClean: unknown('Ceph does not answer'),
+    turn: turnOf(layout, isLong ? [] : [...releasedStill()]),
     recheckAfterSeconds: isLong ? 10 : Math.min(5, Math.max(1, Math.ceil((silenceGraceMs - cephSilentMs) / 1000))),
   }
 
@@ -49,13 +51,22 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
     return isDrainUnderWay ? blockingBudgets(layout, new Set()) : [defaultBudget(0, [])]
   }
 
-  function kept(): WantedBudget[] {
-    if (layout.osds.length === 0) return []
-    const budgets = ours.filter(({ selector }) => selector.covers !== 'other').map(asWanted)
-    const isCovered = coverOf(budgets)
-    const released = new Set(
+  function standingBudgets(): WantedBudget[] {
+    return ours.filter(({ selector }) => selector.covers !== 'other').map(asWanted)
+  }
+
+  function releasedStill(): ReadonlySet<string> {
+    const isCovered = coverOf(standingBudgets())
+    return new Set(
       state.openDomains.filter((name) => layout.osds.some((osd) => osd.domain === name && !isCovered(osd))),
     )
+  }
+
+  function kept(): WantedBudget[] {
+    if (layout.osds.length === 0) return []
+    const budgets = standingBudgets()
+    const isCovered = coverOf(budgets)
+    const released = releasedStill()
     const spare = new Set(state.spareOsds)
     const isProtected = layout.osds.every(
       (osd) =>

@@ -12,6 +12,7 @@ import type { CephDrainSnapshot, CephView, OsdBudget } from './snapshot.ts'
 import { calmState, type DrainState } from './state-map.ts'
 import { freeRule, type OpeningRule, openingRule } from './storage-arbiter.ts'
 import { wantedClaim } from './storage-claim.ts'
+import { crossedDrains, decideTurn } from './storage-turn.ts'
 import { rfc3339 } from './timestamp.ts'
 import { blockingBudgets, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
 
@@ -71,10 +72,11 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     state,
     noout: { set: noout.set, unset: noout.unset },
     domains: answerDomains(layout, inForce, rule),
-    problems: [...layout.problems, ...foreignBudgets(snapshot, budgets)],
+    problems: [...layout.problems, ...crossedDrains(snapshot, layout), ...foreignBudgets(snapshot, budgets)],
     alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
     isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isAtRest),
     ...(claim === undefined ? {} : { claim }),
+    turn: decideTurn(layout, inForce, snapshot.arbiter),
     recheckAfterSeconds: recheckAfterSeconds(),
   }
 

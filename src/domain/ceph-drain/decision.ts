@@ -3,6 +3,7 @@ import type { Reason } from '../reasons.ts'
 import type { OsdBudget } from './snapshot.ts'
 import type { DrainState } from './state-map.ts'
 import type { StorageClaim } from './storage-claim.ts'
+import type { StorageTurn } from './storage-turn.ts'
 
 /** What the OSDs of one cluster may do next, and why. */
 export interface CephDrainDecision {
@@ -25,6 +26,8 @@ export interface CephDrainDecision {
   readonly isClean: Observed<boolean>
   /** What to hold in the ledger before the budgets are written, or to give back after. Absent: nothing changes there. */
   readonly claim?: StorageClaim
+  /** On which nodes mons and mgrs have to stay. Absent: it is not for us to say. */
+  readonly turn?: StorageTurn
   /** When to look again although nothing changed; undefined: only on a change. */
   readonly recheckAfterSeconds: number | undefined
 }

@@ -67,7 +67,9 @@ export function explainBudgets({
   function explainChosen(): { reason: Reason; explanation: string } {
     const chosen = domains.filter(({ name }) => choice.chosen.includes(name))
     const down = chosen.flatMap((domain) => domain.down)
-    const why = down.length > 0 ? `${osdNames(down)} down${onNodes(chosen)}` : 'its OSDs are back'
+    const lostMons = chosen.flatMap((domain) => domain.lostMons)
+    const lost = [...(down.length > 0 ? [osdNames(down)] : []), ...lostMons.map((id) => `mon.${id}`)]
+    const why = lost.length > 0 ? `${lost.join(', ')} down${onNodes(chosen)}` : 'its OSDs are back'
     const waits = explainData()
     if (choice.released.length === 0) {
       const hindered = chosen.every(({ verdict }) => verdict.may === 'yes') ? hinderedOf(chosen, 'open') : undefined
@@ -80,7 +82,7 @@ export function explainBudgets({
       const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
       return { reason, explanation: `${type} ${names(chosen)} (${why}) is held like all others${trouble}. ${waits}` }
     }
-    const reason = down.length > 0 ? 'DomainReleased' : 'RecoveryAwaited'
+    const reason = lost.length > 0 ? 'DomainReleased' : 'RecoveryAwaited'
     return {
       reason,
       explanation: `${type} ${choice.released.join(', ')} may go (${why}); every other ${type} is held. ${waits}`,

@@ -35,6 +35,7 @@ export interface PlacedOsd {
   /** On a node that is cordoned or gone. */
   readonly isOnDrainedNode: boolean
   readonly nodeName: string | undefined
+  readonly hasPodOnNode: boolean
 }
 
 export interface MissingOsd {
@@ -57,6 +58,8 @@ export interface DomainView {
   readonly isDrained: boolean
   /** OSDs that still run on nodes that are cordoned or gone: a drain would take them next. */
   readonly leaving: readonly number[]
+  /** Mons that are away from nodes which are cordoned or gone, can run nowhere else, and have such OSDs beside them. */
+  readonly lostMons: readonly string[]
   readonly verdict: DomainVerdictInForce
 }
 
@@ -118,7 +121,16 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       isDown: !osd.isReady && !osd.isBeingReplaced,
       isOnDrainedNode: nodeName !== undefined && (node === undefined || node.isCordoned),
       nodeName,
+      hasPodOnNode: osd.hasPodOnNode ?? osd.isReady,
     }
+  }
+
+  function lostMonsOn(nodeNames: ReadonlySet<string | undefined>): string[] {
+    const lost = (snapshot.daemons ?? []).filter(
+      ({ type: kind, isReady, isPinned, nodeName }) =>
+        kind === 'mon' && !isReady && isPinned && nodeNames.has(nodeName),
+    )
+    return lost.map(({ id }) => id).sort()
   }
 
   /** While every copy is in its place, whatever is down is not needed. Later, whatever was not needed then and never came back. */
@@ -140,6 +152,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   function domainView(name: string, members: readonly PlacedOsd[]): DomainView {
     const down = members.filter(({ isDown }) => isDown)
     const drained = members.filter(({ isOnDrainedNode }) => isOnDrainedNode)
+    const leaving = drained.filter(({ isDown }) => !isDown)
     return {
       name,
       bucket: verdictsOf.get(name)?.[0]?.domain,
@@ -149,7 +162,8 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       down: ids(down),
       neededDown: ids(down).filter((id) => !spare.has(id)),
       isDrained: drained.some(({ isDown }) => isDown),
-      leaving: ids(drained.filter(({ isDown }) => !isDown)),
+      leaving: ids(leaving),
+      lostMons: lostMonsOn(new Set(leaving.map(({ nodeName }) => nodeName))),
       verdict: ceph === undefined ? { may: 'unknown', why: 'Ceph does not answer' } : verdictOf(name, members, ceph),
     }
   }

@@ -16,6 +16,8 @@ export interface CephDrainSnapshot {
   readonly state: DrainState
   /** The OSD budgets that are there now, ours by owner or by name. */
   readonly budgets: readonly OsdBudget[]
+  /** Mons and mgrs. Absent where nobody looks after them. */
+  readonly daemons?: readonly DaemonView[]
   /** Who holds which failure domain. Absent where there is no ledger: then nobody else has a say. */
   readonly arbiter?: Observed<StorageArbiter>
 }
@@ -54,11 +56,26 @@ export interface OsdView {
   readonly nodeName: Observed<string>
   /** Label values by CRUSH type: `{ host: 'node-a', zone: 'zone-x' }`, dots as dashes. */
   readonly topology: Readonly<Record<string, string>>
+  /** A pod of it is on its node, ready or not, and has to go before the node is empty. Absent: as `isReady`. */
+  readonly hasPodOnNode?: boolean
+}
+
+/** One mon or mgr as Kubernetes has it. */
+export interface DaemonView {
+  readonly type: 'mon' | 'mgr'
+  readonly id: string
+  /** Where its pod is, else the node it is pinned to; undefined when it has neither. */
+  readonly nodeName: string | undefined
+  /** It can run on this one node only, as mons with their data on the host do. */
+  readonly isPinned: boolean
+  readonly isReady: boolean
 }
 
 export interface NodeView {
   readonly name: string
   readonly isCordoned: boolean
+  /** By a cordon, or by the taint of a tool that drains. Absent: as `isCordoned`. */
+  readonly isClosed?: boolean
 }
 
 /** Ceph at one epoch, judged. */

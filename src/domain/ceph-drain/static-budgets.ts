@@ -2,15 +2,23 @@ import type { OwnerReference } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import type { Observed } from '../observed.ts'
 import { isManagedByUs, managedLabels } from './budget-mark.ts'
+import { daemonIdLabel } from './cluster-objects.ts'
+import { type DaemonBudget, type DaemonBudgetMemory, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
 import type { ObjectProblem } from './decision.ts'
-import type { CephClusterView } from './snapshot.ts'
+import type { CephClusterView, DaemonView } from './snapshot.ts'
+import type { StorageTurn } from './storage-turn.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */
 export interface StaticBudgetInput {
   readonly cluster: Pick<CephClusterView, 'namespace' | 'mode'>
   readonly monCount: number
   readonly mgrCount: number
-  readonly quorum: Observed<{ readonly mons: number; readonly inQuorum: number }>
+  readonly quorum: Observed<{
+    readonly mons: number
+    readonly inQuorum: number
+    /** Names of those that are out. */
+    readonly out?: readonly string[]
+  }>
   /** Ceph fell silent only now: what the mon budget says stays. */
   readonly isSilenceBrief: boolean
   readonly filesystems: readonly (Service & { readonly activeCount: number; readonly activeStandby: boolean })[]
@@ -19,6 +27,19 @@ export interface StaticBudgetInput {
   readonly nfs: readonly (Service & { readonly active: number })[]
   /** Every budget of the namespace. */
   readonly existing: readonly PodDisruptionBudget[]
+  /** Absent where nobody decides about OSDs: then mons and mgrs follow their numbers alone. */
+  readonly beside?: BesideOsds
+}
+
+/** What mons and mgrs have to do with the OSDs on their nodes. */
+export interface BesideOsds {
+  readonly daemons: readonly DaemonView[]
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes that somebody empties. */
+  readonly leavingNodes: ReadonlySet<string>
+  readonly nowMs: number
+  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }
 
 interface Service {
@@ -30,6 +51,8 @@ export interface StaticBudgetDecision {
   readonly desired: readonly PodDisruptionBudget[]
   readonly remove: readonly string[]
   readonly problems: readonly ObjectProblem[]
+  /** For those of mons and mgrs that follow the turn of the OSDs. */
+  readonly daemonBudgets: Readonly<Partial<Record<DaemonView['type'], DaemonBudget>>>
 }
 
 const monBudget = 'rook-ceph-mon-pdb'
@@ -44,11 +67,22 @@ const ownerKinds = ['CephFilesystem', 'CephObjectStore', 'CephRBDMirror', 'CephN
  */
 export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecision {
   const { cluster, existing } = input
-  if (cluster.mode === 'observe') return { desired: [], remove: [], problems: [] }
-  const all = cluster.mode === 'manage' ? [...monBudgets(input), ...mgrBudgets(input), ...serviceBudgets(input)] : []
+  if (cluster.mode === 'observe') return { desired: [], remove: [], problems: [], daemonBudgets: {} }
+  const daemonBudgets = cluster.mode === 'manage' ? decideDaemonBudgets(input) : {}
+  const ofDaemons = (
+    [
+      ['mon', monBudget],
+      ['mgr', mgrBudget],
+    ] as const
+  ).flatMap(([type, name]) => {
+    const decided = daemonBudgets[type]
+    return decided === undefined ? [] : [daemonBudget(cluster, { name, app: `rook-ceph-${type}`, ...decided })]
+  })
+  const all = cluster.mode === 'manage' ? [...ofDaemons, ...serviceBudgets(input)] : []
   const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
   const wanted = new Set(all.map(({ metadata }) => metadata.name))
   return {
+    daemonBudgets,
     desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
     remove: existing
       .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
@@ -66,12 +100,30 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
   }
 }
 
-function monBudgets({ cluster, monCount, quorum, isSilenceBrief, existing }: StaticBudgetInput): PodDisruptionBudget[] {
-  if (monCount < 3) return []
-  const present = existing.find(({ metadata }) => metadata.name === monBudget)?.spec?.maxUnavailable
-  const unknown = isSilenceBrief && typeof present === 'number' ? present : 0
-  const maxUnavailable = quorum.known ? monsToSpare(quorum.value) : unknown
-  return [budget({ cluster, name: monBudget, spec: { maxUnavailable }, labels: { app: 'rook-ceph-mon' } })]
+function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['daemonBudgets'] {
+  const { monCount, mgrCount, quorum, isSilenceBrief, existing, beside } = input
+  const presentOf = (name: string) => existing.find(({ metadata }) => metadata.name === name)
+  const ofMons = (): DaemonBudget => {
+    const present = presentOf(monBudget)
+    if (!quorum.known) return unknownQuorum(isSilenceBrief ? present : undefined)
+    const { out = [] } = quorum.value
+    const free = monsToSpare(quorum.value)
+    return decideDaemonBudget({ type: 'mon', free, most: quorum.value.mons >= 5 ? 2 : 1, out, present, beside })
+  }
+  return {
+    ...(monCount < 3 ? {} : { mon: ofMons() }),
+    ...(mgrCount < 2
+      ? {}
+      : { mgr: decideDaemonBudget({ type: 'mgr', free: 1, most: 1, out: [], present: presentOf(mgrBudget), beside }) }),
+  }
+}
+
+/** For a moment everything stays as it is. */
+function unknownQuorum(present: PodDisruptionBudget | undefined): DaemonBudget {
+  const maxUnavailable = present?.spec?.maxUnavailable
+  if (typeof maxUnavailable !== 'number') return { maxUnavailable: 0, exempt: [], loose: [] }
+  const exempt = parseExempt(present)
+  return { maxUnavailable, exempt, loose: undefined }
 }
 
 /** How many mons may go: one of up to four, two of more, less those that are out already. */
@@ -79,9 +131,14 @@ export function monsToSpare({ mons, inQuorum }: { readonly mons: number; readonl
   return Math.max(0, (mons >= 5 ? 2 : 1) - Math.max(0, mons - inQuorum))
 }
 
-function mgrBudgets({ cluster, mgrCount }: StaticBudgetInput): PodDisruptionBudget[] {
-  if (mgrCount < 2) return []
-  return [budget({ cluster, name: mgrBudget, spec: { maxUnavailable: 1 }, labels: { app: 'rook-ceph-mgr' } })]
+function daemonBudget(
+  cluster: StaticBudgetInput['cluster'],
+  { name, app, maxUnavailable, exempt }: DaemonBudget & { readonly name: string; readonly app: string },
+): PodDisruptionBudget {
+  const plain = budget({ cluster, name, spec: { maxUnavailable }, labels: { app } })
+  if (exempt.length === 0) return plain
+  const matchExpressions = [{ key: daemonIdLabel, operator: 'NotIn', values: exempt }] as const
+  return { ...plain, spec: { ...plain.spec, selector: { ...plain.spec.selector, matchExpressions } } }
 }
 
 function serviceBudgets(input: StaticBudgetInput): PodDisruptionBudget[] {

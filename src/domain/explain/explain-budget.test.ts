@@ -254,6 +254,26 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
     },
   },
+  'the budget of healthy monitors at 0 is neither a mistake nor a danger: they go after the first OSD of their node': {
+    given: given(
+      budget('rook-ceph-mon-pdb', none, {
+        spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } },
+      }),
+      ['a', 'b'].map((id) => pod(`mon-${id}`, { labels: { app: 'rook-ceph-mon' } })),
+    ),
+    then: {
+      object: 'pdb/shop/rook-ceph-mon-pdb',
+      reason: 'FollowsOsds',
+      explanation:
+        'mons and mgrs beside OSDs go after the first OSD of their node, so that two drains cannot wait for each other',
+      holder: 'the OSDs on the same nodes',
+      since: earlier,
+      causes: [],
+      unblocks: 'the eviction of an OSD of the node; a drain of the whole node gets there by itself',
+      override: 'kubectl -n shop delete pod NAME bypasses the budget; then drain that node, and no other, to its end',
+      waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
+    },
+  },
   'a blocking budget of Ceph that nobody explained is not taken for a mistake of its author': {
     given: given(osdBudget('zone-y'), [osdPod(2, { zone: 'zone-y', node: 'node-b' })]),
     then: {

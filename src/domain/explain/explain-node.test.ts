@@ -24,6 +24,24 @@ const told = ({ mayGo, summary, pods, blockers }: NodeExplanation) => ({
   blockers: blockers.map(({ object, reason, waiting }) => `${object} ${reason}: ${waiting.join(' ')}`),
 })
 
+/** A mon beside an OSD, under a budget that spares none. */
+const monBeside = (mayDrain: boolean): Partial<NodeSnapshot> => ({
+  pods: [pod('mon-a', { labels: { app: 'rook-ceph-mon' } })],
+  budgets: [
+    budget('rook-ceph-mon-pdb', none, {
+      spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } },
+    }),
+  ],
+  storage: [
+    storageView({
+      namespace: 'shop',
+      domains: [
+        { domain: 'zone-x', osds: [0], nodes: ['worker-a1'], mayDrain, reason: 'SafeToDrain', explanation: 'it may' },
+      ],
+    }),
+  ],
+})
+
 const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told> }> = {
   'a node whose pods may all go is free': {
     given: seen({
@@ -62,6 +80,24 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
       summary: 'All 2 pods may go, 1 of them in turn.',
       pods: { 'shop/web-2': 'in-turn', 'shop/web-1': 'goes' },
       blockers: [],
+    },
+  },
+  'a mon that goes after the first OSD of its node does not keep the node from being drained': {
+    given: seen(monBeside(true)),
+    then: {
+      mayGo: true,
+      summary: 'All 1 pod may go, 1 of them in turn.',
+      pods: { 'shop/mon-a': 'in-turn' },
+      blockers: [],
+    },
+  },
+  'a mon beside OSDs that may not go now waits with them': {
+    given: seen(monBeside(false)),
+    then: {
+      mayGo: false,
+      summary: '1 of 1 pod may not go now.',
+      pods: { 'shop/mon-a': 'waits' },
+      blockers: ['pdb/shop/rook-ceph-mon-pdb FollowsOsds: pod/shop/mon-a'],
     },
   },
   'an empty node holds nothing to evict': {

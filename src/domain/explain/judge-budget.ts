@@ -4,6 +4,7 @@ import { conditionOf, controllerOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { keyOf, keyText } from '../../api/resource-type.ts'
 import type { Reason } from '../reasons.ts'
+import { followsOsdsRefusal, isFollowingOsds } from './daemon-budget.ts'
 import type { Blocker, BudgetAnswer } from './explanation.ts'
 import { holdRefusal } from './hold-refusal.ts'
 import type { HoldView } from './hold-view.ts'
@@ -97,6 +98,7 @@ function refusalFor({
   if (refusal.kind !== 'used-up') return uncountable(budget, refusal.message)
   if (condition?.reason === 'SyncFailed') return uncountable(budget, condition.message ?? refusal.message)
   if (isStorageBudget(budget)) return storageRefusal({ budget, covered, storage })
+  if (isFollowingOsds(budget, covered)) return followsOsdsRefusal(budget, storage)
   if (isQuorumBudget(budget)) return quorumRefusal(budget, covered)
   return impossible(guarded) ?? exhausted(guarded)
 }

@@ -40,6 +40,9 @@ export interface Story {
   readonly settings?: Partial<CephDrainSnapshot['cluster']['settings']>
   readonly nowMs?: number
   readonly arbiter?: CephDrainSnapshot['arbiter']
+  /** Nodes of mons by their names: `{ a: 'node-1' }`; those in `lostMons` are away. */
+  readonly mons?: Readonly<Record<string, string>>
+  readonly lostMons?: readonly string[]
 }
 
 const threeZones = { 'zone-1': [1], 'zone-2': [2], 'zone-3': [3] }
@@ -93,6 +96,13 @@ export function tell(story: Story): CephDrainSnapshot {
     state: { ...calmState, ...story.state },
     budgets: story.budgets ?? [],
     ...(story.arbiter === undefined ? {} : { arbiter: story.arbiter }),
+    daemons: Object.entries(story.mons ?? {}).map(([id, nodeName]) => ({
+      type: 'mon',
+      id,
+      nodeName,
+      isPinned: true,
+      isReady: story.lostMons?.includes(id) !== true,
+    })),
   }
 }
 
