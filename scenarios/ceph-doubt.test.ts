@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { type NodeDisruption, nodeDisruptions } from '../src/api/node-disruption.ts'
 import { configMaps, nodes } from '../src/api/resources.ts'
 import { observeCeph } from '../src/ceph/observe-ceph.ts'
@@ -25,6 +25,8 @@ let stage: CephStage
 let damaged: DamagedGroup
 let touched: string[]
 let free: string[]
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 beforeEach(async () => {
   stage = await openCephStage(sixZones)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../src/api/api-error.ts'
 import { configMaps, events, podDisruptionBudgets, pods } from '../src/api/resources.ts'
 import { createExplainCommand } from '../src/cli/explain.ts'
@@ -12,6 +12,8 @@ import { type ConfigMapIntruder, openIntruder } from './testing/config-map-intru
 const threeZones = readFileSync(new URL('../examples/clusters/ceph-zones.yaml', import.meta.url), 'utf8')
 const namespace = 'rook-ceph'
 const xIsOpen = ['rook-ceph-osd-zone-zone-y', 'rook-ceph-osd-zone-zone-z']
+
+vi.setConfig({ testTimeout: 120_000 })
 
 let stage: CephStage
 let intruder: ConfigMapIntruder

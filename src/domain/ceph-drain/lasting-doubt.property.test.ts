@@ -1,9 +1,11 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { decideCephDrain } from './decide.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
 import { applyStep } from './testing/stage.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = [
   'cordon',

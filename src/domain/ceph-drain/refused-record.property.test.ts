@@ -1,11 +1,13 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { decideCephDrain } from './decide.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
 import { calmState } from './state-map.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
 import { applyStep } from './testing/stage.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway'] as const
 const records = ['taken', 'busy', 'refused', 'wiped', 'unread'] as const
