@@ -68,6 +68,10 @@ describe('growth has its own way beside updates', () => {
     await stage.want(other)
     await stage.until('the new OSD serves', () => isUp(13), 300)
     await end(other)
-    expect((await stage.told()).filter((line) => line.startsWith('Warning'))).toEqual(['Warning OsdGrowthFailed'])
+    // Whether a batch is asked about at the moment when a new OSD joins, and Ceph then wants to be asked again, is chance.
+    const warnings = (await stage.told()).filter(
+      (line) => line.startsWith('Warning') && !line.endsWith('CephDisagrees'),
+    )
+    expect(warnings).toEqual(['Warning OsdGrowthFailed'])
   }, 240_000)
 })

@@ -249,7 +249,7 @@ function controllerBuilders(
     )
   const { trust = trustsNone } = options
   const only = onlyNamed(trust)
-  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments() }))
+  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments }))
   const allClusters = rookKind(cephClusters, slimCephCluster)
   const clusters = once(() => only.clusters(allClusters()))
   const budgets = once(() =>

@@ -13,14 +13,14 @@ export interface RookPresence {
   isContested(cluster: CephCluster): boolean
 }
 
-/** `osds` is indexed by `namespace`. */
+/** `osds` is indexed by `namespace`, and opened only where a Rook runs elsewhere. */
 export function rookPresence(
   operators: WatchView<Deployment>,
-  { trust, osds }: { readonly trust: CephTrust; readonly osds: WatchView<Deployment> },
+  { trust, osds }: { readonly trust: CephTrust; readonly osds: () => WatchView<Deployment> },
 ): RookPresence {
   const surroundings = (cluster: CephCluster) => {
     const id = nameOf(cluster)
-    const own = () => (osds.synced ? osds.byIndex('namespace', id.namespace) : undefined)
+    const own = () => (osds().synced ? osds().byIndex('namespace', id.namespace) : undefined)
     return { rookRuns: mayOwn(trust, id) && doesRookRun(id, operators.list(), own) }
   }
   return {

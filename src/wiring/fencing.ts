@@ -29,7 +29,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { eventTeller } from './event-teller.ts'
 import { namedOrGuarded } from './named-views.ts'
-import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
+import { type Own, once, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface FencingWiring extends ViewPorts {
   readonly own: Own
@@ -80,7 +80,7 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
   return {
     fencing: () => {
       const clusters = wiring.clusters()
-      const budgets = kind(machineDisruptionBudgets)
+      const budgets = once(() => kind(machineDisruptionBudgets))
       const only = namedOrGuarded(wiring.trust, { clusters, budgets })
       return createFencing({
         api,
@@ -103,7 +103,7 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
           ),
           openshiftMachines: kind(openshiftMachines, { project: slimMachine }),
           clusterApiMachines: clusterApiKind(clusterApiMachines, slimMachine),
-          budgets,
+          budgets: budgets(),
           openshiftHealthChecks: kind(openshiftHealthChecks),
           clusterApiHealthChecks: clusterApiKind(clusterApiHealthChecks),
           nodeHealthChecks: kind(nodeHealthChecks),

@@ -31,10 +31,10 @@ export function onlyNamed(trust: CephTrust): OnlyNamed {
  */
 export function namedOrGuarded(
   trust: CephTrust,
-  { clusters, budgets }: { readonly clusters: WatchView<CephCluster>; readonly budgets: WatchView<KubeObject> },
+  { clusters, budgets }: { readonly clusters: WatchView<CephCluster>; readonly budgets: () => WatchView<KubeObject> },
 ): OnlyNamed {
   const namespaces = namedNamespaces(trust)
-  const isGuarded = (cluster: CephCluster) => isGuardedBefore(cluster, budgets.list())
+  const isGuarded = (cluster: CephCluster) => isGuardedBefore(cluster, budgets().list())
   const isGuardedIn = (namespace: string) => clusters.byIndex('namespace', namespace).some(isGuarded)
   return {
     clusters: (view) => filteredView(view, (cluster) => isNamed(trust, nameOf(cluster)) || isGuarded(cluster)),
