@@ -273,8 +273,7 @@ function controllerBuilders(
     ),
   )
   const osdPods = once(() => only.inNamespaces(allOsdPods()))
-  const daemonDeployments = once(() => daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'))
-  const { daemonPods, cephNodes } = openDaemonViews(options, own)
+  const { daemonDeployments, daemonPods, cephNodes } = openDaemonViews(options, own, daemons)
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)

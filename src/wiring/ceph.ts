@@ -78,17 +78,20 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
   }
 }
 
+const monsAndMgrs = 'app in (rook-ceph-mon,rook-ceph-mgr)'
+
 /** Where the daemons of Ceph are, and which nodes are being emptied; each is opened when the first asks for it. */
-export function openDaemonViews(ports: ViewPorts, own: Own) {
+export function openDaemonViews<V>(ports: ViewPorts, own: Own, deployments: (name: string, labels: string) => V) {
   const base = viewBase(ports)
   return {
+    daemonDeployments: once(() => deployments('mon', monsAndMgrs)),
     daemonPods: once(() =>
       own(
         'pods/mon',
         createWatchCache({
           ...base,
           type: pods,
-          labelSelector: 'app in (rook-ceph-mon,rook-ceph-mgr)',
+          labelSelector: monsAndMgrs,
           project: slimPod,
           indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
         }),
