@@ -1,21 +1,15 @@
 import { hasReason } from './api/api-error.ts'
-import type { KubeObject } from './api/kube-object.ts'
-import type { ResourceType } from './api/resource-type.ts'
-import { deployments, podDisruptionBudgets, pods } from './api/resources.ts'
-import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
-import { rookOperatorSelector } from './api/rook-operator.ts'
+import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
 import { CephDecisions } from './controllers/ceph-decisions.ts'
 import { createCephDrain } from './controllers/ceph-drain.ts'
-import { indexOfOsd } from './controllers/ceph-drain-observe.ts'
 import { createCephStaticBudgets } from './controllers/ceph-static-budgets.ts'
 import { createDrainDetection } from './controllers/drain-detection.ts'
 import { defaultDrainLockSettings } from './controllers/drain-lock-settings.ts'
 import { createFenceGate } from './controllers/fencing-gate.ts'
 import { createLedgerStore } from './controllers/ledger-store.ts'
 import { createLonghornStorageFacts } from './controllers/longhorn-storage-facts.ts'
-import { rookPresence } from './controllers/rook-presence.ts'
 import { createStorageFacts } from './controllers/storage-facts.ts'
 import { StorageTurns } from './controllers/storage-turns.ts'
 import { type CephTrust, trustsNone } from './domain/ceph-trust/named-clusters.ts'
@@ -26,9 +20,6 @@ import { dryRunApi } from './kube/dry-run-api.ts'
 import type { KubeApi } from './kube/kube-api.ts'
 import { leadingApi } from './kube/leading-api.ts'
 import { createLeaseStore } from './kube/lease-store.ts'
-import { createOptionalCache } from './kube/optional-cache.ts'
-import { slimBudget, slimCephCluster, slimDeployment, slimPod } from './kube/slim-objects.ts'
-import { createWatchCache } from './kube/watch-cache.ts'
 import { errorText, type Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Clock, microTimestamp } from './runtime/clock.ts'
@@ -37,15 +28,16 @@ import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports, openDaemonViews } from './wiring/ceph.ts'
+import { openCephViews } from './wiring/ceph-views.ts'
 import type { ControllerName } from './wiring/controller-names.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
 import { longhornControllers, openLonghornViews } from './wiring/longhorn.ts'
-import { onlyNamed, tellTrust } from './wiring/named-views.ts'
+import { tellTrust } from './wiring/named-views.ts'
 import { osdGrowthControllers } from './wiring/osd-growth.ts'
 import { osdUpdateControllers } from './wiring/osd-update.ts'
-import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
+import { type Own, type OwnedView, once, openSharedViews, type SharedViews } from './wiring/shared-views.ts'
 
 export interface OperatorOptions {
   readonly api: KubeApi
@@ -224,55 +216,14 @@ function controllerBuilders(
   own: Own,
   guarding: Guarding | undefined,
 ): Partial<Record<ControllerName, () => Controller>> {
-  const { api, clock, random, log } = options
-  const base = viewBase(options)
+  const { api, clock, random } = options
   const views: SharedViews = guarding?.views ?? openSharedViews(options, own)
-  const byNamespace = { namespace: (object: KubeObject) => [object.metadata.namespace ?? ''] }
-  const rookKind = <T extends KubeObject>(type: ResourceType<T>, project?: (object: T) => T) =>
-    once(() =>
-      own(
-        type.plural,
-        createOptionalCache<T, T>({
-          ...base,
-          type,
-          indexes: byNamespace,
-          ...(project === undefined ? {} : { project }),
-          onAbsent: () =>
-            log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
-        }),
-      ),
-    )
-  const daemons = (name: string, labelSelector: string) =>
-    own(
-      `deployments/${name}`,
-      createWatchCache({ ...base, type: deployments, labelSelector, project: slimDeployment, indexes: byNamespace }),
-    )
   const { trust = trustsNone } = options
-  const only = onlyNamed(trust)
-  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments }))
-  const allClusters = rookKind(cephClusters, slimCephCluster)
-  const clusters = once(() => only.clusters(allClusters()))
-  const budgets = once(() =>
-    own(
-      'poddisruptionbudgets',
-      createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
-    ),
-  )
-  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
-  const osdDeployments = once(() => only.inNamespaces(allOsds()))
-  const allOsdPods = once(() =>
-    own(
-      'pods/osd',
-      createWatchCache({
-        ...base,
-        type: pods,
-        labelSelector: 'app=rook-ceph-osd',
-        project: slimPod,
-        indexes: { osd: indexOfOsd },
-      }),
-    ),
-  )
-  const osdPods = once(() => only.inNamespaces(allOsdPods()))
+  const { only, rookKind, daemons, rook, clusters, budgets, osdDeployments, osdPods, ...all } = openCephViews({
+    ...options,
+    own,
+    trust,
+  })
   const { daemonDeployments, daemonPods, cephNodes } = openDaemonViews(options, own, daemons)
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
@@ -334,9 +285,9 @@ function controllerBuilders(
       ...options,
       own,
       trust,
-      clusters: allClusters,
-      osdDeployments: allOsds,
-      osdPods: allOsdPods,
+      clusters: all.allClusters,
+      osdDeployments: all.allOsds,
+      osdPods: all.allOsdPods,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),

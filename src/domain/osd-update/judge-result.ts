@@ -39,7 +39,8 @@ export function whyRefused(
 const mostOnOnePlace = 100
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const shapes: readonly (readonly [keyof NewOsd, RegExp])[] = [
+type TextField = 'deviceClass' | 'store' | 'blockPath' | 'mode' | 'topology'
+const shapes: readonly (readonly [TextField, RegExp])[] = [
   ['deviceClass', /^[A-Za-z0-9][\w.-]{0,62}$/],
   ['store', /^[a-z][a-z0-9-]{0,30}$/],
   ['blockPath', /^\/(dev|mnt)\/(?!.*\.\.)[\w.+:/-]{1,255}$/],
@@ -56,7 +57,7 @@ function whyOdd(osd: NewOsd, place: GrowthPlace): string | undefined {
   if (uuid === undefined || !uuidPattern.test(uuid)) return `has ${JSON.stringify(uuid ?? '')} for a UUID`
   for (const [field, shape] of shapes) {
     const value = osd[field]
-    if (value !== undefined && !shape.test(String(value))) return `has ${JSON.stringify(value)} for its ${field}`
+    if (value !== undefined && !shape.test(value)) return `has ${JSON.stringify(value)} for its ${field}`
   }
   for (const [type, name] of Object.entries(location)) {
     if (!bucketTypes.includes(type) || !bucketName.test(name)) return `is said to be in ${type}=${name}`

@@ -1,0 +1,73 @@
+import type { KubeObject } from '../api/kube-object.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import { deployments, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { cephClusters } from '../api/rook.ts'
+import { rookOperatorSelector } from '../api/rook-operator.ts'
+import { indexOfOsd } from '../controllers/ceph-drain-observe.ts'
+import { rookPresence } from '../controllers/rook-presence.ts'
+import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
+import { createOptionalCache } from '../kube/optional-cache.ts'
+import { slimBudget, slimCephCluster, slimDeployment, slimPod } from '../kube/slim-objects.ts'
+import { createWatchCache } from '../kube/watch-cache.ts'
+import { onlyNamed } from './named-views.ts'
+import { type Own, once, type ViewPorts, viewBase } from './shared-views.ts'
+
+/** What is seen of Ceph in Kubernetes. Each is opened once, when the first asks for it; `all...` have what strangers made too. */
+export function openCephViews(ports: ViewPorts & { readonly own: Own; readonly trust: CephTrust }) {
+  const { own, trust, log } = ports
+  const base = viewBase(ports)
+  const only = onlyNamed(trust)
+  const byNamespace = { namespace: (object: KubeObject) => [object.metadata.namespace ?? ''] }
+  const rookKind = <T extends KubeObject>(type: ResourceType<T>, project?: (object: T) => T) =>
+    once(() =>
+      own(
+        type.plural,
+        createOptionalCache<T, T>({
+          ...base,
+          type,
+          indexes: byNamespace,
+          ...(project === undefined ? {} : { project }),
+          onAbsent: () =>
+            log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
+        }),
+      ),
+    )
+  const daemons = (name: string, labelSelector: string) =>
+    own(
+      `deployments/${name}`,
+      createWatchCache({ ...base, type: deployments, labelSelector, project: slimDeployment, indexes: byNamespace }),
+    )
+  const allClusters = rookKind(cephClusters, slimCephCluster)
+  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const allOsdPods = once(() =>
+    own(
+      'pods/osd',
+      createWatchCache({
+        ...base,
+        type: pods,
+        labelSelector: 'app=rook-ceph-osd',
+        project: slimPod,
+        indexes: { osd: indexOfOsd },
+      }),
+    ),
+  )
+  const osdDeployments = once(() => only.inNamespaces(allOsds()))
+  return {
+    only,
+    rookKind,
+    daemons,
+    allClusters,
+    allOsds,
+    allOsdPods,
+    rook: once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments })),
+    clusters: once(() => only.clusters(allClusters())),
+    osdDeployments,
+    osdPods: once(() => only.inNamespaces(allOsdPods())),
+    budgets: once(() =>
+      own(
+        'poddisruptionbudgets',
+        createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
+      ),
+    ),
+  }
+}
