@@ -260,6 +260,7 @@ function controllerBuilders(
   )
   const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
   const osdDeployments = once(() => only.inNamespaces(allOsds()))
+  const monDeployments = once(() => daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'))
   const cephNodes = once(() =>
     own(
       'nodes/ceph',
@@ -346,6 +347,7 @@ function controllerBuilders(
       clusters: allClusters,
       osdDeployments: allOsds,
       osdPods: allOsdPods,
+      monDeployments,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
@@ -396,7 +398,7 @@ function controllerBuilders(
           objectStores: rookKind(cephObjectStores)(),
           rbdMirrors: rookKind(cephRbdMirrors)(),
           nfs: rookKind(cephNfses)(),
-          daemons: daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'),
+          daemons: monDeployments(),
         },
       }),
   }

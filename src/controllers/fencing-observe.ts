@@ -14,6 +14,7 @@ import type { CephCluster } from '../api/rook.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
 import type { FencingObjects } from '../domain/fencing/parse-fencing.ts'
+import { parseMons } from '../domain/fencing/parse-mons.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/fencing/snapshot.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
@@ -37,6 +38,9 @@ export interface FencingViews {
   readonly osdDeployments: WatchView<Deployment>
   /** Indexed by `osd`, as `indexOfOsd` says. */
   readonly osdPods: WatchView<Pod>
+  /** Deployments and pods of monitors, indexed by `namespace`. */
+  readonly monDeployments: WatchView<Deployment>
+  readonly monPods: WatchView<Pod>
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<Node>
   readonly openshiftMachines: KindView<Machine>
@@ -133,6 +137,13 @@ function observeCluster(
     settings: parseFencingSettings(cluster),
     evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
     osds: osds.observe(views, namespace, decided),
+    mons: parseMons(
+      views.monDeployments.byIndex('namespace', namespace),
+      views.monPods.byIndex('namespace', namespace),
+    ),
+    ...(decided === undefined || decided.snapshot.ceph.known
+      ? {}
+      : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
     ...(ledger === undefined
       ? {}
       : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
