@@ -1,9 +1,8 @@
 import { hasReason } from './api/api-error.ts'
 import type { KubeObject } from './api/kube-object.ts'
 import type { ResourceType } from './api/resource-type.ts'
-import { deployments, nodes, podDisruptionBudgets, pods } from './api/resources.ts'
+import { nodes, podDisruptionBudgets, pods } from './api/resources.ts'
 import { cephClusters, cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from './api/rook.ts'
-import { rookOperatorSelector } from './api/rook-operator.ts'
 import type { CephCommands } from './ceph/ceph-commands.ts'
 import type { CephParsers } from './ceph/create-pg-parser.ts'
 import { CephDecisions } from './controllers/ceph-decisions.ts'
@@ -27,7 +26,7 @@ import type { KubeApi } from './kube/kube-api.ts'
 import { leadingApi } from './kube/leading-api.ts'
 import { createLeaseStore } from './kube/lease-store.ts'
 import { createOptionalCache } from './kube/optional-cache.ts'
-import { slimBudget, slimCephCluster, slimDeployment, slimPod } from './kube/slim-objects.ts'
+import { slimBudget, slimCephCluster, slimPod } from './kube/slim-objects.ts'
 import { createWatchCache } from './kube/watch-cache.ts'
 import { errorText, type Log } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
@@ -38,6 +37,7 @@ import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
 import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import type { ControllerName } from './wiring/controller-names.ts'
+import { type DaemonScope, openDaemonViews } from './wiring/daemon-views.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
@@ -47,7 +47,7 @@ import { osdGrowthControllers } from './wiring/osd-growth.ts'
 import { osdUpdateControllers } from './wiring/osd-update.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews, viewBase } from './wiring/shared-views.ts'
 
-export interface OperatorOptions {
+export interface OperatorOptions extends DaemonScope {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
@@ -242,14 +242,10 @@ function controllerBuilders(
         }),
       ),
     )
-  const daemons = (name: string, labelSelector: string) =>
-    own(
-      `deployments/${name}`,
-      createWatchCache({ ...base, type: deployments, labelSelector, project: slimDeployment, indexes: byNamespace }),
-    )
   const { trust = trustsNone } = options
   const only = onlyNamed(trust)
-  const rook = once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments() }))
+  const daemons = openDaemonViews({ ...options, trust }, own)
+  const rook = once(() => rookPresence(daemons.rook(), { trust, osds: osdDeployments() }))
   const allClusters = rookKind(cephClusters, slimCephCluster)
   const clusters = once(() => only.clusters(allClusters()))
   const budgets = once(() =>
@@ -258,20 +254,8 @@ function controllerBuilders(
       createWatchCache({ ...base, type: podDisruptionBudgets, project: slimBudget, indexes: byNamespace }),
     ),
   )
-  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const { osds: allOsds, mons: monDeployments, nodes: cephNodes } = daemons
   const osdDeployments = once(() => only.inNamespaces(allOsds()))
-  const monDeployments = once(() => daemons('mon', 'app in (rook-ceph-mon,rook-ceph-mgr)'))
-  const cephNodes = once(() =>
-    own(
-      'nodes/ceph',
-      createWatchCache({
-        ...base,
-        type: nodes,
-        project: parseNode,
-        indexes: { hostname: ({ hostname }) => [hostname] },
-      }),
-    ),
-  )
   const allOsdPods = once(() =>
     own(
       'pods/osd',
@@ -354,6 +338,7 @@ function controllerBuilders(
     ...osdGrowthControllers({ ...options, own, only, trust, ceph, reports, rook, clusters, osdDeployments }),
     ...osdUpdateControllers({
       ...options,
+      trust,
       own,
       only,
       ceph,

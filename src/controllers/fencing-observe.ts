@@ -1,3 +1,4 @@
+import { hasReason } from '../api/api-error.ts'
 import type { Deployment } from '../api/apps.ts'
 import type { Lease, Node, Pod } from '../api/core.ts'
 import { ledgerName } from '../api/disruption-ledger.ts'
@@ -136,17 +137,28 @@ function observeCluster(
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
     evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
-    osds: osds.observe(views, namespace, decided),
-    mons: parseMons(
-      views.monDeployments.byIndex('namespace', namespace),
-      views.monPods.byIndex('namespace', namespace),
-    ),
+    ...daemonsOf(views, () => osds.observe(views, namespace, decided), namespace),
     ...(decided === undefined || decided.snapshot.ceph.known
       ? {}
       : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
     ...(ledger === undefined
       ? {}
       : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
+  }
+}
+
+/** A namespace that may not be read takes nothing from other clusters: of this one it is not known where its OSDs are. */
+function daemonsOf(
+  { monDeployments, monPods }: FencingViews,
+  observeOsds: () => FencedCluster['osds'],
+  namespace: string,
+): Pick<FencedCluster, 'osds' | 'mons' | 'osdsUnread'> {
+  try {
+    const mons = parseMons(monDeployments.byIndex('namespace', namespace), monPods.byIndex('namespace', namespace))
+    return { osds: observeOsds(), mons }
+  } catch (error) {
+    if (!hasReason(error, 'Forbidden')) throw error
+    return { osds: [], osdsUnread: error.message }
   }
 }
 

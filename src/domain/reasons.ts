@@ -54,6 +54,8 @@ export const reasons = {
   FenceUnknown: 'It is not known whether Ceph can spare a machine, so none with OSDs may be fenced.',
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
   GrantFreed: 'Whoever was granted the keys is gone and had touched nothing; they are free.',
+  GuardUnregistered:
+    'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',
   GuideYields: 'Somebody else changed what we had put in force for a drain; his word counts.',
   HandedBack: 'Budgets are no longer managed here; what was ours is removed.',
   HeldByRequest: 'Another request holds what is needed.',

@@ -40,7 +40,7 @@ export function runningOsds(
   const down = new Set<string>()
   const released = new Set<string>()
   const domains = new Map<string, readonly string[]>()
-  let unplaced: string | undefined
+  let unplaced = cluster.osdsUnread && `where its OSDs are cannot be told: ${cluster.osdsUnread}`
   for (const { id, isReady, nodeName, domain } of cluster.osds) {
     const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
     if (!nodeName.known) {

@@ -28,6 +28,8 @@ export interface FencedCluster {
   readonly settings: FencingSettings
   readonly evidence: Observed<CephEvidence>
   readonly osds: readonly FencedOsd[]
+  /** Why its OSDs could not be read; then any machine may carry some. */
+  readonly osdsUnread?: string
   /** Its monitors. Absent where nobody looked. */
   readonly mons?: readonly FencedMon[]
   /** Ceph was asked and gave no answer. Absent: it answered, or nobody asked. */
