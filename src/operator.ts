@@ -27,9 +27,10 @@ import { type Controller, type RunningController, runController } from './runtim
 import type { HealthCheck } from './runtime/health.ts'
 import { LeaderLease } from './runtime/leader-lease.ts'
 import { type Random, randomSuffix } from './runtime/random.ts'
-import { buildCephPorts, buildCephReports, openDaemonViews } from './wiring/ceph.ts'
+import { buildCephPorts, buildCephReports } from './wiring/ceph.ts'
 import { openCephViews } from './wiring/ceph-views.ts'
 import type { ControllerName } from './wiring/controller-names.ts'
+import type { DaemonScope } from './wiring/daemon-views.ts'
 import { drainLockControllers, highestEpoch } from './wiring/drain-lock.ts'
 import { evidenceForFencing, fencingControllers } from './wiring/fencing.ts'
 import { type GuardPorts, type GuardWiring, guardControllers, runGuard } from './wiring/guard.ts'
@@ -39,7 +40,7 @@ import { osdGrowthControllers } from './wiring/osd-growth.ts'
 import { osdUpdateControllers } from './wiring/osd-update.ts'
 import { type Own, type OwnedView, once, openSharedViews, type SharedViews } from './wiring/shared-views.ts'
 
-export interface OperatorOptions {
+export interface OperatorOptions extends DaemonScope {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
@@ -219,12 +220,12 @@ function controllerBuilders(
   const { api, clock, random } = options
   const views: SharedViews = guarding?.views ?? openSharedViews(options, own)
   const { trust = trustsNone } = options
-  const { only, rookKind, daemons, rook, clusters, budgets, osdDeployments, osdPods, ...all } = openCephViews({
+  const { only, rookKind, rook, clusters, budgets, osdDeployments, osdPods, ...all } = openCephViews({
     ...options,
     own,
     trust,
   })
-  const { daemonDeployments, daemonPods, cephNodes } = openDaemonViews(options, own, daemons)
+  const { monDeployments, daemonPods, cephNodes } = all
   const longhorn = openLonghornViews({ ...options, own, views, budgets })
   const longhornFacts = once(() => createLonghornStorageFacts({ clock, views: longhorn(), ledgers: views.ledgers() }))
   const runs = (name: ControllerName) => options.controllers.includes(name)
@@ -288,12 +289,14 @@ function controllerBuilders(
       clusters: all.allClusters,
       osdDeployments: all.allOsds,
       osdPods: all.allOsdPods,
+      monDeployments,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),
     ...osdGrowthControllers({ ...options, own, only, trust, ceph, reports, rook, clusters, osdDeployments }),
     ...osdUpdateControllers({
       ...options,
+      trust,
       own,
       only,
       ceph,
@@ -319,7 +322,7 @@ function controllerBuilders(
           nodes: cephNodes(),
           osdDeployments: osdDeployments(),
           osdPods: osdPods(),
-          daemonDeployments: daemonDeployments(),
+          daemonDeployments: monDeployments(),
           daemonPods: daemonPods(),
         },
         ...(runs('ceph-static-budgets') ? { turns } : {}),
@@ -341,7 +344,7 @@ function controllerBuilders(
           objectStores: rookKind(cephObjectStores)(),
           rbdMirrors: rookKind(cephRbdMirrors)(),
           nfs: rookKind(cephNfses)(),
-          daemons: daemonDeployments(),
+          daemons: monDeployments(),
         },
         ...(runs('ceph-drain') ? { beside: { turns, daemonPods: daemonPods(), nodes: cephNodes() } } : {}),
       }),

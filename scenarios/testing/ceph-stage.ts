@@ -7,7 +7,7 @@ import type { CephClusterDescription } from '../../src/cli/demo/describe-ceph.ts
 import { installOperator } from '../../src/cli/demo/install-operator.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
 import { isRetired } from '../../src/domain/ceph-drain/retire-budget.ts'
-import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
+import { type ClusterName, trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import { type Operator, startOperator } from '../../src/operator.ts'
@@ -67,7 +67,10 @@ function osdPods(views: Views): Pod[] {
 }
 
 /** A Ceph cluster on the embedded API server with all that lives on it, up and clean, before any operator has come. */
-export async function openCephStage(file: string, { seed = 1 }: { readonly seed?: number } = {}): Promise<CephStage> {
+export async function openCephStage(
+  file: string,
+  { seed = 1, alsoNamed = [] }: { readonly seed?: number; readonly alsoNamed?: readonly ClusterName[] } = {},
+): Promise<CephStage> {
   const description = parseClusterFile(file, 'the scenario')
   const described = description.ceph as CephClusterDescription
   const story = openStory(seed)
@@ -86,7 +89,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
     buildCephDescription(described),
   )
   await seedCluster(api, description)
-  const operatorApi = await installOperator(server)
+  const operatorApi = await installOperator(server, [described.namespace])
   await story.seconds(60)
 
   let startedMs = Number.POSITIVE_INFINITY
@@ -153,7 +156,7 @@ export async function openCephStage(file: string, { seed = 1 }: { readonly seed?
         controllers: controllerNames,
         dryRun: false,
         ceph: () => commands,
-        trust: trustsAlone([described]),
+        trust: trustsAlone([described, ...alsoNamed]),
       })
     },
     async stopOperator() {

@@ -9,6 +9,8 @@ export interface FencedClusterShape {
   readonly outAfterSeconds?: number
   /** How long OSDs that went with their node are kept from being rebuilt elsewhere. */
   readonly maintenanceMinutes?: number
+  /** Where mons are. Default `control`. */
+  readonly monsOn?: 'control' | 'storage'
 }
 
 const zones = ['zone-a', 'zone-b', 'zone-c']
@@ -18,7 +20,8 @@ export function clusterFile(shape: FencedClusterShape, namespace = 'rook-ceph', 
   const { storage = 4, compute = 0, osdsPerNode = 1, domain = 'host', outAfterSeconds = 600 } = shape
   const group = (called: string, count: number) =>
     Array.from({ length: count }, (_, index) => `{ name: ${called}-${index + 1}, zone: ${zones[index % 3]} }`)
-  const nodes = [...group('control', 3), ...group('storage', storage), ...group('compute', compute)]
+  const first = [group('control', 3), group('storage', storage)]
+  const nodes = [...(shape.monsOn === 'storage' ? first.reverse() : first).flat(), ...group('compute', compute)]
   return `
 pace: { readyAfterSeconds: 3, terminationSeconds: 2 }
 zones: [${zones.map((zone) => `{ name: ${zone} }`).join(', ')}]

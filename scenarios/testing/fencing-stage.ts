@@ -18,7 +18,7 @@ import {
 } from '../../src/cli/demo/machine-definitions.ts'
 import { seedCeph } from '../../src/cli/demo/seed-ceph.ts'
 import { seedCluster } from '../../src/cli/demo/seed-cluster.ts'
-import { buildMedik8sAccess } from '../../src/deploy/operator-manifests.ts'
+import { buildPartAccess } from '../../src/deploy/access-manifests.ts'
 import { trustsAlone } from '../../src/domain/ceph-trust/named-clusters.ts'
 import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
 import { typeOfObject } from '../../src/embedded/type-of-object.ts'
@@ -144,7 +144,10 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   for (const each of described.slice(1)) await seedCeph(api, each, first.pace)
   await settleDaemons(api, described)
   if (kinds.api === 'cluster-api') await keepBudgetsIn(api, described, kinds.namespace)
-  const operatorApi = await installOperator(server)
+  const operatorApi = await installOperator(
+    server,
+    described.map(({ namespace }) => namespace),
+  )
   if (options.withoutBudgets === true) {
     const { plural, group } = machineDisruptionBudgets
     await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
@@ -182,7 +185,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
   await machines.seeded
   await seedRemediator(api, { style, remedy, notReadySeconds, kinds })
   if (style === 'medik8s') {
-    for (const manifest of buildMedik8sAccess(permissionsOf) as unknown as readonly KubeObject[]) {
+    for (const manifest of buildPartAccess('medik8s', permissionsOf) as unknown as readonly KubeObject[]) {
       const type = typeOfObject(server.catalogue, manifest)
       if (type !== undefined) await api.create(type, manifest)
     }

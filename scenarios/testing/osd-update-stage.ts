@@ -148,7 +148,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
   if (options.budgetsOf === 'cofferdam') await api.patch(cephClusters, cluster, { type: 'merge', body: handedOver })
   const rook =
     options.budgetsOf === 'rook' ? startRookBudgets({ api, clock, views, ceph: ceph.commands, cluster }) : undefined
-  const operatorApi = await installOperator(server)
+  const operatorApi = await installOperator(server, [namespace])
   await story.seconds(60)
 
   const trace = openTrace(clock)

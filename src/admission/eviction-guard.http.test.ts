@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { validatingWebhookConfigurations } from '../api/admission-registration.ts'
+import type { KubeObject } from '../api/kube-object.ts'
 import { nodeDisruptions } from '../api/node-disruption.ts'
 import { namespaces, nodes, pods, secrets } from '../api/resources.ts'
+import { buildGuardConfigurationManifest } from '../deploy/guard-manifests.ts'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { buildEvictionToken, evictionTokenAnnotation } from '../domain/eviction-guard/eviction-token.ts'
 import { serviceAccountUser } from '../embedded/user-info.ts'
@@ -122,12 +124,16 @@ describe('an API server that asks the guard', () => {
     expect(JSON.parse((await noteOf()) ?? '')).toMatchObject({ by: 'cofferdam:admin' })
   })
 
-  it('is registered again when somebody removes, weakens or adds to the registration', async () => {
+  it('is registered again when somebody weakens the registration or applies it anew; one that is removed is told, for nobody here may make one', async () => {
     const webhooks = stage.configuration()?.webhooks ?? []
     expect(webhooks.map(({ failurePolicy }) => failurePolicy)).toEqual(['Ignore', 'Fail'])
     const isWhole = () => JSON.stringify(stage.configuration()?.webhooks) === JSON.stringify(webhooks)
     await stage.admin.delete(validatingWebhookConfigurations, { name })
+    await stage.until('it is told', () => stage.news.includes('registration is missing'))
+    const [shipped] = buildGuardConfigurationManifest() as readonly unknown[] as readonly KubeObject[]
+    await stage.admin.create<KubeObject>(validatingWebhookConfigurations, shipped as KubeObject)
     await stage.until('it is registered again', () => stage.configuration() !== undefined && isWhole())
+    expect(stage.news.at(-1)).toBe('registration is back')
     const weakened = webhooks.map((webhook) => ({ ...webhook, failurePolicy: 'Ignore' as const }))
     const changed = await stage.admin.get(validatingWebhookConfigurations, { name })
     await stage.admin.update(validatingWebhookConfigurations, { ...changed, webhooks: weakened.slice(1) })

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { defaultRookNamespace } from '../api/rook-operator.ts'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { CofferdamError } from '../errors.ts'
 import { createHttpKubeApi } from '../kube/http-kube-api.ts'
@@ -23,6 +24,7 @@ interface OperatorFlags extends CephFlags, DrainLockFlags, TrustFlags {
   readonly dryRun?: boolean
   readonly leaderElect: boolean
   readonly leaseNamespace: string
+  readonly rookNamespaces: readonly string[]
   readonly healthHost: string
   readonly healthPort: number
   readonly logLevel: LogLevel
@@ -58,6 +60,12 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       )
       .option('--ceph-name <user>', 'as whom to ask them, as in client.admin')
       .option('--ceph-keyring <file>', 'with the key of this keyring')
+      .option(
+        '--rook-namespaces <names>',
+        "where Rook's own operator may run, with commas, beside the namespaces of its clusters",
+        parseNamespaces,
+        [defaultRookNamespace],
+      )
       .option('--health-host <address>', 'where /healthz, /readyz and /metrics are served', '127.0.0.1')
       .option('--health-port <number>', 'on which port; 0 takes any free one', parsePort, 7480)
       .addOption(
@@ -105,6 +113,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       ceph: ceph.of,
       trust,
       parsers: ceph.parsers,
+      rookNamespaces: flags.rookNamespaces,
       ...drainLockOptions(flags, { isInPod: flags.kubeconfig === undefined && isInCluster(process.env) }),
       ...(flags.leaderElect
         ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
@@ -139,6 +148,16 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
   },
 
   render: () => '',
+}
+
+function parseNamespaces(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  for (const name of names) {
+    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)) {
+      throw new InvalidArgumentError(`"${name}" is no name of a namespace.`)
+    }
+  }
+  return [...new Set(names)]
 }
 
 function parseControllers(text: string): ControllerName[] {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { hasReason } from '../api/api-error.ts'
-import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import { podDisruptionBudgets } from '../api/resources.ts'
-import { buildAccess, operatorAccount } from '../deploy/operator-manifests.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { buildWholeAccess } from '../deploy/testing/controller-access.ts'
 import { typeOfObject } from '../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../embedded/user-info.ts'
 import { permissionsOf } from '../wiring/controller-names.ts'
@@ -23,8 +23,8 @@ const calm = [
 /** With no more rights than those of deploy/, on a server that lets nobody hold up what is not theirs. */
 async function openStrict() {
   const stage = await openCephStage(services, 1, { enforcesOwnerPermissions: true })
-  const access = buildAccess(Object.fromEntries(controllers.map((name) => [name, permissionsOf[name]])))
-  for (const object of access as unknown as KubeObject[]) {
+  const access = buildWholeAccess(Object.fromEntries(controllers.map((name) => [name, permissionsOf[name]])))
+  for (const object of access) {
     await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
   }
   return { ...stage, account: stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)) }

@@ -26,13 +26,20 @@ import type { StorageTurns } from './storage-turns.ts'
 
 export const cephDrainPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
-  { group: '', resource: 'configmaps', verbs: ['create'] },
-  { group: '', resource: 'configmaps', names: [recordName], verbs: ['get', 'update'] },
-  { group: '', resource: 'configmaps', names: [observedName], verbs: ['get', 'update', 'delete'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', grantedBy: 'ceph', verbs: ['create', 'update', 'delete'] },
+  { group: '', resource: 'configmaps', grantedBy: 'ceph', verbs: ['create'] },
+  { group: '', resource: 'configmaps', grantedBy: 'ceph', names: [recordName], verbs: ['get', 'update'] },
+  {
+    group: '',
+    resource: 'configmaps',
+    grantedBy: 'ceph',
+    names: [observedName],
+    verbs: ['get', 'update', 'delete'],
+  },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 

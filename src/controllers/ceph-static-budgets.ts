@@ -29,8 +29,9 @@ export const cephStaticBudgetsPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephnfses', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephobjectstores', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephrbdmirrors', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', grantedBy: 'ceph', verbs: ['create', 'update', 'delete'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 

@@ -1,3 +1,4 @@
+import { hasReason } from '../api/api-error.ts'
 import type { Deployment } from '../api/apps.ts'
 import type { Lease, Node, Pod } from '../api/core.ts'
 import { ledgerName } from '../api/disruption-ledger.ts'
@@ -14,6 +15,7 @@ import type { CephCluster } from '../api/rook.ts'
 import type { Ledger } from '../domain/drain-lock/ledger.ts'
 import { parseLedger } from '../domain/drain-lock/parse-ledger.ts'
 import type { FencingObjects } from '../domain/fencing/parse-fencing.ts'
+import { parseMons } from '../domain/fencing/parse-mons.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/fencing/snapshot.ts'
 import { known, type Observed, unknown } from '../domain/observed.ts'
@@ -37,6 +39,9 @@ export interface FencingViews {
   readonly osdDeployments: WatchView<Deployment>
   /** Indexed by `osd`, as `indexOfOsd` says. */
   readonly osdPods: WatchView<Pod>
+  /** Deployments and pods of monitors, indexed by `namespace`. */
+  readonly monDeployments: WatchView<Deployment>
+  readonly monPods: WatchView<Pod>
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<Node>
   readonly openshiftMachines: KindView<Machine>
@@ -132,10 +137,28 @@ function observeCluster(
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
     evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
-    osds: osds.observe(views, namespace, decided),
+    ...daemonsOf(views, () => osds.observe(views, namespace, decided), namespace),
+    ...(decided === undefined || decided.snapshot.ceph.known
+      ? {}
+      : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
     ...(ledger === undefined
       ? {}
       : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
+  }
+}
+
+/** A namespace that may not be read takes nothing from other clusters: of this one it is not known where its OSDs are. */
+function daemonsOf(
+  { monDeployments, monPods }: FencingViews,
+  observeOsds: () => FencedCluster['osds'],
+  namespace: string,
+): Pick<FencedCluster, 'osds' | 'mons' | 'osdsUnread'> {
+  try {
+    const mons = parseMons(monDeployments.byIndex('namespace', namespace), monPods.byIndex('namespace', namespace))
+    return { osds: observeOsds(), mons }
+  } catch (error) {
+    if (!hasReason(error, 'Forbidden')) throw error
+    return { osds: [], osdsUnread: error.message }
   }
 }
 

@@ -24,7 +24,7 @@ export interface FencingReport {
   readonly refused: readonly RefusedWrite[]
 }
 
-const warnings: readonly Reason[] = ['FenceUnknown', 'LedgerUnknown']
+const warnings: readonly Reason[] = ['FenceUnknown', 'LedgerUnknown', 'QuorumLost']
 /** It comes and goes with every OSD that is restarted: while an OSD starts, Ceph's reports are older than that. News is what stays. */
 const passing: Reason = 'FenceUnknown'
 const lastingMs = 60_000

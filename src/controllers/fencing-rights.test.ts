@@ -5,7 +5,8 @@ import type { KubeObject } from '../api/kube-object.ts'
 import { medik8sLeaseNamespace, nodeHealthChecks, openshiftHealthChecks } from '../api/machines.ts'
 import { apiVersionOf, type ResourceType } from '../api/resource-type.ts'
 import { events, leases, namespaces } from '../api/resources.ts'
-import { buildAccess, buildMedik8sAccess, operatorAccount } from '../deploy/operator-manifests.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { buildWholeAccess } from '../deploy/testing/controller-access.ts'
 import { typeOfObject } from '../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../embedded/user-info.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
@@ -27,7 +28,7 @@ async function tell(rights: readonly Permission[]): Promise<unknown> {
       ...Object.fromEntries(besides.map((name) => [name, permissionsOf[name]])),
       fencing: rights,
     }
-    for (const object of [...buildAccess(permissions), ...buildMedik8sAccess(permissions)] as unknown as KubeObject[]) {
+    for (const object of buildWholeAccess(permissions)) {
       await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
     }
     const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))

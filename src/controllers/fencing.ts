@@ -33,7 +33,7 @@ import { isStorageNews, type StorageLedger } from './storage-key.ts'
 
 export const fencingPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'] },
@@ -52,6 +52,7 @@ export const fencingPermissions: readonly Permission[] = [
     group: 'coordination.k8s.io',
     resource: 'leases',
     namespace: medik8sLeaseNamespace,
+    grantedBy: 'medik8s',
     verbs: ['list', 'watch', 'create', 'update', 'delete'],
   },
   ...ledgerPermissions,
@@ -228,7 +229,8 @@ export function createFencing(ports: FencingPorts): Controller {
 
   function leaseProblems(): FencingDecision['problems'] {
     if (!areLeasesExpected(views) || views.leases.synced) return []
-    const problem = 'its Leases cannot be read, so NodeHealthChecks are paused instead: apply deploy/medik8s.yaml'
+    const problem =
+      'its Leases cannot be read, so NodeHealthChecks are paused instead: kubectl apply -k deploy/medik8s/rights'
     return [{ object: `namespace/${medik8sLeaseNamespace}`, problem }]
   }
 

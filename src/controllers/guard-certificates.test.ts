@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defaultCertificateSettings, planCertificates } from '../admission/guard-certificates.ts'
 import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
+import type { KubeObject } from '../api/kube-object.ts'
 import { namespaces, secrets } from '../api/resources.ts'
+import { buildGuardConfigurationManifest } from '../deploy/guard-manifests.ts'
 import { ApiServer } from '../embedded/api-server.ts'
 import { clusterAdmin } from '../embedded/user-info.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
@@ -24,6 +26,9 @@ async function stage(operators: number) {
   const server = new ApiServer({ clock, random })
   const api = server.as(clusterAdmin)
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: secretKey.namespace } })
+  for (const manifest of buildGuardConfigurationManifest() as readonly unknown[] as readonly KubeObject[]) {
+    await api.create<KubeObject>(validatingWebhookConfigurations, manifest)
+  }
   const news: string[] = []
   const errors: unknown[] = []
   const base = { api, clock, random, onError: (error: unknown) => errors.push(error) }
@@ -38,6 +43,7 @@ async function stage(operators: number) {
     clock: leaping,
     settings: { address: () => ({ url: 'https://127.0.0.1:1' }), guardsDeletions: false },
     views: { configurations, namespaces: empty, budgets: empty, ledger: empty },
+    report: () => {},
     policy: { maxTtlMs: 1, maxHoldMs: 1, maxPerNamespace: 1 },
   })
   const certificates = Array.from({ length: operators }, () =>

@@ -29,6 +29,7 @@ it('a namespace keeps its label while the ledger has not been read yet: without 
     api,
     clock,
     settings: { address: () => undefined, guardsDeletions: false },
+    report: () => {},
     policy: { maxTtlMs: 1, maxHoldMs: 1, maxPerNamespace: 1 },
     views: {
       configurations: view(),

@@ -21,17 +21,22 @@ import type { Permission } from './permission.ts'
 
 const registrations = { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' }
 
+/** The one configuration that is kept as it should be; deploy/ ships it. */
+export const keptConfiguration = { name: guardConfigurationName } as const
+
 export const guardRegistrationPermissions: readonly Permission[] = [
-  { ...registrations, verbs: ['list', 'watch', 'create'] },
+  // It is shipped with deploy/: a right to create one would be a right to create any.
+  { ...registrations, verbs: ['list', 'watch'] },
   { ...registrations, names: [guardConfigurationName], verbs: ['update'] },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch', 'patch'] },
   { group: '', resource: 'secrets', namespace: guardSecret.namespace, names: [guardSecret.name], verbs: ['get'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
+  { group: '', resource: 'events', verbs: ['create'] },
 ]
 
 export interface GuardRegistrationPorts {
-  readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'patch'>
+  readonly api: Pick<KubeApi, 'get' | 'update' | 'patch'>
   readonly clock: Clock
   readonly settings: {
     /** Undefined while it is not known where the guard listens. */
@@ -49,6 +54,8 @@ export interface GuardRegistrationPorts {
     readonly ledger: WatchView<Observed<Ledger>>
   }
   readonly policy: AppLockPolicy
+  /** Told when the configuration is missing, and when it is there again. Nobody here may make it. */
+  readonly report: (isThere: boolean) => void
 }
 
 /** What is kept of a Namespace. */
@@ -66,6 +73,13 @@ const labelPrefix = 'namespace/'
  */
 export function createGuardRegistration(ports: GuardRegistrationPorts): Controller {
   const { api, clock, settings, views, policy } = ports
+  let wasThere = true
+
+  function tell(isThere: boolean): void {
+    if (isThere === wasThere) return
+    wasThere = isThere
+    ports.report(isThere)
+  }
 
   async function keepConfiguration(signal: AbortSignal) {
     const caBundle = await readBundle(signal)
@@ -74,7 +88,8 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, lookAgainSeconds) }
     const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
     const actual = views.configurations.get({ name: guardConfigurationName })
-    if (actual === undefined || !isAsBuilt(actual, built)) await write(actual, built, signal)
+    tell(actual !== undefined)
+    if (actual !== undefined && !isAsBuilt(actual, built)) await write(actual, built, signal)
     return { recheckAfterSeconds: lookAgainSeconds }
   }
 
@@ -89,23 +104,20 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
   }
 
   async function write(
-    actual: ValidatingWebhookConfiguration | undefined,
+    actual: ValidatingWebhookConfiguration,
     built: ValidatingWebhookConfiguration,
     signal: AbortSignal,
   ): Promise<void> {
     const { metadata, webhooks = [] } = built
-    const written =
-      actual === undefined
-        ? await api.create(validatingWebhookConfigurations, built, { signal })
-        : await api.update(
-            validatingWebhookConfigurations,
-            {
-              ...actual,
-              metadata: { ...actual.metadata, labels: { ...actual.metadata.labels, ...metadata.labels } },
-              webhooks,
-            },
-            { signal },
-          )
+    const written = await api.update(
+      validatingWebhookConfigurations,
+      {
+        ...actual,
+        metadata: { ...actual.metadata, labels: { ...actual.metadata.labels, ...metadata.labels } },
+        webhooks,
+      },
+      { signal },
+    )
     await views.configurations.whenSeen(written.metadata.resourceVersion ?? '', signal)
   }
 

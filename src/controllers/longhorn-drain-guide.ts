@@ -5,6 +5,7 @@ import { decideGuidance } from '../domain/longhorn-drain/guidance.ts'
 import type { GuidanceStep } from '../domain/longhorn-drain/guidance-decision.ts'
 import { parseGuidanceMarks } from '../domain/longhorn-drain/guidance-marks.ts'
 import { explainLonghornStuck, observeLingering, stuckAfterMs } from '../domain/longhorn-drain/guidance-stuck.ts'
+import { drainPolicySetting } from '../domain/longhorn-drain/policy.ts'
 import type { KubeApi } from '../kube/kube-api.ts'
 import { collectFailure, type LonghornLook } from './longhorn-drain-apply.ts'
 import type { LonghornViews } from './longhorn-drain-observe.ts'
@@ -12,8 +13,15 @@ import type { LonghornReports } from './longhorn-drain-report.ts'
 import type { Permission } from './permission.ts'
 
 export const longhornGuidePermissions: readonly Permission[] = [
-  { group: 'longhorn.io', resource: 'settings', verbs: ['patch'] },
-  { group: 'longhorn.io', resource: 'nodes', verbs: ['patch'] },
+  {
+    group: 'longhorn.io',
+    resource: 'settings',
+    namespace: longhornNamespace,
+    grantedBy: 'longhorn',
+    names: [drainPolicySetting],
+    verbs: ['patch'],
+  },
+  { group: 'longhorn.io', resource: 'nodes', namespace: longhornNamespace, grantedBy: 'longhorn', verbs: ['patch'] },
 ]
 
 export interface LonghornGuidePorts {

@@ -1,3 +1,4 @@
+import { longhornNamespace } from '../api/longhorn.ts'
 import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object.ts'
 import type { LonghornDecision } from '../domain/longhorn-drain/decision.ts'
 import { decideEvictionAttachments } from '../domain/longhorn-drain/eviction-attachments.ts'
@@ -45,7 +46,7 @@ export async function applyOwnDecision(
   signal: AbortSignal,
 ): Promise<AppliedDecision> {
   const { objects, snapshot, decision } = look
-  const deployments = [...ports.views.deployments.list()]
+  const deployments = ports.views.deployments.byIndex('namespace', longhornNamespace)
   const plan = planLonghornBudgets(look, ports.sha512Hex)
   const csi = planCsiBudgets(look, deployments)
   const failures: unknown[] = []

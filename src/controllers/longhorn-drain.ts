@@ -24,24 +24,32 @@ import { LonghornReporter, type LonghornReports } from './longhorn-drain-report.
 import { OwnWriteWatch } from './longhorn-drain-reverted.ts'
 import type { Permission } from './permission.ts'
 
+const reading: Permission['verbs'] = ['list', 'watch']
+const written = { namespace: longhornNamespace, grantedBy: 'longhorn' } as const
+
 export const longhornDrainPermissions: readonly Permission[] = [
   ...longhornGuidePermissions,
-  { group: 'longhorn.io', resource: 'settings', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'nodes', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'nodes/status', verbs: ['patch'] },
-  { group: 'longhorn.io', resource: 'volumes', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'replicas', verbs: ['list', 'watch', 'patch', 'delete'] },
-  { group: 'longhorn.io', resource: 'engines', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'instancemanagers', verbs: ['list', 'watch'] },
-  { group: 'longhorn.io', resource: 'volumeattachments', verbs: ['list', 'watch', 'patch'] },
-  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
-  { group: 'storage.k8s.io', resource: 'storageclasses', verbs: ['list', 'watch'] },
-  { group: '', resource: 'persistentvolumes', verbs: ['list', 'watch'] },
-  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'create', 'delete'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'daemonsets', verbs: ['list', 'watch'] },
-  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  // Read everywhere: whether Longhorn is here at all must be known before anybody grants rights in its namespace.
+  { group: 'longhorn.io', resource: 'settings', verbs: reading },
+  { group: 'longhorn.io', resource: 'nodes', verbs: reading },
+  { group: 'longhorn.io', resource: 'nodes/status', ...written, verbs: ['patch'] },
+  { group: 'longhorn.io', resource: 'volumes', verbs: reading },
+  { group: 'longhorn.io', resource: 'replicas', verbs: reading },
+  { group: 'longhorn.io', resource: 'replicas', ...written, verbs: ['patch', 'delete'] },
+  { group: 'longhorn.io', resource: 'engines', verbs: reading },
+  { group: 'longhorn.io', resource: 'instancemanagers', verbs: reading },
+  { group: 'longhorn.io', resource: 'volumeattachments', verbs: reading },
+  { group: 'longhorn.io', resource: 'volumeattachments', ...written, verbs: ['patch'] },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: reading },
+  { group: 'storage.k8s.io', resource: 'storageclasses', verbs: reading },
+  { group: '', resource: 'persistentvolumes', verbs: reading },
+  { group: '', resource: 'nodes', verbs: reading },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: reading },
+  { group: 'policy', resource: 'poddisruptionbudgets', ...written, verbs: ['create', 'delete'] },
+  { group: 'apps', resource: 'deployments', ...written, verbs: reading },
+  // Also before the rights in its namespace are granted: whether a manager of Longhorn's runs decides who may own drains.
+  { group: 'apps', resource: 'daemonsets', verbs: reading },
+  { group: '', resource: 'pods', verbs: reading },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 

@@ -23,10 +23,21 @@ import type { RookPresence } from './rook-presence.ts'
 export const osdGrowthPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
-  { group: 'batch', resource: 'jobs', verbs: ['list', 'watch', 'create', 'delete'] },
-  { group: '', resource: 'configmaps', verbs: ['list', 'watch', 'create', 'update', 'delete'] },
-  { group: '', resource: 'persistentvolumeclaims', verbs: ['list', 'watch', 'create'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'create'] },
+  { group: 'batch', resource: 'jobs', grantedBy: 'ceph-grow-osds', verbs: ['list', 'watch', 'create', 'delete'] },
+  {
+    group: '',
+    resource: 'configmaps',
+    grantedBy: 'ceph-grow-osds',
+    verbs: ['list', 'watch', 'create', 'update', 'delete'],
+  },
+  {
+    group: '',
+    resource: 'persistentvolumeclaims',
+    grantedBy: 'ceph-grow-osds',
+    verbs: ['list', 'watch', 'create'],
+  },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph-grow-osds', verbs: ['create'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 

@@ -108,7 +108,8 @@ export async function beginUpdates(
   const ways = snapshot.cluster.mode === 'beside-rook' ? await readWays(ports, turn.cluster, signal) : undefined
   const outcomes = await Promise.all(decision.start.map((osd) => startOne(ports, osd, { turn, markMs, ways, signal })))
   const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
-  await Promise.all(versions.map((version) => ports.osdDeployments.whenSeen(version, signal)))
+  const { namespace } = turn.cluster.metadata
+  await Promise.all(versions.map((version) => ports.osdDeployments.whenSeen(version, signal, namespace)))
   const record = outcomes.reduce(
     (noted, outcome) =>
       outcome.result === 'refused'

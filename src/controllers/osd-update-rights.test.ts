@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { buildAccess, operatorAccount } from '../deploy/operator-manifests.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { buildWholeAccess } from '../deploy/testing/controller-access.ts'
 import { typeOfObject } from '../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../embedded/user-info.ts'
 import { permissionsOf } from '../wiring/controller-names.ts'
@@ -13,7 +13,7 @@ async function openWith(rights: readonly Permission[]): Promise<OsdUpdateStage> 
   const stage = await openOsdUpdateStage()
   await installDefinitions(stage.api)
   const ledger = permissionsOf['disruption-ledger']
-  const access = buildAccess({ 'disruption-ledger': ledger, 'osd-update': rights }) as unknown as KubeObject[]
+  const access = buildWholeAccess({ 'disruption-ledger': ledger, 'osd-update': rights })
   for (const object of access) {
     await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
   }

@@ -23,13 +23,15 @@ import { isStorageNews, type StorageLedger } from './storage-key.ts'
 
 export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
-  { group: 'apps', resource: 'deployments', verbs: ['list', 'watch', 'update', 'delete'] },
-  { group: '', resource: 'pods', verbs: ['list', 'watch', 'delete'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph-own-osds', verbs: ['update', 'delete'] },
+  { group: '', resource: 'pods', verbs: ['list', 'watch'] },
+  { group: '', resource: 'pods', grantedBy: 'ceph', verbs: ['delete'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
-  { group: '', resource: 'pods/eviction', verbs: ['create'] },
+  { group: '', resource: 'pods/eviction', grantedBy: 'ceph', verbs: ['create'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   // The record has the name of its cluster in its own, and a Role knows no patterns.
-  { group: '', resource: 'configmaps', verbs: ['get', 'create', 'update'] },
+  { group: '', resource: 'configmaps', grantedBy: 'ceph', verbs: ['get', 'create', 'update'] },
   { group: '', resource: 'events', verbs: ['create'] },
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
   ...ledgerPermissions,

@@ -7,5 +7,15 @@ export interface Permission {
   readonly names?: readonly string[]
   /** Only there; everywhere when absent. */
   readonly namespace?: string
+  /** Which part of deploy/ grants it, where not every installation needs it; absent: the base does. */
+  readonly grantedBy?: AccessPart
   readonly verbs: readonly ('get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete')[]
 }
+
+/**
+ * Parts of deploy/ that are applied where they are wanted. `ceph`, `ceph-own-osds` and `ceph-grow-osds` grant their rights in the
+ * namespaces of the named Ceph clusters and nowhere else; the others in the namespace that the right itself names.
+ */
+export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
+
+export const cephParts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-grow-osds']

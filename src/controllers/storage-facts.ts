@@ -1,3 +1,4 @@
+import { hasReason } from '../api/api-error.ts'
 import type { DisruptionLedger } from '../api/disruption-ledger.ts'
 import { ledgerName } from '../api/disruption-ledger.ts'
 import { keyOf, keyText } from '../api/resource-type.ts'
@@ -107,6 +108,19 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
   }
 
   function osdsOn(namespace: string, node: string): readonly number[] {
+    try {
+      return deployedOsdsOn(namespace, node)
+    } catch (error) {
+      if (!hasReason(error, 'Forbidden')) throw error
+      // Without the Deployments nobody decides about this cluster; nodes without a pod of it are not its business.
+      const here = [...views.osdPods.list()].filter(
+        ({ metadata, spec }) => metadata.namespace === namespace && spec.nodeName === node,
+      )
+      return here.map(({ metadata }) => Number(metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd'] ?? -1))
+    }
+  }
+
+  function deployedOsdsOn(namespace: string, node: string): readonly number[] {
     const ids: number[] = []
     const nodeOf = (hostname: string) => soleNode(hostname, views.nodes.byIndex('hostname', hostname))
     for (const deployment of views.osdDeployments.byIndex('namespace', namespace)) {

@@ -1,13 +1,26 @@
 import { dump } from 'js-yaml'
-import type { Permission } from '../controllers/permission.ts'
+import { defaultRookNamespace } from '../api/rook-operator.ts'
+import type { AccessPart, Permission } from '../controllers/permission.ts'
+import { buildAccess, buildPartAccess, buildToolboxAccess } from './access-manifests.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
-import { buildGuardService } from './guard-manifests.ts'
-import { buildAccess, buildMedik8sAccess, buildOperatorWorkload, buildToolboxAccess } from './operator-manifests.ts'
+import { buildGuardConfigurationManifest, buildGuardService } from './guard-manifests.ts'
+import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
 
 export interface DeployOptions {
   readonly version: string
   readonly permissions: Readonly<Record<string, readonly Permission[]>>
 }
+
+interface Part {
+  readonly rights: readonly object[]
+  /** What the operator is told beside. */
+  readonly args: readonly string[]
+}
+
+const kustomize = 'kustomize.config.k8s.io'
+/** The one that Rook's own examples make. */
+const exampleCluster = `${defaultRookNamespace}/rook-ceph`
+const exampleRookImage = 'docker.io/rook/ceph:v1.18.8'
 
 /** Every file of deploy/, by its path in there. */
 export function buildDeployFiles({ version, permissions }: DeployOptions): Record<string, string> {
@@ -18,24 +31,58 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
     ...Object.fromEntries(definitions),
     'access.yaml': buildAccess(permissions),
     'operator.yaml': buildOperatorWorkload({ image: `cofferdam:${version}` }),
-    'guard.yaml': buildGuardService(),
+    'guard.yaml': [...buildGuardService(), ...buildGuardConfigurationManifest()],
   }
-  const kustomization = {
-    apiVersion: 'kustomize.config.k8s.io/v1beta1',
-    kind: 'Kustomization',
-    resources: Object.keys(files),
+  const kustomization = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: Object.keys(files) }
+  const parts = Object.entries(buildParts(permissions)).flatMap(([name, part]) => partFiles(name, part))
+  const all = { ...files, 'kustomization.yaml': [kustomization], ...Object.fromEntries(parts) }
+  return Object.fromEntries(Object.entries(all).map(([path, objects]) => [path, text(objects)]))
+}
+
+/** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
+function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<AccessPart | 'ceph-toolbox', Part>> {
+  const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, [defaultRookNamespace])
+  return {
+    ceph: {
+      rights: rightsOf('ceph'),
+      args: [`--ceph-clusters=${exampleCluster}`],
+    },
+    'ceph-toolbox': { rights: buildToolboxAccess({ namespace: defaultRookNamespace }), args: [] },
+    'ceph-own-osds': { rights: rightsOf('ceph-own-osds'), args: [`--own-osds=${exampleCluster}`] },
+    'ceph-grow-osds': {
+      rights: rightsOf('ceph-grow-osds'),
+      args: [`--grow-osds=${exampleCluster}`, `--rook-image=${exampleRookImage}`],
+    },
+    longhorn: { rights: rightsOf('longhorn'), args: [] },
+    medik8s: { rights: rightsOf('medik8s'), args: [] },
   }
-  // Beside the kustomization: they belong into namespaces that not every cluster has.
-  const separate = {
-    'ceph-toolbox.yaml': buildToolboxAccess({ namespace: 'rook-ceph' }),
-    'medik8s.yaml': buildMedik8sAccess(permissions),
+}
+
+/**
+ * A component for whoever composes an installation, and the rights alone in a folder of their own: an overlay can put those into
+ * another namespace, and a component cannot.
+ */
+function partFiles(name: string, { rights, args }: Part): (readonly [string, readonly object[]])[] {
+  const component = {
+    apiVersion: `${kustomize}/v1alpha1`,
+    kind: 'Component',
+    resources: ['rights'],
+    ...(args.length === 0 ? {} : { patches: [argsPatch(args)] }),
   }
-  return Object.fromEntries(
-    Object.entries({ ...files, ...separate, 'kustomization.yaml': [kustomization] }).map(([path, objects]) => [
-      path,
-      text(objects),
-    ]),
-  )
+  const alone = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: ['rights.yaml'] }
+  return [
+    [`${name}/kustomization.yaml`, [component]],
+    [`${name}/rights/kustomization.yaml`, [alone]],
+    [`${name}/rights/rights.yaml`, rights],
+  ]
+}
+
+function argsPatch(args: readonly string[]): object {
+  const path = '/spec/template/spec/containers/0/args/-'
+  return {
+    target: { kind: 'Deployment', name: operatorAccount.name },
+    patch: dump(args.map((value) => ({ op: 'add', path, value }))),
+  }
 }
 
 function text(objects: readonly object[]): string {

@@ -48,12 +48,16 @@ export const reasons = {
   FenceAllowed: 'All data is clean and nobody holds the storage: one machine may be fenced.',
   FenceInTurn: 'Another sick machine comes first; this one may go when all data is clean again.',
   FenceLabelsPending: 'Machines with running OSDs do not carry their label yet, so none may be fenced.',
+  FenceRestoresQuorum:
+    'Ceph has no quorum because monitors are on nodes without a heartbeat: this one may be fenced to bring one back.',
   FenceUnderWay: 'A machine is being fenced; the next waits until it is back or replaced and all data is clean.',
   FenceUnknown: 'It is not known whether Ceph can spare a machine, so none with OSDs may be fenced.',
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
   FollowsOsds:
     'Mons and mgrs on a node with OSDs go after its first OSD, while the failure domain of those OSDs is open.',
   GrantFreed: 'Whoever was granted the keys is gone and had touched nothing; they are free.',
+  GuardUnregistered:
+    'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',
   GuideYields: 'Somebody else changed what we had put in force for a drain; his word counts.',
   HandedBack: 'Budgets are no longer managed here; what was ours is removed.',
   HeldByRequest: 'Another request holds what is needed.',
@@ -128,6 +132,8 @@ export const reasons = {
   PolicyRestored: 'The drain policy from before is in force again.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
   RecordRefused: 'The state ConfigMap cannot be written: OSDs are held as ever, and nothing is released until it can.',
+  QuorumLost:
+    'Ceph has no quorum because most monitors are on nodes without a heartbeat. One of their machines at a time may be fenced; all others stay.',
   RecoveryAwaited: 'The OSDs are back; the other failure domains are held until all data is clean.',
   ReplicaMoving: 'A replica is being copied to another node, and holds its node until then.',
   ReplicaMustLeave: 'The policy wants every replica to leave the node before it goes.',

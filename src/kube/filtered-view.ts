@@ -24,6 +24,6 @@ export function filteredView<V>(view: WatchView<V>, passes: (value: V) => boolea
         if (passes(change.type === 'removed' ? change.previous : change.value)) listener(change)
       }),
     ageMs: () => view.ageMs(),
-    whenSeen: (resourceVersion, signal) => view.whenSeen(resourceVersion, signal),
+    whenSeen: (resourceVersion, signal, namespace) => view.whenSeen(resourceVersion, signal, namespace),
   }
 }

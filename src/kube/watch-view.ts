@@ -18,6 +18,6 @@ export interface WatchView<V> {
   subscribe(listener: (change: ViewChange<V>) => void): () => void
   /** Milliseconds since the view was last known to be good; Infinity before the first list. */
   ageMs(): number
-  /** Resolves when the view reflects a write that answered with this version. */
-  whenSeen(resourceVersion: string, signal?: AbortSignal): Promise<void>
+  /** Resolves when the view reflects a write that answered with this version; sooner where it is told in which namespace that was. */
+  whenSeen(resourceVersion: string, signal?: AbortSignal, namespace?: string): Promise<void>
 }

@@ -1,19 +1,19 @@
 import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { deployments, podDisruptionBudgets, pods } from '../api/resources.ts'
+import { podDisruptionBudgets, pods } from '../api/resources.ts'
 import { cephClusters } from '../api/rook.ts'
-import { rookOperatorSelector } from '../api/rook-operator.ts'
 import { indexOfOsd } from '../controllers/ceph-drain-observe.ts'
 import { rookPresence } from '../controllers/rook-presence.ts'
 import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
-import { slimBudget, slimCephCluster, slimDeployment, slimPod } from '../kube/slim-objects.ts'
+import { slimBudget, slimCephCluster, slimPod } from '../kube/slim-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
+import { type DaemonScope, openDaemonViews } from './daemon-views.ts'
 import { onlyNamed } from './named-views.ts'
 import { type Own, once, type ViewPorts, viewBase } from './shared-views.ts'
 
 /** What is seen of Ceph in Kubernetes. Each is opened once, when the first asks for it; `all...` have what strangers made too. */
-export function openCephViews(ports: ViewPorts & { readonly own: Own; readonly trust: CephTrust }) {
+export function openCephViews(ports: ViewPorts & DaemonScope & { readonly own: Own; readonly trust: CephTrust }) {
   const { own, trust, log } = ports
   const base = viewBase(ports)
   const only = onlyNamed(trust)
@@ -32,13 +32,9 @@ export function openCephViews(ports: ViewPorts & { readonly own: Own; readonly t
         }),
       ),
     )
-  const daemons = (name: string, labelSelector: string) =>
-    own(
-      `deployments/${name}`,
-      createWatchCache({ ...base, type: deployments, labelSelector, project: slimDeployment, indexes: byNamespace }),
-    )
+  const daemons = openDaemonViews(ports, own)
   const allClusters = rookKind(cephClusters, slimCephCluster)
-  const allOsds = once(() => daemons('osd', 'app=rook-ceph-osd'))
+  const allOsds = daemons.osds
   const allOsdPods = once(() =>
     own(
       'pods/osd',
@@ -55,11 +51,13 @@ export function openCephViews(ports: ViewPorts & { readonly own: Own; readonly t
   return {
     only,
     rookKind,
-    daemons,
     allClusters,
     allOsds,
     allOsdPods,
-    rook: once(() => rookPresence(daemons('rook', rookOperatorSelector), { trust, osds: osdDeployments })),
+    monDeployments: daemons.mons,
+    daemonPods: daemons.monPods,
+    cephNodes: daemons.nodes,
+    rook: once(() => rookPresence(daemons.rook(), { trust, osds: osdDeployments })),
     clusters: once(() => only.clusters(allClusters())),
     osdDeployments,
     osdPods: once(() => only.inNamespaces(allOsdPods())),

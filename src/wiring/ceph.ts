@@ -1,4 +1,3 @@
-import { nodes, pods } from '../api/resources.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import { applyNoout } from '../ceph/noout.ts'
@@ -12,15 +11,12 @@ import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephReports } from '../controllers/ceph-drain-report.ts'
 import type { CephPorts } from '../controllers/ceph-ports.ts'
-import { parseNode } from '../domain/ceph-drain/cluster-objects.ts'
 import { type Observed, unknown } from '../domain/observed.ts'
-import { slimPod } from '../kube/slim-objects.ts'
-import { createWatchCache } from '../kube/watch-cache.ts'
 import type { CephQuestion } from '../observability/ceph-metrics.ts'
 import type { Log } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { eventTeller } from './event-teller.ts'
-import { type Own, once, type ViewPorts, viewBase } from './shared-views.ts'
+import type { ViewPorts } from './shared-views.ts'
 
 export interface CephWiring {
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
@@ -75,39 +71,6 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
       return { set: [], unset: [], gone: [], failed: [] }
     },
     compilePgPattern,
-  }
-}
-
-const monsAndMgrs = 'app in (rook-ceph-mon,rook-ceph-mgr)'
-
-/** Where the daemons of Ceph are, and which nodes are being emptied; each is opened when the first asks for it. */
-export function openDaemonViews<V>(ports: ViewPorts, own: Own, deployments: (name: string, labels: string) => V) {
-  const base = viewBase(ports)
-  return {
-    daemonDeployments: once(() => deployments('mon', monsAndMgrs)),
-    daemonPods: once(() =>
-      own(
-        'pods/mon',
-        createWatchCache({
-          ...base,
-          type: pods,
-          labelSelector: monsAndMgrs,
-          project: slimPod,
-          indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
-        }),
-      ),
-    ),
-    cephNodes: once(() =>
-      own(
-        'nodes/ceph',
-        createWatchCache({
-          ...base,
-          type: nodes,
-          project: parseNode,
-          indexes: { hostname: ({ hostname }) => [hostname] },
-        }),
-      ),
-    ),
   }
 }
 

@@ -3,7 +3,7 @@ import { type GuardOptions, type RunningGuard, startGuard } from '../admission/s
 import { type ValidatingWebhookConfiguration, validatingWebhookConfigurations } from '../api/admission-registration.ts'
 import { namespaces } from '../api/resources.ts'
 import { createGuardCertificates } from '../controllers/guard-certificates.ts'
-import { createGuardRegistration } from '../controllers/guard-registration.ts'
+import { createGuardRegistration, keptConfiguration } from '../controllers/guard-registration.ts'
 import { guardService } from '../deploy/guard-manifests.ts'
 import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { lockedLabel } from '../domain/eviction-guard/namespace-labels.ts'
@@ -12,6 +12,7 @@ import { createWatchCache } from '../kube/watch-cache.ts'
 import { errorText } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
+import { eventTeller } from './event-teller.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface GuardWiring {
@@ -103,6 +104,7 @@ export function guardControllers(
         api,
         clock,
         policy,
+        report: (isThere) => void tellRegistration(ports, isThere),
         settings: {
           address: () => {
             const port = guard.port()
@@ -125,4 +127,16 @@ export function guardControllers(
         },
       }),
   }
+}
+
+/** Whoever applies deploy/ makes the configuration; without it evictions are not asked about, and all else goes on. */
+async function tellRegistration(ports: GuardPorts, isThere: boolean): Promise<void> {
+  const { name } = keptConfiguration
+  const facts = { configuration: name }
+  if (isThere) return ports.log.info(facts, 'the registration of the eviction guard is there again')
+  const note = `ValidatingWebhookConfiguration ${name} is missing: the eviction guard is not asked about evictions. Restore it: kubectl apply -f deploy/guard.yaml`
+  await eventTeller(ports)(
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: guardService.namespace } },
+    { type: 'Warning', reason: 'GuardUnregistered', note },
+  )
 }

@@ -22,6 +22,7 @@ import type { SelectingDeployment } from '../domain/longhorn-drain/budget-object
 import { longhornManagerSelector } from '../domain/longhorn-drain/longhorn-manager.ts'
 import { applyBudgets } from '../kube/apply-budgets.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
+import { createScopedCache } from '../kube/scoped-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -106,11 +107,17 @@ export function longhornControllers(
           ...views(),
           deployments: wiring.own(
             'longhorn/deployments',
-            createWatchCache({
+            createScopedCache({
               ...viewBase(wiring),
               type: deployments,
-              namespace: longhornNamespace,
+              namespaces: [longhornNamespace],
               project: slimDeployment,
+              indexes: { namespace: () => [longhornNamespace] },
+              onUnread: (namespace, error) =>
+                wiring.log.info(
+                  { namespace, error: error.message },
+                  "Longhorn's Deployments cannot be read: apply deploy/longhorn where drains of Longhorn are to be decided here",
+                ),
             }),
           ),
         },

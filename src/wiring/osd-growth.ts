@@ -10,17 +10,18 @@ import type { CephPorts } from '../controllers/ceph-ports.ts'
 import { createOsdGrowth } from '../controllers/osd-growth.ts'
 import { slimGrowthNode } from '../controllers/osd-growth-observe.ts'
 import type { RookPresence } from '../controllers/rook-presence.ts'
-import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
+import { type CephTrust, growingNamespaces } from '../domain/ceph-trust/named-clusters.ts'
 import { unknown } from '../domain/observed.ts'
 import { claimLabels } from '../domain/osd-update/growth-places.ts'
 import { prepareApp } from '../domain/osd-update/growth-snapshot.ts'
+import { createScopedCache } from '../kube/scoped-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import { randomSuffix } from '../runtime/random.ts'
 import type { OnlyNamed } from './named-views.ts'
-import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
+import { type Own, scopedBase, type ViewPorts, viewBase } from './shared-views.ts'
 
 const timeoutMs = 15_000
 const nonceLength = 24
@@ -44,8 +45,8 @@ export function osdGrowthControllers(wiring: OsdGrowthWiring): { readonly 'osd-g
     only.inNamespaces(
       own(
         `${type.plural}/osd-growth`,
-        createWatchCache<T, T>({
-          ...base,
+        createScopedCache<T, T>({
+          ...scopedBase(wiring, [...growingNamespaces(trust)]),
           type,
           labelSelector,
           project: withoutManagedFields,

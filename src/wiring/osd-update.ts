@@ -10,19 +10,22 @@ import type { HoldableBudget } from '../controllers/node-disruption-objects.ts'
 import { createOsdUpdate } from '../controllers/osd-update.ts'
 import type { RookPresence } from '../controllers/rook-presence.ts'
 import type { StorageLedger } from '../controllers/storage-key.ts'
+import { type CephTrust, namedNamespaces } from '../domain/ceph-trust/named-clusters.ts'
 import type { AppLockPolicy } from '../domain/drain-lock/app-lock.ts'
 import { known } from '../domain/observed.ts'
 import { parseOsdNode } from '../domain/osd-update/parse-update-objects.ts'
+import { createScopedCache } from '../kube/scoped-cache.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { Controller } from '../runtime/controller.ts'
 import type { OnlyNamed } from './named-views.ts'
-import { type Own, type ViewPorts, viewBase } from './shared-views.ts'
+import { type Own, scopedBase, type ViewPorts, viewBase } from './shared-views.ts'
 
 export interface OsdUpdateWiring extends ViewPorts {
   readonly own: Own
   readonly only: OnlyNamed
+  readonly trust: CephTrust
   readonly ceph: CephPorts
   readonly reports: CephReports
   readonly metrics: Pick<Metrics, 'osdUpdate'>
@@ -61,8 +64,8 @@ export function osdUpdateControllers(wiring: OsdUpdateWiring): { readonly 'osd-u
           osdDeployments: wiring.only.inNamespaces(
             own(
               'deployments/osd-update',
-              createWatchCache({
-                ...viewBase(wiring),
+              createScopedCache({
+                ...scopedBase(wiring, [...namedNamespaces(wiring.trust)]),
                 type: deployments,
                 labelSelector: 'app=rook-ceph-osd',
                 project: withoutManagedFields,

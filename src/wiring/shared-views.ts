@@ -101,6 +101,19 @@ export function viewBase({ api, clock, random, log }: ViewPorts) {
   }
 }
 
+/** As `viewBase`, for views of the namespaces of named Ceph clusters. */
+export function scopedBase(ports: ViewPorts, namespaces: readonly string[] | undefined) {
+  return {
+    ...viewBase(ports),
+    namespaces,
+    onUnread: (namespace: string, error: Error) =>
+      ports.log.warn(
+        { namespace, error: error.message },
+        'this namespace cannot be read: apply deploy/ceph there, or do not name a cluster in it',
+      ),
+  }
+}
+
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {

@@ -209,7 +209,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     async installOperator() {
       await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
       await useOperator()
-      await kubectl('apply', '-k', 'deploy')
+      await kubectl('apply', '-k', 'test/lab/install/ceph')
       await until('both operators are ready', () => countReady(views, operatorAccount.namespace) === 2)
       await until('all OSDs have the default budget', () => osdBudgets().join() === 'rook-ceph-osd')
     },

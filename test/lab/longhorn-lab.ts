@@ -156,7 +156,7 @@ export async function openLonghornLab(
         await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
         const kubeconfig = await plane.kubeconfigOf(operatorAccount)
         operator.use({ kubeconfig, guardUrl: `https://127.0.0.1:${guards.port}` })
-        await kubectl('apply', '-k', 'deploy')
+        await kubectl('apply', '-k', 'test/lab/install/longhorn')
         await until('both operators are ready', async () => (await readyPods(operatorAccount.namespace)) === 2)
       },
       async wholeCopies(volume) {

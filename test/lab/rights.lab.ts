@@ -13,12 +13,12 @@ interface Role {
   readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[]
 }
 
-/** Takes a verb on budgets away from a role, as somebody does who trims rights; returns what puts it back. */
+/** Takes a verb on budgets away from a Role of the lab's namespace, as somebody does who trims rights; returns what puts it back. */
 async function takeAway(role: string, verb: string): Promise<() => Promise<unknown>> {
-  const { stdout } = await lab.kubectl('get', 'clusterrole', role, '-o', 'json')
+  const { stdout } = await lab.kubectl('-n', lab.namespace, 'get', 'role', role, '-o', 'json')
   const { rules } = JSON.parse(stdout) as Role
   const write = (next: Role['rules']) =>
-    lab.kubectl('patch', 'clusterrole', role, '--type=merge', '-p', JSON.stringify({ rules: next }))
+    lab.kubectl('-n', lab.namespace, 'patch', 'role', role, '--type=merge', '-p', JSON.stringify({ rules: next }))
   await write(
     rules.map((rule) =>
       rule.resources.includes('poddisruptionbudgets')
@@ -35,7 +35,7 @@ async function eventNotes(reason: string): Promise<string[]> {
 }
 
 it('an operator that may not create budgets says so on the CephCluster, and nothing more goes until it may', async () => {
-  const { stdout } = await lab.kubectl('get', 'clusterroles', '-o', 'name')
+  const { stdout } = await lab.kubectl('-n', lab.namespace, 'get', 'roles', '-o', 'name')
   const roles = stdout.split('\n').flatMap((line) => /\/(cofferdam:.*)$/.exec(line)?.[1] ?? [])
   const restore: (() => Promise<unknown>)[] = []
   for (const role of roles) restore.push(await takeAway(role, 'create'))

@@ -13,8 +13,10 @@ import { createGuardCertificates, guardCertificatesPermissions } from '../../con
 import { evictionGuardPermissions } from '../../controllers/guard-permissions.ts'
 import { createGuardRegistration, guardRegistrationPermissions } from '../../controllers/guard-registration.ts'
 import { nodeDisruptionPermissions } from '../../controllers/node-disruption.ts'
+import { buildAccess } from '../../deploy/access-manifests.ts'
 import { buildCustomResourceDefinitions } from '../../deploy/custom-resource-definitions.ts'
-import { buildAccess, operatorAccount } from '../../deploy/operator-manifests.ts'
+import { buildGuardConfigurationManifest } from '../../deploy/guard-manifests.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { defaultAppLockPolicy } from '../../domain/drain-lock/app-lock.ts'
 import { emptyLedger, type LedgerEntry } from '../../domain/drain-lock/ledger.ts'
 import { ledgerStatus, parseLedger } from '../../domain/drain-lock/parse-ledger.ts'
@@ -62,6 +64,7 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
   const admin = server.as(clusterAdmin)
   const manifests = [
     ...buildCustomResourceDefinitions(),
+    ...buildGuardConfigurationManifest(),
     ...buildAccess({
       'guard-certificates': guardCertificatesPermissions,
       'guard-registration': guardRegistrationPermissions,
@@ -147,6 +150,7 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
       },
       views: { configurations, namespaces: marks, budgets: views.budgets, ledger: views.ledger },
       policy: defaultAppLockPolicy,
+      report: (isThere) => news.push(isThere ? 'registration is back' : 'registration is missing'),
     }),
   ].map((controller) =>
     runController(controller, {
@@ -166,7 +170,7 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
     throw new Error(`it never came about that ${what}; errors: ${errors.map(String).join('; ')}`)
   }
 
-  await until('the guard is registered', () => configurations.get('cofferdam-eviction-guard') !== undefined)
+  await until('the guard is registered', () => configurations.get('cofferdam-eviction-guard')?.webhooks !== undefined)
 
   return {
     admin,

@@ -110,7 +110,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
     if (longhorn !== undefined) endings.push(() => longhorn.stop())
 
-    const operatorApi = await installOperator(server)
+    const cephNamespaces = description.ceph === undefined ? [] : [description.ceph.namespace]
+    const operatorApi = await installOperator(server, cephNamespaces)
     const machines =
       description.machines &&
       (await startMachines(description.machines, description.ceph, { api, clock, random, world }))

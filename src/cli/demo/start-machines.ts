@@ -4,7 +4,7 @@ import { machineDisruptionBudgets, medik8sLeaseNamespace, openshiftMachineNamesp
 import type { ResourceType } from '../../api/resource-type.ts'
 import { customResourceDefinitions, namespaces } from '../../api/resources.ts'
 import { cephClusters } from '../../api/rook.ts'
-import { buildMedik8sAccess } from '../../deploy/operator-manifests.ts'
+import { buildPartAccess } from '../../deploy/access-manifests.ts'
 import { machineBudgetName } from '../../domain/fencing/budget-name.ts'
 import type { KubeApi } from '../../kube/kube-api.ts'
 import type { Clock } from '../../runtime/clock.ts'
@@ -100,7 +100,7 @@ async function seedKinds(api: KubeApi, { api: kind, healthCheck }: MachinesDescr
   for (const definition of definitions) await createOnce(api, customResourceDefinitions, definition)
   if (!hasNodeChecks) return
   await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
-  for (const manifest of buildMedik8sAccess(permissionsOf) as readonly unknown[] as readonly KubeObject[]) {
+  for (const manifest of buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[]) {
     await createOnce(api, manifest.kind === 'Role' ? roles : roleBindings, manifest)
   }
 }

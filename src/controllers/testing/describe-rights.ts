@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError, hasReason } from '../../api/api-error.ts'
-import type { KubeObject } from '../../api/kube-object.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
-import { buildAccess, operatorAccount } from '../../deploy/operator-manifests.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { buildWholeAccess } from '../../deploy/testing/controller-access.ts'
 import type { ApiServer } from '../../embedded/api-server.ts'
 import { typeOfObject } from '../../embedded/type-of-object.ts'
 import { serviceAccountUser } from '../../embedded/user-info.ts'
@@ -48,7 +48,7 @@ async function tell<S extends OperatedStage>(
   rights: readonly Permission[],
 ): Promise<unknown> {
   const stage = await open()
-  for (const object of buildAccess({ [controller]: rights }) as unknown as readonly KubeObject[]) {
+  for (const object of buildWholeAccess({ [controller]: rights })) {
     await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
   }
   const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))

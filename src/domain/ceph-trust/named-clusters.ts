@@ -59,7 +59,16 @@ export function growthImage({ grow, rookImage }: CephTrust, cluster: ClusterName
 
 /** Namespaces with a named cluster: what others have there counts. */
 export function namedNamespaces({ named }: CephTrust): ReadonlySet<string> {
-  return new Set(named.map((key) => key.slice(0, key.indexOf('/'))))
+  return new Set(named.map(namespaceOf))
+}
+
+/** Namespaces with a cluster that OSDs are added to. */
+export function growingNamespaces({ grow }: CephTrust): ReadonlySet<string> {
+  return new Set(grow.map(namespaceOf))
+}
+
+function namespaceOf(key: string): string {
+  return key.slice(0, key.indexOf('/'))
 }
 
 export function nameOf({

@@ -10,7 +10,16 @@ interface GateFacts {
   readonly index: FencingIndex
   /** Sick storage nodes that must stay for now. */
   readonly held: ReadonlySet<string>
+  /** Those that may go now. */
   readonly targets: ReadonlySet<string>
+  readonly forQuorum: NodesForQuorum
+}
+
+/** Nodes with monitors that are gone while Ceph has no quorum. */
+export interface NodesForQuorum {
+  /** Those whose machines may be fenced now, and that nobody else needs. */
+  readonly released: ReadonlySet<string>
+  readonly dead: ReadonlySet<string>
 }
 
 /**
@@ -21,10 +30,10 @@ interface GateFacts {
 export function decideGates(
   index: FencingIndex,
   sick: readonly SickNode[],
-  targets: ReadonlySet<string>,
+  { targets, forQuorum }: { readonly targets: ReadonlySet<string>; readonly forQuorum: NodesForQuorum },
 ): GateChange[] {
   const held = new Set(sick.flatMap(({ node }) => (targets.has(node.name) ? [] : [node.name])))
-  const facts: GateFacts = { index, held, targets }
+  const facts: GateFacts = { index, held, targets: new Set([...targets, ...forQuorum.released]), forQuorum }
   const changes = [...leaseGates(facts), ...machineGates(facts), ...pauseGates(facts)]
   return [...changes.filter(isHold), ...changes.filter((change) => !isHold(change))]
 }
@@ -88,14 +97,17 @@ function explainFreed({ nodes }: FencingIndex, { nodeName }: MachineView): strin
  * A health check of OpenShift knows no single machines, so as a whole it waits while none of its sick storage machines may go.
  * When one may, it runs again as soon as hooks are seen to keep the others; one that reboots machines without deleting them is
  * held up by no hook, and waits until it has none to keep. A NodeHealthCheck is paused only where there are no Leases, and then
- * for all.
+ * for all. A check that can only wait as a whole does not wait for dead nodes while one of them is fenced to bring a monitor of
+ * Ceph back: else the quorum would never return.
  */
 function pauseGates(facts: GateFacts): GateChange[] {
-  const { index, held, targets } = facts
+  const { index, held, targets, forQuorum } = facts
   const { remediators, areLeasesUsed } = index.snapshot
   return remediators.flatMap((check): GateChange[] => {
     const { kind, key, isPausedByUs, isPausedByOthers, isHeldByHooks } = check
-    const keeps = [...held].filter((node) => index.watches(check, node))
+    const isAllOrNothing = kind === 'medik8s-nhc' || !isHeldByHooks
+    const isForQuorum = isAllOrNothing && watchesAny(facts, check, forQuorum.released)
+    const keeps = [...held].filter((node) => index.watches(check, node) && !(isForQuorum && forQuorum.dead.has(node)))
     const isWanted =
       (kind === 'medik8s-nhc' && !areLeasesUsed && keeps.length > 0) ||
       (kind === 'openshift-mhc' &&

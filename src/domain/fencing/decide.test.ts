@@ -175,6 +175,10 @@ describe('the label of a machine', () => {
       withCluster({ ...osdsOf('a', { isReady: false, isUp: false }), evidence: unknown('no answer') }),
       all.slice(1),
     ],
+    'stays on every machine while the OSDs of the cluster may not be read: else all of them would be let go as empty': [
+      withCluster({ osds: [], osdsUnread: 'cannot list resource "deployments"' }, calm),
+      all,
+    ],
     'goes from no machine while it is not known where an OSD that is up is': [
       withCluster(
         { osds: exampleCluster(three).osds.map((osd) => (osd.id === 0 ? { ...osd, nodeName: unknown('?') } : osd)) },

@@ -1,6 +1,6 @@
 import { machineBudgetStatus } from './budget-status.ts'
 import { chooseTargets, type SickNode, sickNodes } from './choose-target.ts'
-import { decideGates } from './decide-gates.ts'
+import { decideGates, type NodesForQuorum } from './decide-gates.ts'
 import type { ClusterAnswer, Fence, FencingDecision, LabelChange } from './decision.ts'
 import { fenceLabelValue, isFormerKey } from './fence-labels.ts'
 import { fencesOf } from './fences.ts'
@@ -59,6 +59,7 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
   const fences = judged.flatMap((one) => one.fences)
   const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
   const targets = chooseTargets(sick, maySpare, fences)
+  const forQuorum = nodesForQuorum(clusters, sick)
   const isServed = snapshot.areMachinesServed
   const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
   return {
@@ -68,13 +69,20 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
       return isServed ? answer : machinesAbsent(cluster)
     }),
     labels,
-    gates: decideGates(index, isServed ? sick : [], targets),
-    nodes: nodeAnswers(index, { judged, sick, targets, before }),
+    gates: decideGates(index, isServed ? sick : [], { targets, forQuorum }),
+    nodes: nodeAnswers(index, { judged, sick, targets, forQuorum, before }),
     orphanBudgets: orphanBudgets(snapshot, clusters),
     fences,
     problems: fencingProblems(snapshot, clusters),
     recheckAfterSeconds: recheckSeconds,
   }
+}
+
+/** What is gone for one cluster may still carry OSDs of another, and is kept for it. */
+function nodesForQuorum(clusters: readonly LabelledCluster[], sick: readonly SickNode[]): NodesForQuorum {
+  const kept = new Set(sick.map(({ node }) => node.name))
+  const released = clusters.flatMap(({ quorum }) => [...(quorum?.released ?? [])]).filter((node) => !kept.has(node))
+  return { released: new Set(released), dead: new Set(clusters.flatMap(({ quorum }) => quorum?.deadNodes ?? [])) }
 }
 
 function judge(

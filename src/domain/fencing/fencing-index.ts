@@ -7,6 +7,7 @@ import { clusterId, fenceLabelKeys, fenceLabelValue } from './fence-labels.ts'
 import { KeptList } from './kept-list.ts'
 import { KeptMap } from './kept-map.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
+import { type LostQuorum, lostQuorum } from './lost-quorum.ts'
 import { Occupancies, type Occupancy } from './occupancy.ts'
 import { freshEvidence, type RunningOsds, runningOsds } from './running-osds.ts'
 import type {
@@ -91,13 +92,15 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
     const unready = new Set(snapshot.nodes.flatMap(({ isReady, name }) => (isReady ? [] : [name])))
     const clusters = labelledClusters(snapshot, (cluster) => {
       const evidence = freshEvidence(cluster, snapshot.nowMs)
-      const osds = osdsMade.make(cluster.osds, [evidence.known ? evidence.value.upOsds : undefined], () =>
-        runningOsds(cluster, snapshot.nowMs),
+      const quorum = evidence.known ? undefined : lostQuorum(cluster, nodes, snapshot.nowMs)
+      const released = quorum === undefined ? '' : [...quorum.released].join()
+      const osds = osdsMade.make(cluster.osds, [evidence.known ? evidence.value.upOsds : undefined, released], () =>
+        runningOsds(cluster, snapshot.nowMs, quorum?.released),
       )
       const unclaimed = unclaimedMade.make(osds, [claimed], () =>
         [...osds.running, ...osds.uncertain].filter((node) => !claimed.names.has(node)).sort(),
       )
-      return { osds, unclaimed }
+      return { osds, unclaimed, quorum }
     })
     const moved = occupancies.update(clusters)
     const isAsBefore = (node: string | undefined) =>
@@ -151,7 +154,11 @@ function inOrder(nodes: readonly FencedNodeView[]): readonly FencedNodeView[] {
   return isSorted ? nodes : [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-type OsdsOf = (cluster: FencedCluster) => { readonly osds: RunningOsds; readonly unclaimed: readonly string[] }
+type OsdsOf = (cluster: FencedCluster) => {
+  readonly osds: RunningOsds
+  readonly unclaimed: readonly string[]
+  readonly quorum: LostQuorum | undefined
+}
 
 function labelledClusters({ clusters, budgets }: FencingSnapshot, osdsOf: OsdsOf): LabelledCluster[] {
   const keys = fenceLabelKeys(clusters)

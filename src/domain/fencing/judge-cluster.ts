@@ -3,6 +3,7 @@ import { machineBudgetName } from './budget-name.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
 import type { Fence } from './decision.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
+import { explainLostQuorum } from './lost-quorum.ts'
 import { marks } from './marks.ts'
 import { freshEvidence } from './running-osds.ts'
 import type { MachineView } from './snapshot.ts'
@@ -48,8 +49,19 @@ export function judgeCluster(
     )
   }
   const evidence = freshEvidence(cluster, nowMs)
+  if (!evidence.known && labelled.quorum !== undefined) {
+    return no(
+      'QuorumLost',
+      explainLostQuorum(labelled.quorum),
+      `All others open when Ceph answers and is clean. ${override(cluster)}`,
+    )
+  }
   if (!evidence.known) {
-    return no('FenceUnknown', `Ceph cannot be judged: ${evidence.why}.`, 'It opens when Ceph answers and is clean.')
+    return no(
+      'FenceUnknown',
+      `Ceph cannot be judged: ${evidence.why}.`,
+      `It opens when Ceph answers and is clean. ${override(cluster)}`,
+    )
   }
   const { isClean } = evidence.value
   if (!isClean.known) {
@@ -102,4 +114,9 @@ export function judgeCluster(
     explanation: 'All placement groups are clean and nobody holds the storage: one machine may be fenced.',
     wayOut: '',
   }
+}
+
+/** For whoever knows more than can be seen from here: that a machine has no power. */
+function override({ namespace, name }: LabelledCluster['cluster']): string {
+  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' lets go of all of them.`
 }

@@ -1,3 +1,4 @@
+import type { LostQuorum } from './lost-quorum.ts'
 import type { RunningOsds } from './running-osds.ts'
 import type { FencedCluster, MachineBudgetView } from './snapshot.ts'
 
@@ -8,6 +9,8 @@ export interface LabelledCluster {
   readonly at: number
   readonly key: string
   readonly osds: RunningOsds
+  /** Ceph is silent because its monitors are on dead nodes. */
+  readonly quorum: LostQuorum | undefined
   /** Nodes with OSDs of it that run or may run, and that no Machine has. In order. */
   readonly unclaimed: readonly string[]
   readonly budgetName: string

@@ -1,5 +1,6 @@
 import type { SickNode } from './choose-target.ts'
 import type { JudgedCluster } from './decide.ts'
+import type { NodesForQuorum } from './decide-gates.ts'
 import type { FenceAnswer } from './decision.ts'
 import type { FencingIndex } from './fencing-index.ts'
 import type { Occupancy } from './occupancy.ts'
@@ -11,6 +12,7 @@ interface Judged {
   readonly judged: readonly JudgedCluster[]
   readonly sick: readonly SickNode[]
   readonly targets: ReadonlySet<string>
+  readonly forQuorum: NodesForQuorum
   /** Those of the last time; what is the same is taken from there. */
   readonly before: readonly FenceAnswer[]
 }
@@ -22,6 +24,12 @@ const empty: Words = {
   explanation: 'No OSD runs on it any more, so storage does not hold it back.',
   wayOut: '',
 }
+const restoresQuorum: Words = {
+  mayFence: true,
+  reason: 'FenceRestoresQuorum',
+  explanation: 'Ceph has no quorum, and its monitor here is needed for one: the machine may be fenced.',
+  wayOut: '',
+}
 const allowed: Words = {
   mayFence: true,
   reason: 'FenceAllowed',
@@ -30,7 +38,10 @@ const allowed: Words = {
 }
 
 /** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
-export function nodeAnswers(index: FencingIndex, { judged, sick, targets, before }: Judged): readonly FenceAnswer[] {
+export function nodeAnswers(
+  index: FencingIndex,
+  { judged, sick, targets, forQuorum, before }: Judged,
+): readonly FenceAnswer[] {
   const isSick = new Set(sick.map(({ node }) => node.name))
   const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
   const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
@@ -49,6 +60,7 @@ export function nodeAnswers(index: FencingIndex, { judged, sick, targets, before
 
   function wordsFor(name: string, occupancy: Occupancy): Words {
     if (fenced.has(name)) return underWay
+    if (forQuorum.released.has(name)) return restoresQuorum
     if (!occupancy.isInUse) return empty
     if (targets.has(name)) return allowed
     return refusalOf(occupancy) ?? (isSick.has(name) ? inTurn : allowed)

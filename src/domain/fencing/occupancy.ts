@@ -56,7 +56,7 @@ export class Occupancies {
   #readAll(): void {
     const signs = new Map<string, string>()
     this.#osds.forEach((osds, at) => {
-      for (const nodes of [osds.running, osds.uncertain, osds.down]) {
+      for (const nodes of [osds.running, osds.uncertain, osds.down, osds.released]) {
         for (const node of nodes) signs.set(node, (signs.get(node) ?? '') + signOf(osds, at, node))
       }
     })
@@ -81,15 +81,16 @@ export class Occupancies {
   }
 }
 
-function signOf({ running, uncertain, down }: RunningOsds, at: number, node: string): string {
+function signOf({ running, uncertain, down, released }: RunningOsds, at: number, node: string): string {
   if (running.has(node)) return `r${at} `
   if (uncertain.has(node)) return `u${at} `
+  if (released.has(node)) return `q${at} `
   return down.has(node) ? `d${at} ` : ''
 }
 
 function differences(before: RunningOsds, now: RunningOsds): Set<string> {
   const found = new Set<string>()
-  for (const kind of ['running', 'uncertain', 'down'] as const) {
+  for (const kind of ['running', 'uncertain', 'down', 'released'] as const) {
     for (const node of now[kind]) if (!before[kind].has(node)) found.add(node)
     for (const node of before[kind]) if (!now[kind].has(node)) found.add(node)
   }
@@ -122,7 +123,9 @@ function buildOccupancy(sign: string, clusters: readonly LabelledCluster[]): Occ
     const { osds, unclaimed } = labelled
     const isRunning = signs.has(`r${at}`)
     const isUncertain = signs.has(`u${at}`)
-    if (isRunning || isUncertain || signs.has(`d${at}`)) concerned.push(at)
+    const isReleased = signs.has(`q${at}`)
+    if (isRunning || isUncertain || isReleased || signs.has(`d${at}`)) concerned.push(at)
+    if (isReleased) return
     // A machine that lost its node may be the one of a node that no machine has.
     const isUnknown = isUncertain || osds.unplaced !== undefined || (sign === nodeless && unclaimed.length > 0)
     if (!isRunning && !isUnknown) return

@@ -95,6 +95,7 @@ function parseFencedNode(node: Node): FencedNodeView {
     name: node.metadata.name,
     isReady,
     notReadySinceMs: isReady ? undefined : sinceMs,
+    isSilent: ready?.status === 'Unknown',
     readySinceMs: isReady ? sinceMs : undefined,
     bootID: node.status?.nodeInfo?.bootID ?? '',
   }

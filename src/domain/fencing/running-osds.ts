@@ -9,6 +9,8 @@ export interface RunningOsds {
   readonly uncertain: ReadonlySet<string>
   /** Nodes with OSDs that are all down, as both say. */
   readonly down: ReadonlySet<string>
+  /** Nodes whose OSDs do not run for Kubernetes, and that are fenced to bring a monitor back while Ceph has no quorum. */
+  readonly released: ReadonlySet<string>
   /** Failure domains of the OSDs of a node. */
   readonly domains: ReadonlyMap<string, readonly string[]>
   /** Why it is not known where all OSDs are; then no machine can be said to have none. */
@@ -27,13 +29,18 @@ export function freshEvidence(
   return unknown(`Ceph was last looked at ${Math.round(ageMs / 1_000)} s ago`)
 }
 
-export function runningOsds(cluster: FencedCluster, nowMs: number): RunningOsds {
+export function runningOsds(
+  cluster: FencedCluster,
+  nowMs: number,
+  mayGo: ReadonlySet<string> = new Set(),
+): RunningOsds {
   const evidence = freshEvidence(cluster, nowMs)
   const running = new Set<string>()
   const uncertain = new Set<string>()
   const down = new Set<string>()
+  const released = new Set<string>()
   const domains = new Map<string, readonly string[]>()
-  let unplaced: string | undefined
+  let unplaced = cluster.osdsUnread && `where its OSDs are cannot be told: ${cluster.osdsUnread}`
   for (const { id, isReady, nodeName, domain } of cluster.osds) {
     const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
     if (!nodeName.known) {
@@ -45,6 +52,7 @@ export function runningOsds(cluster: FencedCluster, nowMs: number): RunningOsds 
     const node = nodeName.value
     if (isUp) running.add(node)
     else if (evidence.known) down.add(node)
+    else if (mayGo.has(node)) released.add(node)
     else uncertain.add(node)
     const of = domains.get(node) ?? []
     if (domain !== undefined && !of.includes(domain)) domains.set(node, [...of, domain].sort())
@@ -52,7 +60,8 @@ export function runningOsds(cluster: FencedCluster, nowMs: number): RunningOsds 
   for (const node of running) {
     uncertain.delete(node)
     down.delete(node)
+    released.delete(node)
   }
   for (const node of uncertain) down.delete(node)
-  return { running, uncertain, down, domains, unplaced }
+  return { running, uncertain, down, released, domains, unplaced }
 }

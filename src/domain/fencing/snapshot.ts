@@ -28,6 +28,12 @@ export interface FencedCluster {
   readonly settings: FencingSettings
   readonly evidence: Observed<CephEvidence>
   readonly osds: readonly FencedOsd[]
+  /** Why its OSDs could not be read; then any machine may carry some. */
+  readonly osdsUnread?: string
+  /** Its monitors. Absent where nobody looked. */
+  readonly mons?: readonly FencedMon[]
+  /** Ceph was asked and gave no answer. Absent: it answered, or nobody asked. */
+  readonly silence?: CephSilence
   /** Failure domains that the ledger holds for fences: one without a record on a budget is a fence that somebody made us forget. */
   readonly heldForFences?: readonly string[]
   /** Who holds the storage key in the ledger; others than fencing itself. Absent where there is no ledger. */
@@ -65,6 +71,17 @@ export interface FencedOsd {
   readonly domain: string | undefined
 }
 
+export interface FencedMon {
+  readonly name: string
+  /** Where its pods are bound to a node. */
+  readonly places: readonly { readonly nodeName: string; readonly isReady: boolean }[]
+}
+
+export interface CephSilence {
+  /** When it was asked last, of those times that it answered this process. */
+  readonly lastAnswerMs: number | undefined
+}
+
 export interface StorageHolder {
   readonly holder: string
   readonly requestId: string
@@ -95,6 +112,8 @@ export interface FencedNodeView {
   readonly name: string
   readonly isReady: boolean
   readonly notReadySinceMs: number | undefined
+  /** Its kubelet sends no heartbeat: Ready is Unknown. */
+  readonly isSilent?: boolean
   readonly readySinceMs?: number | undefined
   /** Of this boot: another one proves that a reboot is over. */
   readonly bootID: string

@@ -1,0 +1,119 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { deployments, pods } from '../src/api/resources.ts'
+import { type FencingStage, type FencingStageOptions, openFencingStage } from './testing/fencing-stage.ts'
+
+let stage: FencingStage
+afterEach(() => stage.close())
+
+/** Quick health checks and quick machines: what is waited for is Ceph. */
+const quick: FencingStageOptions = {
+  storage: 4,
+  monsOn: 'storage',
+  remedy: 'reboot',
+  notReadySeconds: 60,
+  timings: { provisionSeconds: 20, terminateSeconds: 5, rebootSeconds: 30 },
+}
+
+async function openGuarded(options: FencingStageOptions): Promise<void> {
+  stage = await openFencingStage({ ...quick, ...options })
+  stage.operate()
+  await stage.until('one machine may go', stage.isOpen, 60)
+}
+
+const isOn = (node: string) => stage.world.kubelet.isOn(node)
+
+describe('two of three nodes with monitors lose power, and Ceph falls silent: fencing brings them back instead of waiting for Ceph for ever', () => {
+  it.each(['budget', 'openshift', 'medik8s', 'medik8s-without-leases'] as const)(
+    'under %s that reboots: one after the other, Ceph is clean again, and machines may go as before',
+    async (remediator) => {
+      await openGuarded({ remediator })
+      stage.kill('storage-1')
+      stage.kill('storage-2')
+      await stage.until('the first is back', () => isOn('storage-1') || isOn('storage-2'), 600)
+      await stage.until('both are back', () => isOn('storage-1') && isOn('storage-2'), 900)
+      await stage.until('one machine may go again', stage.isOpen, 600)
+      expect(stage.oracle.taken).toEqual([])
+      expect(stage.labelled()).toHaveLength(4)
+      expect((await stage.toldAll()).join('\n')).toContain('QuorumLost Ceph has no quorum: 2 of 3 monitors (a, b)')
+      expect(stage.oracle.violations).toEqual([])
+    },
+  )
+
+  it.each(['openshift', 'cluster-api'] as const)(
+    'under %s that replaces machines: the second dead one stays until the first is replaced',
+    async (remediator) => {
+      stage = await openFencingStage({ ...quick, remedy: 'delete', remediator })
+      await freeMonitors()
+      stage.operate()
+      await stage.until('one machine may go', stage.isOpen, 60)
+      const [first = '', second = ''] = await monitorNodes()
+      stage.kill(first)
+      stage.kill(second)
+      const left = () => [first, second].filter((name) => stage.machineNames().includes(name))
+      await stage.until('the first is replaced', () => left().length < 2, 600)
+      expect(left()).toHaveLength(1)
+      await stage.until('both are replaced', () => left().length === 0, 1200)
+      await stage.until('one machine may go again', stage.isOpen, 900)
+      expect(stage.oracle.taken).toEqual([])
+      expect(stage.oracle.violations).toEqual([])
+    },
+  )
+})
+
+describe('Ceph is silent for another reason', () => {
+  it('the way to it is cut while one node with a monitor is dead: the others are a quorum, so nothing is released', async () => {
+    await openGuarded({})
+    stage.silenceCeph()
+    stage.kill('storage-1')
+    await stage.seconds(1500)
+    expect(isOn('storage-1')).toBe(false)
+    expect(stage.labelled()).toHaveLength(4)
+    expect((await stage.toldAll()).join('\n')).not.toContain('QuorumLost')
+    stage.letCephAnswer()
+    await stage.until('it is rebooted', () => isOn('storage-1'), 300)
+    expect(stage.oracle.violations).toEqual([])
+  })
+
+  it('kubelets of two nodes with monitors complain and run on, and Ceph cannot be asked: nothing is released, since their OSDs run', async () => {
+    await openGuarded({})
+    stage.silenceCeph()
+    stage.sicken('storage-1', 'storage-2')
+    await stage.seconds(1500)
+    expect(stage.oracle.taken).toEqual([])
+    expect(stage.labelled()).toHaveLength(4)
+    stage.letCephAnswer()
+    await stage.until('the first is rebooted', () => stage.oracle.taken.length === 1, 300)
+    expect(stage.oracle.violations).toEqual([])
+  })
+})
+
+/** Monitors on volumes that follow them to any storage node, as soon as the node that has them attached is gone. */
+async function freeMonitors(): Promise<void> {
+  const names = Array.from({ length: 8 }, (_, index) => `storage-${index + 1}`)
+  const isStorage = { key: 'kubernetes.io/hostname', operator: 'In', values: names }
+  const affinity = {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [isStorage] }] },
+    },
+    podAntiAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        { labelSelector: { matchLabels: { app: 'rook-ceph-mon' } }, topologyKey: 'kubernetes.io/hostname' },
+      ],
+    },
+  }
+  const tolerations = ['not-ready', 'unreachable'].map((key) => ({
+    key: `node.kubernetes.io/${key}`,
+    operator: 'Exists',
+  }))
+  const body = { spec: { template: { spec: { nodeSelector: null, tolerations, affinity } } } }
+  for (const { metadata } of (await stage.api.list(deployments, { namespace: 'rook-ceph' })).items) {
+    if (metadata.labels?.['app'] !== 'rook-ceph-mon') continue
+    await stage.api.patch(deployments, { namespace: 'rook-ceph', name: metadata.name }, { type: 'merge', body })
+    await stage.seconds(20)
+  }
+}
+
+async function monitorNodes(): Promise<string[]> {
+  const { items } = await stage.api.list(pods, { namespace: 'rook-ceph', labelSelector: 'app=rook-ceph-mon' })
+  return items.flatMap(({ spec }) => spec.nodeName ?? []).sort()
+}

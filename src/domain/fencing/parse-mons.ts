@@ -1,0 +1,26 @@
+import type { Deployment } from '../../api/apps.ts'
+import type { Pod } from '../../api/core.ts'
+import { conditionOf, type KubeObject } from '../../api/kube-object.ts'
+import type { FencedMon } from './snapshot.ts'
+
+/** The monitors of one namespace, as Rook deploys them, and where their pods are. Each Deployment is one monitor. */
+export function parseMons(deployments: readonly Deployment[], pods: readonly Pod[]): readonly FencedMon[] {
+  return deployments
+    .filter(({ metadata }) => metadata.labels?.['app'] === 'rook-ceph-mon')
+    .flatMap((deployment) => monOf(deployment) ?? [])
+    .sort()
+    .map((name) => ({
+      name,
+      places: pods
+        .filter((pod) => monOf(pod) === name)
+        .flatMap((pod) => {
+          const { nodeName } = pod.spec
+          const isReady = pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+          return nodeName === undefined ? [] : [{ nodeName, isReady }]
+        }),
+    }))
+}
+
+function monOf({ metadata }: KubeObject): string | undefined {
+  return metadata.labels?.['mon'] ?? metadata.labels?.['ceph_daemon_id']
+}
