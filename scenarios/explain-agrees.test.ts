@@ -99,8 +99,8 @@ it.each([1, 2, 3])(
       async () => void opened.drain(pick(nodeNames)),
       () => opened.request(`reboot-${opened.clock.now()}`, pick(nodeNames)),
       () => opened.want(pick(['v19.2.3', 'v19.2.4', 'v19.2.5'])),
-      async () => void opened.cephLine.cut(),
-      async () => void opened.cephLine.mend(),
+      async () => opened.cephLine.cut(),
+      async () => opened.cephLine.mend(),
     ]
     const seen: Agreement[] = []
     for (let step = 0; step < 25; step += 1) {

@@ -27,7 +27,7 @@ const rawRanges = [
 
 /** What a terminal would obey. */
 function rawIn(text: string): string[] {
-  const codes = [...text].map((character) => character.codePointAt(0) as number)
+  const codes = Array.from(text, (character) => character.codePointAt(0) as number)
   return codes
     .filter((code) => rawRanges.some(([from, to]) => code >= from && code <= to))
     .map((code) => `U+${code.toString(16)}`)

@@ -49,7 +49,7 @@ describe('what was overlooked before it is printed', () => {
     const { terminal, written } = recorded(isTTY)
     terminal.print(`${terminal.paint('red', evil)}\nnext\tcolumn`)
     terminal.note(evil)
-    const red = isTTY ? [`\u001b[31m${shown}\u001b[39m`] : [shown]
+    const red = isTTY ? `\u001b[31m${shown}\u001b[39m` : shown
     expect(written).toEqual({ out: `${red}\nnext\tcolumn\n`, err: `${shown}\n` })
   })
 

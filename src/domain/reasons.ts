@@ -131,9 +131,9 @@ export const reasons = {
   PolicyPutInForce: 'Another drain policy is in force for as long as a node leaves.',
   PolicyRestored: 'The drain policy from before is in force again.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
-  RecordRefused: 'The state ConfigMap cannot be written: OSDs are held as ever, and nothing is released until it can.',
   QuorumLost:
     'Ceph has no quorum because most monitors are on nodes without a heartbeat. One of their machines at a time may be fenced; all others stay.',
+  RecordRefused: 'The state ConfigMap cannot be written: OSDs are held as ever, and nothing is released until it can.',
   RecoveryAwaited: 'The OSDs are back; the other failure domains are held until all data is clean.',
   ReplicaMoving: 'A replica is being copied to another node, and holds its node until then.',
   ReplicaMustLeave: 'The policy wants every replica to leave the node before it goes.',

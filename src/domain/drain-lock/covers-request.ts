@@ -28,7 +28,7 @@ export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): 
     return [{ field: 'phase', underWay: state, asked: 'a drain that begins' }]
   }
   const differences: RequestDifference[] = []
-  const differs = (field: string, has: unknown, wants: unknown) =>
+  const differs = (field: string, has: string | boolean | undefined, wants: string | boolean | undefined) =>
     void differences.push({ field, underWay: String(has ?? 'not set'), asked: String(wants) })
   if (asked.intent !== 'Reboot' && asked.intent !== spec.intent) differs('intent', spec.intent, asked.intent)
   const mayLeavePods = spec.intent === 'Reboot' && spec.honourSkipDrain && status.hasFallenBack !== true

@@ -144,7 +144,7 @@ describe('while Ceph is silent, a machine is released', () => {
 
   it('never when nobody has asked Ceph', () => {
     const silent = outage({ dead: { a: 60, b: 60 } })
-    const unasked = silent.clusters.map(({ silence: _, ...cluster }) => cluster)
+    const unasked = silent.clusters.map(({ silence: _silence, ...cluster }) => cluster)
     expect(released({ ...silent, clusters: unasked })).toEqual([])
   })
 
