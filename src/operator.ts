@@ -178,6 +178,8 @@ export function startOperator(options: OperatorOptions): Operator {
 
 function keepIn(views: Map<string, OwnedView>): Own {
   return (name, view) => {
+    // The first of two of one name would run on when all are stopped.
+    if (views.has(name)) throw new Error(`two views are called ${name}`)
     views.set(name, view)
     return view
   }
@@ -290,6 +292,7 @@ function controllerBuilders(
       osdDeployments: all.allOsds,
       osdPods: all.allOsdPods,
       monDeployments,
+      monPods: daemonPods,
       decisions: runs('ceph-drain') ? decisions : undefined,
       ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: settings.renewMs } : undefined),
     }),

@@ -13,7 +13,7 @@ import {
   openshiftMachines,
 } from '../api/machines.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import { leases, namespaces, nodes, pods } from '../api/resources.ts'
+import { leases, namespaces, nodes } from '../api/resources.ts'
 import type { CephCluster } from '../api/rook.ts'
 import type { CephDecisions } from '../controllers/ceph-decisions.ts'
 import { createFencing, type FencingLedger } from '../controllers/fencing.ts'
@@ -23,7 +23,6 @@ import type { CephTrust } from '../domain/ceph-trust/named-clusters.ts'
 import { parseFencingSettings } from '../domain/fencing/settings.ts'
 import { hostnameOf } from '../domain/node-hostnames.ts'
 import { createOptionalCache } from '../kube/optional-cache.ts'
-import { slimPod } from '../kube/slim-objects.ts'
 import { createWatchCache } from '../kube/watch-cache.ts'
 import type { ViewChange, WatchView } from '../kube/watch-view.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -42,6 +41,7 @@ export interface FencingWiring extends ViewPorts {
   readonly osdPods: () => WatchView<Pod>
   /** Of monitors, among others. */
   readonly monDeployments: () => WatchView<Deployment>
+  readonly monPods: () => WatchView<Pod>
   readonly decisions: CephDecisions | undefined
   readonly ledger: () => FencingLedger | undefined
 }
@@ -96,16 +96,7 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
           osdDeployments: only.inNamespaces(wiring.osdDeployments()),
           osdPods: only.inNamespaces(wiring.osdPods()),
           monDeployments: only.inNamespaces(wiring.monDeployments()),
-          monPods: own(
-            'pods/mon',
-            createWatchCache({
-              ...base,
-              type: pods,
-              labelSelector: 'app=rook-ceph-mon',
-              project: slimPod,
-              indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
-            }),
-          ),
+          monPods: only.inNamespaces(wiring.monPods()),
           nodes: own(
             'nodes/fencing',
             createWatchCache({
