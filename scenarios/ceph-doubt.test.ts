@@ -36,7 +36,7 @@ beforeEach(async () => {
   const at =
     [...pgs.pgNumbers.keys()].find((pg) => `${pgs.poolIds[pg]}.${pgs.pgNumbers[pg]?.toString(16)}` === group) ?? 0
   const zoneOf = (osd: number) => ['a', 'b', 'c', 'd', 'e', 'f'][Math.floor(osd / 2)] as string
-  touched = [...pgs.acting.slice(pgs.offsets[at], pgs.offsets[at + 1])].map(zoneOf).sort()
+  touched = Array.from(pgs.acting.slice(pgs.offsets[at], pgs.offsets[at + 1]), zoneOf).sort()
   free = ['a', 'b', 'c', 'd', 'e', 'f'].filter((zone) => !touched.includes(zone))
   stage.startOperator()
   await stage.until('the default budget is there', () => stage.osdBudgets().join() === 'rook-ceph-osd', 30)
