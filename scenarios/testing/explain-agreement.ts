@@ -46,6 +46,7 @@ async function dryRunEviction(api: KubeApi, { metadata }: Pod): Promise<number> 
 }
 
 const isOsd = ({ metadata }: Pod) => metadata.labels?.['app'] === 'rook-ceph-osd'
+const isFollower = ({ metadata }: Pod) => /^rook-ceph-(mon|mgr)$/.test(metadata.labels?.['app'] ?? '')
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`
 const isRunning = (pod: Pod) =>
   pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
@@ -68,8 +69,11 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
 
   const compare = async (object: string, isFree: boolean): Promise<Explained> => {
     const { code, answer } = await askExplain(ports, object)
-    if (answer.kind === 'node' && isFree && code === 3 && answer.blockers.every(isCaution)) {
-      for (const { reason } of answer.blockers) cautions.add(reason)
+    const careful = answer.blockers.filter(isCaution)
+    // Where the OSDs may not go, the mons beside them do not follow.
+    const rest = answer.blockers.filter((blocker) => !isCaution(blocker) && blocker.reason !== 'FollowsOsds')
+    if (answer.kind === 'node' && isFree && code === 3 && careful.length > 0 && rest.length === 0) {
+      for (const { reason } of careful) cautions.add(reason)
       return answer
     }
     const says = `${answer.mayGo ? 'free' : 'blocked'}, exit code ${code}`
@@ -78,7 +82,7 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
     return answer
   }
 
-  for (const pod of osds) {
+  for (const pod of there.filter((each) => isOsd(each) || isFollower(each))) {
     const { blockers } = await compare(`pod/${nameOf(pod)}`, !isRefused(pod))
     // Two budgets over one pod are the one thing that the API server refuses with 500.
     const refusal = blockers.length > 0 && blockers.every(({ reason }) => reason === 'BudgetOverlap') ? 500 : 429
@@ -91,7 +95,11 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
   }
   for (const node of new Set(osds.flatMap(({ spec }) => spec.nodeName ?? []))) {
     const onNode = leavers.filter(({ spec }) => spec.nodeName === node)
-    await compare(`node/${node}`, !onNode.some(isRefused))
+    // Mons and mgrs are refused until an OSD beside them has gone, and then follow by themselves.
+    const first = onNode.filter((pod) => !isFollower(pod))
+    // An OSD that does not run opens no failure domain when it is evicted.
+    const opens = first.some(isOsd) && first.filter(isOsd).every(isRunning)
+    await compare(`node/${node}`, opens ? !first.some(isRefused) : !onNode.some(isRefused))
   }
   const { answer } = await askExplain(ports, `cephcluster/${cluster}`)
   const domains = answer.kind === 'cephcluster' ? answer.domains : []

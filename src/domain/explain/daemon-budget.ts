@@ -44,10 +44,10 @@ export function followsOsdsRefusal(
 }
 
 /** Whether the mon or mgr goes by itself in the middle of a drain of its node; undefined when that has to wait. */
-export function whenDaemonFollows({ spec, metadata }: Pod, storage: readonly StorageView[]): string | undefined {
+export function whenDaemonFollows(pod: string, nodeName: string, storage: readonly StorageView[]): string | undefined {
   const answers = storage
-    .filter(({ namespace }) => namespace === metadata.namespace)
-    .flatMap(({ domains }) => domains.filter(({ nodes }) => nodes.includes(spec.nodeName ?? '')))
+    .filter(({ namespace }) => pod.startsWith(`${namespace}/`))
+    .flatMap(({ domains }) => domains.filter(({ nodes }) => nodes.includes(nodeName)))
   if (answers.some(({ mayDrain }) => !mayDrain)) return undefined
   return answers.length > 0 ? 'when the first OSD of the node has gone' : 'as soon as the node is cordoned'
 }

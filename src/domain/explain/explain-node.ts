@@ -2,6 +2,7 @@ import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { nodeKey } from '../drain-lock/claims.ts'
 import { isInstanceManagerBudget } from '../longhorn-drain/budget-object.ts'
 import type { Reason } from '../reasons.ts'
+import { whenDaemonFollows } from './daemon-budget.ts'
 import type { Blocker, DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
 import { answerFencing } from './fencing-answer.ts'
 import { explainHolds } from './hold-view.ts'
@@ -16,6 +17,7 @@ import { nodeStateOf } from './node-state.ts'
 import { recordedStorage } from './recorded-storage.ts'
 import type { NodeSnapshot } from './snapshot.ts'
 import { isStorageBudget, storageAnswers, storageBlocker } from './storage-budget.ts'
+import type { StorageView } from './storage-view.ts'
 
 const drainFlags: readonly DrainFlag[] = ['--ignore-daemonsets', '--delete-emptydir-data', '--force']
 const drained: Reason = 'DrainCompleted'
@@ -28,7 +30,9 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
   const podsOnNode = snapshot.pods.filter(({ spec }) => spec.nodeName === name)
   const longhorn = snapshot.longhorn && rehearseDrain(snapshot.longhorn, name)
   const answer = longhorn && answerLonghorn(longhorn, { nodeName: name, podsOnNode })
-  const judged = judgePods(podsOnNode, { ...snapshot, ...(longhorn && { longhorn }) })
+  const judged = judgePods(podsOnNode, { ...snapshot, ...(longhorn && { longhorn }) }).map((each) =>
+    inDrain(each, name, storage),
+  )
   const pods = inTurns(judged, answer).sort(
     (a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict) || compareText(a.pod, b.pod),
   )
@@ -75,6 +79,17 @@ function holdsOf({ node, storage, holds }: NodeSnapshot, pods: readonly PodAnswe
   const keys = new Set([nodeKey(name), ...pods.flatMap(({ budgets }) => budgets.map((each) => `pdb/${each}`))])
   for (const { key } of recordedStorage(storage, name)) keys.add(key)
   return explainHolds(holds, (key) => keys.has(key))
+}
+
+/** By itself a mon or mgr beside OSDs may not be evicted; a drain of the whole node takes the OSDs, and then it follows. */
+function inDrain(judged: PodJudgement, nodeName: string, storage: readonly StorageView[]): PodJudgement {
+  const { answer, blockers } = judged
+  const follows: Reason = 'FollowsOsds'
+  const when = answer.reason === follows ? whenDaemonFollows(answer.pod, nodeName, storage) : undefined
+  if (when === undefined) return judged
+  const rest = blockers.filter(({ reason }) => reason !== follows)
+  const verdict = rest.length === 0 ? 'in-turn' : answer.verdict
+  return { ...judged, answer: { ...answer, verdict, explanation: `it follows ${when}` }, blockers: rest }
 }
 
 /** A budget that spares fewer pods than the node holds lets them go one after another. */

@@ -6,7 +6,6 @@ import { keyOf, keyText } from '../../api/resource-type.ts'
 import { parsePodOnNode } from '../drain-detection/snapshot.ts'
 import { lossesOf, lossFlags } from '../drain-lock/pod-losses.ts'
 import type { Reason } from '../reasons.ts'
-import { whenDaemonFollows } from './daemon-budget.ts'
 import type { StayAnswer, StayOf } from './explain-stay.ts'
 import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
 import { authorOf, type BudgetJudgement, blockersOf } from './judge-budget.ts'
@@ -83,9 +82,6 @@ export function judgePod(
     return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
   }
   const judged = cluster.judge(budget)
-  const follows: Reason = 'FollowsOsds'
-  const when = judged.answer.reason === follows ? whenDaemonFollows(pod, cluster.storage) : undefined
-  if (when !== undefined) return free('in-turn', follows, `budget ${budget.metadata.name}: it follows ${when}`)
   const says = `budget ${budget.metadata.name}: ${whyOf(budget, judged)}`
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {
