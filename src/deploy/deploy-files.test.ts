@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { Command } from 'commander'
 import { loadAll } from 'js-yaml'
 import { expect, it } from 'vitest'
+import { operatorCommand } from '../cli/operator.ts'
 import { permissionsOf } from '../wiring/controller-names.ts'
 import { buildDeployFiles } from './deploy-files.ts'
 
@@ -30,4 +32,16 @@ it('the base is applied to a cluster with neither Rook nor Longhorn: it puts not
   const used = new Set(manifests.flatMap(({ metadata }) => metadata?.namespace ?? []))
   expect([...used]).toEqual(['cofferdam-system'])
   expect(brought).toEqual(['cofferdam-system'])
+})
+
+it('every flag that a part adds is one that the operator knows: with another it would not start', () => {
+  const built = buildDeployFiles({ version: 'test', permissions: permissionsOf })
+  const command = new Command()
+  operatorCommand.configure?.(command)
+  const known = command.options.map(({ long }) => long)
+  const added = Object.values(built).flatMap((text) =>
+    [...text.matchAll(/value: (--[a-z-]+)=/g)].map(([, flag]) => flag),
+  )
+  expect(added).toEqual(['--ceph-clusters', '--own-osds', '--grow-osds', '--rook-image'])
+  for (const flag of added) expect(known).toContain(flag)
 })
