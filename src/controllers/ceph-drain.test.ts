@@ -58,17 +58,20 @@ describe('a drain', () => {
     await stage.close()
   })
 
-  it('writes the intent first, then what holds the others, then lets what held all select nothing, then sets noout', async () => {
+  it('writes the intent first, then closes the budget of all, then sets noout, and exchanges the budget for blocks last', async () => {
     const stage = await openGuarded()
     await stage.cordon('node-x')
     expect(await stage.evictOsd(0)).toBe('going')
     await stage.clock.advance(500)
-    expect(stage.written.filter((write) => !write.includes('events')).slice(0, 4)).toEqual([
-      'update configmaps/rook-ceph-pdbstatemap',
+    expect(
+      stage.written.filter((write) => !write.includes('events')).filter((write) => write.includes('budgets')),
+    ).toEqual([
+      'update poddisruptionbudgets/rook-ceph-osd',
       'create poddisruptionbudgets/rook-ceph-osd-zone-y',
       'create poddisruptionbudgets/rook-ceph-osd-zone-z',
       'update poddisruptionbudgets/rook-ceph-osd',
     ])
+    expect(stage.written.find((write) => !write.includes('events'))).toBe('update configmaps/rook-ceph-pdbstatemap')
     expect(stage.asked.slice(0, 6)).toEqual([
       'osd dump',
       'osd crush dump',

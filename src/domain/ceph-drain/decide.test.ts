@@ -265,6 +265,21 @@ table('complaints that users have had', {
   },
   '#14730: two zones look drained at once: one is released, so they cannot block each other': {
     given: { zones: twoEach, down: [1, 2], cordoned: ['node-1', 'node-2'], budgets: ours('default') },
+    then: drained('zone-1', 'closed but 1,4'),
+  },
+  'another node is being drained when a zone is released: one write closes the default budget, and no OSD is under two of them':
+    {
+      given: { zones: twoEach, down: [1], cordoned: ['node-1', 'node-2'], budgets: ours('default') },
+      then: drained('zone-1', 'closed but 1,4'),
+    },
+  'the blocks stand when another node begins to be drained: they stay': {
+    given: {
+      zones: twoEach,
+      down: [1],
+      cordoned: ['node-1', 'node-2'],
+      budgets: ours('zone-2', 'zone-3'),
+      state: inDrain,
+    },
     then: drained('zone-1', 'zone-2', 'zone-3'),
   },
   '#15840: node-2 dies while node-1 is drained, and node-1 returns: the blocks move': {

@@ -14,7 +14,7 @@ import { freeRule, type OpeningRule, openingRule } from './storage-arbiter.ts'
 import { wantedClaim } from './storage-claim.ts'
 import { crossedDrains, decideTurn } from './storage-turn.ts'
 import { rfc3339 } from './timestamp.ts'
-import { blockingBudgets, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
+import { blockingBudgets, closedDefault, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
 
 /**
  * Decides which OSDs of one Ceph cluster may be evicted.
@@ -57,7 +57,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
   const released = waitsForBlocks ? choice.released.filter((name) => uncovered.has(name)) : choice.released
   const inForce = { ...choice, released }
   const noout = decideNoout(snapshot, layout, choice)
-  const budgets = wantedBudgets(layout, inForce, rule)
+  const budgets = wantedBudgets(layout, inForce, rule, snapshot.budgets)
   const claim = wantedClaim(snapshot, layout, choice)
   const state: DrainState = {
     ...noout.state,
@@ -118,9 +118,10 @@ function wantedBudgets(
   layout: Layout,
   { chosen, released }: { readonly chosen: readonly string[]; readonly released: readonly string[] },
   rule: OpeningRule,
+  standing: readonly OsdBudget[],
 ): WantedBudget[] {
   if (layout.osds.length === 0) return []
-  if (chosen.length > 0) return blockingBudgets(layout, new Set(released))
+  if (chosen.length > 0) return closedDefault(layout, released, standing) ?? blockingBudgets(layout, new Set(released))
   const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown')
   const free = new Set(domainsThatMayBegin(layout).filter((name) => rule.mayBegin(name)))
   if (isUnsettled || free.size === 0) return [defaultBudget(0, [])]

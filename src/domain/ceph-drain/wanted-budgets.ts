@@ -1,5 +1,11 @@
 import type { Layout, PlacedOsd } from './layout.ts'
-import { defaultBudgetName, domainBudgetName, unplacedBudgetName, type WantedBudget } from './osd-budgets.ts'
+import {
+  defaultBudgetName,
+  domainBudgetName,
+  isSameBudget,
+  unplacedBudgetName,
+  type WantedBudget,
+} from './osd-budgets.ts'
 import type { OsdBudget } from './snapshot.ts'
 
 /** Any one OSD may go; those that nothing waits for do not count. */
@@ -15,6 +21,30 @@ export function defaultBudget(maxUnavailable: number, exceptOsds: Iterable<numbe
  */
 export function blockingBudgets(layout: Layout, released: ReadonlySet<string>): WantedBudget[] {
   return blocksFor(layout, (domain) => !released.has(domain))
+}
+
+/**
+ * The default budget, closed for all but the released domains: one write, after which no OSD is under two budgets. It stands before the
+ * blocks do, and as long as another failure domain is being drained. An eviction that meets two budgets is refused for good, and whoever
+ * drains then waits for OSDs that nobody asks for any more.
+ *
+ * Undefined when the blocks may take its place, or do already.
+ */
+export function closedDefault(
+  layout: Layout,
+  released: readonly string[],
+  standing: readonly OsdBudget[],
+): WantedBudget[] | undefined {
+  const present = standing.find(({ name, isOurs }) => name === defaultBudgetName && isOurs)
+  if (present?.selector.covers !== 'all' || released.length === 0) return undefined
+  const isOpen = (name: string | undefined) => name !== undefined && released.includes(name)
+  const free = layout.osds.filter(({ domain, label }) => isOpen(domain) && (label === undefined || isOpen(label)))
+  const closed = defaultBudget(
+    0,
+    free.map(({ id }) => id),
+  )
+  const isDrainedElsewhere = layout.domains.some(({ name, leaving }) => !released.includes(name) && leaving.length > 0)
+  return isDrainedElsewhere || !isSameBudget(present, closed) ? [closed] : undefined
 }
 
 /**
