@@ -272,6 +272,17 @@ table('complaints that users have had', {
       given: { zones: twoEach, down: [1], cordoned: ['node-1', 'node-2'], budgets: ours('default') },
       then: drained('zone-1', 'closed but 1,4'),
     },
+  'its OSDs are back, no zone may lose any, and another node is being drained: the default budget is closed for all': {
+    given: {
+      zones: twoEach,
+      data: 'unclean',
+      cordoned: ['node-2'],
+      verdicts: { 'zone-1': no, 'zone-2': no, 'zone-3': no },
+      budgets: ours('closed but 1,4'),
+      state: inDrain,
+    },
+    then: { reason: 'DomainHeld', budgets: ['closed'], open: ['zone-1'] },
+  },
   'the blocks stand when another node begins to be drained: they stay': {
     given: {
       zones: twoEach,

@@ -36,7 +36,7 @@ export function closedDefault(
   standing: readonly OsdBudget[],
 ): WantedBudget[] | undefined {
   const present = standing.find(({ name, isOurs }) => name === defaultBudgetName && isOurs)
-  if (present?.selector.covers !== 'all' || released.length === 0) return undefined
+  if (present?.selector.covers !== 'all') return undefined
   const isOpen = (name: string | undefined) => name !== undefined && released.includes(name)
   const free = layout.osds.filter(({ domain, label }) => isOpen(domain) && (label === undefined || isOpen(label)))
   const closed = defaultBudget(

@@ -109,11 +109,11 @@ export function tell(story: Story): CephDrainSnapshot {
 /** A budget of ours, told in a word: `default`, `default but 1,3`, `closed`, `zone-2`. */
 export function ours(...words: readonly string[]): OsdBudget[] {
   return words.map((word) => {
-    if (word.startsWith('default') || word === 'closed') {
+    if (word.startsWith('default') || word.startsWith('closed')) {
       const except = /but (.*)$/.exec(word)?.[1]?.split(',').map(Number) ?? []
       return {
         name: 'rook-ceph-osd',
-        maxUnavailable: word === 'closed' ? 0 : 1,
+        maxUnavailable: word.startsWith('closed') ? 0 : 1,
         selector: { covers: 'all', exceptOsds: except },
         isOurs: true,
       }
