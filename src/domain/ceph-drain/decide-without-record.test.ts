@@ -33,7 +33,7 @@ const rows: Record<string, { given: Story; refusal?: typeof lasting; then: reado
     {
       given: { ...drain, budgets: ours('default') },
       refusal: passing,
-      then: ['default', 'zone-2', 'zone-3'],
+      then: ['closed'],
     },
   'the drained zone is open on record: it stays open, for that was remembered before': {
     given: { ...drain, state: { openDomains: ['zone-1'] }, budgets: ours('zone-2', 'zone-3') },
