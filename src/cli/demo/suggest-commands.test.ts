@@ -130,3 +130,15 @@ it('does not send anybody into a drain that cannot end without saying so', () =>
     },
   ])
 })
+
+it('calls no drain vain because of mons that follow the OSDs of their node: it would end', () => {
+  const mons = budget('rook-ceph-mon', 0)
+  const following: PodDisruptionBudget = {
+    ...mons,
+    metadata: { ...mons.metadata, name: 'rook-ceph-mon-pdb' },
+    spec: { ...mons.spec, maxUnavailable: 0 },
+  }
+  const pods = [pod('web', 'n1'), pod('web', 'n2'), pod('rook-ceph-mon', 'n1')]
+  const says = suggest({ nodes: ['n1', 'n2'].map(node), pods, budgets: [following, budget('web')] })
+  expect(says.map((each) => each.says)).not.toContainEqual(expect.stringContaining('in vain'))
+})

@@ -4,6 +4,7 @@ import { isSelected } from '../../api/label-selector.ts'
 import { longhornNamespace } from '../../api/longhorn.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { skipDrainAnnotation } from '../../controllers/node-disruption-objects.ts'
+import { isFollowingOsds } from '../../domain/explain/daemon-budget.ts'
 import { type LonghornObjects, suggestLonghorn } from './suggest-longhorn.ts'
 import type { Choice, Suggestion } from './suggestion.ts'
 
@@ -32,6 +33,8 @@ export function suggestCommands(cluster: {
   const guarded = cluster.budgets
     // Longhorn's say nothing about workloads: those of its instance managers never give, and are taken away instead.
     .filter(({ metadata }) => metadata.namespace !== longhornNamespace)
+    // Mons and mgrs follow the OSDs of their node: their budget keeps no node from being drained.
+    .filter((budget) => !isFollowingOsds(budget, []))
     .map((budget) => guardedWorkload(budget, cluster.pods))
     .filter(({ places }) => places.length > 0)
   const stuck = guarded.filter(({ hasRoom }) => !hasRoom)
