@@ -34,14 +34,14 @@ async function eventNotes(reason: string): Promise<string[]> {
   return items.filter((event) => event.reason === reason).map(({ message = '' }) => message)
 }
 
-it('an operator that may not create budgets says so on the CephCluster, and nothing more goes until it may', async () => {
+it('an operator that may not change budgets says so on the CephCluster, and nothing more goes until it may', async () => {
   const { stdout } = await lab.kubectl('-n', lab.namespace, 'get', 'roles', '-o', 'name')
   const roles = stdout.split('\n').flatMap((line) => /\/(cofferdam:.*)$/.exec(line)?.[1] ?? [])
   const restore: (() => Promise<unknown>)[] = []
-  for (const role of roles) restore.push(await takeAway(role, 'create'))
+  for (const role of roles) restore.push(await takeAway(role, 'update'))
   const drain = lab.drain('node-a')
   await lab.until('the missing right is told', async () => (await eventNotes('RightsMissing')).length > 0)
-  expect((await eventNotes('RightsMissing')).join()).toMatch(/cannot create resource "poddisruptionbudgets"/)
+  expect((await eventNotes('RightsMissing')).join()).toMatch(/cannot update resource "poddisruptionbudgets"/)
   await lab.seconds(10)
   expect(drain.isRunning()).toBe(true)
   expect(lab.osdsOn('node-a')).toHaveLength(1)

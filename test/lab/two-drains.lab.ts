@@ -44,6 +44,9 @@ const begin = (node: string, by: 'kubectl' | 'cofferdam'): RunningProgram =>
  */
 const hasMetTwoBudgets = (drain: RunningProgram) => /more than one PodDisruptionBudget/.test(drain.output())
 
+/** Nodes whose drain met two budgets, over all rounds. */
+const begunAnew: string[] = []
+
 /** Drains the nodes together and gives each back as soon as it is empty; tells who was drained, in that order. */
 async function drainTogether(nodes: Readonly<Record<string, 'kubectl' | 'cofferdam'>>): Promise<string[]> {
   const complete = new Map(Object.keys(nodes).map((node) => [node, daemonsOn(node)]))
@@ -69,6 +72,7 @@ async function drainTogether(nodes: Readonly<Record<string, 'kubectl' | 'cofferd
     const [node, drain] = [...drains].find(([, each]) => !each.isRunning()) as [string, RunningProgram]
     if (hasMetTwoBudgets(drain)) {
       lab.journal.tell('story', `the drain of ${node} gave up, and is begun anew`)
+      begunAnew.push(node)
       drains.set(node, begin(node, nodes[node] ?? 'kubectl'))
       continue
     }
@@ -99,3 +103,7 @@ it.each(Array.from({ length: rounds }, (_, round) => round + 1))(
   },
   480_000,
 )
+
+it.skipIf(rounds < 30)('in thirty rounds no drain met two budgets and had to be begun anew', () => {
+  expect(begunAnew).toEqual([])
+})
