@@ -126,6 +126,32 @@ it('a mon was deleted from a cordoned node: that node is the first to be emptied
   await allEnd(drains)
 })
 
+/**
+ * Between the end of an OSD pod and its replacement Kubernetes expects one OSD less, and a budget by `maxUnavailable` has room again: a slow
+ * ReplicaSet controller can let an OSD of a second rack go. PGs on both are short of copies then, and no budget can undo it.
+ */
+it('Kubernetes lets an OSD of each of two racks go: one node is emptied all the same, the other loses nothing more and follows', async () => {
+  await openGuarded(1)
+  await stage.cordon('node-left')
+  await stage.cordon('node-middle')
+  const osds = [...stage.views.of(pods).values()].filter((pod) => daemonName(pod).startsWith('osd'))
+  for (const node of ['node-left', 'node-middle']) {
+    const name = osds.find((pod) => pod.spec.nodeName === node)?.metadata.name ?? ''
+    await stage.api.delete(pods, { namespace: 'rook-ceph', name })
+  }
+  const drains = new Map([
+    ['node-left', stage.drain('node-left')],
+    ['node-middle', stage.drain('node-middle')],
+  ])
+  const drained = await giveBackTheFirst(drains)
+  const [second = ''] = drains.keys()
+  expect(daemonsOn(second).filter((name) => /^(osd|mon)/.test(name))).toHaveLength(2)
+  await stage.uncordon(drained)
+  expect(await giveBackTheFirst(drains)).toBe(second)
+  await stage.uncordon(second)
+  await stage.until('the default budget is back', isCalm)
+})
+
 it.each([0, 2, 4, 6, 8])(
   'an operator that is killed after %i more writes, in the middle of two drains, leaves them so that both end',
   async (writes) => {
