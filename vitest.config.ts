@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: [
-      'src/**/*.test.ts',
+      'packages/*/src/**/*.test.ts',
       'test/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',

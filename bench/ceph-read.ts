@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import type { CephCommand } from '@cofferdam/product/ceph/ceph-commands.ts'
+import { createPgParser } from '@cofferdam/product/ceph/create-pg-parser.ts'
+import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
+import { createRadosCommands } from '@cofferdam/product/ceph/rados-commands.ts'
 import { build, stop } from 'esbuild'
-import type { CephCommand } from '../src/ceph/ceph-commands.ts'
-import { createPgParser } from '../src/ceph/create-pg-parser.ts'
-import { observeCeph } from '../src/ceph/observe-ceph.ts'
-import { createRadosCommands } from '../src/ceph/rados-commands.ts'
-import { type Random, seededRandom } from '../src/runtime/random.ts'
-import { realClock } from '../src/runtime/real-clock.ts'
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const osdCount = 10_000
@@ -91,7 +91,7 @@ function answerAsCeph(): void {
 async function buildWorker(): Promise<URL> {
   const workerFile = new URL('./pg-parse-worker.js', import.meta.url)
   await build({
-    entryPoints: ['src/ceph/pg-parse-worker.ts'],
+    entryPoints: ['packages/cofferdam/src/ceph/pg-parse-worker.ts'],
     outfile: fileURLToPath(workerFile),
     bundle: true,
     platform: 'node',

@@ -1,11 +1,14 @@
-import type { Node } from '../src/api/core.ts'
-import type { Machine } from '../src/api/machines.ts'
-import { buildMachineBudget } from '../src/domain/fencing/budget-object.ts'
-import { createFencingJudge } from '../src/domain/fencing/decide.ts'
-import type { FencingDecision } from '../src/domain/fencing/decision.ts'
-import { createFencingParser, type FencingObjects } from '../src/domain/fencing/parse-fencing.ts'
-import type { FencedCluster } from '../src/domain/fencing/snapshot.ts'
-import { known } from '../src/domain/observed.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { buildMachineBudget } from '@cofferdam/product/capabilities/fencing/domain/budget-object.ts'
+import { createFencingJudge } from '@cofferdam/product/capabilities/fencing/domain/decide.ts'
+import type { FencingDecision } from '@cofferdam/product/capabilities/fencing/domain/decision.ts'
+import {
+  createFencingParser,
+  type FencingObjects,
+} from '@cofferdam/product/capabilities/fencing/domain/parse-fencing.ts'
+import type { FencedCluster } from '@cofferdam/product/capabilities/fencing/domain/snapshot.ts'
+import { known } from '@cofferdam/product/shared/observed.ts'
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const machineCount = 5_000

@@ -1,12 +1,12 @@
 // The embedded server over HTTP, from a second thread, with kept-alive connections.
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import { startHttpFace } from '@cofferdam/simulator/api-server/http/http-face.ts'
+import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { Pool } from 'undici'
-import { configMaps } from '../src/api/resources.ts'
-import { ApiServer } from '../src/embedded/api-server.ts'
-import { startHttpFace } from '../src/embedded/http/http-face.ts'
-import { clusterAdmin } from '../src/embedded/user-info.ts'
-import { seededRandom } from '../src/runtime/random.ts'
-import { realClock } from '../src/runtime/real-clock.ts'
 import { printRows, type Row } from './report/rows.ts'
 
 const objects = 1_000

@@ -1,10 +1,21 @@
-import type { LonghornInstanceManager, LonghornNode, LonghornReplica, LonghornVolume } from '../src/api/longhorn.ts'
-import type { LonghornDecision } from '../src/domain/longhorn-drain/decision.ts'
-import { manageAnnotation, surplusAnnotation } from '../src/domain/longhorn-drain/drain-settings.ts'
-import { createLonghornJudge } from '../src/domain/longhorn-drain/judge.ts'
-import { createLonghornParser, type LonghornObjects } from '../src/domain/longhorn-drain/parse-longhorn.ts'
-import type { LonghornSnapshot } from '../src/domain/longhorn-drain/snapshot.ts'
-import { type Random, seededRandom } from '../src/runtime/random.ts'
+import type {
+  LonghornInstanceManager,
+  LonghornNode,
+  LonghornReplica,
+  LonghornVolume,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { LonghornDecision } from '@cofferdam/product/capabilities/longhorn-drain/domain/decision.ts'
+import {
+  manageAnnotation,
+  surplusAnnotation,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { createLonghornJudge } from '@cofferdam/product/capabilities/longhorn-drain/domain/judge.ts'
+import {
+  createLonghornParser,
+  type LonghornObjects,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/parse-longhorn.ts'
+import type { LonghornSnapshot } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const nodeCount = 1_000

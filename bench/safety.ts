@@ -1,9 +1,9 @@
-import type { CephMap, CrushBucket, PgTable } from '../src/domain/safety/ceph-map.ts'
-import { judgeCeph } from '../src/domain/safety/judge-ceph.ts'
-import { isHealthyPgState } from '../src/domain/safety/pg-health.ts'
-import { buildSafetyIndex, type SafetyIndex } from '../src/domain/safety/safety-index.ts'
-import type { DomainVerdict } from '../src/domain/safety/verdict.ts'
-import { type Random, seededRandom } from '../src/runtime/random.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { CephMap, CrushBucket, PgTable } from '@cofferdam/product/safety/ceph-map.ts'
+import { judgeCeph } from '@cofferdam/product/safety/judge-ceph.ts'
+import { isHealthyPgState } from '@cofferdam/product/safety/pg-health.ts'
+import { buildSafetyIndex, type SafetyIndex } from '@cofferdam/product/safety/safety-index.ts'
+import type { DomainVerdict } from '@cofferdam/product/safety/verdict.ts'
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const hostCount = 500

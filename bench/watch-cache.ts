@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Pod } from '../src/api/core.ts'
-import { pods } from '../src/api/resources.ts'
-import { createHttpKubeApi } from '../src/kube/http-kube-api.ts'
-import { createWatchCache } from '../src/kube/watch-cache.ts'
-import { realRandom } from '../src/runtime/random.ts'
-import { realClock } from '../src/runtime/real-clock.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { createHttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
+import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
+import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 
 const podCount = 50_000
 const pageSize = 500

@@ -1,8 +1,16 @@
+import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import {
+  configMaps,
+  deployments,
+  events,
+  jobs,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+} from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../src/api/kube-object.ts'
-import type { ResourceType } from '../src/api/resource-type.ts'
-import { configMaps, deployments, events, jobs, nodes, podDisruptionBudgets, pods } from '../src/api/resources.ts'
-import { type CephCluster, cephClusters } from '../src/api/rook.ts'
 import { namespace, openUpdateStage, rookOperator, type UpdateStage } from './testing/osd-update-stage.ts'
 import { openTenant } from './testing/tenant.ts'
 

@@ -1,9 +1,9 @@
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { breakGlassAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/break-glass.ts'
+import { holdAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { budget } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { nodeDisruptions } from '../src/api/node-disruption.ts'
-import { podDisruptionBudgets } from '../src/api/resources.ts'
-import { breakGlassAnnotation } from '../src/domain/drain-lock/break-glass.ts'
-import { holdAnnotation } from '../src/domain/drain-lock/budget-hold.ts'
-import { budget } from '../src/world/testing/story.ts'
 import { type LockStage, openLockStage } from './testing/lock-stage.ts'
 
 let stage: LockStage

@@ -1,7 +1,7 @@
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
-import { disruptionLedgers } from '../src/api/disruption-ledger.ts'
-import { nodeDisruptions } from '../src/api/node-disruption.ts'
-import { nodes } from '../src/api/resources.ts'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 
 /** Three racks with a node each, and two OSDs on each node. */

@@ -1,6 +1,6 @@
+import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { namespaces } from '../src/api/resources.ts'
-import { evictPod } from '../src/kube/kube-api.ts'
 import { type LockStage, lockText, openLockStage } from './testing/lock-stage.ts'
 
 let stage: LockStage

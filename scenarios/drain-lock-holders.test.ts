@@ -1,6 +1,6 @@
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
-import { nodeDisruptions } from '../src/api/node-disruption.ts'
-import { nodes } from '../src/api/resources.ts'
 import { type LockStage, lockText, openLockStage } from './testing/lock-stage.ts'
 
 let stage: LockStage

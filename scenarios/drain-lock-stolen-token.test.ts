@@ -1,8 +1,8 @@
+import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { holdAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
+import { evictionTokenAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/eviction-token.ts'
 import { afterEach, expect, it } from 'vitest'
-import { podDisruptionBudgets, pods } from '../src/api/resources.ts'
-import { holdAnnotation } from '../src/domain/drain-lock/budget-hold.ts'
-import { evictionTokenAnnotation } from '../src/domain/eviction-guard/eviction-token.ts'
-import type { KubeApi } from '../src/kube/kube-api.ts'
 import { type LockStage, lockText, openLockStage } from './testing/lock-stage.ts'
 
 let stage: LockStage

@@ -1,6 +1,6 @@
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { disruptionLedgers, ledgerName } from '../src/api/disruption-ledger.ts'
-import { podDisruptionBudgets } from '../src/api/resources.ts'
 import { type LockStage, openLockStage } from './testing/lock-stage.ts'
 import { type LockStory, lockStories } from './testing/lock-stories.ts'
 

@@ -1,11 +1,11 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { deployments, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { createDrainCommand } from '@cofferdam/product/cli/drain/drain.ts'
+import { createUncordonCommand } from '@cofferdam/product/cli/drain/uncordon.ts'
+import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { deployment } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Pod } from '../src/api/core.ts'
-import { nodeDisruptions } from '../src/api/node-disruption.ts'
-import { deployments, pods } from '../src/api/resources.ts'
-import { createDrainCommand } from '../src/cli/drain.ts'
-import { inProcess, runCommand } from '../src/cli/testing/run-command.ts'
-import { createUncordonCommand } from '../src/cli/uncordon.ts'
-import { deployment } from '../src/world/testing/story.ts'
 import { type LockStage, openLockStage } from './testing/lock-stage.ts'
 
 let stage: LockStage

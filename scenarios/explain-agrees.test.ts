@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, expect, it } from 'vitest'
-import { seededRandom } from '../src/runtime/random.ts'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 import { type Agreement, askExplain, compareAnswers } from './testing/explain-agreement.ts'
 import { openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'

@@ -1,6 +1,6 @@
+import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import { leaseHolder } from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
 import { describe, expect, it } from 'vitest'
-import { leases } from '../src/api/resources.ts'
-import { leaseHolder } from '../src/domain/fencing/marks.ts'
 import type { RemediatorStyle } from './testing/fencing-remediators.ts'
 import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
 import type { StagedOperator } from './testing/lock-stage.ts'

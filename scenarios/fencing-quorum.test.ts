@@ -1,5 +1,5 @@
+import { deployments, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { deployments, pods } from '../src/api/resources.ts'
 import { type FencingStage, type FencingStageOptions, openFencingStage } from './testing/fencing-stage.ts'
 
 let stage: FencingStage

@@ -1,5 +1,5 @@
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { seededRandom } from '../src/runtime/random.ts'
 import { storageNodes } from './testing/fencing-cluster.ts'
 import type { RemediatorStyle } from './testing/fencing-remediators.ts'
 import { type FencingStage, type FencingStageOptions, openFencingStage } from './testing/fencing-stage.ts'

@@ -1,9 +1,9 @@
+import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Machine } from '../src/api/machines.ts'
-import { machineDisruptionBudgets } from '../src/api/machines.ts'
-import { apiVersionOf } from '../src/api/resource-type.ts'
-import { pods } from '../src/api/resources.ts'
-import { cephClusters } from '../src/api/rook.ts'
 import { type FencingStage, type FencingStageOptions, openFencingStage } from './testing/fencing-stage.ts'
 
 let stage: FencingStage

@@ -1,7 +1,12 @@
+import {
+  longhornNamespace,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { drainPolicyLabel, drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { longhornNamespace, longhornReplicas, longhornSettings, longhornVolumes } from '../src/api/longhorn.ts'
-import { nodes } from '../src/api/resources.ts'
-import { drainPolicyLabel, drainPolicySetting } from '../src/domain/longhorn-drain/policy.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage

@@ -1,5 +1,5 @@
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, expect, it } from 'vitest'
-import { nodes } from '../src/api/resources.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage

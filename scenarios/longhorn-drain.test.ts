@@ -1,7 +1,7 @@
+import { longhornNamespace, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { longhornNamespace, longhornReplicas } from '../src/api/longhorn.ts'
-import { podDisruptionBudgets } from '../src/api/resources.ts'
-import { manageAnnotation } from '../src/domain/longhorn-drain/drain-settings.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage

@@ -1,5 +1,5 @@
+import { surplusAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { afterEach, expect, it } from 'vitest'
-import { surplusAnnotation } from '../src/domain/longhorn-drain/drain-settings.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 
 let stage: LonghornStage

@@ -1,5 +1,5 @@
+import { longhornReplicas, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { longhornReplicas, longhornVolumes } from '../src/api/longhorn.ts'
 import { expectNothingBroken, isHeldFor, mib, openAttended, pair, trio } from './testing/longhorn-rows.ts'
 import type { LonghornStage } from './testing/longhorn-stage.ts'
 

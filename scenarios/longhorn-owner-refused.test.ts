@@ -1,8 +1,12 @@
+import {
+  longhornNamespace,
+  longhornReplicas,
+  longhornVolumeAttachments,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { daemonSets, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { drainPolicyLabel } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import { buildManagerDaemonSet } from '@cofferdam/simulator/world/longhorn/manager-daemon-set.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { longhornNamespace, longhornReplicas, longhornVolumeAttachments } from '../src/api/longhorn.ts'
-import { daemonSets, podDisruptionBudgets, pods } from '../src/api/resources.ts'
-import { drainPolicyLabel } from '../src/domain/longhorn-drain/policy.ts'
-import { buildManagerDaemonSet } from '../src/world/longhorn/manager-daemon-set.ts'
 import { explainText, statusText } from './testing/commands.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
 

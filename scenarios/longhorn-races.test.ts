@@ -1,5 +1,5 @@
+import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { describe, expect, it } from 'vitest'
-import { drainPolicies } from '../src/domain/longhorn-drain/snapshot.ts'
 import { type Draw, drawPolicy, play, type Race, raceNodes, raceVolumes, waitFor } from './testing/longhorn-races.ts'
 import type { LonghornStage } from './testing/longhorn-stage.ts'
 

@@ -1,10 +1,15 @@
+import {
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { type DrainPolicy, drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
+import { budget } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { KubeObject } from '../src/api/kube-object.ts'
-import { longhornInstanceManagers, longhornNamespace, longhornNodes, longhornReplicas } from '../src/api/longhorn.ts'
-import type { ResourceType } from '../src/api/resource-type.ts'
-import { podDisruptionBudgets } from '../src/api/resources.ts'
-import { type DrainPolicy, drainPolicies } from '../src/domain/longhorn-drain/snapshot.ts'
-import { budget } from '../src/world/testing/story.ts'
 import { nodeOfBudget } from './testing/longhorn-oracle.ts'
 import { expectNothingBroken, isHeldFor, mib, openAttended, pair, single, trio } from './testing/longhorn-rows.ts'
 import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'

@@ -1,6 +1,6 @@
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { configMaps, deployments, jobs, namespaces, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, expect, it } from 'vitest'
-import { configMaps, deployments, jobs, namespaces, podDisruptionBudgets } from '../src/api/resources.ts'
-import { cephClusters } from '../src/api/rook.ts'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 
 const file = `

@@ -1,6 +1,6 @@
+import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { deployments, podDisruptionBudgets } from '../src/api/resources.ts'
-import { timestamp } from '../src/runtime/clock.ts'
 import { isOsd } from './testing/osd-update-oracle.ts'
 import { namespace, openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
 

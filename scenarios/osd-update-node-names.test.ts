@@ -1,5 +1,5 @@
+import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { deployments } from '../src/api/resources.ts'
 import { namespace, openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
 
 let stage: UpdateStage

@@ -1,6 +1,6 @@
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { cephImage } from '@cofferdam/simulator/cluster-file/build-ceph-resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { cephClusters } from '../src/api/rook.ts'
-import { cephImage } from '../src/cli/demo/build-ceph-resources.ts'
 import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
 import { watchOsdUpdates } from './testing/osd-update-oracle.ts'
 import { openUpdateStage, type UpdateStage, type UpdateStageOptions } from './testing/osd-update-stage.ts'

@@ -5,16 +5,16 @@ import { bundle } from './bundle.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 await bundle({
-  entryPoints: ['src/cli/main.ts'],
+  entryPoints: ['packages/cofferdam/src/cli/main.ts'],
   outfile: 'dist/cofferdam.js',
   sourcemap: 'linked',
 })
 await bundle({
-  entryPoints: ['src/ceph/pg-parse-worker.ts'],
+  entryPoints: ['packages/cofferdam/src/ceph/pg-parse-worker.ts'],
   outfile: 'dist/pg-parse-worker.js',
 })
 await build({
-  entryPoints: ['src/dashboard/page/page.tsx'],
+  entryPoints: ['packages/cofferdam/src/dashboard/page/page.tsx'],
   outfile: 'dist/page/page.js',
   bundle: true,
   minify: true,
@@ -26,7 +26,9 @@ await build({
   logLevel: 'warning',
 })
 mkdirSync('dist/page', { recursive: true })
-for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(`src/dashboard/page/${file}`, `dist/page/${file}`)
-cpSync('src/ceph/rados-helper.py', 'dist/rados-helper.py')
+for (const file of ['favicon.svg', 'index.html', 'page.css']) {
+  cpSync(`packages/cofferdam/src/dashboard/page/${file}`, `dist/page/${file}`)
+}
+cpSync('packages/cofferdam/src/ceph/rados-helper.py', 'dist/rados-helper.py')
 cpSync('examples/clusters', 'dist/clusters', { recursive: true })
 await stop()

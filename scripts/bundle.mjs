@@ -1,13 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
-/** Bundles programs of this package for Node.js; what npm has installed stays outside. */
+const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+/** What npm has installed stays outside; the workspaces are part of the bundle. */
+export const external = Object.keys({ ...dependencies, ...devDependencies })
+
+/** Bundles programs of this package for Node.js. */
 export function bundle(given) {
   return build({
     bundle: true,
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
+    external,
     logLevel: 'warning',
     ...given,
   })

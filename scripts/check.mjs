@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process'
 
 const checks = {
   types: ['tsc', '--noEmit'],
-  'types of the page': ['tsc', '--noEmit', '-p', 'src/dashboard/page'],
+  'types of the page': ['tsc', '--noEmit', '-p', 'packages/cofferdam/src/dashboard/page'],
   'lint and format': ['biome', 'check', '--error-on-warnings', '.'],
-  'type-aware lint': ['oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scenarios'],
+  'type-aware lint': ['oxlint', '--type-aware', '--deny-warnings', 'packages', 'test', 'bench', 'scenarios'],
   'unused code': ['knip', '--no-progress'],
   architecture: ['vitest', 'run', 'test/architecture.test.ts'],
 }

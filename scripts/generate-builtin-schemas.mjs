@@ -1,4 +1,4 @@
-// Makes src/embedded/builtin/schemas.json from the OpenAPI v3 files of a Kubernetes release:
+// Makes packages/simulator/src/api-server/builtin/schemas.json from the OpenAPI v3 files of a Kubernetes release:
 // every definition the served kinds reach, without prose, so that one walker validates, defaults
 // and prunes built-in kinds exactly as it does custom ones.
 //
@@ -117,5 +117,8 @@ for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
 }
 
 const sorted = Object.fromEntries(Object.entries(definitions).sort(([a], [b]) => (a < b ? -1 : 1)))
-writeFileSync('src/embedded/builtin/schemas.json', `${JSON.stringify({ kinds, definitions: sorted })}\n`)
+writeFileSync(
+  'packages/simulator/src/api-server/builtin/schemas.json',
+  `${JSON.stringify({ kinds, definitions: sorted })}\n`,
+)
 console.log(`${Object.keys(kinds).length} kinds, ${Object.keys(sorted).length} definitions`)

@@ -1,20 +1,21 @@
-// `npm run deploy-files`: writes deploy/ from the code. `src/deploy/deploy-files.test.ts` fails when it was forgotten.
+// `npm run deploy-files`: writes deploy/ from the code. `packages/cofferdam/src/deploy/deploy-files.test.ts` fails when it was forgotten.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
+import { external } from './bundle.mjs'
 
 const bundle = 'dist/deploy-files.mjs'
 await build({
   stdin: {
-    contents: `export { buildDeployFiles } from './src/deploy/deploy-files.ts'; export { permissionsOf } from './src/wiring/controller-names.ts'`,
+    contents: `export { buildDeployFiles } from './packages/cofferdam/src/deploy/deploy-files.ts'; export { permissionsOf } from './packages/cofferdam/src/operator/controller-names.ts'`,
     resolveDir: '.',
   },
   outfile: bundle,
   bundle: true,
   platform: 'node',
   format: 'esm',
-  packages: 'external',
+  external,
 })
 const { buildDeployFiles, permissionsOf } = await import(pathToFileURL(bundle).href)
 rmSync(bundle)

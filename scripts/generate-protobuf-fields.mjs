@@ -1,4 +1,4 @@
-// Makes src/embedded/http/protobuf-fields.json from the Go types of a Kubernetes release: for every message that a
+// Makes packages/simulator/src/api-server/http/protobuf-fields.json from the Go types of a Kubernetes release: for every message that a
 // request body of a served kind reaches, what each field number means. Go clients since 1.32 write built-in kinds in
 // protobuf and nothing else, and the numbers are to be had nowhere but there.
 //
@@ -13,7 +13,9 @@ if (!apiDirectory || !machineryDirectory) {
   process.exit(2)
 }
 
-const schemas = JSON.parse(readFileSync(new URL('../src/embedded/builtin/schemas.json', import.meta.url), 'utf8'))
+const schemas = JSON.parse(
+  readFileSync(new URL('../packages/simulator/src/api-server/builtin/schemas.json', import.meta.url), 'utf8'),
+)
 // Custom resource definitions are written as JSON by their clients, and their schema types have no plain protobuf form.
 const kinds = Object.keys(schemas.kinds).filter((key) => !key.startsWith('apiextensions.k8s.io/'))
 
@@ -108,6 +110,6 @@ for (const key of kinds) {
 byKind.DeleteOptions = visit('k8s.io/apimachinery/pkg/apis/meta/v1', 'DeleteOptions')
 
 const sorted = Object.fromEntries(Object.entries(messages).sort(([a], [b]) => (a < b ? -1 : 1)))
-const target = new URL('../src/embedded/http/protobuf-fields.json', import.meta.url)
+const target = new URL('../packages/simulator/src/api-server/http/protobuf-fields.json', import.meta.url)
 writeFileSync(target, `${JSON.stringify({ kinds: byKind, messages: sorted }, null, 2)}\n`)
 console.log(`${Object.keys(sorted).length} messages`)

@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
+import { external } from './bundle.mjs'
 
 const releases = ['16', '18', '20']
 const help = `npm run test:lab [-- [options] [suite ...]]
@@ -97,7 +98,7 @@ async function main() {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
+    external,
     logLevel: 'warning',
     plugins: [atTheirPlaces],
   })

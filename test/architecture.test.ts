@@ -1,25 +1,25 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { findCycles, readSources, root, type SourceFile } from './architecture/module-graph.ts'
+import { owedCycles, owedImports } from './architecture/owed.ts'
 
-const root = resolve(import.meta.dirname, '..')
-const source = join(root, 'src')
 const document = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
+const sources = readSources()
 
-/** The files that belong to the product: no tests, no stages for tests, nothing that runs in a browser. */
-const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts') && !/\.(test|contract)\.ts$|\/testing\//.test(file))
-  .filter((file) => !file.startsWith('dashboard/page/'))
+interface Rule {
+  readonly isEverything: boolean
+  readonly rooms: readonly string[]
+}
 
-const ports = backticked(/\*Ports\* are[\s\S]*?\n\n/.exec(document)?.[0] ?? '')
-const table = new Map(
+/** Row by row: which rooms a room may import. A room is the longest path of the table that a file begins with. */
+const table = new Map<string, Rule>(
   document
     .split('\n')
-    .filter((line) => /^\| `[a-z./-]+` \|/.test(line))
+    .filter((line) => /^\| `[a-z./*-]+` \|/.test(line))
     .map((line) => {
-      const [, folder = '', may = ''] = line.split('|')
-      const all = may.includes('everything')
-      return [backticked(folder)[0] ?? '', { all, folders: backticked(may), ports: may.includes('ports') }]
+      const [, room = '', may = ''] = line.split('|')
+      return [backticked(room)[0] as string, { isEverything: may.includes('everything'), rooms: backticked(may) }]
     }),
 )
 
@@ -27,90 +27,112 @@ function backticked(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] as string)
 }
 
-function roomOf(file: string): string {
-  return file.split('/')[0] as string
+function isWithin(path: string, room: string): boolean {
+  return room.endsWith('/*') ? path.startsWith(room.slice(0, -1)) : path === room || path.startsWith(`${room}/`)
 }
 
-function importsOf(file: string): string[] {
-  const text = readFileSync(join(source, file), 'utf8')
-  return [...text.matchAll(/^(?:import|export)\b[^'";]*?from '([^']+)'|^import '([^']+)'/gm)].map(
-    (match) => (match[1] ?? match[2]) as string,
-  )
+function roomOf(path: string): string | undefined {
+  return [...table.keys()].filter((room) => isWithin(path, room)).sort((a, b) => b.length - a.length)[0]
 }
+
+const capabilityOf = (path: string) => /^capabilities\/([^/]+)\//.exec(path)?.[1]
 
 function isAllowed(from: string, to: string): boolean {
-  const rule = table.get(roomOf(from))
-  if (rule === undefined) return false
-  return (
-    roomOf(from) === roomOf(to) || rule.all || rule.folders.includes(roomOf(to)) || (rule.ports && ports.includes(to))
-  )
+  const [room, target] = [roomOf(from), roomOf(to)]
+  if (room === undefined || target === undefined) return false
+  const [own, other] = [capabilityOf(from), capabilityOf(to)]
+  if (own !== undefined && other !== undefined) return own === other
+  const rule = table.get(room) as Rule
+  if (room === target || rule.rooms.some((allowed) => isWithin(to, allowed))) return true
+  return rule.isEverything && !(to.startsWith('simulator/') && room !== 'cli/demo')
 }
 
 describe('the import table of ARCHITECTURE.md', () => {
-  it('names every room of src and nothing else', () => {
-    const rooms = new Set(readdirSync(source).filter((name) => !name.endsWith('.test.ts')))
-    expect([...table.keys()].sort()).toEqual([...rooms].sort())
+  it('has a row for every file, and no row without a file', () => {
+    expect(sources.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([])
+    const used = new Set(sources.map(({ path }) => roomOf(path)))
+    expect([...table.keys()].filter((room) => !used.has(room))).toEqual([])
   })
 
-  it('names only ports that exist', () => {
-    expect(ports.filter((port) => !files.includes(port))).toEqual([])
-  })
-
-  it('is kept by every import', () => {
-    const broken = files.flatMap((file) =>
-      importsOf(file)
-        .filter((target) => target.startsWith('.'))
-        .map((target) => relative(source, resolve(dirname(join(source, file)), target)))
-        .filter((target) => !isAllowed(file, target))
-        .map((target) => `${file} → ${target}`),
+  it('is kept by every import, but for those that are owed', () => {
+    const broken = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => !target.endsWith('package.json') && !isAllowed(path, target))
+        .map((target) => `${path} → ${target}`),
     )
-    expect(broken).toEqual([])
+    expect([...new Set(broken)].sort()).toEqual([...owedImports].sort())
+  })
+
+  it('leaves no circle between capabilities', () => {
+    const graph = new Map<string, string[]>()
+    for (const { path, imports } of sources) {
+      const own = capabilityOf(path)
+      if (own === undefined) continue
+      const others = imports.flatMap((target) => capabilityOf(target) ?? []).filter((other) => other !== own)
+      graph.set(own, [...(graph.get(own) ?? []), ...others])
+    }
+    expect(findCycles(graph)).toEqual(owedCycles.capabilities)
+  })
+
+  it('leaves no circle between files, not even one of types', () => {
+    const cycles = findCycles(new Map(sources.map(({ path, imports }) => [path, imports])))
+    expect(cycles.map(String).sort()).toEqual(owedCycles.files.map(String).sort())
   })
 })
 
 describe('purity', () => {
-  const pure = files.filter((file) => ['api', 'domain'].includes(roomOf(file)))
+  const isPure = ({ path }: SourceFile) =>
+    /^(kubernetes\/api|shared|safety|ledger\/rules|explain)\/|(^|\/)domain\//.test(path)
+  const pure = sources.filter(isPure)
 
-  it('api and domain import no package with effects', () => {
-    const packages = pure.flatMap((file) => importsOf(file).filter((target) => !target.startsWith('.')))
-    expect([...new Set(packages)].filter((name) => name !== 'zod')).toEqual([])
+  it('pure rooms import no package with effects', () => {
+    const named = pure.flatMap(({ path, packages }) => packages.map((name) => `${path} → ${name}`))
+    expect(named.filter((line) => !line.endsWith('→ zod'))).toEqual([])
   })
 
-  it('api and domain know no clock, no chance and no promises', () => {
-    const impure = pure.filter((file) =>
-      /\bDate\b|\bMath\.random\b|\basync\b|\bawait\b|\bPromise\b|\bsetTimeout\b|\bprocess\./.test(code(file)),
+  it('pure rooms import nothing but pure rooms', () => {
+    const paths = new Set(pure.map(({ path }) => path))
+    const leaks = pure.flatMap(({ path, imports }) =>
+      imports.filter((target) => !paths.has(target)).map((target) => `${path} → ${target}`),
     )
-    expect(impure).toEqual([])
+    expect(leaks).toEqual([])
+  })
+
+  it('pure rooms know no clock, no chance and no promises; a Date made of a number is no clock', () => {
+    const impure =
+      /\bDate\.now\b|\bnew Date\(\)|\bperformance\b|\bMath\.random\b|\basync\b|\bawait\b|\bPromise\b|\bsetTimeout\b|\bprocess\./
+    expect(pure.filter((source) => impure.test(code(source))).map(({ path }) => path)).toEqual([])
   })
 
   it('only entry files and the clock know the real time, and only they end the process', () => {
-    const knows = files
-      .filter((file) => !['cli', 'observability'].includes(roomOf(file)))
-      .filter((file) => !['runtime/real-clock.ts', 'runtime/random.ts'].includes(file))
-      .filter((file) =>
-        /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bsetTimeout\(|\bsetInterval\(|\bprocess\.exit/.test(code(file)),
-      )
-    expect(knows).toEqual([])
+    const real = /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bsetTimeout\(|\bsetInterval\(|\bprocess\.exit/
+    const knows = sources
+      .filter(({ path }) => !/^(cli|operator)\//.test(path))
+      .filter(({ path }) => !['kubernetes/runtime/real-clock.ts', 'kubernetes/runtime/random.ts'].includes(path))
+      .filter((source) => real.test(code(source)))
+    expect(knows.map(({ path }) => path)).toEqual([])
   })
 
-  function code(file: string): string {
-    return readFileSync(join(source, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+  function code({ text }: SourceFile): string {
+    return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
   }
 })
 
 describe('small rooms', () => {
   it('no source file is longer than 400 lines', () => {
-    const long = files.map((file) => [file, readFileSync(join(source, file), 'utf8').split('\n').length] as const)
+    const long = sources.map(({ file, text }) => [file, text.split('\n').length] as const)
     expect(long.filter(([, lines]) => lines > 401)).toEqual([])
   })
 
-  it('no place is called by a word that says nothing', () => {
-    const empty = files.filter((file) => /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(file))
-    expect(empty).toEqual([])
+  it('no place is called by a word that says nothing; `index.ts` is the name of a capability', () => {
+    const empty = sources
+      .map(({ path }) => path)
+      .filter((path) => /(^|\/)(utils?|helpers?|common|misc|index)(\.ts|\/)/.test(path))
+    expect(empty.filter((path) => !/^capabilities\/[^/]+\/index\.ts$/.test(path))).toEqual([])
   })
 
   it('every path that ARCHITECTURE.md names is there', () => {
-    const named = backticked(document).filter((path) => /^(src|test|deploy|docs|bench|bin)\//.test(path))
+    const named = backticked(document).filter((path) => /^(packages|test|deploy|docs|bench|bin|scenarios)\//.test(path))
     expect(named.filter((path) => statSync(join(root, path), { throwIfNoEntry: false }) === undefined)).toEqual([])
   })
 })

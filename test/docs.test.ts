@@ -1,22 +1,20 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { NodeDisruption } from '../src/api/node-disruption.ts'
-import { createCommands } from '../src/cli/commands.ts'
-import { buildProgram } from '../src/cli/program.ts'
-import { createTerminal } from '../src/cli/terminal.ts'
-import { emptyLedger, grant } from '../src/domain/drain-lock/ledger.ts'
-import { explainBudget } from '../src/domain/explain/explain-budget.ts'
-import { explainCephCluster } from '../src/domain/explain/explain-ceph-cluster.ts'
-import { explainDisruption } from '../src/domain/explain/explain-disruption.ts'
-import { explainNode } from '../src/domain/explain/explain-node.ts'
-import { explainOsd } from '../src/domain/explain/explain-osd.ts'
-import { explainPod } from '../src/domain/explain/explain-pod.ts'
-import { explainRequest } from '../src/domain/explain/explain-request.ts'
-import type { HoldView } from '../src/domain/explain/hold-view.ts'
-import { summarizeCluster } from '../src/domain/explain/summarize-cluster.ts'
-import type { SeenUpdate } from '../src/domain/explain/summarize-update.ts'
-import { instanceManager, longhornSeen } from '../src/domain/explain/testing/longhorn-objects.ts'
+import { errorCatalogue } from '@cofferdam/kubernetes/errors.ts'
+import { createCommands } from '@cofferdam/product/cli/commands.ts'
+import { buildProgram } from '@cofferdam/product/cli/program.ts'
+import { createTerminal } from '@cofferdam/product/cli/terminal.ts'
+import { explainBudget } from '@cofferdam/product/explain/explain-budget.ts'
+import { explainCephCluster } from '@cofferdam/product/explain/explain-ceph-cluster.ts'
+import { explainDisruption } from '@cofferdam/product/explain/explain-disruption.ts'
+import { explainNode } from '@cofferdam/product/explain/explain-node.ts'
+import { explainOsd } from '@cofferdam/product/explain/explain-osd.ts'
+import { explainPod } from '@cofferdam/product/explain/explain-pod.ts'
+import { explainRequest } from '@cofferdam/product/explain/explain-request.ts'
+import type { HoldView } from '@cofferdam/product/explain/hold-view.ts'
+import { summarizeCluster } from '@cofferdam/product/explain/summarize-cluster.ts'
+import type { SeenUpdate } from '@cofferdam/product/explain/summarize-update.ts'
+import { instanceManager, longhornSeen } from '@cofferdam/product/explain/testing/longhorn-objects.ts'
 import {
   budget,
   earlier,
@@ -26,10 +24,12 @@ import {
   osdPod,
   pod,
   storageView,
-} from '../src/domain/explain/testing/sample-objects.ts'
-import { reasons } from '../src/domain/reasons.ts'
-import { errorCatalogue } from '../src/errors.ts'
-import { createMetrics } from '../src/observability/metrics.ts'
+} from '@cofferdam/product/explain/testing/sample-objects.ts'
+import { emptyLedger, grant } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
+import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { reasons } from '@cofferdam/product/shared/reasons.ts'
+import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 

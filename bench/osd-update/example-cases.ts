@@ -1,9 +1,16 @@
-import type { RoundProblem } from '../../src/domain/osd-update/class-limits.ts'
-import { domainByDomain, domainTypesOf, unitsByDomain } from '../../src/domain/osd-update/domain-by-domain.ts'
-import { type ExampleCluster, exampleCluster } from '../../src/domain/osd-update/testing/example-cluster.ts'
-import type { CephMap } from '../../src/domain/safety/ceph-map.ts'
-import { buildSlackHypergraph } from '../../src/domain/safety/slack-hypergraph.ts'
-import { seededRandom } from '../../src/runtime/random.ts'
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { RoundProblem } from '@cofferdam/product/capabilities/osd-update/domain/class-limits.ts'
+import {
+  domainByDomain,
+  domainTypesOf,
+  unitsByDomain,
+} from '@cofferdam/product/capabilities/osd-update/domain/domain-by-domain.ts'
+import {
+  type ExampleCluster,
+  exampleCluster,
+} from '@cofferdam/product/capabilities/osd-update/domain/testing/example-cluster.ts'
+import type { CephMap } from '@cofferdam/product/safety/ceph-map.ts'
+import { buildSlackHypergraph } from '@cofferdam/product/safety/slack-hypergraph.ts'
 
 export interface ExampleCase {
   readonly name: string

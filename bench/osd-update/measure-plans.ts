@@ -1,8 +1,8 @@
-import { emulateRook } from '../../src/domain/osd-update/emulate-rook.ts'
-import { planRounds, type RoundPlan } from '../../src/domain/osd-update/plan-rounds.ts'
-import { withProvedBound } from '../../src/domain/osd-update/prove-bound.ts'
-import { recheckRound } from '../../src/domain/osd-update/recheck-round.ts'
-import type { CephMap } from '../../src/domain/safety/ceph-map.ts'
+import { emulateRook } from '@cofferdam/product/capabilities/osd-update/domain/emulate-rook.ts'
+import { planRounds, type RoundPlan } from '@cofferdam/product/capabilities/osd-update/domain/plan-rounds.ts'
+import { withProvedBound } from '@cofferdam/product/capabilities/osd-update/domain/prove-bound.ts'
+import { recheckRound } from '@cofferdam/product/capabilities/osd-update/domain/recheck-round.ts'
+import type { CephMap } from '@cofferdam/product/safety/ceph-map.ts'
 import { cpuSecondsOf, type Row } from '../report/rows.ts'
 import { type ExampleCase, idsOf, largeHost, mapOf, roundsByDomain } from './example-cases.ts'
 

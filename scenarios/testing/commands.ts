@@ -1,8 +1,8 @@
-import { createExplainCommand } from '../../src/cli/explain.ts'
-import { createStatusCommand } from '../../src/cli/status.ts'
-import { inProcess, runCommand } from '../../src/cli/testing/run-command.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
+import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
+import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 
 /** What the command line says to somebody who asks now, in one line. */
 export async function explainText(api: KubeApi, clock: Clock, object: string): Promise<string> {

@@ -1,5 +1,5 @@
-import { conditionOf, controllerOf } from '../../src/api/kube-object.ts'
-import { nodes, pods } from '../../src/api/resources.ts'
+import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { RebooterPorts } from './rebooter.ts'
 
 /** One machine that was taken down, and the pods of applications that ran on it at that moment. */

@@ -1,6 +1,6 @@
-import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
-import { CofferdamError } from '../../src/errors.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 
 export interface CutLine {
   readonly isCut: boolean

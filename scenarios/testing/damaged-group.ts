@@ -1,4 +1,4 @@
-import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 
 interface PgStat {
   readonly pgid: string

@@ -1,9 +1,9 @@
-import { ApiError, hasReason } from '../../src/api/api-error.ts'
-import type { Pod } from '../../src/api/core.ts'
-import { controllerOf } from '../../src/api/kube-object.ts'
-import { nodes, pods } from '../../src/api/resources.ts'
-import { evictPod, type KubeApi } from '../../src/kube/kube-api.ts'
-import { type Clock, sleep } from '../../src/runtime/clock.ts'
+import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 export interface DrainerPorts {
   readonly api: KubeApi

@@ -1,12 +1,12 @@
-import { ApiError } from '../../src/api/api-error.ts'
-import type { Pod } from '../../src/api/core.ts'
-import { conditionOf, controllerOf } from '../../src/api/kube-object.ts'
-import { pods } from '../../src/api/resources.ts'
-import { createExplainCommand } from '../../src/cli/explain.ts'
-import type { Explained } from '../../src/cli/explain-observe.ts'
-import { inProcess, runCommand } from '../../src/cli/testing/run-command.ts'
-import { evictPod, type KubeApi } from '../../src/kube/kube-api.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
+import type { Explained } from '@cofferdam/product/cli/explain/explain-observe.ts'
+import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 
 export interface Agreement {
   /** What `explain` and the eviction API do not agree about: none is right. */

@@ -1,11 +1,15 @@
-import type { Lease } from '../../src/api/core.ts'
-import { type Machine, type MachineDisruptionBudget, machineDisruptionBudgets } from '../../src/api/machines.ts'
-import { leases } from '../../src/api/resources.ts'
-import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
-import { hookName, leaseHolder, marks } from '../../src/domain/fencing/marks.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
-import type { Views } from '../../src/world/actor.ts'
-import type { MachineKinds } from '../../src/world/machines/machine-kinds.ts'
+import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  type Machine,
+  type MachineDisruptionBudget,
+  machineDisruptionBudgets,
+} from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
+import { hookName, leaseHolder, marks } from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import type { MachineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
 import { type CephTruth, groupsLostWith, isAllClean, isRunning, osdOf, upOsds } from './fencing-truth.ts'
 
 export interface FencingOraclePorts {

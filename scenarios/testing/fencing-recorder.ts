@@ -1,24 +1,24 @@
-import type { Node, Pod } from '../../src/api/core.ts'
-import { conditionOf } from '../../src/api/kube-object.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import {
   type Machine,
   type MachineDisruptionBudget,
   type MachineHealthCheck,
   machineDisruptionBudgets,
   nodeHealthChecks,
-} from '../../src/api/machines.ts'
-import { leases, nodes, pods } from '../../src/api/resources.ts'
-import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
+} from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
 import {
   hookName,
   leaseHolder,
   pausedAnnotation,
   pauseRequest,
   skipAnnotation,
-} from '../../src/domain/fencing/marks.ts'
-import type { Views } from '../../src/world/actor.ts'
-import type { MachineKinds } from '../../src/world/machines/machine-kinds.ts'
-import { isActive, isReady } from '../../src/world/pod-facts.ts'
+} from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import type { MachineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
+import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { daemonName } from './drainer.ts'
 import type { Trace } from './trace.ts'
 

@@ -1,17 +1,17 @@
-import type { MachineHealthCheck, NodeHealthCheck } from '../../src/api/machines.ts'
-import { medik8sLeaseNamespace, nodeHealthChecks } from '../../src/api/machines.ts'
-import { apiVersionOf } from '../../src/api/resource-type.ts'
-import { namespaces } from '../../src/api/resources.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
+import type { MachineHealthCheck, NodeHealthCheck } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { medik8sLeaseNamespace, nodeHealthChecks } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import {
   createBudgetHealthCheck,
   type Remediator,
   type RemediatorPorts,
-} from '../../src/world/machines/budget-health-check.ts'
-import type { MachineApi, MachineKinds } from '../../src/world/machines/machine-kinds.ts'
-import { createModernHealthChecks } from '../../src/world/machines/modern-health-checks.ts'
-import { createNodeHealthCheck } from '../../src/world/machines/node-health-check.ts'
-import type { RemedyKind } from '../../src/world/machines/remedy.ts'
+} from '@cofferdam/simulator/world/machines/budget-health-check.ts'
+import type { MachineApi, MachineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
+import { createModernHealthChecks } from '@cofferdam/simulator/world/machines/modern-health-checks.ts'
+import { createNodeHealthCheck } from '@cofferdam/simulator/world/machines/node-health-check.ts'
+import type { RemedyKind } from '@cofferdam/simulator/world/machines/remedy.ts'
 
 /**
  * `budget`: as of 2019, which asks budgets. `openshift`, `cluster-api`: MachineHealthChecks of today. `medik8s`: with Leases;

@@ -1,10 +1,10 @@
-import type { Pod } from '../../src/api/core.ts'
-import { pods } from '../../src/api/resources.ts'
-import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
-import { observeCeph } from '../../src/ceph/observe-ceph.ts'
-import { type CephMap, noOsd } from '../../src/domain/safety/ceph-map.ts'
-import type { Views } from '../../src/world/actor.ts'
-import { isActive, isReady } from '../../src/world/pod-facts.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
+import { type CephMap, noOsd } from '@cofferdam/product/safety/ceph-map.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 
 /** One Ceph cluster as it really is. */
 export interface CephTruth {

@@ -1,6 +1,6 @@
-import type { ResourceType } from '../../src/api/resource-type.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 /** A process that may stand still for a while, as on a machine that is suspended: it does not know that time has passed. */
 export interface Freezable {

@@ -1,4 +1,4 @@
-import { type CephMap, noOsd } from '../../src/domain/safety/ceph-map.ts'
+import { type CephMap, noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 
 /**
  * Placement groups that clients cannot reach, whatever was last reported of them: of the OSDs that serve a group, those

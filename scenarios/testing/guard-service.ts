@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import type { GuardServer, GuardServerOptions } from '../../src/admission/guard-server.ts'
-import { guardPaths } from '../../src/domain/eviction-guard/webhook-configuration.ts'
-import type { WebhookCall } from '../../src/embedded/admission/webhook-call.ts'
+import { guardPaths } from '@cofferdam/product/eviction-guard/domain/webhook-configuration.ts'
+import type { GuardServer, GuardServerOptions } from '@cofferdam/product/eviction-guard/guard-server.ts'
+import type { WebhookCall } from '@cofferdam/simulator/api-server/admission/webhook-call.ts'
 
 /** The Service in front of the guards of all operators, without a network: in virtual time nothing may wait for one. */
 export interface GuardService {

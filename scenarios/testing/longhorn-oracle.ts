@@ -1,4 +1,3 @@
-import { conditionOf } from '../../src/api/kube-object.ts'
 import {
   type LonghornNode,
   type LonghornReplica,
@@ -9,13 +8,14 @@ import {
   longhornReplicas,
   longhornSettings,
   longhornVolumes,
-} from '../../src/api/longhorn.ts'
-import type { PodDisruptionBudget } from '../../src/api/policy.ts'
-import { nodes, podDisruptionBudgets } from '../../src/api/resources.ts'
-import { drainPolicyLabel, drainPolicySetting } from '../../src/domain/longhorn-drain/policy.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
-import type { Views } from '../../src/world/actor.ts'
-import type { LonghornControls } from '../../src/world/longhorn/longhorn-controls.ts'
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { drainPolicyLabel, drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longhorn-controls.ts'
 
 export interface LonghornOraclePorts {
   readonly views: Views

@@ -1,6 +1,9 @@
-import { drainPolicies } from '../../src/domain/longhorn-drain/snapshot.ts'
-import { type Random, seededRandom } from '../../src/runtime/random.ts'
-import type { LonghornDescription, VolumeDescription } from '../../src/world/longhorn/longhorn-description.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
+import type {
+  LonghornDescription,
+  VolumeDescription,
+} from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
 import { type LonghornStage, openLonghornStage, type StagedDrain } from './longhorn-stage.ts'
 
 export interface Draw {

@@ -1,5 +1,4 @@
-import type { Event, Node, Pod } from '../../src/api/core.ts'
-import { conditionOf, controllerOf, type KubeObject } from '../../src/api/kube-object.ts'
+import type { Event, Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import {
   type LonghornNode,
   type LonghornReplica,
@@ -9,13 +8,14 @@ import {
   longhornReplicas,
   longhornSettings,
   longhornVolumes,
-} from '../../src/api/longhorn.ts'
-import { type NodeDisruption, nodeDisruptions } from '../../src/api/node-disruption.ts'
-import type { PodDisruptionBudget } from '../../src/api/policy.ts'
-import type { ResourceType } from '../../src/api/resource-type.ts'
-import { events, nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
-import type { Views } from '../../src/world/actor.ts'
-import { isReady } from '../../src/world/pod-facts.ts'
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf, controllerOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import { isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { isHealthy, nodeOfBudget } from './longhorn-oracle.ts'
 import type { Trace } from './trace.ts'
 

@@ -1,5 +1,8 @@
+import type {
+  LonghornDescription,
+  VolumeDescription,
+} from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
 import { expect } from 'vitest'
-import type { LonghornDescription, VolumeDescription } from '../../src/world/longhorn/longhorn-description.ts'
 import { type LonghornStage, type LonghornStageOptions, openLonghornStage, type StagedDrain } from './longhorn-stage.ts'
 
 export const mib = 1024 ** 2

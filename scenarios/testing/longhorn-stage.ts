@@ -1,5 +1,5 @@
-import type { Event } from '../../src/api/core.ts'
-import type { JsonObject } from '../../src/api/json.ts'
+import type { Event } from '@cofferdam/kubernetes/api/core.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   type LonghornReplica,
   type LonghornVolume,
@@ -8,8 +8,7 @@ import {
   longhornReplicas,
   longhornSettings,
   longhornVolumes,
-} from '../../src/api/longhorn.ts'
-import { type NodeDisruption, nodeDisruptions } from '../../src/api/node-disruption.ts'
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import {
   customResourceDefinitions,
   events,
@@ -17,22 +16,23 @@ import {
   nodes,
   podDisruptionBudgets,
   statefulSets,
-} from '../../src/api/resources.ts'
-import { installOperator } from '../../src/cli/demo/install-operator.ts'
-import { longhornDefinitions } from '../../src/cli/demo/longhorn-definitions.ts'
-import { manageAnnotation } from '../../src/domain/longhorn-drain/drain-settings.ts'
-import { drainPolicySetting } from '../../src/domain/longhorn-drain/policy.ts'
-import { ApiServer } from '../../src/embedded/api-server.ts'
-import { clusterAdmin } from '../../src/embedded/user-info.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import { seededRandom } from '../../src/runtime/random.ts'
-import { VirtualClock } from '../../src/runtime/virtual-clock.ts'
-import type { Views } from '../../src/world/actor.ts'
-import type { LonghornControls } from '../../src/world/longhorn/longhorn-controls.ts'
-import type { LonghornDescription } from '../../src/world/longhorn/longhorn-description.ts'
-import { createSimulatedLonghorn } from '../../src/world/longhorn/simulated-longhorn.ts'
-import { startWorld, type World } from '../../src/world/start-world.ts'
-import { node, statefulSet } from '../../src/world/testing/story.ts'
+} from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
+import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
+import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
+import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longhorn-controls.ts'
+import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
+import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/simulated-longhorn.ts'
+import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
+import { node, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
 import { createGuardService } from './guard-service.ts'

@@ -1,6 +1,6 @@
-import type { Pod } from '../../src/api/core.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
-import type { ContainerRuntime } from '../../src/world/container-runtime.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { ContainerRuntime } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 
 const crashesAfterMs = 2_000
 

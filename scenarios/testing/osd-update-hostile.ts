@@ -1,6 +1,6 @@
-import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
-import { CofferdamError } from '../../src/errors.ts'
-import { type Random, seededRandom } from '../../src/runtime/random.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { openUpdateStage, type UpdateStage } from './osd-update-stage.ts'
 
 /** What `osd ok-to-stop` says, whatever is true. */

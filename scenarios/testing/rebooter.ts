@@ -1,6 +1,6 @@
-import { nodeDisruptions } from '../../src/api/node-disruption.ts'
-import type { Clock } from '../../src/runtime/clock.ts'
-import type { World } from '../../src/world/start-world.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { World } from '@cofferdam/simulator/world/start-world.ts'
 
 export interface RebooterPorts {
   readonly world: World

@@ -1,13 +1,13 @@
-import { hasReason } from '../../src/api/api-error.ts'
-import type { Deployment } from '../../src/api/apps.ts'
-import type { LabelSelector } from '../../src/api/label-selector.ts'
-import type { PodDisruptionBudget } from '../../src/api/policy.ts'
-import { deployments, nodes, podDisruptionBudgets } from '../../src/api/resources.ts'
-import { cephClusters } from '../../src/api/rook.ts'
-import type { CephCommands } from '../../src/ceph/ceph-commands.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import { type Clock, sleep } from '../../src/runtime/clock.ts'
-import type { Views } from '../../src/world/actor.ts'
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
 
 export interface RookBudgetPorts {
   readonly api: KubeApi

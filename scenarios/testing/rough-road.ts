@@ -1,7 +1,7 @@
-import { ApiError } from '../../src/api/api-error.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import { type Clock, sleep } from '../../src/runtime/clock.ts'
-import type { Random } from '../../src/runtime/random.ts'
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 
 export interface RoughRoad {
   /** So late is everything that a watch tells, in order. */

@@ -1,10 +1,10 @@
-import { hasReason } from '../../src/api/api-error.ts'
-import type { KubeObject } from '../../src/api/kube-object.ts'
-import { namespaces } from '../../src/api/resources.ts'
-import type { ApiServer } from '../../src/embedded/api-server.ts'
-import { typeOfObject } from '../../src/embedded/type-of-object.ts'
-import { clusterAdmin } from '../../src/embedded/user-info.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
+import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 
 export interface TenantRule {
   readonly group: string

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/runtime/clock.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 /** What happened, one line each, with the seconds since it was opened. */
 export interface Trace {

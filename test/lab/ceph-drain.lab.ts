@@ -1,5 +1,5 @@
+import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { configMaps } from '../../src/api/resources.ts'
 import { startClientLoad } from './ceph/client-load.ts'
 import { type Lab, openLab } from './lab.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { nodes } from '../../src/api/resources.ts'
-import { describeKubeApiContract } from '../../src/kube/kube-api.contract.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { describeKubeApiContract } from '@cofferdam/kubernetes/client/kube-api.contract.ts'
 import type { ControlPlane } from './control-plane/control-plane.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'

@@ -1,10 +1,10 @@
+import { leases, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
+import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { disruptionLedgers } from '../../src/api/disruption-ledger.ts'
-import { nodeDisruptions } from '../../src/api/node-disruption.ts'
-import { leases, nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
-import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
-import { evictPod } from '../../src/kube/kube-api.ts'
-import { isReady } from '../../src/world/pod-facts.ts'
 import { type Lab, openLab } from './lab.ts'
 
 const apps = ['my-app', 'your-app']

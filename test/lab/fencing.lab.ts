@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { conditionOf } from '../../src/api/kube-object.ts'
 import {
   type Machine,
   machineDisruptionBudgets,
   openshiftMachineNamespace,
   openshiftMachines,
-} from '../../src/api/machines.ts'
-import { apiVersionOf } from '../../src/api/resource-type.ts'
-import { nodes } from '../../src/api/resources.ts'
-import { openshiftMachineDefinitions } from '../../src/cli/demo/machine-definitions.ts'
-import { fenceLabelPrefix } from '../../src/domain/fencing/fence-labels.ts'
-import { realClock } from '../../src/runtime/real-clock.ts'
-import { createBudgetHealthCheck, type Remediator } from '../../src/world/machines/budget-health-check.ts'
+} from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
+import { openshiftMachineDefinitions } from '@cofferdam/simulator/cluster-file/machine-definitions.ts'
+import { createBudgetHealthCheck, type Remediator } from '@cofferdam/simulator/world/machines/budget-health-check.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lab, openLab } from './lab.ts'
 
 const hosts = ['node-a', 'node-b', 'node-c', 'node-d', 'node-e', 'node-f']

@@ -1,6 +1,6 @@
+import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { leases } from '../../src/api/resources.ts'
-import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
 import { type Lab, openLab } from './lab.ts'
 
 let lab: Lab

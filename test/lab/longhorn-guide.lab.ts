@@ -1,5 +1,5 @@
+import { longhornNamespace, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { longhornNamespace, longhornSettings } from '../../src/api/longhorn.ts'
 import { databaseOn, type LonghornLab, openLonghornLab } from './longhorn-lab.ts'
 
 const nodeNames = ['node-a', 'node-b', 'node-c']

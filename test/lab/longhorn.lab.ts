@@ -1,7 +1,7 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { longhornNamespace } from '../../src/api/longhorn.ts'
-import { nodeDisruptions } from '../../src/api/node-disruption.ts'
-import { podDisruptionBudgets, pods } from '../../src/api/resources.ts'
 import { databaseOn, type LonghornLab, openLonghornLab } from './longhorn-lab.ts'
 
 const nodeNames = ['node-a', 'node-b', 'node-c']

@@ -1,6 +1,6 @@
+import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { leases } from '../../src/api/resources.ts'
-import { operatorAccount } from '../../src/deploy/operator-manifests.ts'
 import { startClientLoad } from './ceph/client-load.ts'
 import type { ClientLoad } from './ceph/lab-ceph.ts'
 import { type Lab, openLab } from './lab.ts'

@@ -1,6 +1,6 @@
+import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { nodes, podDisruptionBudgets, pods } from '../../src/api/resources.ts'
-import { evictPod } from '../../src/kube/kube-api.ts'
 import { type Lab, openLab } from './lab.ts'
 
 let lab: Lab

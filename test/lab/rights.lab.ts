@@ -1,5 +1,5 @@
+import { configMaps, events } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { configMaps, events } from '../../src/api/resources.ts'
 import { type Lab, openLab } from './lab.ts'
 
 let lab: Lab

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { openCephStage } from '../../scenarios/testing/ceph-stage.ts'
 import { recordCluster } from '../../scenarios/testing/recorder.ts'
-import { deployments } from '../../src/api/resources.ts'
-import type { KubeApi } from '../../src/kube/kube-api.ts'
-import type { Views } from '../../src/world/actor.ts'
 import { type Lab, openLab } from './lab.ts'
 
 /** What both stages can do; one in real time, one in virtual time. */

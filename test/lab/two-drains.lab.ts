@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { daemonName } from '../../scenarios/testing/drainer.ts'
-import { pods } from '../../src/api/resources.ts'
-import { isActive, isReady } from '../../src/world/pod-facts.ts'
 import { type Lab, openLab } from './lab.ts'
 import type { RunningProgram } from './processes/run-program.ts'
 

@@ -1,10 +1,10 @@
-import { parseAppLock } from '../../src/domain/drain-lock/app-lock.ts'
-import { reservedStatus, unreservedStatus } from '../../src/domain/drain-lock/budget-hold.ts'
-import { decideDisruption } from '../../src/domain/drain-lock/decide.ts'
-import { decideEviction } from '../../src/domain/drain-lock/guard.ts'
-import { adopt, grant, intend, release, renew, withdraw } from '../../src/domain/drain-lock/ledger.ts'
-import { applyOrphans, decideOrphans } from '../../src/domain/drain-lock/orphans.ts'
-import type { BudgetReference, DrainLockSettings } from '../../src/domain/drain-lock/snapshot.ts'
+import { reservedStatus, unreservedStatus } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
+import { decideDisruption } from '@cofferdam/product/capabilities/drain-lock/domain/decide.ts'
+import { decideEviction } from '@cofferdam/product/capabilities/drain-lock/domain/guard.ts'
+import { applyOrphans, decideOrphans } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import type { BudgetReference, DrainLockSettings } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import { parseAppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
+import { adopt, grant, intend, release, renew, withdraw } from '@cofferdam/product/ledger/rules/ledger.ts'
 
 /** The code under test. A test that plants a bug replaces one of them. */
 export interface Parts {

@@ -1,5 +1,5 @@
-import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
-import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import type { Bounds } from './bounds.ts'
 import { mostEpochs, type Pooled } from './pool.ts'
 import {

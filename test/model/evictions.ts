@@ -1,5 +1,5 @@
-import type { EvictionToken } from '../../src/domain/drain-lock/guard.ts'
-import { known } from '../../src/domain/observed.ts'
+import type { EvictionToken } from '@cofferdam/product/capabilities/drain-lock/domain/guard.ts'
+import { known } from '@cofferdam/product/shared/observed.ts'
 import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName } from './bounds.ts'
 import { ownerLock } from './look.ts'
 import { type Emit, type Model, withBudget, withPod, withWorld } from './model.ts'

@@ -1,7 +1,7 @@
-import { emptyLedger } from '../../src/domain/drain-lock/ledger.ts'
-import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
-import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
-import { blank } from '../../src/domain/drain-lock/testing/stage.ts'
+import { signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import { blank } from '@cofferdam/product/capabilities/drain-lock/domain/testing/stage.ts'
+import { emptyLedger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   type Bounds,
   type DrainerIndex,

@@ -1,6 +1,6 @@
-import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
-import { type Claim, entriesOf } from '../../src/domain/drain-lock/ledger.ts'
-import { type KeyFacts, signOfLife } from '../../src/domain/drain-lock/orphans.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type KeyFacts, signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import { type Claim, entriesOf } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   drainerIndexes,
   fencerId,

@@ -1,4 +1,4 @@
-import { signOfLife } from '../../src/domain/drain-lock/orphans.ts'
+import { signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import { apps, drainerIndexes, fencerId, nodeNames, nowMs, podIndex, podName, tickMs, ttl } from './bounds.ts'
 import { recount } from './budget-writes.ts'
 import { areDrainersDone } from './drainer-look.ts'

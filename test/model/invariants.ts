@@ -1,4 +1,4 @@
-import { doClaimsConflict, entriesOf, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
+import { doClaimsConflict, entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   budgetReferences,
   desiredHealthy,

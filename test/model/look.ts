@@ -1,7 +1,12 @@
-import { rfc3339 } from '../../src/domain/ceph-drain/timestamp.ts'
-import type { AppLock } from '../../src/domain/drain-lock/app-lock.ts'
-import type { BudgetFacts, DisruptionSnapshot, PodFacts, StorageFacts } from '../../src/domain/drain-lock/snapshot.ts'
-import { known } from '../../src/domain/observed.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type {
+  BudgetFacts,
+  DisruptionSnapshot,
+  PodFacts,
+  StorageFacts,
+} from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { AppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
+import { known } from '@cofferdam/product/shared/observed.ts'
 import {
   apps,
   type Bounds,

@@ -1,5 +1,5 @@
-import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
-import type { BudgetFacts, DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { BudgetFacts, DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import type { Bounds, DrainerIndex, Parts } from './bounds.ts'
 import { createPool, type Pool, type Pooled } from './pool.ts'
 import type { Patch } from './replay.ts'

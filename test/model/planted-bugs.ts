@@ -1,6 +1,6 @@
-import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
-import { entriesOf, type GrantRequest, grant, type Ledger } from '../../src/domain/drain-lock/ledger.ts'
-import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
+import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import { entriesOf, type GrantRequest, grant, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { type Bounds, type Parts, realParts } from './bounds.ts'
 import { crossedDrains, kubectlBeside, oneDrain, silentFencer, stalledDrain } from './stories.ts'
 

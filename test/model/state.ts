@@ -1,6 +1,6 @@
-import type { DisruptionStep } from '../../src/domain/drain-lock/decision.ts'
-import type { Ledger } from '../../src/domain/drain-lock/ledger.ts'
-import type { DisruptionRecord } from '../../src/domain/drain-lock/snapshot.ts'
+import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
+import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { createPool, epochBit, type Pool, type Pooled } from './pool.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { spectralBound } from '@cofferdam/product/capabilities/osd-update/domain/spectral-bound.ts'
+import { buildSlackHypergraph } from '@cofferdam/product/safety/slack-hypergraph.ts'
 import { describe, expect, it } from 'vitest'
-import { spectralBound } from '../../src/domain/osd-update/spectral-bound.ts'
-import { buildSlackHypergraph } from '../../src/domain/safety/slack-hypergraph.ts'
 import { compareStructures } from './compare-structures.ts'
 import { eachStructure, type Structure } from './every-structure.ts'
 import { forceOf } from './fewest-by-force.ts'

@@ -1,6 +1,6 @@
-import { planRounds } from '../../src/domain/osd-update/plan-rounds.ts'
-import type { CephMap, PgTable } from '../../src/domain/safety/ceph-map.ts'
-import { exampleMap } from '../../src/domain/safety/testing/example-map.ts'
+import { planRounds } from '@cofferdam/product/capabilities/osd-update/domain/plan-rounds.ts'
+import type { CephMap, PgTable } from '@cofferdam/product/safety/ceph-map.ts'
+import { exampleMap } from '@cofferdam/product/safety/testing/example-map.ts'
 import type { Structure } from './every-structure.ts'
 import { countsOf, membersOf } from './fewest-by-force.ts'
 

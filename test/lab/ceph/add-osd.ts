@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { CephCommands } from '../../../src/ceph/ceph-commands.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import type { CephParts } from '../parts/parts.ts'
 import { obey } from './create-pools.ts'
 import { osdCaps } from './keyring.ts'

@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net'
-import type { JsonObject } from '../../../src/api/json.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 
 /** Asks one daemon itself, without the cluster: a text ended by a zero goes in, a length and as many bytes come out. */
 export function askDaemon(socket: string, prefix: string): Promise<JsonObject> {

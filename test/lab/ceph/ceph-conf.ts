@@ -1,4 +1,4 @@
-import type { CephDescription } from '../../../src/world/ceph/ceph-description.ts'
+import type { CephDescription } from '@cofferdam/simulator/world/ceph/ceph-description.ts'
 
 export interface ConfOptions {
   readonly fsid: string

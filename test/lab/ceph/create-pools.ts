@@ -1,5 +1,5 @@
-import type { CephCommand, CephCommands } from '../../../src/ceph/ceph-commands.ts'
-import type { PoolDescription } from '../../../src/world/ceph/ceph-description.ts'
+import type { CephCommand, CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import type { PoolDescription } from '@cofferdam/simulator/world/ceph/ceph-description.ts'
 
 /** Makes the pools in the order of their description, which gives them the numbers that the simulated Ceph gives them. */
 export async function createPools(commands: CephCommands, pools: readonly PoolDescription[]): Promise<void> {

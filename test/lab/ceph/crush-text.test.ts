@@ -1,5 +1,5 @@
+import { buildCrushTree } from '@cofferdam/simulator/world/ceph/crush-tree.ts'
 import { expect, it } from 'vitest'
-import { buildCrushTree } from '../../../src/world/ceph/crush-tree.ts'
 import { crushText } from './crush-text.ts'
 
 const tree = buildCrushTree(

@@ -1,5 +1,5 @@
-import { crushTypes } from '../../../src/domain/safety/crush-types.ts'
-import type { CrushItem, CrushRule, CrushTree } from '../../../src/world/ceph/crush-tree.ts'
+import { crushTypes } from '@cofferdam/product/safety/crush-types.ts'
+import type { CrushItem, CrushRule, CrushTree } from '@cofferdam/simulator/world/ceph/crush-tree.ts'
 
 /** What upstream calls the jewel profile, the default of every release since. */
 const tunables = {

@@ -1,6 +1,6 @@
-import type { CephAccess } from '../../../src/ceph/ceph-access.ts'
-import type { CephCommands } from '../../../src/ceph/ceph-commands.ts'
-import type { CephDescription } from '../../../src/world/ceph/ceph-description.ts'
+import type { CephAccess } from '@cofferdam/product/ceph/ceph-access.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import type { CephDescription } from '@cofferdam/simulator/world/ceph/ceph-description.ts'
 import type { Daemon } from '../processes/daemon.ts'
 
 export type DaemonName = `mon.${string}` | `mgr.${string}` | `osd.${number}`

@@ -1,5 +1,5 @@
+import { parseQuorum } from '@cofferdam/product/ceph/parse-quorum.ts'
 import { expect, it } from 'vitest'
-import { parseQuorum } from '../../../src/ceph/parse-quorum.ts'
 import { recordReads } from './record-reads.ts'
 
 it('what a parser looks at is known, and what it passes over is not', () => {

@@ -1,4 +1,4 @@
-import type { HttpKubeApi } from '../../../src/kube/http-kube-api.ts'
+import type { HttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
 import type { Daemon } from '../processes/daemon.ts'
 
 /** A real Kubernetes without machines: etcd, API server, controller manager and scheduler on loopback. */

@@ -5,7 +5,7 @@ import {
   type CertifiedKey,
   createCertificateAuthority,
   issueServerCertificate,
-} from '../../../src/admission/self-signed-certificate.ts'
+} from '@cofferdam/product/eviction-guard/self-signed-certificate.ts'
 
 /** Who may speak to the API server before any account exists. */
 type Person = 'admin' | 'controllerManager' | 'scheduler'

@@ -1,4 +1,4 @@
-import { isJsonObject, isSameJson, type Json } from '../../../src/api/json.ts'
+import { isJsonObject, isSameJson, type Json } from '@cofferdam/kubernetes/api/json.ts'
 
 /** One place where two answers differ; `undefined` where one of them has nothing. */
 export interface Difference {

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/api/json.ts'
-import { type Random, seededRandom } from '../../../src/runtime/random.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { readyStatus, unreadyStatus } from './kinds/pod.ts'
 import type { RequestStep, Sequence, Step } from './step.ts'
 

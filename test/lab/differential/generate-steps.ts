@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../../src/api/json.ts'
-import { applyMergePatch } from '../../../src/embedded/patch/merge-patch.ts'
-import { type Random, seededRandom } from '../../../src/runtime/random.ts'
+import type { Json, JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { applyMergePatch } from '@cofferdam/simulator/api-server/patch/merge-patch.ts'
 import type { SubjectKind } from './kinds/subject-kind.ts'
 import type { RequestStep, Sequence, Step } from './step.ts'
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from '../../../src/api/json.ts'
-import { parseQuantity } from '../../../src/api/quantity.ts'
+import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
+import { parseQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import type { Difference } from './compare.ts'
 import type { Pair } from './run-sequence.ts'
 import type { Step } from './step.ts'

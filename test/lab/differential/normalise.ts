@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/api/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 
 const uidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Uids the test makes up are the same on both. */

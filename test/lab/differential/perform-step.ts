@@ -1,5 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/api/json.ts'
-import { applyMergePatch } from '../../../src/embedded/patch/merge-patch.ts'
+import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { applyMergePatch } from '@cofferdam/simulator/api-server/patch/merge-patch.ts'
 import type { Side, WireAnswer, WireRequest } from './side.ts'
 import type { SideMemory } from './side-memory.ts'
 import type { PagesStep, RequestStep } from './step.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Json } from '../../../src/api/json.ts'
+import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import { type Difference, differencesOf } from './compare.ts'
 import { Normaliser } from './normalise.ts'
 import { performPages, performRequest, readBudgets } from './perform-step.ts'

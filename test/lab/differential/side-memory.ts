@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../src/api/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 
 /** What one server has said about its objects, by their path: its own uids and versions, for later requests. */
 export class SideMemory {

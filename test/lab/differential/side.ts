@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/api/json.ts'
+import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 
 /** One request as it goes over the wire. */
 export interface WireRequest {

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/api/json.ts'
+import type { Json, JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 
 /**
  * What is asked of both servers, as data: it can be printed, left out and repeated. `{ns}` anywhere in it stands for the

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/api/json.ts'
+import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import type { Divergence } from './run-sequence.ts'
 import { stepText } from './step.ts'
 

@@ -1,5 +1,5 @@
+import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import { Agent, type Dispatcher } from 'undici'
-import type { Json } from '../../../src/api/json.ts'
 import type { Side, WatchTaken, WireAnswer, WireRequest } from './side.ts'
 
 export interface WireClientOptions {

@@ -1,4 +1,4 @@
-import type { ContainerRuntime } from '../../../src/world/container-runtime.ts'
+import type { ContainerRuntime } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 
 /** The first that has something for a pod runs it. */
 export function anyRuntime(...runtimes: readonly ContainerRuntime[]): ContainerRuntime {

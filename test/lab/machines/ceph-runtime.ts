@@ -1,5 +1,5 @@
-import type { Pod } from '../../../src/api/core.ts'
-import type { ContainerRuntime, RunningContainer } from '../../../src/world/container-runtime.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { ContainerRuntime, RunningContainer } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 import type { DaemonName, DaemonStart, LabCeph } from '../ceph/lab-ceph.ts'
 import type { Journal } from '../processes/journal.ts'
 import { processContainer } from './process-container.ts'

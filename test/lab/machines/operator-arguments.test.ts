@@ -1,5 +1,5 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { expect, it } from 'vitest'
-import type { Pod } from '../../../src/api/core.ts'
 import { operatorArguments } from './operator-arguments.ts'
 
 function pod(args?: readonly string[]): Pod {

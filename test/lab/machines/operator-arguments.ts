@@ -1,5 +1,5 @@
-import type { Pod } from '../../../src/api/core.ts'
-import type { CephAccess } from '../../../src/ceph/ceph-access.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephAccess } from '@cofferdam/product/ceph/ceph-access.ts'
 
 export interface OperatorPlace {
   /** All share one network here, so the pod's own port would be taken by the first. */

@@ -1,9 +1,9 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { parsePrepareStatus } from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
+import { scriptCeph } from '@cofferdam/product/ceph/testing/scripted-ceph.ts'
+import type { RunningContainer } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 import { expect, it } from 'vitest'
-import type { Pod } from '../../../src/api/core.ts'
-import { scriptCeph } from '../../../src/ceph/testing/scripted-ceph.ts'
-import { parsePrepareStatus } from '../../../src/domain/osd-update/prepare-status.ts'
-import type { KubeApi } from '../../../src/kube/kube-api.ts'
-import type { RunningContainer } from '../../../src/world/container-runtime.ts'
 import { prepareRuntime } from './prepare-runtime.ts'
 
 const journal = { tell: () => {}, text: () => '' }

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { RunningContainer } from '../../../src/world/container-runtime.ts'
+import type { RunningContainer } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 import type { Daemon, DaemonEnd } from '../processes/daemon.ts'
 
 interface ProcessContainerOptions {

@@ -1,8 +1,8 @@
-import type { KubeApi } from '../../../src/kube/kube-api.ts'
-import { errorText } from '../../../src/observability/log.ts'
-import { realClock } from '../../../src/runtime/real-clock.ts'
-import type { ContainerRuntime, RunningContainer } from '../../../src/world/container-runtime.ts'
-import { createKubelet, type Kubelet, type KubeletOptions } from '../../../src/world/kubelet.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { errorText } from '@cofferdam/product/operator/log.ts'
+import type { ContainerRuntime, RunningContainer } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
+import { createKubelet, type Kubelet, type KubeletOptions } from '@cofferdam/simulator/world/nodes/kubelet.ts'
 import type { Journal } from '../processes/journal.ts'
 
 export interface MachinesOptions extends KubeletOptions {

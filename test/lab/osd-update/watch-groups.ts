@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
+import type { CephMap } from '@cofferdam/product/safety/ceph-map.ts'
 import { groupsBelowFloor } from '../../../scenarios/testing/groups-below-floor.ts'
-import { observeCeph } from '../../../src/ceph/observe-ceph.ts'
-import type { CephMap } from '../../../src/domain/safety/ceph-map.ts'
 import type { LabCeph } from '../ceph/lab-ceph.ts'
 
 export interface GroupsSeen {

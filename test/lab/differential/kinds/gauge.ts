@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { isJsonObject, type Json } from '../../../../src/api/json.ts'
+import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import type { Side } from '../side.ts'
 import type { SubjectKind } from './subject-kind.ts'
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../../src/api/json.ts'
+import type { Json, JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 
 /** A kind as the generator plays with it. */
 export interface SubjectKind {

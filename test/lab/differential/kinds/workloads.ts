@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../src/api/json.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { SubjectKind } from './subject-kind.ts'
 
 const labels = { app: 'web' }

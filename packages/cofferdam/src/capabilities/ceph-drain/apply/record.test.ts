@@ -1,0 +1,111 @@
+import { configMaps, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { describe, expect, it } from 'vitest'
+import { calmState } from '../domain/state-map.ts'
+import { type CephStage, openCephStage } from '../testing/ceph-stage.ts'
+import { readRecord, writeRecord } from './record.ts'
+
+async function notesOf(stage: CephStage): Promise<{ type: string | undefined; domains: unknown }> {
+  const { annotations = {} } = (await stage.record()).metadata
+  const text = annotations['cofferdam.io/domains']
+  return {
+    type: annotations['cofferdam.io/failure-domain-type'],
+    domains: text === undefined ? undefined : JSON.parse(text),
+  }
+}
+
+describe('what is on record about each failure domain', () => {
+  it('follows a drain: who may go, who waits, and for whom; and nothing once the cluster is handed back', async () => {
+    const stage = await openCephStage()
+    stage.operate()
+    await stage.seconds(90)
+    const answer = (zone: string, osds: number[], mayDrain: boolean, reason: string, explanation: string) => ({
+      domain: zone,
+      osds,
+      nodes: [`node-${zone}`],
+      mayDrain,
+      reason,
+      explanation,
+    })
+    const safe = (zone: string, osds: number[]) =>
+      answer(zone, osds, true, 'SafeToDrain', `zone ${zone} may be drained now.`)
+    expect(await notesOf(stage)).toEqual({
+      type: 'zone',
+      domains: { total: 3, held: 0, answers: [safe('x', [0, 1]), safe('y', [2, 3]), safe('z', [4, 5])] },
+    })
+
+    await stage.cordon('node-x')
+    await stage.evictOsd(0)
+    await stage.seconds(30)
+    const waits = (zone: string, osds: number[]) =>
+      answer(zone, osds, false, 'OtherDomainDown', `zone ${zone} waits until x is back and all data is clean.`)
+    expect(await notesOf(stage)).toEqual({
+      type: 'zone',
+      domains: {
+        total: 3,
+        held: 2,
+        answers: [
+          answer('x', [0, 1], true, 'DomainReleased', 'zone x may be drained: it is the one chosen to be down.'),
+          waits('y', [2, 3]),
+          waits('z', [4, 5]),
+        ],
+      },
+    })
+
+    await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
+    await stage.seconds(10)
+    expect(await notesOf(stage)).toEqual({ type: undefined, domains: undefined })
+    await stage.close()
+  })
+})
+
+describe('a record with more to say than an object may hold', () => {
+  const { signal } = new AbortController()
+  const place = { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' }
+  const problems = Array.from({ length: 2_911 }, (_, id) => ({
+    object: `deployment/rook-ceph-osd-${id}`,
+    problem: 'has no label topology-location-zone; it is held whenever any failure domain is open',
+  }))
+  const change = {
+    state: calmState,
+    decision: {
+      reason: 'AnyOsdMayGo' as const,
+      explanation: 'osd.1, '.repeat(60_000),
+      failureDomainType: 'zone',
+      domains: [],
+      problems,
+    },
+    silentSince: undefined,
+    now: '2026-01-01T00:00:00Z',
+  }
+
+  it('is taken by the API server, or 2,911 OSDs without a zone label would be left without budgets', async () => {
+    const { api, stop } = openStory()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
+    const first = await writeRecord(api, await readRecord(api, place, signal), change, signal)
+    const filled = { ...first.configMap?.metadata.annotations, 'example.com/fill': 'x'.repeat(200_000) }
+    const { configMap } = first
+    if (configMap === undefined) throw new Error('nothing was written')
+    await api.update(configMaps, {
+      ...configMap,
+      metadata: { ...configMap.metadata, annotations: filled },
+      binaryData: { 'set-no-out': 'AAAA' },
+    })
+    const state = { ...calmState, openDomains: ['x'], wantsNoout: true }
+    const second = await writeRecord(api, await readRecord(api, place, signal), { ...change, state }, signal)
+    expect(second.state.openDomains).toEqual(['x'])
+    expect(second.configMap?.metadata.annotations?.['example.com/fill']).toBeUndefined()
+    expect(second.configMap?.metadata.annotations?.['cofferdam.io/problems']).toMatch(
+      /; 2891 more objects with problems$/,
+    )
+    stop()
+  })
+
+  it('is not begun where its data is immutable: what follows could not be remembered', async () => {
+    const { api, stop } = openStory()
+    const record = await readRecord(api, place, signal)
+    const locked = { ...record, configMap: { apiVersion: 'v1', kind: 'ConfigMap', metadata: place, immutable: true } }
+    await expect(writeRecord(api, locked, change, signal)).rejects.toThrow(/is immutable/)
+    stop()
+  })
+})

@@ -1,0 +1,158 @@
+import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
+import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/record-limits.ts'
+import { recordNotes as notes } from '../../../shared/record-notes.ts'
+import type { CephDrainDecision } from '../domain/decision.ts'
+import { buildDomainRecord } from '../domain/domain-record.ts'
+import { buildDrainState, type DrainState, parseDrainState, stateMapName } from '../domain/state-map.ts'
+
+export const recordName = stateMapName
+/** Where the answers stand while another operator has the budgets, and the state map with them. */
+export const observedName = 'cofferdam-ceph-drain'
+
+/** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
+export interface DrainRecord {
+  readonly namespace: string
+  readonly name: string
+  readonly configMap: ConfigMap | undefined
+  readonly state: DrainState
+  readonly reason: string | undefined
+  readonly silentSince: number | undefined
+  /** Why it could not be read: then it is not written either. */
+  readonly unread?: unknown
+}
+
+/** What stands in for a record that cannot be read: nothing is remembered, so nothing may be released. */
+export function unreadRecord(place: Pick<DrainRecord, 'namespace' | 'name'>, error: unknown): DrainRecord {
+  return { ...recordOf(place, undefined), unread: error }
+}
+
+export async function readRecord(
+  api: Pick<KubeApi, 'get'>,
+  { namespace, name }: Pick<DrainRecord, 'namespace' | 'name'>,
+  signal: AbortSignal,
+): Promise<DrainRecord> {
+  let configMap: ConfigMap | undefined
+  try {
+    configMap = await api.get(configMaps, { namespace, name }, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
+  return recordOf({ namespace, name }, configMap)
+}
+
+function recordOf(
+  { namespace, name }: Pick<DrainRecord, 'namespace' | 'name'>,
+  configMap: ConfigMap | undefined,
+): DrainRecord {
+  const annotations = configMap?.metadata.annotations ?? {}
+  return {
+    namespace,
+    name,
+    configMap,
+    state: parseDrainState(configMap?.data),
+    reason: annotations[notes.reason],
+    silentSince: parseRfc3339(annotations[notes.silentSince] ?? ''),
+  }
+}
+
+export interface RecordChange {
+  /** Undefined: nothing of ours must survive, only notes are written. */
+  readonly state: DrainState | undefined
+  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
+  readonly silentSince: number | undefined
+  readonly now: string
+}
+
+/**
+ * Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then.
+ *
+ * Guarantees: what is written fits, however many objects have problems and whatever others put beside it.
+ */
+export async function writeRecord(
+  api: Pick<KubeApi, 'create' | 'update'>,
+  record: DrainRecord,
+  change: RecordChange,
+  signal: AbortSignal,
+): Promise<DrainRecord> {
+  const { configMap, namespace, name } = record
+  if (record.unread !== undefined) throw record.unread
+  // Notes would be taken still, and the state that has to follow them would not: nothing may begin that cannot be remembered.
+  if (configMap?.immutable === true && change.state !== undefined) {
+    throw new ApiError('Invalid', `configmap ${namespace}/${name} is immutable`)
+  }
+  const foreign = foreignPartOf(configMap)
+  // Where nothing must survive the data is nobody's business: it may be locked, and notes can be written all the same.
+  const data = change.state === undefined ? (configMap?.data ?? {}) : buildDrainState(change.state)
+  const binaryData = Object.entries(foreign.binaryData ?? {}).filter(([key]) => !Object.hasOwn(data, key))
+  const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
+  if (configMap === undefined) {
+    const created = await api.create(
+      configMaps,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { namespace, name, annotations },
+        data,
+      },
+      { signal },
+    )
+    return recordOf(record, created)
+  }
+  if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) {
+    return record
+  }
+  const updated = await api.update(
+    configMaps,
+    {
+      ...configMap,
+      metadata: {
+        ...configMap.metadata,
+        annotations,
+        ...(foreign.labels === undefined ? {} : { labels: foreign.labels }),
+      },
+      data,
+      ...(foreign.binaryData === undefined ? {} : { binaryData: Object.fromEntries(binaryData) }),
+    },
+    { signal },
+  )
+  return recordOf(record, updated)
+}
+
+/** Takes away what was written down while another operator had the budgets: from now on the state map tells. */
+export async function deleteObserved(
+  api: Pick<KubeApi, 'delete'>,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await api.delete(configMaps, { namespace, name: observedName }, { signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
+}
+
+function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChange): Record<string, string> {
+  const present = configMap?.metadata.annotations ?? {}
+  const { decision, silentSince, now } = change
+  const problems = problemsText(decision.problems)
+  const since = reason === decision.reason ? (present[notes.since] ?? now) : now
+  return {
+    [notes.reason]: decision.reason,
+    [notes.explanation]: shortExplanation(decision.explanation),
+    [notes.since]: since,
+    ...domainNotes(decision),
+    ...(problems === '' ? {} : { [notes.problems]: problems }),
+    ...(silentSince === undefined ? {} : { [notes.silentSince]: rfc3339(silentSince) }),
+  }
+}
+
+/** Ceph is not asked for a cluster that is handed back, so there is nothing to say about its domains. */
+function domainNotes({ reason, failureDomainType, domains }: RecordChange['decision']): Record<string, string> {
+  if (reason === 'HandedBack' || domains.length === 0) return {}
+  return { [notes.failureDomainType]: failureDomainType, [notes.domains]: buildDomainRecord(domains) }
+}

@@ -1,0 +1,63 @@
+import { narrowTurn, type StorageTurn, type TurnInForce } from '../domain/storage-turn.ts'
+
+/**
+ * What ceph-drain and ceph-static-budgets of one process have to agree on: on which nodes mons and mgrs have to stay, and
+ * which of them may go at this moment. Keys are CephClusters.
+ *
+ * Guarantees: of those who work on the budgets of one cluster, one at a time does.
+ */
+export class StorageTurns {
+  readonly #turns = new Map<string, StorageTurn>()
+  readonly #loose = new Map<string, readonly string[]>()
+  readonly #working = new Map<string, Promise<unknown>>()
+  readonly #followers = { turn: new Set<(key: string) => void>(), loose: new Set<(key: string) => void>() }
+
+  inForce(key: string): TurnInForce {
+    return { turn: this.#turns.get(key), looseNodes: this.#loose.get(key) }
+  }
+
+  /** To be called before budgets of OSDs are written: until they are, what both turns allow is allowed. */
+  narrow(key: string, next: StorageTurn): void {
+    this.publish(key, narrowTurn(this.#turns.get(key), next))
+  }
+
+  /** To be called when the budgets of the same decision stand. */
+  publish(key: string, turn: StorageTurn): void {
+    const before = this.#turns.get(key)
+    this.#turns.set(key, turn)
+    if (JSON.stringify(before) !== JSON.stringify(turn)) this.#tell('turn', key)
+  }
+
+  publishLoose(key: string, nodes: readonly string[]): void {
+    const before = this.#loose.get(key)
+    this.#loose.set(key, nodes)
+    if (JSON.stringify(before) !== JSON.stringify(nodes)) this.#tell('loose', key)
+  }
+
+  /** Tells the key of every cluster of which this has changed, until the signal. */
+  follow(what: 'turn' | 'loose', tell: (key: string) => void, signal: AbortSignal): void {
+    this.#followers[what].add(tell)
+    signal.addEventListener('abort', () => this.#followers[what].delete(tell), { once: true })
+  }
+
+  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#working.get(key) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    const settled = mine.catch(() => {})
+    this.#working.set(key, settled)
+    try {
+      return await mine
+    } finally {
+      if (this.#working.get(key) === settled) this.#working.delete(key)
+    }
+  }
+
+  forget(key: string): void {
+    this.#turns.delete(key)
+    this.#loose.delete(key)
+  }
+
+  #tell(what: 'turn' | 'loose', key: string): void {
+    for (const tell of this.#followers[what]) tell(key)
+  }
+}

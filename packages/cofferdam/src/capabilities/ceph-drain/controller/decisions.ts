@@ -1,0 +1,104 @@
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephDrainDecision } from '../domain/decision.ts'
+import type { CephDrainSnapshot } from '../domain/snapshot.ts'
+
+/** What ceph-drain saw and decided last of one cluster. */
+export interface CephDecided {
+  readonly snapshot: CephDrainSnapshot
+  readonly decision: CephDrainDecision
+  /** By this process's clock: when the look began. */
+  readonly lookedAtMs: number
+  /** When Ceph itself was asked last, of those times that it answered; a look may rest on an earlier answer. */
+  readonly cephAskedAtMs: number | undefined
+  /** The type of failure domain when Ceph answered last; undefined when it never has. */
+  readonly domainType: string | undefined
+}
+
+interface Waiting {
+  readonly resolve: () => void
+}
+
+/**
+ * What ceph-drain decided in this very process, for others that need its answer now. What an earlier process wrote down is no
+ * answer: nobody looked since.
+ */
+export class CephDecisions {
+  readonly #clock: Clock
+  readonly #latest = new Map<string, CephDecided>()
+  readonly #waiting = new Map<string, Set<Waiting>>()
+  readonly #followers = new Set<(key: string) => void>()
+  #ask: (key: string) => void = () => {}
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** How ceph-drain is asked to look at a cluster now. */
+  listen(ask: (key: string) => void): void {
+    this.#ask = ask
+    for (const key of this.#waiting.keys()) ask(key)
+  }
+
+  /** Tells the key of every cluster that was decided about, from now on; the returned function ends it. */
+  follow(tell: (key: string) => void): () => void {
+    this.#followers.add(tell)
+    return () => this.#followers.delete(tell)
+  }
+
+  /** Asks for a look now, without waiting for it. */
+  request(key: string): void {
+    this.#ask(key)
+  }
+
+  /** A look begins; whoever has waited for one is told when the returned function tells what was decided. */
+  begin(key: string): (decided: Pick<CephDecided, 'snapshot' | 'decision' | 'cephAskedAtMs'>) => void {
+    const lookedAtMs = this.#clock.now()
+    const answered = [...(this.#waiting.get(key) ?? [])]
+    return ({ snapshot, decision, cephAskedAtMs }) => {
+      const { failureDomainType } = decision
+      const domainType = snapshot.ceph.known ? failureDomainType : this.#latest.get(key)?.domainType
+      this.#latest.set(key, { snapshot, decision, lookedAtMs, cephAskedAtMs, domainType })
+      for (const { resolve } of answered) resolve()
+      for (const tell of this.#followers) tell(key)
+    }
+  }
+
+  forget(key: string): void {
+    if (!this.#latest.delete(key)) return
+    for (const tell of this.#followers) tell(key)
+  }
+
+  /** What was decided last, however long ago. */
+  latest(key: string): CephDecided | undefined {
+    return this.#latest.get(key)
+  }
+
+  /** What was decided last, if that is no older than `maxAgeMs`; else what a look decides that begins now, in time or not. */
+  async decided(
+    key: string,
+    { maxAgeMs, waitMs, signal }: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<CephDecided | undefined> {
+    const latest = this.#latest.get(key)
+    if (latest !== undefined && this.#clock.now() - latest.lookedAtMs <= maxAgeMs) return latest
+    const askedAtMs = this.#clock.now()
+    await this.#nextLook(key, waitMs, signal)
+    const fresh = this.#latest.get(key)
+    return fresh !== undefined && fresh.lookedAtMs >= askedAtMs ? fresh : undefined
+  }
+
+  async #nextLook(key: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    const waiters = this.#waiting.get(key) ?? new Set()
+    this.#waiting.set(key, waiters)
+    const ended = new AbortController()
+    let waiting: Waiting | undefined
+    const looked = new Promise<void>((resolve) => {
+      waiting = { resolve }
+      waiters.add(waiting)
+    })
+    this.#ask(key)
+    await Promise.race([looked, sleep(this.#clock, waitMs, AbortSignal.any([signal, ended.signal]))])
+    ended.abort()
+    if (waiting !== undefined) waiters.delete(waiting)
+    if (waiters.size === 0) this.#waiting.delete(key)
+  }
+}

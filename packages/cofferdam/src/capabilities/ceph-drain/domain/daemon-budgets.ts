@@ -1,0 +1,101 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { daemonIdLabel } from './cluster-objects.ts'
+import type { DaemonView } from './snapshot.ts'
+import type { BesideOsds } from './static-budgets.ts'
+
+/** The budget of the mons, or of the mgrs. */
+export interface DaemonBudget {
+  readonly maxUnavailable: number
+  /** Ids of those that it leaves out: they may go. */
+  readonly exempt: readonly string[]
+  /** Nodes whose daemon may go, or may have gone a moment ago unseen; undefined when that is not known. */
+  readonly loose: readonly string[] | undefined
+  /** For the next decision, once this one is written. */
+  readonly memory?: DaemonBudgetMemory
+  readonly recheckAfterMs?: number
+}
+
+/** Who could go until a moment ago, and when that ended. */
+export interface DaemonBudgetMemory {
+  readonly withdrawn: readonly string[]
+  readonly withdrawnAtMs: number
+}
+
+/** An eviction that was granted a moment before is seen by then. */
+const settleMs = 3_000
+/** For how long one of several that wait is preferred; drains ask every few seconds. */
+const shareMs = 30_000
+
+/**
+ * Decides which mons, or mgrs, may be evicted.
+ *
+ * Where none of them runs beside OSDs that must stay, a number says it, as Rook's budget does. Elsewhere all are held but
+ * those whose node is being emptied and may be, and no more of them than may be away.
+ *
+ * Guarantees: a daemon beside an OSD that may not go is held; no more are left out than can be spared, those included that
+ * could go a moment ago.
+ * Fails closed: until it was decided about OSDs, nothing is loosened.
+ */
+export function decideDaemonBudget(given: {
+  readonly type: DaemonView['type']
+  /** How many a plain budget lets go. */
+  readonly free: number
+  /** How many may be away at most. */
+  readonly most: number
+  /** Ids of those that are out, whatever Kubernetes says. */
+  readonly out: readonly string[]
+  readonly present: PodDisruptionBudget | undefined
+  readonly beside: BesideOsds | undefined
+}): DaemonBudget {
+  const { type, free, most, out, present, beside } = given
+  if (beside === undefined) return { maxUnavailable: free, exempt: [], loose: [] }
+  const { turn, leavingNodes, nowMs } = beside
+  const before = parseExempt(present)
+  const isClosed = present?.spec?.maxUnavailable === 0
+  if (turn === undefined) {
+    const maxUnavailable = present?.spec?.maxUnavailable
+    const isUsable = typeof maxUnavailable === 'number'
+    return { maxUnavailable: isUsable ? maxUnavailable : 0, exempt: before, loose: undefined }
+  }
+  const all = beside.daemons.filter((daemon) => daemon.type === type)
+  const running = all.filter(({ id, isReady }) => isReady && !out.includes(id))
+  const isHeld = ({ nodeName }: DaemonView) => nodeName === undefined || Object.hasOwn(turn.heldNodes, nodeName)
+  const nodesOf = (ids: readonly string[]) =>
+    running.flatMap(({ id, nodeName }) => (nodeName !== undefined && ids.includes(id) ? [nodeName] : []))
+  if (!running.some(isHeld)) {
+    const loose = free > 0 ? running.map(({ id }) => id) : []
+    return { maxUnavailable: free, exempt: [], loose: nodesOf(loose) }
+  }
+
+  const away = new Set([...out, ...all.filter(({ isReady }) => !isReady).map(({ id }) => id)]).size
+  const mayGo = running
+    .filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
+    .map(({ id }) => id)
+    .sort()
+  const spare = Math.max(0, most - away)
+  const isContested = spare > 0 && mayGo.length > spare
+  // Whoever is asked for is not known here, and a node may be cordoned for long: each gets its time.
+  const first = isContested ? Math.floor(nowMs / shareMs) % mayGo.length : 0
+  const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, spare)
+  const wasLoose = isClosed ? before : present === undefined ? [] : running.map(({ id }) => id)
+  const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
+  const recalled = beside.memory[type]
+  const isRecent = recalled !== undefined && nowMs - recalled.withdrawnAtMs < settleMs
+  const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? recalled : undefined
+  const exempt = memory === undefined && isClosed ? wanted : wanted.filter((id) => isClosed && before.includes(id))
+  return {
+    maxUnavailable: 0,
+    exempt: [...exempt].sort(),
+    loose: nodesOf([...new Set([...exempt, ...(memory?.withdrawn ?? [])])]),
+    ...(memory === undefined ? {} : { memory }),
+    ...(memory === undefined && !isContested ? {} : { recheckAfterMs: memory === undefined ? shareMs : settleMs }),
+  }
+}
+
+/** Whom the budget leaves out. */
+export function parseExempt(budget: PodDisruptionBudget | undefined): readonly string[] {
+  const { matchExpressions = [] } = budget?.spec?.selector ?? {}
+  const [only, ...more] = matchExpressions
+  if (only?.key !== daemonIdLabel || only.operator !== 'NotIn' || more.length > 0) return []
+  return only.values ?? []
+}

@@ -1,0 +1,147 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { type StorageArbiter, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { StorageFacts } from '../../drain-lock/domain/snapshot.ts'
+import type { CephDrainDecision, DomainAnswer } from './decision.ts'
+import { osdNames } from './layout.ts'
+import { parseOsdBudget } from './osd-budgets.ts'
+import type { CephClusterView, CephDrainSnapshot } from './snapshot.ts'
+import { coverOf } from './wanted-budgets.ts'
+
+export interface StorageFactsInput {
+  readonly cluster: Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
+  /** Undefined: the storage as a whole is asked about. */
+  readonly node: string | undefined
+  /** OSDs that Kubernetes has on the node. */
+  readonly osdsOnNode: readonly number[]
+  /** What ceph-drain saw and decided a moment ago; undefined when it did not. */
+  readonly decided: DecidedStorage | undefined
+  /** As they stand now, in the namespace of the cluster. */
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly arbiter: Observed<StorageArbiter>
+}
+
+export interface DecidedStorage {
+  readonly snapshot: CephDrainSnapshot
+  readonly decision: CephDrainDecision
+  /** The type of failure domain when Ceph answered last; undefined when it never has. */
+  readonly domainType: string | undefined
+}
+
+/** `isBehind`: somebody holds a failure domain, and the others are not held yet; another decision may change that. */
+export interface StorageFactsOutcome {
+  readonly facts: readonly StorageFacts[]
+  readonly isBehind: boolean
+}
+
+type MayGo = StorageFacts['mayGo']
+
+/**
+ * What one Ceph cluster has to do with a node: its failure domain there, whether that may be away, whether data is clean.
+ *
+ * That somebody else holds another domain is no reason here: the ledger says so itself, to whoever asks it for the key.
+ *
+ * Guarantees: a domain that somebody holds may go only when no OSD of another one can be evicted.
+ * Fails closed: what ceph-drain has not decided a moment ago is unknown.
+ */
+export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcome {
+  const { cluster, node, decided } = input
+  const isClean = decided?.decision.isClean ?? unknown(notDecided)
+  const common = { key: storageKey(cluster), uid: cluster.uid, isClean }
+  if (node === undefined) {
+    return one({
+      ...common,
+      failureDomain: '',
+      mayGo: unknown('it was asked for the storage as a whole, not for a node'),
+    })
+  }
+  const answers = (decided?.decision.domains ?? []).filter(({ nodes }) => nodes.includes(node))
+  const answered = new Set(answers.flatMap(({ osds }) => osds))
+  const unplaced = input.osdsOnNode.filter((id) => !answered.has(id))
+  const [answer, ...more] = answers
+  if (answer === undefined && unplaced.length === 0) return { facts: [], isBehind: false }
+  if (decided === undefined) return one({ ...common, failureDomain: '', mayGo: unknown(notDecided) })
+  if (decided.decision.failureDomainType !== decided.domainType) {
+    const mayGo = unknown('Ceph does not say which failure domains there are')
+    return one({ ...common, failureDomain: labelledDomain(decided, node), mayGo })
+  }
+  if (answer === undefined || unplaced.length > 0) {
+    const mayGo = unknown(`the failure domain of ${osdNames(unplaced)} is not known yet`)
+    return one({ ...common, failureDomain: answer?.domain ?? '', mayGo })
+  }
+  if (more.length > 0) {
+    const domains = answers.map(({ domain }) => domain).join(', ')
+    const explanation = `OSDs of ${node} belong to ${domains}; they cannot all be away together.`
+    return one({ ...common, failureDomain: '', mayGo: known({ allowed: false, explanation }) })
+  }
+  const mayGo = mayGoOf(answer)
+  const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided.snapshot, answer)
+  return {
+    facts: [{ ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }],
+    isBehind: isUnguarded,
+  }
+}
+
+const notDecided = 'ceph-drain has not looked at the cluster lately'
+const notGuarded = 'the other failure domains are not held yet'
+
+function one(facts: StorageFacts): StorageFactsOutcome {
+  return { facts: [facts], isBehind: false }
+}
+
+/** Where labels have the node in the type that Ceph told last; '' where they do not agree on one. */
+function labelledDomain({ snapshot, domainType }: DecidedStorage, node: string): string {
+  const onNode = snapshot.osds.filter(({ nodeName }) => nodeName.known && nodeName.value === node)
+  const domains = new Set(onNode.map(({ topology }) => (domainType === undefined ? '' : (topology[domainType] ?? ''))))
+  return domains.size === 1 ? ([...domains][0] as string) : ''
+}
+
+function mayGoOf({ mayDrain, reason, explanation }: DomainAnswer): MayGo {
+  switch (reason) {
+    case 'StorageKeyHeld':
+      return known({ allowed: true, explanation })
+    case 'SafetyUnknown':
+    case 'LedgerUnknown':
+      return unknown(explanation)
+    default:
+      return known({ allowed: mayDrain, explanation })
+  }
+}
+
+/** Whether no OSD of another domain can be evicted, or nobody was granted this one yet. */
+function isGuarded(
+  { arbiter, budgets, cluster }: StorageFactsInput,
+  seen: CephDrainSnapshot,
+  { domain, osds }: DomainAnswer,
+): boolean {
+  // Another operator's budgets follow their own rules.
+  if (seen.cluster.mode === 'observe') return true
+  if (!arbiter.known || !arbiter.value.others.some(({ scope }) => scope === domain)) return true
+  const firm = budgets.flatMap((budget) => {
+    const parsed = parseOsdBudget(budget, cluster)
+    return parsed?.isOurs === true && parsed.maxUnavailable === 0 ? [parsed] : []
+  })
+  const isHeld = coverOf(firm)
+  return seen.osds.every((osd) => osds.includes(osd.id) || !osd.isReady || isHeld(osd))
+}
+
+/** Whether machines of the cluster may be fenced at this moment; a fence in the same failure domain is in nobody's way. */
+export type FenceGateState = 'closed' | 'open' | 'fence under way'
+
+/**
+ * What is left of an answer beside fencing. Whoever was granted a failure domain begins only after fencing is closed; until it
+ * was granted, that fencing is open keeps nobody from asking.
+ */
+export function besideFencing(
+  facts: StorageFacts,
+  { gate, isGranted }: { readonly gate: Observed<FenceGateState>; readonly isGranted: boolean },
+): StorageFacts {
+  if (!facts.mayGo.known || !facts.mayGo.value.allowed) return facts
+  if (!gate.known) return { ...facts, mayGo: unknown(`whether a machine is being fenced cannot be told: ${gate.why}`) }
+  if (gate.value === 'fence under way') {
+    const explanation = 'A machine with OSDs of the same cluster is being fenced; it goes on when that is over.'
+    return { ...facts, mayGo: known({ allowed: false, explanation }) }
+  }
+  if (gate.value === 'open' && isGranted) return { ...facts, mayGo: unknown('machines may still be fenced') }
+  return facts
+}

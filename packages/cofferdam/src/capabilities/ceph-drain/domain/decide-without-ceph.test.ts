@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { defaultSettings } from '../../../shared/ceph-settings.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import { decideCephDrain } from './decide.ts'
+import type { CephDrainSnapshot, OsdView } from './snapshot.ts'
+import { calmState } from './state-map.ts'
+import { inWords, ours } from './testing/stage.ts'
+
+const osd = (id: number, zone: number): OsdView => ({
+  id,
+  isReady: true,
+  isBeingReplaced: false,
+  nodeName: known(`node-${zone}`),
+  topology: { host: `node-${zone}`, zone: `zone-${zone}` },
+})
+
+const silent: CephDrainSnapshot = {
+  nowMs: Date.UTC(2026, 0, 1),
+  cluster: { namespace: 'rook-ceph', name: 'my-cluster', uid: 'uid-1', mode: 'manage', settings: defaultSettings },
+  osds: [osd(0, 1), osd(1, 2), osd(2, 2), osd(3, 3)],
+  nodes: [1, 2, 3].map((zone) => ({ name: `node-${zone}`, isCordoned: false })),
+  ceph: unknown('no answer within 15 s'),
+  cephSilentMs: 1_000,
+  state: { ...calmState, openDomains: ['zone-2'] },
+  budgets: ours('zone-1', 'osds 2,3'),
+}
+
+it('while Ceph is silent for a moment, an OSD that was held by number in a released zone stays held', () => {
+  expect(inWords(decideCephDrain(silent).budgets)).toEqual(['osds 2,3', 'zone-1'])
+})
+
+it('an OSD that nobody can place is held, and does not set another one free that was held by number', () => {
+  const stranger: OsdView = { ...osd(99, 1), nodeName: unknown('nobody knows'), topology: {} }
+  const { budgets } = decideCephDrain({ ...silent, osds: [...silent.osds, stranger] })
+  expect(inWords(budgets)).toEqual(['osds 2,99', 'zone-1', 'zone-3'])
+})

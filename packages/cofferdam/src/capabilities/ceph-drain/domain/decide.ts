@@ -1,0 +1,191 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { freeRule, type OpeningRule, openingRule } from '../../../ledger/rules/storage-arbiter.ts'
+import { wantedClaim } from '../../../ledger/rules/storage-claim.ts'
+import { domainTypeInUse } from '../../../safety/domain-type.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import { answerDomains } from './answers.ts'
+import { chooseDomains, domainsThatMayBegin } from './choose-domains.ts'
+import { decideWithoutCeph } from './decide-without-ceph.ts'
+import type { CephDrainDecision, ObjectProblem } from './decision.ts'
+import { explainBudgets } from './explain-budgets.ts'
+import { type Layout, layOut, type PlacedOsd } from './layout.ts'
+import { decideNoout } from './noout.ts'
+import { asWanted, type WantedBudget } from './osd-budgets.ts'
+import type { CephDrainSnapshot, CephView, OsdBudget } from './snapshot.ts'
+import { calmState, type DrainState } from './state-map.ts'
+import { crossedDrains, decideTurn } from './storage-turn.ts'
+import { blockingBudgets, closedDefault, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
+
+/**
+ * Decides which OSDs of one Ceph cluster may be evicted.
+ *
+ * While nothing is missing, any one OSD may go where its whole failure domain may follow. As soon as one is down on a
+ * drained node, or down with data that waits for it, its domain is released and every other one is held. When all data is
+ * clean again, whether the OSDs came back or others took over, the others are free as well. While somebody else holds a
+ * failure domain in the ledger, no other one may begin.
+ *
+ * Guarantees: total; the same for any order of its input; each OSD is selected by at most one of the budgets, and by none
+ * only if it may go or nothing waits for it.
+ * Fails closed: what is not known to be safe is held, and so is what somebody else may hold in the ledger.
+ */
+export function decideCephDrain(snapshot: CephDrainSnapshot): CephDrainDecision {
+  const { cluster, ceph } = snapshot
+  const { failureDomainOverride } = cluster.settings
+  if (cluster.mode === 'hand-back') return handBack(snapshot)
+  if (cluster.mode === 'observe') return observeOnly(snapshot)
+  if (!ceph.known || snapshot.cephSilentMs > 0) return decideWithoutCeph(snapshot)
+  const layout = layOut(snapshot, domainTypeInUse(failureDomainOverride, ceph.value.failureDomainType))
+  return decideWithCeph(snapshot, layout, ceph.value)
+}
+
+function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephView): CephDrainDecision {
+  const uncovered = uncoveredDomains(snapshot, layout)
+  const isOpenAlready = (name: string) => snapshot.state.openDomains.includes(name) && uncovered.has(name)
+  const rule = openingRule(snapshot.arbiter, isOpenAlready)
+  const choice = chooseDomains({
+    layout,
+    recorded: snapshot.state.openDomains,
+    uncovered,
+    maxDomains: snapshot.cluster.settings.maxDomains,
+    openable: ceph.openable ?? [],
+    rule,
+  })
+  // A domain that is held now is released only after no other can lose an OSD: between two writes an eviction may pass.
+  const waitsForBlocks =
+    choice.released.some((name) => !uncovered.has(name)) &&
+    [...domainsThatMayLose(snapshot, layout)].some((name) => !choice.released.includes(name))
+  const released = waitsForBlocks ? choice.released.filter((name) => uncovered.has(name)) : choice.released
+  const inForce = { ...choice, released }
+  const noout = decideNoout(snapshot, layout, choice)
+  const budgets = wantedBudgets(layout, inForce, rule, snapshot.budgets)
+  const claim = wantedClaim(snapshot, layout, choice)
+  const state: DrainState = {
+    ...noout.state,
+    openDomains: choice.chosen,
+    lastUncleanAt: choice.chosen.length === 0 ? undefined : (snapshot.state.lastUncleanAt ?? uncleanNow()),
+    spareOsds: [...layout.spare].sort((a, b) => a - b),
+  }
+  return {
+    ...explainBudgets({ layout, choice: inForce, ceph, rule }),
+    failureDomainType: layout.type,
+    budgets,
+    state,
+    noout: { set: noout.set, unset: noout.unset },
+    domains: answerDomains(layout, inForce, rule),
+    problems: [...layout.problems, ...crossedDrains(snapshot, layout), ...foreignBudgets(snapshot, budgets)],
+    alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
+    isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isAtRest),
+    ...(claim === undefined ? {} : { claim }),
+    turn: decideTurn(layout, inForce, snapshot.arbiter),
+    recheckAfterSeconds: recheckAfterSeconds(),
+  }
+
+  function uncleanNow(): string | undefined {
+    return layout.isClean ? undefined : rfc3339(snapshot.nowMs)
+  }
+
+  function recheckAfterSeconds(): number {
+    const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown') || ceph.pgs.health === 'unknown'
+    if (waitsForBlocks) return 1
+    if (isUnsettled || noout.set.length > 0 || noout.unset.length > 0) return 2
+    // That an OSD is back is told by Kubernetes; that its data is clean has to be asked for.
+    const isRecovering = !layout.osds.some(({ isDown }) => isDown)
+    const usual = choice.chosen.length > 0 || !layout.isAtRest ? (isRecovering ? 5 : 15) : 60
+    return noout.expiresInMs === undefined ? usual : Math.max(1, Math.min(usual, Math.ceil(noout.expiresInMs / 1000)))
+  }
+}
+
+/** Failure domains with an OSD that matters and that no budget of ours selects at this moment. */
+function uncoveredDomains(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
+  return domainsOutside(layout, coverOf(snapshot.budgets.filter(({ isOurs }) => isOurs)))
+}
+
+/** Failure domains with an OSD that could be evicted at this moment: a budget that has lost its one OSD spares no other. */
+function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
+  const down = layout.osds.filter(({ isDown }) => isDown)
+  const isUsedUp = (budget: OsdBudget) =>
+    budget.maxUnavailable === 0 || down.filter(coverOf([budget])).length >= budget.maxUnavailable
+  const firm = snapshot.budgets.filter((budget) => budget.isOurs && isUsedUp(budget))
+  return domainsOutside(layout, coverOf(firm))
+}
+
+function domainsOutside(layout: Layout, isCovered: (osd: PlacedOsd) => boolean): ReadonlySet<string> {
+  const open = layout.osds.filter((osd) => !layout.spare.has(osd.id) && !isCovered(osd))
+  return new Set(open.flatMap(({ domain }) => (domain === undefined ? [] : [domain])))
+}
+
+function wantedBudgets(
+  layout: Layout,
+  { chosen, released }: { readonly chosen: readonly string[]; readonly released: readonly string[] },
+  rule: OpeningRule,
+  standing: readonly OsdBudget[],
+): WantedBudget[] {
+  if (layout.osds.length === 0) return []
+  if (chosen.length > 0) return closedDefault(layout, released, standing) ?? blockingBudgets(layout, new Set(released))
+  const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown')
+  const free = new Set(domainsThatMayBegin(layout).filter((name) => rule.mayBegin(name)))
+  if (isUnsettled || free.size === 0) return [defaultBudget(0, [])]
+  const held = layout.domains.map(({ name }) => name).filter((name) => !free.has(name))
+  if (held.length > 0) return partialBudgets(layout, new Set(held))
+  return [
+    defaultBudget(
+      1,
+      layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id),
+    ),
+  ]
+}
+
+/** Somebody else's budget under a name that we need is never changed; the plan then deletes nothing either. */
+function foreignBudgets(snapshot: CephDrainSnapshot, wanted: readonly WantedBudget[]): ObjectProblem[] {
+  const names = new Set(wanted.map(({ name }) => name))
+  return snapshot.budgets
+    .filter(({ name, isOurs }) => !isOurs && names.has(name))
+    .map(({ name }) => ({
+      object: `poddisruptionbudget/${name}`,
+      problem:
+        'belongs to somebody else and stands where ours should; it is left alone, and nothing is released meanwhile',
+    }))
+    .sort((a, b) => (a.object < b.object ? -1 : 1))
+}
+
+const handOver =
+  'to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs'
+
+/** Nothing is wanted but what is there, so that a plan made from it is empty. */
+function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
+  const { cluster, state } = snapshot
+  const managed = decideCephDrain({ ...snapshot, cluster: { ...cluster, mode: 'manage' } })
+  return {
+    ...managed,
+    reason: 'ManagedElsewhere',
+    explanation: `Rook manages the budgets of ${cluster.namespace}/${cluster.name}; Cofferdam only observes (${handOver}). ${managed.explanation}`,
+    budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(asWanted),
+    state,
+    noout: { set: [], unset: [] },
+    claim: { wants: 'release' },
+  }
+}
+
+function handBack(snapshot: CephDrainSnapshot): CephDrainDecision {
+  const { cluster, ceph, state } = snapshot
+  const type = domainTypeInUse(
+    cluster.settings.failureDomainOverride,
+    ceph.known ? ceph.value.failureDomainType : undefined,
+  )
+  const layout = layOut(snapshot, type)
+  const left = state.ownNoout.filter((bucket) => !ceph.known || ceph.value.nooutBuckets.includes(bucket))
+  return {
+    reason: 'HandedBack',
+    explanation: `Budgets are not managed for ${cluster.namespace}/${cluster.name}: what was ours is removed.`,
+    failureDomainType: type,
+    budgets: [],
+    state: { ...calmState, ownNoout: left },
+    noout: { set: [], unset: ceph.known ? [...left].sort() : [] },
+    domains: answerDomains(layout, { chosen: [], released: [] }, freeRule),
+    problems: layout.problems,
+    alarm: false,
+    isClean: unknown('nothing of this cluster is ours'),
+    claim: { wants: 'release' },
+    recheckAfterSeconds: left.length > 0 ? 2 : undefined,
+  }
+}

@@ -1,0 +1,58 @@
+import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { ChosenDomains } from './choose-domains.ts'
+import type { Layout } from './layout.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
+import type { DrainState } from './state-map.ts'
+
+export interface NooutDecision {
+  readonly set: readonly string[]
+  readonly unset: readonly string[]
+  readonly state: Pick<DrainState, 'wantsNoout' | 'nooutSince' | 'ownNoout'>
+  /** When the next one runs out. */
+  readonly expiresInMs: number | undefined
+}
+
+/**
+ * Decides on which CRUSH buckets data must not move.
+ *
+ * Only for a domain that was chosen for a drain, until its OSDs are back or the maintenance time is over; a domain that
+ * failed first and was cordoned later counts from then on.
+ *
+ * Guarantees: unset is only what is recorded as ours, and it stays recorded until Ceph shows it gone; a flag that an
+ * administrator set is neither recorded nor unset.
+ * Assumes: the state is written before the flags are.
+ */
+export function decideNoout(
+  snapshot: CephDrainSnapshot,
+  layout: Layout,
+  { chosen }: Pick<ChosenDomains, 'chosen'>,
+): NooutDecision {
+  const { nowMs, state } = snapshot
+  const present = new Set(snapshot.ceph.known ? snapshot.ceph.value.nooutBuckets : [])
+  const ours = new Set(state.ownNoout)
+  const limitMs = snapshot.cluster.settings.osdMaintenanceTimeoutMinutes * 60_000
+  const nooutSince: Record<string, string> = {}
+  const wanted = new Set<string>()
+  let expiresInMs: number | undefined
+  for (const domain of layout.domains.filter(({ name }) => chosen.includes(name))) {
+    const recorded = Object.hasOwn(state.nooutSince, domain.name) ? state.nooutSince[domain.name] : undefined
+    const isAway = layout.missing.some((osd) => osd.domain === domain.name)
+    const isWanted = domain.isDrained || (recorded !== undefined && isAway)
+    const since = recorded ?? (isWanted ? rfc3339(nowMs) : undefined)
+    if (since === undefined) continue
+    nooutSince[domain.name] = since
+    const leftMs = (parseRfc3339(since) ?? nowMs) + limitMs - nowMs
+    if (!isWanted || leftMs <= 0 || domain.bucket === undefined) continue
+    wanted.add(domain.bucket)
+    expiresInMs = Math.min(leftMs, expiresInMs ?? leftMs)
+  }
+  const set = [...wanted].filter((bucket) => !present.has(bucket)).sort()
+  const unset = [...ours].filter((bucket) => !wanted.has(bucket) && present.has(bucket)).sort()
+  const kept = [...ours].filter((bucket) => present.has(bucket) || wanted.has(bucket))
+  return {
+    set,
+    unset,
+    state: { wantsNoout: wanted.size > 0, nooutSince, ownNoout: [...new Set([...kept, ...set])].sort() },
+    expiresInMs,
+  }
+}

@@ -1,0 +1,59 @@
+import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { isManagedByUs } from './budget-mark.ts'
+import type { CephDrainDecision } from './decision.ts'
+import { buildOsdBudget, planOsdBudgets } from './osd-budgets.ts'
+import { decideRemoval, retireBudget, withoutRetirement } from './retire-budget.ts'
+import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
+
+/** What is left of a plan while nothing may be let go: budgets that hold more than there is. */
+export function onlyTightening(writes: readonly BudgetWrite[], present: readonly OsdBudget[]): BudgetWrite[] {
+  if (!present.some(({ isOurs }) => isOurs)) return [...writes]
+  return writes.filter((write) => write.verb === 'create' && write.budget.spec.maxUnavailable === 0)
+}
+
+/** The plan for the budgets of OSDs, as writes of objects; `present` are the objects that the snapshot was made of. */
+export function planBudgetWrites(
+  snapshot: Pick<CephDrainSnapshot, 'cluster' | 'budgets' | 'nowMs'>,
+  present: readonly PodDisruptionBudget[],
+  decision: Pick<CephDrainDecision, 'budgets'>,
+): BudgetWrite[] {
+  const seenByName = new Map(present.map((budget) => [budget.metadata.name, budget]))
+  const writes = planOsdBudgets(snapshot.budgets, decision.budgets).flatMap((step): BudgetWrite[] => {
+    const seen = seenByName.get(step.action === 'apply' ? step.budget.name : step.name)
+    if (step.action === 'delete') return removal(seen as PodDisruptionBudget)
+    const budget = buildOsdBudget(snapshot.cluster, step.budget)
+    return seen === undefined
+      ? [{ verb: 'create', budget }]
+      : [{ verb: 'replace', seen: withoutRetirement(seen), budget }]
+  })
+  return [...writes, ...marks(writes)]
+
+  /** What is taken over as it is gets our mark, so that handing back knows it. */
+  function marks(planned: readonly BudgetWrite[]): BudgetWrite[] {
+    if (snapshot.cluster.mode !== 'manage') return []
+    const names = new Set(planned.map((write) => ('budget' in write ? write.budget : write.seen).metadata.name))
+    return snapshot.budgets
+      .filter(({ name, isOurs }) => isOurs && !names.has(name))
+      .flatMap(({ name }): BudgetWrite[] => {
+        const seen = seenByName.get(name)
+        const wanted = decision.budgets.find((budget) => budget.name === name)
+        if (seen === undefined || wanted === undefined || isManagedByUs(seen)) return []
+        return [{ verb: 'replace', seen, budget: buildOsdBudget(snapshot.cluster, wanted) }]
+      })
+  }
+
+  function removal(seen: PodDisruptionBudget): BudgetWrite[] {
+    // Who hands the budgets back hands the pods back too: nothing is left here that comes back to delete later.
+    const isHandedBack = snapshot.cluster.mode === 'hand-back'
+    if (isHandedBack && !isManagedByUs(seen)) return []
+    switch (isHandedBack ? 'delete' : decideRemoval(seen, snapshot.nowMs)) {
+      case 'retire':
+        return [{ verb: 'replace', seen, budget: retireBudget(seen, snapshot.nowMs) }]
+      case 'wait':
+        return []
+      case 'delete':
+        return [{ verb: 'delete', seen }]
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { describe, expect, it } from 'vitest'
+import { known, unknown } from '../../../shared/observed.ts'
+import { decideStaticBudgets, monsToSpare, type StaticBudgetInput } from './static-budgets.ts'
+
+const quorum = (mons: number, inQuorum = mons) => known({ mons, inQuorum })
+
+const bare: StaticBudgetInput = {
+  cluster: { namespace: 'rook-ceph', mode: 'manage' },
+  monCount: 1,
+  mgrCount: 1,
+  quorum: quorum(1),
+  isSilenceBrief: false,
+  filesystems: [],
+  objectStores: [],
+  rbdMirrors: [],
+  nfs: [],
+  existing: [],
+}
+
+const owner = (kind: string, name: string): OwnerReference => ({ apiVersion: 'ceph.rook.io/v1', kind, name, uid: 'u' })
+
+function old(name: string, spec: PodDisruptionBudget['spec'], ...owners: OwnerReference[]): PodDisruptionBudget {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      name,
+      namespace: 'rook-ceph',
+      labels: { 'app.kubernetes.io/managed-by': 'cofferdam' },
+      ...(owners.length === 0 ? {} : { ownerReferences: owners }),
+    },
+    spec,
+  }
+}
+
+/** The same without our mark. */
+const byRook = ({ metadata, ...rest }: PodDisruptionBudget): PodDisruptionBudget => {
+  const { labels: _, ...unmarked } = metadata
+  return { ...rest, metadata: unmarked }
+}
+
+const store = (instances: number) => ({ objectStores: [{ name: 'shop', uid: 'u', instances }] })
+const rgw = (minAvailable: number) =>
+  old(
+    'rook-ceph-rgw-shop',
+    { minAvailable, selector: { matchLabels: { rgw: 'shop' } } },
+    owner('CephObjectStore', 'shop'),
+  )
+const fs = (activeCount: number, activeStandby: boolean) => ({
+  filesystems: [{ name: 'home', uid: 'u', activeCount, activeStandby }],
+})
+const mds = (minAvailable: number) =>
+  old(
+    'rook-ceph-mds-home',
+    { minAvailable, selector: { matchLabels: { rook_file_system: 'home' } } },
+    owner('CephFilesystem', 'home'),
+  )
+const mon = (maxUnavailable: number) =>
+  old('rook-ceph-mon-pdb', { maxUnavailable, selector: { matchLabels: { app: 'rook-ceph-mon' } } })
+const mgr = old('rook-ceph-mgr-pdb', { maxUnavailable: 1, selector: { matchLabels: { app: 'rook-ceph-mgr' } } })
+
+interface Row {
+  readonly given: Partial<StaticBudgetInput>
+  readonly desired?: readonly PodDisruptionBudget[]
+  readonly remove?: readonly string[]
+  readonly problems?: number
+}
+
+const rows: Record<string, Row> = {
+  'one gateway and no budget: nothing to do': { given: store(1) },
+  'two gateways: one must stay': { given: store(2), desired: [rgw(1)] },
+  '#17700: gateways go from two to one: the budget that would block every drain goes': {
+    given: { ...store(1), existing: [rgw(1)] },
+    remove: ['rook-ceph-rgw-shop'],
+  },
+  'gateways go from five to two: the budget follows down': {
+    given: { ...store(2), existing: [rgw(4)] },
+    desired: [rgw(1)],
+  },
+  'gateways go from two to five: the budget follows up': {
+    given: { ...store(5), existing: [rgw(1)] },
+    desired: [rgw(4)],
+  },
+  'a store is deleted: its budget goes': { given: { existing: [rgw(1)] }, remove: ['rook-ceph-rgw-shop'] },
+  'one active MDS without standby, with an old budget: it goes': {
+    given: { ...fs(1, false), existing: [mds(1)] },
+    remove: ['rook-ceph-mds-home'],
+  },
+  'one active MDS without standby: none': { given: fs(1, false) },
+  'one active MDS with standby: one must stay': { given: fs(1, true), desired: [mds(1)] },
+  'three active MDS with standby: three must stay': { given: fs(3, true), desired: [mds(3)] },
+  'rbd-mirror and NFS are protected from two on': {
+    given: {
+      rbdMirrors: [
+        { name: 'far', uid: 'u', count: 2 },
+        { name: 'lone', uid: 'u', count: 1 },
+      ],
+      nfs: [{ name: 'files', uid: 'u', active: 3 }],
+    },
+    desired: [
+      old(
+        'rook-ceph-nfs-files',
+        { minAvailable: 2, selector: { matchLabels: { app: 'rook-ceph-nfs', ceph_nfs: 'files' } } },
+        owner('CephNFS', 'files'),
+      ),
+      old(
+        'rook-ceph-rbd-mirror-far',
+        {
+          minAvailable: 1,
+          selector: { matchLabels: { app: 'rook-ceph-rbd-mirror', 'app.kubernetes.io/part-of': 'far' } },
+        },
+        owner('CephRBDMirror', 'far'),
+      ),
+    ],
+  },
+  'one mon: none': { given: { monCount: 1, quorum: quorum(1) } },
+  'two mons: none': { given: { monCount: 2, quorum: quorum(2) } },
+  'three mons in quorum: one may go': { given: { monCount: 3, quorum: quorum(3) }, desired: [mon(1)] },
+  'three mons, one out of quorum: none may go': { given: { monCount: 3, quorum: quorum(3, 2) }, desired: [mon(0)] },
+  'five mons in quorum: two may go': { given: { monCount: 5, quorum: quorum(5) }, desired: [mon(2)] },
+  'five mons, one out: one may go': { given: { monCount: 5, quorum: quorum(5, 4) }, desired: [mon(1)] },
+  'five mons, two out: none may go': { given: { monCount: 5, quorum: quorum(5, 3) }, desired: [mon(0)] },
+  'five mons, three out: none may go, and less than none is none': {
+    given: { monCount: 5, quorum: quorum(5, 2) },
+    desired: [mon(0)],
+  },
+  'the quorum is not known: no mon may go': { given: { monCount: 3, quorum: unknown('no answer') }, desired: [mon(0)] },
+  'the quorum is not known for a moment: the mon budget stays as it is': {
+    given: { monCount: 3, quorum: unknown('no answer'), isSilenceBrief: true, existing: [mon(1)] },
+    desired: [mon(1)],
+  },
+  'mons go from three to one: the budget goes': {
+    given: { monCount: 1, existing: [mon(1)] },
+    remove: ['rook-ceph-mon-pdb'],
+  },
+  'two managers: one may go': { given: { mgrCount: 2 }, desired: [mgr] },
+  'one manager, with an old budget: it goes': {
+    given: { mgrCount: 1, existing: [mgr] },
+    remove: ['rook-ceph-mgr-pdb'],
+  },
+  'not managed any more: all that is ours goes': {
+    given: {
+      cluster: { namespace: 'rook-ceph', mode: 'hand-back' },
+      monCount: 3,
+      quorum: quorum(3),
+      ...store(2),
+      existing: [mon(1), rgw(1)],
+    },
+    remove: ['rook-ceph-mon-pdb', 'rook-ceph-rgw-shop'],
+  },
+  'not managed any more, and the budgets are such as Rook made: mons, mgrs and gateways stay protected': {
+    given: {
+      cluster: { namespace: 'rook-ceph', mode: 'hand-back' },
+      monCount: 3,
+      quorum: quorum(3),
+      ...store(2),
+      existing: [mon(1), mgr, rgw(1)].map(byRook),
+    },
+  },
+  'beside Rook: nothing is wanted and nothing removed': {
+    given: { cluster: { namespace: 'rook-ceph', mode: 'observe' }, monCount: 3, ...store(1), existing: [rgw(1)] },
+  },
+  "an administrator's own budget under our name stays": {
+    given: {
+      ...store(2),
+      existing: [old('rook-ceph-rgw-shop', { maxUnavailable: 0 }), old('web', { maxUnavailable: 1 })],
+    },
+    problems: 1,
+  },
+}
+
+describe('budgets of daemons that are all alike', () => {
+  it.each(Object.entries(rows))('%s', (_sentence, { given, desired = [], remove = [], problems = 0 }) => {
+    const decision = decideStaticBudgets({ ...bare, ...given })
+    expect({ desired: decision.desired, remove: decision.remove }).toEqual({ desired, remove })
+    expect(decision.problems).toHaveLength(problems)
+  })
+
+  it('of 1, 3, 5 and 7 mons in quorum 1, 1, 2 and 2 may go', () => {
+    expect([1, 3, 5, 7].map((mons) => monsToSpare({ mons, inQuorum: mons }))).toEqual([1, 1, 2, 2])
+  })
+})

@@ -1,0 +1,221 @@
+import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import { isManagedByUs, managedLabels } from './budget-mark.ts'
+import { daemonIdLabel } from './cluster-objects.ts'
+import { type DaemonBudget, type DaemonBudgetMemory, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
+import type { ObjectProblem } from './decision.ts'
+import type { CephClusterView, DaemonView } from './snapshot.ts'
+import type { StorageTurn } from './storage-turn.ts'
+
+/** Daemons whose pods are alike: a count protects them, whichever of them goes. */
+export interface StaticBudgetInput {
+  readonly cluster: Pick<CephClusterView, 'namespace' | 'mode'>
+  readonly monCount: number
+  readonly mgrCount: number
+  readonly quorum: Observed<{
+    readonly mons: number
+    readonly inQuorum: number
+    /** Names of those that are out. */
+    readonly out?: readonly string[]
+  }>
+  /** Ceph fell silent only now: what the mon budget says stays. */
+  readonly isSilenceBrief: boolean
+  readonly filesystems: readonly (Service & { readonly activeCount: number; readonly activeStandby: boolean })[]
+  readonly objectStores: readonly (Service & { readonly instances: number })[]
+  readonly rbdMirrors: readonly (Service & { readonly count: number })[]
+  readonly nfs: readonly (Service & { readonly active: number })[]
+  /** Every budget of the namespace. */
+  readonly existing: readonly PodDisruptionBudget[]
+  /** Absent where nobody decides about OSDs: then mons and mgrs follow their numbers alone. */
+  readonly beside?: BesideOsds
+}
+
+/** What mons and mgrs have to do with the OSDs on their nodes. */
+export interface BesideOsds {
+  readonly daemons: readonly DaemonView[]
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes that somebody empties. */
+  readonly leavingNodes: ReadonlySet<string>
+  readonly nowMs: number
+  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
+}
+
+interface Service {
+  readonly name: string
+  readonly uid: string
+}
+
+export interface StaticBudgetDecision {
+  readonly desired: readonly PodDisruptionBudget[]
+  readonly remove: readonly string[]
+  readonly problems: readonly ObjectProblem[]
+  /** For those of mons and mgrs that follow the turn of the OSDs. */
+  readonly daemonBudgets: Readonly<Partial<Record<DaemonView['type'], DaemonBudget>>>
+}
+
+const monBudget = 'rook-ceph-mon-pdb'
+const mgrBudget = 'rook-ceph-mgr-pdb'
+const ownerKinds = ['CephFilesystem', 'CephObjectStore', 'CephRBDMirror', 'CephNFS']
+
+/**
+ * Decides the budgets of mon, mgr, MDS, RGW, rbd-mirror and NFS.
+ *
+ * They follow every change of scale, up and down, and are gone where fewer than two pods would make a budget a trap.
+ * Fails closed: without knowing the quorum no mon may go.
+ */
+export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecision {
+  const { cluster, existing } = input
+  if (cluster.mode === 'observe') return { desired: [], remove: [], problems: [], daemonBudgets: {} }
+  const daemonBudgets = cluster.mode === 'manage' ? decideDaemonBudgets(input) : {}
+  const ofDaemons = (
+    [
+      ['mon', monBudget],
+      ['mgr', mgrBudget],
+    ] as const
+  ).flatMap(([type, name]) => {
+    const decided = daemonBudgets[type]
+    return decided === undefined ? [] : [daemonBudget(cluster, { name, app: `rook-ceph-${type}`, ...decided })]
+  })
+  const all = cluster.mode === 'manage' ? [...ofDaemons, ...serviceBudgets(input)] : []
+  const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
+  const wanted = new Set(all.map(({ metadata }) => metadata.name))
+  return {
+    daemonBudgets,
+    desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
+    remove: existing
+      .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
+      // Rook makes the very same, that of the mgrs whatever it is told: what it made stays when we go.
+      .filter((budget) => cluster.mode === 'manage' || isManagedByUs(budget))
+      .map(({ metadata }) => metadata.name)
+      .sort(),
+    problems: [...wanted]
+      .filter((name) => foreign.has(name))
+      .sort()
+      .map((name) => ({
+        object: `poddisruptionbudget/${name}`,
+        problem: 'belongs to somebody else and stands where ours should; it is left alone',
+      })),
+  }
+}
+
+function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['daemonBudgets'] {
+  const { monCount, mgrCount, quorum, isSilenceBrief, existing, beside } = input
+  const presentOf = (name: string) => existing.find(({ metadata }) => metadata.name === name)
+  const ofMons = (): DaemonBudget => {
+    const present = presentOf(monBudget)
+    if (!quorum.known) return unknownQuorum(isSilenceBrief ? present : undefined)
+    const { out = [] } = quorum.value
+    const free = monsToSpare(quorum.value)
+    return decideDaemonBudget({ type: 'mon', free, most: quorum.value.mons >= 5 ? 2 : 1, out, present, beside })
+  }
+  return {
+    ...(monCount < 3 ? {} : { mon: ofMons() }),
+    ...(mgrCount < 2
+      ? {}
+      : { mgr: decideDaemonBudget({ type: 'mgr', free: 1, most: 1, out: [], present: presentOf(mgrBudget), beside }) }),
+  }
+}
+
+/** For a moment everything stays as it is. */
+function unknownQuorum(present: PodDisruptionBudget | undefined): DaemonBudget {
+  const maxUnavailable = present?.spec?.maxUnavailable
+  if (typeof maxUnavailable !== 'number') return { maxUnavailable: 0, exempt: [], loose: [] }
+  const exempt = parseExempt(present)
+  return { maxUnavailable, exempt, loose: undefined }
+}
+
+/** How many mons may go: one of up to four, two of more, less those that are out already. */
+export function monsToSpare({ mons, inQuorum }: { readonly mons: number; readonly inQuorum: number }): number {
+  return Math.max(0, (mons >= 5 ? 2 : 1) - Math.max(0, mons - inQuorum))
+}
+
+function daemonBudget(
+  cluster: StaticBudgetInput['cluster'],
+  { name, app, maxUnavailable, exempt }: DaemonBudget & { readonly name: string; readonly app: string },
+): PodDisruptionBudget {
+  const plain = budget({ cluster, name, spec: { maxUnavailable }, labels: { app } })
+  if (exempt.length === 0) return plain
+  const matchExpressions = [{ key: daemonIdLabel, operator: 'NotIn', values: exempt }] as const
+  return { ...plain, spec: { ...plain.spec, selector: { ...plain.spec.selector, matchExpressions } } }
+}
+
+function serviceBudgets(input: StaticBudgetInput): PodDisruptionBudget[] {
+  const mds = input.filesystems.map(({ activeCount, activeStandby, ...service }) => ({
+    service,
+    kind: 'CephFilesystem',
+    name: `rook-ceph-mds-${service.name}`,
+    minAvailable: activeCount - 1 + (activeStandby ? 1 : 0),
+    labels: { rook_file_system: service.name },
+  }))
+  const rgw = input.objectStores.map(({ instances, ...service }) => ({
+    service,
+    kind: 'CephObjectStore',
+    name: `rook-ceph-rgw-${service.name}`,
+    minAvailable: instances - 1,
+    labels: { rgw: service.name },
+  }))
+  const mirrors = input.rbdMirrors.map(({ count, ...service }) => ({
+    service,
+    kind: 'CephRBDMirror',
+    name: `rook-ceph-rbd-mirror-${service.name}`,
+    minAvailable: count - 1,
+    labels: { app: 'rook-ceph-rbd-mirror', 'app.kubernetes.io/part-of': service.name },
+  }))
+  const nfs = input.nfs.map(({ active, ...service }) => ({
+    service,
+    kind: 'CephNFS',
+    name: `rook-ceph-nfs-${service.name}`,
+    minAvailable: active - 1,
+    labels: { app: 'rook-ceph-nfs', ceph_nfs: service.name },
+  }))
+  return [...mds, ...rgw, ...mirrors, ...nfs]
+    .filter(({ minAvailable }) => minAvailable >= 1)
+    .map(({ service, kind, name, minAvailable, labels }) =>
+      budget({ cluster: input.cluster, name, spec: { minAvailable }, labels, owner: ownerOf(kind, service) }),
+    )
+}
+
+function ownerOf(kind: string, { name, uid }: Service): OwnerReference {
+  return { apiVersion: 'ceph.rook.io/v1', kind, name, uid }
+}
+
+function budget(input: {
+  readonly cluster: Pick<CephClusterView, 'namespace'>
+  readonly name: string
+  readonly spec: { readonly maxUnavailable: number } | { readonly minAvailable: number }
+  readonly labels: Readonly<Record<string, string>>
+  readonly owner?: OwnerReference
+}): PodDisruptionBudget {
+  const { cluster, name, spec, labels, owner } = input
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      name,
+      namespace: cluster.namespace,
+      labels: managedLabels,
+      ...(owner === undefined ? {} : { ownerReferences: [owner] }),
+    },
+    spec: { ...spec, selector: { matchLabels: labels } },
+  }
+}
+
+function isStatic({ metadata }: PodDisruptionBudget): boolean {
+  return [monBudget, mgrBudget].includes(metadata.name) || hasServiceOwner(metadata.ownerReferences)
+}
+
+/** As Rook makes them, those of mon and mgr have no owner, and those of the services have theirs. */
+function isOurs({ metadata }: PodDisruptionBudget): boolean {
+  if ([monBudget, mgrBudget].includes(metadata.name)) return (metadata.ownerReferences ?? []).length === 0
+  return hasServiceOwner(metadata.ownerReferences) && /^rook-ceph-(mds|rgw|rbd-mirror|nfs)-/.test(metadata.name)
+}
+
+function hasServiceOwner(owners: readonly OwnerReference[] = []): boolean {
+  return owners.some(({ apiVersion, kind }) => apiVersion.startsWith('ceph.rook.io/') && ownerKinds.includes(kind))
+}
+
+function byName(left: PodDisruptionBudget, right: PodDisruptionBudget): number {
+  return left.metadata.name < right.metadata.name ? -1 : 1
+}

@@ -1,0 +1,308 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import { CephJudge } from '../../../ceph/reader/ceph-judge.ts'
+import { CephLooks, type Pace } from '../../../ceph/reader/ceph-looks.ts'
+import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
+import type { CephMap } from '../../../safety/ceph-map.ts'
+import { failureDomainTypeOf } from '../../../safety/failure-domain.ts'
+import { parseCephCluster } from '../../../shared/ceph-settings.ts'
+import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { type DrainRecord, readRecord, recordName, unreadRecord } from '../apply/record.ts'
+import { parseDaemon, parseOsd } from '../domain/cluster-objects.ts'
+import type { CephDrainDecision, ObjectProblem } from '../domain/decision.ts'
+import { parseOsdBudget } from '../domain/osd-budgets.ts'
+import type { CephDrainSnapshot, CephView, DaemonView, NodeView, OsdView } from '../domain/snapshot.ts'
+
+/** What of Kubernetes is looked at. Clusters, Deployments and budgets are indexed by `namespace`. */
+export interface CephDrainViews {
+  readonly clusters: WatchView<CephCluster>
+  readonly osdDeployments: WatchView<Deployment>
+  /** Indexed by `osd`, as `indexOfOsd` says. */
+  readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
+  readonly nodes: WatchView<NodeView>
+  readonly budgets: WatchView<PodDisruptionBudget>
+  /** Of mons and mgrs. */
+  readonly daemonDeployments: WatchView<Deployment>
+  readonly daemonPods: WatchView<Pod>
+}
+
+export interface ObserverPorts {
+  readonly api: Pick<KubeApi, 'get'>
+  readonly clock: Clock
+  readonly views: CephDrainViews
+  readonly ceph: CephPorts
+  /** Whether Rook's own operator may write the same budgets. */
+  besideRook(cluster: CephCluster): boolean
+  /** How old an answer of Ceph may be in calm times. Default: a minute. */
+  readonly calmMs?: number
+  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
+  isLookWanted?(cluster: CephCluster): boolean
+}
+
+/** One look at a cluster, and what is needed to act on it. */
+export interface Seen {
+  readonly snapshot: CephDrainSnapshot
+  readonly record: DrainRecord
+  /** The objects that `snapshot.budgets` were read from. */
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly ceph: CephCommands | undefined
+  readonly map: CephMap | undefined
+  readonly silentSince: number | undefined
+  readonly problems: readonly ObjectProblem[]
+}
+
+/** How long Kubernetes and Ceph may differ on which OSDs run before that counts as a fact instead of a delay. */
+const catchUpMs = 60_000
+const calmSeconds = 60
+
+/** Looks at clusters, and remembers what makes the next look cheaper. */
+export class CephDrainObserver {
+  readonly #ports: ObserverPorts
+  readonly #looks: CephLooks
+  readonly #judge = new CephJudge()
+  readonly #paces = new Map<string, Pace>()
+  /** By cluster: since when the same thing has not been known, although every report is new. */
+  readonly #unsettled = new Map<string, { readonly explanation: string; readonly since: number }>()
+  readonly #hosts = new Map<string, { readonly map: CephMap; readonly hosts: ReadonlyMap<number, string> }>()
+
+  constructor(ports: ObserverPorts) {
+    this.#ports = ports
+    this.#looks = new CephLooks({
+      clock: ports.clock,
+      ...ports.ceph,
+      ...(ports.calmMs === undefined ? {} : { calmMs: ports.calmMs }),
+    })
+  }
+
+  disturb(key: string): void {
+    this.#looks.disturb(key)
+  }
+
+  /** When Ceph was asked last, of those times that it answered. */
+  cephAskedAtMs(key: string): number | undefined {
+    return this.#looks.askedAtMs(key)
+  }
+
+  forget(key: string): void {
+    this.#looks.forget(key)
+    this.#judge.forget(key)
+    this.#paces.delete(key)
+    this.#unsettled.delete(key)
+    this.#hosts.delete(key)
+  }
+
+  async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
+    const { clock, views, ceph } = this.#ports
+    const { namespace = '', name } = cluster.metadata
+    const record = await this.#record(namespace, signal)
+    const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook(cluster) })
+    const { settings } = view
+    const commands = ceph.of({ namespace, name })
+    const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
+    const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
+    const isWanted = view.mode !== 'hand-back' || this.#ports.isLookWanted?.(cluster) === true
+    const isNeeded = isWanted || record.state.ownNoout.length > 0
+    const answer: Observed<CephMap> = isNeeded
+      ? await this.#looks.look({
+          key,
+          ceph: commands,
+          pace: this.#paces.get(key) ?? 'unsettled',
+          isHealthyState,
+          signal,
+        })
+      : unknown('nothing of this cluster is ours')
+    const map = ofSameCluster(answer, cluster)
+    const osds = await this.#osds({ key, namespace, map, commands, signal })
+    const nodes = [...views.nodes.list()]
+    const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
+    const budgets = views.budgets.byIndex('namespace', namespace)
+    return {
+      record,
+      budgets,
+      ceph: commands,
+      map: map.known ? map.value : undefined,
+      silentSince,
+      problems: [
+        ...settings.warnings.map((problem) => ({ object: `cephcluster/${name}`, problem })),
+        ...(pattern.known ? [] : [{ object: `cephcluster/${name}`, problem: `pgHealthyRegex ${pattern.why}` }]),
+        ...(map.known ? failureDomainTypeOf(map.value).problems : []),
+        ...osds.problems,
+      ],
+      snapshot: {
+        nowMs: clock.now(),
+        cluster: view,
+        osds: osds.views,
+        nodes,
+        ceph: map.known
+          ? known(
+              this.#judge.judge({
+                key,
+                map: map.value,
+                failureDomainOverride: settings.failureDomainOverride,
+                pattern: settings.pgHealthyRegex,
+                isHealthyState,
+                goneOsds: osds.views.filter(({ isReady }) => !isReady).map(({ id }) => id),
+                maxDomains: settings.maxDomains,
+                wantedDomains: (judged) => domainsToLeave(judged, osds.views, nodes),
+              }),
+            )
+          : map,
+        cephSilentMs: silentSince === undefined ? 0 : Math.max(0, clock.now() - silentSince),
+        state: record.state,
+        daemons: observeDaemons(views, namespace),
+        budgets: budgets.flatMap((budget) => parseOsdBudget(budget, view) ?? []),
+      },
+    }
+  }
+
+  /** When to look again, and with that how much the next look may rely on this one. */
+  recheckAfterSeconds(key: string, { snapshot }: Seen, decision: CephDrainDecision): number | undefined {
+    const { ceph, osds } = snapshot
+    const wanted = decision.recheckAfterSeconds
+    if (!ceph.known) {
+      this.#paces.set(key, 'unsettled')
+      return wanted
+    }
+    const up = new Set(ceph.value.upOsds)
+    const isBehind = osds.some(({ id, isReady, isBeingReplaced }) => !isBeingReplaced && isReady !== up.has(id))
+    const isCatchingUp = isBehind && this.#looks.sinceDisturbedMs(key) < catchUpMs
+    if (ceph.value.pgs.health === 'unknown' || isCatchingUp) {
+      this.#paces.set(key, 'unsettled')
+      return Math.min(wanted ?? 2, 2)
+    }
+    const patient = this.#patientSeconds(key, decision)
+    this.#paces.set(key, (patient ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
+    const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
+    return Math.min(patient ?? calmSeconds, dueInSeconds)
+  }
+
+  /** A recovery that has kept an answer open for long will not end within seconds: the longer it lasts, the later it is asked about. */
+  #patientSeconds(key: string, { reason, explanation, noout, recheckAfterSeconds }: CephDrainDecision) {
+    const now = this.#ports.clock.now()
+    const isOpen = reason === 'SafetyUnknown' && noout.set.length + noout.unset.length === 0
+    const before = this.#unsettled.get(key)
+    const since = before?.explanation === explanation ? before.since : now
+    if (isOpen) this.#unsettled.set(key, { explanation, since })
+    else this.#unsettled.delete(key)
+    if (!isOpen || recheckAfterSeconds === undefined) return recheckAfterSeconds
+    return Math.max(recheckAfterSeconds, Math.min(calmSeconds, Math.floor((now - since) / 10_000)))
+  }
+
+  /** A record that cannot be read must not keep OSDs from being held. */
+  async #record(namespace: string, signal: AbortSignal): Promise<DrainRecord> {
+    const place = { namespace, name: recordName }
+    try {
+      return await readRecord(this.#ports.api, place, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      return unreadRecord(place, error)
+    }
+  }
+
+  #silentSince(key: string, record: DrainRecord): number {
+    const now = this.#ports.clock.now()
+    return Math.min(this.#looks.silentSince(key) ?? now, record.silentSince ?? now)
+  }
+
+  /** Ceph is asked where OSDs live only when Kubernetes cannot say it of some, and once for each map. */
+  async #osds({
+    key,
+    namespace,
+    map,
+    commands,
+    signal,
+  }: {
+    readonly key: string
+    readonly namespace: string
+    readonly map: Observed<CephMap>
+    readonly commands: CephCommands | undefined
+    readonly signal: AbortSignal
+  }): Promise<ParsedOsds> {
+    const { views, ceph } = this.#ports
+    const held = this.#hosts.get(key)
+    const parse = (hosts?: ReadonlyMap<number, string>) => parseOsds(views, namespace, hosts)
+    const first = parse(held?.hosts)
+    const isComplete = first.views.every(({ nodeName }) => nodeName.known)
+    if (isComplete || !map.known || commands === undefined || held?.map === map.value) return first
+    const hosts = await ceph.observeOsdHosts(commands, signal)
+    if (!hosts.known) return first
+    this.#hosts.set(key, { map: map.value, hosts: hosts.value })
+    return parse(hosts.value)
+  }
+}
+
+interface ParsedOsds {
+  readonly views: readonly OsdView[]
+  readonly problems: readonly ObjectProblem[]
+}
+
+function parseOsds(
+  { osdDeployments, osdPods, nodes }: CephDrainViews,
+  namespace: string,
+  hosts: ReadonlyMap<number, string> | undefined,
+): ParsedOsds {
+  const views: OsdView[] = []
+  const problems: ObjectProblem[] = []
+  for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
+    const [index = ''] = indexOfOsd(deployment)
+    const cephHostname = hosts?.get(Number(index.split('/')[1]))
+    const parsed = parseOsd(deployment, osdPods.byIndex('osd', index), { nodeOf: nodeOfHostname(nodes), cephHostname })
+    if ('osd' in parsed) views.push(parsed.osd)
+    else problems.push(parsed.problem)
+  }
+  return { views, problems }
+}
+
+/** `nodes` are indexed by `hostname`. */
+function nodeOfHostname(nodes: WatchView<NodeView>): NodeOfHostname {
+  return (hostname) => soleNode(hostname, nodes.byIndex('hostname', hostname))
+}
+
+/** Mons and mgrs of one cluster, in the order of their names. */
+export function observeDaemons(
+  { daemonDeployments, daemonPods, nodes }: Pick<CephDrainViews, 'daemonDeployments' | 'daemonPods' | 'nodes'>,
+  namespace: string,
+): DaemonView[] {
+  const pods = daemonPods.byIndex('namespace', namespace)
+  const whereabouts = { nodeOf: nodeOfHostname(nodes) }
+  return daemonDeployments
+    .byIndex('namespace', namespace)
+    .flatMap((deployment) => parseDaemon(deployment, pods, whereabouts) ?? [])
+    .sort((a, b) => (`${a.type}.${a.id}` < `${b.type}.${b.id}` ? -1 : 1))
+}
+
+/** What a Deployment and the pods of one OSD have in common. */
+export function indexOfOsd({ metadata }: KubeObject): readonly string[] {
+  return [`${metadata.namespace}/${metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd'] ?? ''}`]
+}
+
+function isHealthyBy(pattern: Observed<(state: string) => boolean>): (state: string) => boolean {
+  return pattern.known ? pattern.value : () => false
+}
+
+/** A configuration for one Ceph must not answer for another: a wrong map is worse than none. */
+export function ofSameCluster(map: Observed<CephMap>, { status }: CephCluster): Observed<CephMap> {
+  const fsid = status?.ceph?.fsid
+  if (!map.known || fsid === undefined || fsid === '' || map.value.fsid === fsid) return map
+  return unknown(`the Ceph that answers is another cluster (${map.value.fsid}, not ${fsid})`)
+}
+
+/** The buckets with OSDs that are away, or that a drain would take. */
+function domainsToLeave(view: CephView, osds: readonly OsdView[], nodes: readonly NodeView[]): string[] {
+  const open = new Set(nodes.filter(({ isCordoned }) => !isCordoned).map(({ name }) => name))
+  const leaving = new Set(
+    osds
+      .filter(({ isReady, nodeName }) => !isReady || (nodeName.known && !open.has(nodeName.value)))
+      .map(({ id }) => id),
+  )
+  return view.domains.filter((domain) => domain.osds.some((id) => leaving.has(id))).map(({ domain }) => domain)
+}

@@ -1,0 +1,132 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
+import { grant } from '../../../ledger/rules/ledger.ts'
+import { isUpdateRequest } from '../../../ledger/rules/update-claim.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { DisruptionBlocker } from './decision.ts'
+import type { DisruptionView, HeldKeys } from './disruption-view.ts'
+import { isAppLocked } from './judge-budget-hold.ts'
+import type { BudgetLock } from './plan-pods.ts'
+import type { BudgetFacts, NodeFacts, PodFacts, StorageFacts } from './snapshot.ts'
+
+export function nodeKey(name: string): string {
+  return `node/${name}`
+}
+
+export function budgetKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return `pdb/${namespace}/${name}`
+}
+
+/** All that must be held before the node may go: itself, its failure domain in every storage, the budgets of pods that stay. */
+export function claimsFor(
+  node: Pick<NodeFacts, 'name' | 'uid'>,
+  storage: readonly StorageFacts[],
+  locks: readonly BudgetLock[],
+): readonly Claim[] {
+  const claims: Claim[] = [{ key: nodeKey(node.name), uid: node.uid, scope: '' }]
+  for (const { key, uid, failureDomain } of storage) claims.push({ key, uid, scope: failureDomain })
+  for (const { budget } of locks) claims.push({ key: budgetKey(budget), uid: budget.uid, scope: '' })
+  return claims
+}
+
+export function doesHold({ entries }: HeldKeys, claims: readonly Claim[]): boolean {
+  return claims.every((claim) =>
+    entries.some(({ key, uid, scope }) => key === claim.key && uid === claim.uid && scope === claim.scope),
+  )
+}
+
+/** What the ledger would answer, asked without consequence. */
+export function obstaclesTo(view: DisruptionView, claims: readonly Claim[]): readonly Obstacle[] {
+  const { request, snapshot, ledger } = view
+  const answer = grant(ledger, { requestId: request.id, holder: snapshot.holder, claims, now: '' })
+  return answer.granted ? [] : answer.obstacles
+}
+
+export function hasTicketFor({ ticket, snapshot: { holder } }: DisruptionView, claims: readonly Claim[]): boolean {
+  return (
+    ticket !== undefined &&
+    ticket.holder === holder &&
+    ticket.claims.length === claims.length &&
+    ticket.claims.every(({ key, scope }, index) => key === claims[index]?.key && scope === claims[index]?.scope)
+  )
+}
+
+/**
+ * Budgets of pods that leave, held by others for pods that stay: their evictions would be refused, and whoever began anyway
+ * would hold its keys and wait. Of two that were granted side by side, the one granted first goes on.
+ */
+export function holdersInTheWay(view: DisruptionView, leaves: readonly PodFacts[]): readonly LedgerEntry[] {
+  const { ledger, request, held } = view
+  const others = ledger.entries.filter(({ requestId, key }) => requestId !== request.id && key.startsWith('pdb/'))
+  if (others.length === 0) return others
+  return others.filter((entry) => {
+    if (held !== undefined && entry.state === 'Granted' && entry.epoch > held.epoch) return false
+    return leaves.some((pod) => budgetsOver(view, pod).some((budget) => budgetKey(budget) === entry.key))
+  })
+}
+
+export function budgetsOver({ snapshot: { budgets } }: DisruptionView, { kind, budgetUids }: PodFacts): BudgetFacts[] {
+  return kind === 'ordinary' ? budgets.filter(({ uid }) => budgetUids.includes(uid)) : []
+}
+
+export function obstacleBlocker(view: DisruptionView, obstacle: Obstacle | LedgerEntry): DisruptionBlocker {
+  const { key, requestId, holder, since, state } = obstacle
+  return {
+    object: key,
+    holder: holder === '' ? `request ${requestId}` : holder,
+    since: since === '' ? waitingSince(view) : since,
+    reason: state === 'Waiting' ? 'EarlierRequest' : 'HeldByRequest',
+    wayOut: isUpdateRequest(requestId) ? updateWayOut : waysOut[state],
+  }
+}
+
+const updateWayOut =
+  'OSDs are being updated: it is free when those on their way are back and all data is clean, and no other one starts before.'
+
+const waysOut = {
+  Waiting: 'It comes first; delete its NodeDisruption if it is not wanted any more.',
+  Granted: 'It goes on or gives up soon; delete its NodeDisruption if it is not wanted any more.',
+  Acting: 'It is free when the node of that request is back and everything on it runs.',
+  Orphaned: 'Whoever held it is gone; it is free when what was done has ended, or by break-glass.',
+} as const
+
+export function appLockBlockers(view: DisruptionView, budgets: readonly BudgetFacts[]): DisruptionBlocker[] {
+  if (view.breaksGlass) return []
+  return budgets.flatMap((budget) => {
+    const { appLock } = budget
+    if (appLock === undefined || !isAppLocked(budget, view.nowMs)) return []
+    const wayOut = `It ends at ${rfc3339(appLock.untilMs)}, or when its owner removes the annotation: ${appLock.reason}.`
+    return { object: budgetKey(budget), holder: appLock.holder, since: waitingSince(view), reason: 'AppLocked', wayOut }
+  })
+}
+
+export function budgetBlocker(view: DisruptionView, budget: BudgetFacts, reason: Reason, pods = 1): DisruptionBlocker {
+  const { disruptionsAllowed, currentHealthy, desiredHealthy } = budget
+  const wayOut =
+    reason === 'BudgetExhausted'
+      ? `It can spare ${Math.max(0, disruptionsAllowed)} of the ${pods} that are needed: ${currentHealthy} pods are healthy and ${desiredHealthy} must be.`
+      : reason === 'BudgetsSettling'
+        ? 'It is locked; evictions from before are waited for.'
+        : 'The disruption controller has to count it; see whether it runs.'
+  const holder = budget.hold?.request ?? 'its own pods'
+  return { object: budgetKey(budget), holder, since: waitingSince(view), reason, wayOut }
+}
+
+/** Storage that says no, or says nothing. */
+export function storageBlockers(view: DisruptionView): DisruptionBlocker[] {
+  return view.snapshot.storage.flatMap(({ key, mayGo, failureDomain }): DisruptionBlocker[] => {
+    if (mayGo.known && mayGo.value.allowed) return []
+    const common = { object: key, holder: `failure domain ${failureDomain}`, since: waitingSince(view) }
+    if (!mayGo.known) return [{ ...common, reason: 'SafetyUnknown', wayOut: notKnownYet(mayGo.why) }]
+    return [{ ...common, reason: 'StorageNeedsNode', wayOut: mayGo.value.explanation }]
+  })
+}
+
+/** What is not known is told as a clause or as a sentence. */
+export function notKnownYet(why: string): string {
+  return `Not known yet: ${why.replace(/\.$/u, '')}.`
+}
+
+export function waitingSince({ request }: DisruptionView): string {
+  return rfc3339(request.createdMs)
+}

@@ -1,0 +1,54 @@
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { parseDuration } from '../../../ledger/rules/app-lock.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { PodLoss } from './snapshot.ts'
+
+/** What somebody asks of a drain, in the words of a request. */
+export type AskedOfDrain = Pick<NodeDisruption['spec'], 'intent' | 'honourSkipDrain' | 'fallbackAfter' | 'deadline'> & {
+  readonly accepts: readonly PodLoss[]
+}
+
+/** A field in which a request under way falls short of what is asked. */
+export interface RequestDifference {
+  readonly field: string
+  readonly underWay: string
+  readonly asked: string
+}
+
+/**
+ * In what a request under way does not cover what is asked; empty when whoever asks may follow it instead.
+ *
+ * It covers what is asked if the node is at least as empty when it says Drained, no later and under no more conditions. Whoever asks for
+ * a reboot may join a removal. Whoever asks for a removal must not join a reboot: pods that stay would be gone with the machine.
+ */
+export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): readonly RequestDifference[] {
+  const { metadata, spec, status = {} } = underWay
+  if (metadata.deletionTimestamp !== undefined || status.phase === 'Recovering') {
+    const state = status.phase === 'Recovering' ? 'Recovering' : 'being cancelled'
+    return [{ field: 'phase', underWay: state, asked: 'a drain that begins' }]
+  }
+  const differences: RequestDifference[] = []
+  const differs = (field: string, has: string | boolean | undefined, wants: string | boolean | undefined) =>
+    void differences.push({ field, underWay: String(has ?? 'not set'), asked: String(wants) })
+  if (asked.intent !== 'Reboot' && asked.intent !== spec.intent) differs('intent', spec.intent, asked.intent)
+  const mayLeavePods = spec.intent === 'Reboot' && spec.honourSkipDrain && status.hasFallenBack !== true
+  if (mayLeavePods && !asked.honourSkipDrain) differs('honourSkipDrain', true, false)
+  for (const loss of asked.accepts) if (spec[loss] !== true) differs(loss, false, true)
+  if (mayLeavePods && isLater(spec.fallbackAfter, asked.fallbackAfter, parseDuration)) {
+    differs('fallbackAfter', spec.fallbackAfter, asked.fallbackAfter)
+  }
+  if (isLater(spec.deadline, asked.deadline, parseRfc3339)) differs('deadline', spec.deadline, asked.deadline)
+  return differences
+}
+
+/** Fails closed: what cannot be read, or is not set, is later than anything asked for. */
+function isLater(
+  has: string | undefined,
+  asked: string | undefined,
+  parse: (text: string) => number | undefined,
+): boolean {
+  const wanted = asked === undefined ? undefined : parse(asked)
+  if (wanted === undefined) return false
+  const given = has === undefined ? undefined : parse(has)
+  return given === undefined || given > wanted
+}

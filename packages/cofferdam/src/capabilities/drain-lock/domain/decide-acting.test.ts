@@ -1,0 +1,551 @@
+import { describe, expect, it } from 'vitest'
+import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import { decideDisruption } from './decide.ts'
+import {
+  acting,
+  blank,
+  ceph,
+  drained,
+  draining,
+  entry,
+  granted,
+  inWords,
+  job0,
+  ledgerOf,
+  locked,
+  minutes,
+  now,
+  nowMs,
+  type Outcome,
+  other,
+  planned,
+  recovering,
+  type Story,
+  tell,
+  web,
+  web0,
+} from './testing/stage.ts'
+
+function table(name: string, rows: Record<string, { given: Story; then: Outcome }>): void {
+  describe(name, () => {
+    it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
+      expect(inWords(decideDisruption(tell({ budgets: [locked()], ledger: acting, ...given })))).toEqual(then)
+    })
+  })
+}
+
+const cordoned = { isCordoned: true }
+const rebooted = { isCordoned: true, bootID: 'boot-2' }
+const evictJob = 'evict job-0 under 1'
+const giveBack = ['record Recovering', 'uncordon', 'unlock shop/web', 'release under 1']
+const giveUp = giveBack.filter((step) => step !== 'uncordon')
+/** With `Recovering` on record already. */
+const ended = { giveBack: giveBack.slice(1), giveUp: giveUp.slice(1) }
+const mayGo = 'node/node-a: NodeMayGo, alice'
+const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
+const moves = {
+  budgets: ['pdb/shop/store'],
+  object: 'replica/db-1',
+  reason: 'ReplicaMoving',
+  wayOut: 'It is being copied.',
+} as const
+const unclean = { ...ceph, isClean: known(false) }
+
+table('once the intent is written', {
+  'who cordoned is written down before the node is cordoned, and pods are evicted after': {
+    given: { record: planned },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['record Draining', 'cordon', evictJob] },
+  },
+  'a crash before the record said so changes nothing: the ledger counts': {
+    given: { record: { ...planned, bootIDBefore: 'boot-1' } },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['record Draining', 'cordon', evictJob] },
+  },
+  'what leaves is asked to leave again, and what stays is not': {
+    given: { record: draining, node: cordoned },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
+  },
+  'pods of DaemonSets are left alone, finished pods are evicted': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, name: 'daemon', uid: 'daemon-1', kind: 'stays-anyway' }, { ...job0, kind: 'finished' }],
+    },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
+  },
+  'a pod that cannot finish leaving a node that is away is not the only one waited for: the way out is the node itself':
+    {
+      given: {
+        record: drained,
+        node: { isCordoned: true, isReady: false },
+        pods: [{ ...web0, isReady: false, isLeaving: true }],
+      },
+      then: {
+        reason: 'PodsLeaving',
+        phase: 'Draining',
+        steps: ['record Draining', 'unlock shop/web'],
+        warnings: ['node/node-a its kubelet does not answer, so no pod can finish leaving'],
+        blockedBy: ['node/node-a: NodeAway, alice', 'pod/shop/web-0: PodIsLeaving, kubelet of node-a'],
+      },
+    },
+  'a pod that is on its way is waited for': {
+    given: { record: draining, node: cordoned, pods: [web0, { ...job0, isLeaving: true }] },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      blockedBy: ['pod/shop/job-0: PodIsLeaving, kubelet of node-a'],
+    },
+  },
+  'a pod that its budget holds back is asked to leave again, and the budget is named': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, budgetUids: ['db-1'] }],
+      budgets: [locked(), { ...web, name: 'db', uid: 'db-1', disruptionsAllowed: 0, currentHealthy: 2 }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['pdb/shop/db: BudgetExhausted, its own pods'],
+    },
+  },
+  'where storage keeps the budget of its own pod, its reason is told in place of a number of pods': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, name: 'store-0', uid: 'store-0-1', budgetUids: ['store-1'] }],
+      budgets: [locked(), { ...web, name: 'store', uid: 'store-1', disruptionsAllowed: 0, currentHealthy: 1 }],
+      ledger: withStorage,
+      storage: [{ ...ceph, holds: [moves, { ...moves, object: 'replica/other', budgets: ['pdb/shop/other'] }] }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'evict store-0 under 1'],
+      blockedBy: ['replica/db-1: ReplicaMoving, pdb/shop/store'],
+    },
+  },
+  'a pod that two budgets cover is named with what to change': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, budgetUids: ['db-1', 'web-1'] }],
+      budgets: [locked(), { ...web, name: 'db', uid: 'db-1' }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['pod/shop/job-0: BudgetOverlap, web, db'],
+    },
+  },
+  "an owner's lock that came after the intent is named": {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, budgetUids: ['db-1'] }],
+      budgets: [
+        locked(),
+        { ...web, name: 'db', uid: 'db-1', appLock: { holder: 'bob', reason: 'vacuum', untilMs: nowMs + 1 } },
+      ],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['pdb/shop/db: AppLocked, bob'],
+    },
+  },
+  'a pod that came later and wants to stay is evicted, because keys never grow': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }],
+      budgets: [locked({ ...web, expectedPods: 4 })],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'evict web-9 under 1'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+      warnings: ['pod/shop/web-9 wants to stay and leaves: it came after the locks were taken'],
+    },
+  },
+  'a pod that came later waits for what is reserved for one that stays: both leave, rather than none': {
+    given: { record: draining, node: cordoned, pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }] },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+      warnings: [
+        'pod/shop/web-9 wants to stay and leaves: it came after the locks were taken',
+        'pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both',
+      ],
+    },
+  },
+  'a budget that could spare both and has not for long: both leave': {
+    given: {
+      nowMs: nowMs + minutes(1),
+      request: { fallbackAfterMs: minutes(1) },
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1', wantsToStay: false }],
+      budgets: [locked({ ...web, expectedPods: 4 })],
+      ledger: ledgerOf(...acting.entries.map((each) => ({ ...each, renewSequence: 3 }))),
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+      warnings: ['pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both'],
+    },
+  },
+  'a node that somebody else had cordoned stays on record as theirs': {
+    given: { record: planned, node: cordoned, pods: [web0] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['record Drained'], blockedBy: [mayGo] },
+  },
+  'a cordon that somebody lifts while pods leave is set again': {
+    given: { record: draining },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['cordon', evictJob] },
+  },
+  'nothing is left but what stays: the node may go, and everything is held': {
+    given: { record: draining, node: cordoned, pods: [web0] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['record Drained'], blockedBy: [mayGo] },
+  },
+  'a pod that lands on the drained node is evicted in the ordinary way': {
+    given: { record: drained, node: cordoned },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['record Draining', evictJob] },
+  },
+  'a lock is dated anew at half its time': {
+    given: {
+      record: drained,
+      node: cordoned,
+      pods: [web0],
+      budgets: [{ ...locked(), disruptedUntilMs: { 'web-0': nowMs + minutes(5) - 1 } }],
+    },
+    then: {
+      reason: 'NodeMayGo',
+      phase: 'Drained',
+      steps: ['lock shop/web for web-0 until 2026-01-01T12:10:00Z under 1'],
+      blockedBy: [mayGo],
+    },
+  },
+  'a lock that has lapsed and cannot be had again is said to be gone, and nothing fails for it': {
+    given: {
+      record: drained,
+      node: cordoned,
+      pods: [web0],
+      budgets: [{ ...locked(), disruptedUntilMs: {} }],
+    },
+    then: {
+      reason: 'NodeMayGo',
+      phase: 'Drained',
+      blockedBy: [mayGo],
+      warnings: ['pdb/shop/web cannot be held for web-0: it can spare no pod now'],
+    },
+  },
+  'a budget that was deleted and made anew is put on record and locked, and the old lock is said to be void': {
+    given: {
+      record: drained,
+      node: cordoned,
+      pods: [{ ...web0, budgetUids: ['web-2'] }],
+      budgets: [{ ...web, uid: 'web-2' }],
+    },
+    then: {
+      reason: 'NodeMayGo',
+      phase: 'Drained',
+      steps: ['record Drained', 'lock shop/web for web-0 until 2026-01-01T12:10:00Z under 1'],
+      blockedBy: [mayGo],
+      warnings: ['pdb/shop/web was deleted and made anew: the lock on the old one is void'],
+    },
+  },
+  'a budget that is gone for good is said to be gone': {
+    given: { record: drained, node: cordoned, pods: [{ ...web0, budgetUids: [] }], budgets: [] },
+    then: {
+      reason: 'NodeMayGo',
+      phase: 'Drained',
+      blockedBy: [mayGo],
+      warnings: ['pdb/shop/web was deleted: nothing protects the pods that stay but their key'],
+    },
+  },
+  'a record that was emptied by hand: the keys tell which pods stay': {
+    given: { record: blank, node: cordoned },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['record Draining', evictJob] },
+  },
+  'the holder shows that it lives': {
+    given: { nowMs: nowMs + 41_000, record: drained, node: cordoned, pods: [web0] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['renew under 1'], blockedBy: [mayGo] },
+  },
+  'what somebody orphaned is adopted': {
+    given: {
+      record: drained,
+      ledger: ledgerOf(...acting.entries.map((each) => ({ ...each, state: 'Orphaned' as const }))),
+    },
+    then: { reason: 'RequestAdopted', phase: 'Drained', steps: ['adopt'] },
+  },
+  'whose budget key somebody broke evicts nothing more': {
+    given: {
+      record: draining,
+      node: cordoned,
+      ledger: {
+        ...ledgerOf(entry('node/node-a', { state: 'Acting', bootID: 'boot-1' })),
+        broken: [{ key: 'pdb/shop/web', by: 'eve', reason: 'outage', at: now, formerHolder: 'me' }],
+      },
+    },
+    then: {
+      reason: 'LocksBroken',
+      phase: 'Draining',
+      blockedBy: ['pdb/shop/web: LocksBroken, eve'],
+      warnings: ['pdb/shop/web covers web-0 since the node began to go, and is not held for it'],
+    },
+  },
+})
+
+table('the node goes and comes back', {
+  'while it is away everything is held': {
+    given: { record: drained, node: { isCordoned: true, isReady: false }, pods: [{ ...web0, isReady: false }] },
+    then: { reason: 'NodeAway', phase: 'Drained', blockedBy: ['node/node-a: NodeAway, alice'] },
+  },
+  'with a new boot and not ready yet, nothing more is evicted': {
+    given: { record: draining, node: { ...rebooted, isReady: false } },
+    then: {
+      reason: 'NodeAway',
+      phase: 'Recovering',
+      steps: ['record Recovering'],
+      blockedBy: ['node/node-a: NodeAway, node-a'],
+    },
+  },
+  'ready with a new boot, it takes pods again at once; keys are held until what stayed runs': {
+    given: { record: drained, node: rebooted, pods: [{ ...web0, isReady: false }] },
+    then: {
+      reason: 'PodsRecovering',
+      phase: 'Recovering',
+      steps: ['record Recovering', 'uncordon'],
+      blockedBy: ['pod/shop/web-0: PodsRecovering, node-a'],
+    },
+  },
+  'storage that is not clean yet is waited for': {
+    given: {
+      record: { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' },
+      node: { bootID: 'boot-2' },
+      pods: [web0],
+      ledger: withStorage,
+      storage: [unclean],
+    },
+    then: {
+      reason: 'StorageRecovering',
+      phase: 'Recovering',
+      blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+    },
+  },
+  'storage that is held and that nobody sees any more is not taken for clean': {
+    given: {
+      record: { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' },
+      node: { bootID: 'boot-2' },
+      pods: [web0],
+      ledger: withStorage,
+    },
+    then: {
+      reason: 'SafetyUnknown',
+      phase: 'Recovering',
+      blockedBy: ['storage/rook-ceph/main: SafetyUnknown, failure domain zone-a'],
+    },
+  },
+  'everything runs: cordon, locks and keys are given back in this order, and it is over': {
+    given: { record: recovering, node: rebooted, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveBack, 'record Completed'] },
+  },
+  'everything runs and the record still lets the node go: it is taken back first, or the node would go with nothing held':
+    {
+      given: { record: drained, node: rebooted },
+      then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
+    },
+  'past its deadline with the node still there: it may be rebooted until the record says otherwise, so nothing is given back':
+    {
+      given: { request: { deadlineMs: nowMs }, record: drained, node: cordoned, pods: [web0] },
+      then: { reason: 'DeadlinePassed', phase: 'Recovering', steps: ['record Recovering'] },
+    },
+  'a node cordoned by somebody else is not uncordoned': {
+    given: { record: { ...recovering, cordonedBy: 'somebody else' }, node: rebooted, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
+  },
+  'a cordon that somebody sets after ours was lifted is theirs': {
+    given: {
+      record: { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' },
+      node: rebooted,
+      pods: [{ ...web0, isReady: false }],
+    },
+    then: {
+      reason: 'PodsRecovering',
+      phase: 'Recovering',
+      blockedBy: ['pod/shop/web-0: PodsRecovering, node-a'],
+    },
+  },
+  'a pod that stayed and has finished or is leaving is not waited for': {
+    given: { record: recovering, node: rebooted, pods: [{ ...web0, isReady: false, kind: 'finished' }] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveBack, 'record Completed'] },
+  },
+  'uncordoned by somebody without a reboot, it is taken as given back': {
+    given: { record: drained, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
+  },
+  'a removed node that reboots has not gone': {
+    given: { request: { intent: 'Remove' }, record: { ...drained, skippedPods: [] }, node: rebooted, pods: [] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['unlock shop/web'], blockedBy: [mayGo] },
+  },
+  'a removed node that is gone has done what was wanted': {
+    given: { request: { intent: 'Remove' }, record: drained, node: null, pods: [] },
+    then: {
+      reason: 'DisruptionCompleted',
+      phase: 'Completed',
+      steps: [...giveUp, 'record Completed'],
+    },
+  },
+  'another node under the same name counts as gone, and is not touched': {
+    given: { record: drained, node: { ...rebooted, uid: 'node-a-2' }, pods: [] },
+    then: {
+      reason: 'DisruptionCompleted',
+      phase: 'Completed',
+      steps: [...giveUp, 'record Completed'],
+    },
+  },
+  'a node that is gone holds its keys until storage is clean': {
+    given: { record: drained, node: null, pods: [], ledger: withStorage, storage: [unclean] },
+    then: {
+      reason: 'StorageRecovering',
+      phase: 'Recovering',
+      steps: ['record Recovering'],
+      blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+    },
+  },
+})
+
+table('nobody wants it any more', {
+  'deleted while pods leave: nothing more is evicted, the node is given back, and then the request is let go': {
+    given: { request: { isCancelled: true }, record: draining, node: cordoned },
+    then: { reason: 'DisruptionCancelled', phase: 'Recovering', steps: [...giveBack, 'finish'] },
+  },
+  'deleted while the node is away: the keys are held until it is back': {
+    given: {
+      request: { isCancelled: true },
+      record: drained,
+      node: { isCordoned: true, isReady: false },
+      pods: [{ ...web0, isReady: false }],
+    },
+    then: {
+      reason: 'NodeAway',
+      phase: 'Recovering',
+      steps: ['record Recovering'],
+      blockedBy: ['node/node-a: NodeAway, node-a', 'pod/shop/web-0: PodsRecovering, node-a'],
+    },
+  },
+  'past its deadline while pods leave: nothing more is evicted, and the node is given back': {
+    given: { request: { deadlineMs: nowMs }, record: draining, node: cordoned },
+    then: { reason: 'DeadlinePassed', phase: 'Rejected', steps: [...giveBack, 'record Rejected'] },
+  },
+  'past its deadline with storage not clean: the node takes pods again, and the keys are held': {
+    given: {
+      request: { deadlineMs: nowMs },
+      record: draining,
+      node: cordoned,
+      ledger: withStorage,
+      storage: [unclean],
+    },
+    then: {
+      reason: 'StorageRecovering',
+      phase: 'Recovering',
+      steps: ['record Recovering', 'uncordon'],
+      blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+    },
+  },
+  'past its deadline on the way back: it is completed all the same': {
+    given: { request: { deadlineMs: nowMs }, record: recovering, node: rebooted },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...giveBack, 'record Completed'] },
+  },
+  'a record that says Completed while the intent stands: what was done is undone first': {
+    given: { record: { ...draining, phase: 'Completed' }, node: { isCordoned: true, isReady: false } },
+    then: {
+      reason: 'NodeAway',
+      phase: 'Recovering',
+      steps: ['record Recovering'],
+      blockedBy: ['node/node-a: NodeAway, node-a'],
+    },
+  },
+})
+
+table('the ledger was wiped', {
+  'while pods leave: nothing is evicted, the locks are given back, and everything is asked for anew': {
+    given: { ledger: emptyLedger, record: draining, node: cordoned },
+    then: { reason: 'LocksPending', phase: 'Waiting', steps: ['record Waiting', 'unlock shop/web'] },
+  },
+  'and after that the keys are asked for': {
+    given: { ledger: emptyLedger, record: { ...draining, phase: 'Waiting' }, node: cordoned, budgets: [web] },
+    then: { reason: 'LocksAsked', phase: 'Waiting', steps: ['take node/node-a, pdb/shop/web'] },
+  },
+  'and somebody has the node by now: it is waited for with nothing held, and its cordon is left alone': {
+    given: {
+      ledger: ledgerOf(entry('node/node-a', { requestId: 'R2', holder: other, state: 'Acting' })),
+      request: { deadlineMs: nowMs },
+      record: { ...draining, phase: 'Waiting' },
+      node: cordoned,
+      budgets: [web],
+    },
+    then: {
+      reason: 'DeadlinePassed',
+      phase: 'Waiting',
+      blockedBy: [`node/node-a: HeldByRequest, ${other}`],
+    },
+  },
+  'while the node is away: its keys are taken again before anything goes on': {
+    given: {
+      ledger: emptyLedger,
+      record: drained,
+      node: { isCordoned: true, isReady: false },
+      pods: [{ ...web0, isReady: false }],
+    },
+    then: {
+      reason: 'LedgerLost',
+      phase: 'Drained',
+      steps: ['take node/node-a, pdb/shop/web'],
+      blockedBy: ['disruptionledger/cluster: LedgerLost, nobody'],
+    },
+  },
+  'while the node is away: the intent is told again with the boot on record': {
+    given: {
+      ledger: granted,
+      record: drained,
+      node: { isCordoned: true, isReady: false },
+      pods: [{ ...web0, isReady: false }],
+    },
+    then: { reason: 'LedgerLost', phase: 'Drained', steps: ['intend boot-1 under 1'] },
+  },
+  'and everything runs again: it is over': {
+    given: { ledger: emptyLedger, record: recovering, node: { bootID: 'boot-2' }, budgets: [web] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed' },
+  },
+})
+
+it('storage that nobody knows of is not taken for clean', () => {
+  const story = { record: recovering, node: { bootID: 'boot-2' }, ledger: withStorage, budgets: [locked()] }
+  const { reason, steps } = decideDisruption(
+    tell({ ...story, storage: [{ ...ceph, isClean: unknown('Ceph is silent') }] }),
+  )
+  expect([reason, steps.map(({ step }) => step)]).toEqual(['SafetyUnknown', ['record']])
+})
+
+it('the cordon, the boot that goes and who stays are on record before the node is touched', () => {
+  const { record } = decideDisruption(tell({ record: planned, ledger: acting, budgets: [locked()] }))
+  expect(record).toEqual({ ...draining, bootIDAfter: undefined })
+})
+
+it('storage that recovers is asked again soon, and tells in its own words what it waits for', () => {
+  const storage = [{ ...unclean, awaited: 'Replica db-1 is not whole again.' }]
+  const node = { bootID: 'boot-2' }
+  const { blockedBy, recheckAfterMs } = decideDisruption(
+    tell({ budgets: [locked()], ledger: withStorage, record: recovering, node, pods: [web0], storage }),
+  )
+  expect([blockedBy.map(({ wayOut }) => wayOut), recheckAfterMs]).toEqual([['Replica db-1 is not whole again.'], 5000])
+})

@@ -1,0 +1,276 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { appLockBlockers, budgetBlocker, budgetKey, budgetsOver, nodeKey, obstacleBlocker } from './claims.ts'
+import { decideLost } from './decide-lost.ts'
+import { decideRecovering } from './decide-recovering.ts'
+import type { DisruptionBlocker, DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
+import {
+  asReferences,
+  bootThatGoes,
+  type DisruptionView,
+  fallbackAtMs,
+  goOn,
+  type HeldKeys,
+  isPastDeadline,
+  ownNode,
+  recordSteps,
+  referenceTo,
+  retryMs,
+  withRecord,
+  withReferences,
+} from './disruption-view.ts'
+import { keepLocks } from './keep-locks.ts'
+import { cordonOnRecord } from './own-cordon.ts'
+import { type PodPlan, planPods, podName } from './plan-pods.ts'
+import { lossBlockers } from './pod-losses.ts'
+import type { DisruptionRecord, NodeFacts, PodFacts, PodReference } from './snapshot.ts'
+
+/** From the written intent until the node is back or gone. */
+export function decideActing(view: DisruptionView): DisruptionDecision {
+  const { held, snapshot } = view
+  const ending = endingOf(view)
+  if (held === undefined || !held.hasBegun) return decideLost(view, ending)
+  if (ending !== undefined) return decideRecovering(view, ending)
+  const node = ownNode(view)
+  if (node === undefined) return decideRecovering(view, 'gone')
+  const before = actingRecord(view, held, node)
+  const plan = planPods({
+    seen: snapshot,
+    hasFallenBack: before.hasFallenBack,
+    bound: before.skippedPods,
+    isPatienceOver: view.nowMs >= fallbackAtMs(view),
+  })
+  const stayed = before.skippedPods.filter(({ uid }) => !plan.leaves.some((pod) => pod.uid === uid))
+  const record = withRecord(before, { skippedPods: asReferences(before.skippedPods, stayed) })
+  const acting: Acting = { node, plan, held, record }
+  const broken = brokenKeys(view, acting)
+  if (broken.length > 0) return standStill(view, acting, broken)
+  const isEmpty = plan.leaves.length + plan.going.length === 0
+  // A cordon that somebody lifted before it was said that the node may go was not lifted to give it back.
+  if (isEmpty && (node.isCordoned || record.phase === 'Drained')) return decideDrained(view, acting)
+  return decideDraining(view, acting)
+}
+
+interface Acting {
+  readonly node: NodeFacts
+  readonly plan: PodPlan
+  readonly held: HeldKeys
+  readonly record: DisruptionRecord
+}
+
+/**
+ * Why nothing more is to be evicted: what was wanted has happened, or nobody wants it any more. Undefined while the drain
+ * goes on.
+ */
+export type DisruptionEnding = 'back' | 'gone' | 'given-back' | 'cancelled' | 'late' | 'edited'
+
+function endingOf(view: DisruptionView): DisruptionEnding | undefined {
+  const { request, record } = view
+  const node = ownNode(view)
+  if (node === undefined) return 'gone'
+  const before = bootThatGoes(view)
+  const hasRebooted = before !== undefined && node.bootID !== '' && node.bootID !== before
+  if (hasRebooted && request.intent === 'Reboot') return 'back'
+  if (request.isCancelled) return 'cancelled'
+  if (record.phase === 'Drained' && !node.isCordoned && node.isReady) return 'given-back'
+  if (isPastDeadline(view)) return 'late'
+  if (record.phase === 'Recovering') return 'given-back'
+  return record.phase === 'Completed' || record.phase === 'Rejected' ? 'edited' : undefined
+}
+
+function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecision {
+  const { node, plan, held } = acting
+  // A pod may come when the drain has begun, or the request may take back what it agreed to.
+  const lost = lossBlockers(view, plan.leaves)
+  const [first] = lost
+  const evicted = first === undefined ? plan.leaves : []
+  const record = withRecord(acting.record, {
+    phase: 'Draining',
+    evictedPods: withReferences(acting.record.evictedPods, evicted),
+  })
+  const locks = keepLocks(view, plan, record, held.epoch)
+  const steps: DisruptionStep[] = recordSteps(view, locks.record)
+  if (!node.isCordoned) steps.push({ step: 'cordon' })
+  steps.push(...locks.steps)
+  if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
+  const left = plan.leaves.length + plan.going.length
+  const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
+  return goOn(view, {
+    reason: first?.reason ?? 'PodsLeaving',
+    explanation:
+      first === undefined ? explanation : `${explanation} Nothing more is evicted until ${first.object} may be lost.`,
+    record: locks.record,
+    steps,
+    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...lost, ...drainBlockers(view, plan)],
+    warnings: warningsOf(view, acting, locks.warnings),
+    recheckAfterMs: retryMs,
+  })
+}
+
+function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision {
+  const { node, plan, held } = acting
+  const { request } = view
+  const isAway = !node.isReady
+  const locks = keepLocks(view, plan, withRecord(acting.record, { phase: 'Drained' }), held.epoch)
+  const steps: DisruptionStep[] = [...recordSteps(view, locks.record), ...locks.steps]
+  const act = request.intent === 'Reboot' ? 'rebooted' : request.intent === 'Remove' ? 'removed' : 'replaced'
+  const mayGo: DisruptionBlocker = {
+    ...awayBlocker(view, acting),
+    reason: 'NodeMayGo',
+    wayOut: `The node may be ${act} now; uncordon it, or delete the request, if it is not to go.`,
+  }
+  const explanation = isAway
+    ? `${node.name} is away; its keys are held until it is back.`
+    : `Nothing is left on ${node.name} but what stays: it may be ${act} now.`
+  return goOn(view, {
+    reason: isAway ? 'NodeAway' : 'NodeMayGo',
+    explanation,
+    record: locks.record,
+    steps,
+    blockedBy: [isAway ? awayBlocker(view, acting) : mayGo],
+    warnings: warningsOf(view, acting, locks.warnings),
+  })
+}
+
+function awayBlocker({ request }: DisruptionView, { node, held }: Acting): DisruptionBlocker {
+  return {
+    object: nodeKey(node.name),
+    holder: request.requester === '' ? `nodedisruption/${request.name}` : request.requester,
+    since: held.entries[0]?.since ?? '',
+    reason: 'NodeAway',
+    wayOut: 'Bring the node back; delete its Node object if it will never return.',
+  }
+}
+
+/** Somebody took keys of ours while we were at it: what is left of them is kept, and nothing more is done. */
+function standStill(view: DisruptionView, acting: Acting, broken: readonly string[]): DisruptionDecision {
+  const { request, ledger } = view
+  const locks = keepLocks(view, acting.plan, acting.record, acting.held.epoch)
+  return goOn(view, {
+    reason: 'LocksBroken',
+    explanation: `${broken.join(', ')} was taken from ${request.name} by break-glass; nothing more is evicted from ${request.nodeName}.`,
+    record: locks.record,
+    steps: [...recordSteps(view, locks.record), ...locks.steps],
+    blockedBy: broken.map((key) => {
+      const told = ledger.broken.findLast((each) => each.key === key)
+      return {
+        object: key,
+        holder: told?.by ?? 'somebody',
+        since: told?.at ?? rfc3339(view.nowMs),
+        reason: 'LocksBroken',
+        wayOut: `Delete nodedisruption/${request.name}: the node is given back, and another request can be made.`,
+      }
+    }),
+    warnings: warningsOf(view, acting, locks.warnings),
+  })
+}
+
+/** Keys that the intent was written with and that are not there any more. */
+function brokenKeys(view: DisruptionView, { held, plan }: Acting): readonly string[] {
+  const { record, ledger, request, snapshot } = view
+  const isMissing = (key: string) => !held.entries.some((entry) => entry.key === key)
+  const wanted = [nodeKey(request.nodeName)]
+  for (const { budget } of plan.locks) {
+    const isLocked = record.lockedBudgets.some(
+      ({ namespace, name }) => budgetKey({ namespace, name }) === budgetKey(budget),
+    )
+    if (isLocked) wanted.push(budgetKey(budget))
+  }
+  const since = held.entries[0]?.since ?? ''
+  for (const { key } of snapshot.storage) {
+    if (ledger.broken.some((told) => told.key === key && told.at >= since)) wanted.push(key)
+  }
+  return wanted.filter(isMissing)
+}
+
+function actingRecord(view: DisruptionView, held: HeldKeys, node: NodeFacts): DisruptionRecord {
+  const { record } = view
+  return withRecord(record, {
+    epoch: held.epoch,
+    nodeUid: node.uid,
+    bootIDBefore: bootThatGoes(view) ?? node.bootID,
+    cordonedBy: record.phase === 'Drained' ? record.cordonedBy : cordonOnRecord(view),
+    skippedPods: record.skippedPods.length > 0 ? record.skippedPods : podsWithKeys(view, held),
+  })
+}
+
+/** For a record that has lost them: the keys still tell for which pods they were taken. */
+function podsWithKeys(view: DisruptionView, { entries }: HeldKeys): readonly PodReference[] {
+  const { record, snapshot } = view
+  if (record.hasFallenBack || !entries.some(({ key }) => key.startsWith('pdb/'))) return record.skippedPods
+  const stayed = snapshot.pods.filter((pod) => {
+    const [budget, ...more] = pod.wantsToStay && pod.isReady ? budgetsOver(view, pod) : []
+    return budget !== undefined && more.length === 0 && entries.some(({ key }) => key === budgetKey(budget))
+  })
+  return asReferences(record.skippedPods, stayed)
+}
+
+function warningsOf(
+  view: DisruptionView,
+  { plan, node, held }: Acting,
+  more: readonly DisruptionWarning[],
+): readonly DisruptionWarning[] {
+  const unheld = view.snapshot.storage.filter(({ key }) => !held.entries.some((entry) => entry.key === key))
+  const isSilent = !node.isReady && plan.going.length > 0
+  if (more.length === 0 && unheld.length === 0 && !isSilent) return plan.warnings
+  return [
+    ...plan.warnings,
+    ...more,
+    ...unheld.map(({ key }) => ({ object: key, says: 'is not held for the node: its own budgets alone protect it' })),
+    ...(isSilent
+      ? [{ object: nodeKey(node.name), says: 'its kubelet does not answer, so no pod can finish leaving' }]
+      : []),
+  ]
+}
+
+/** What is seen to keep a pod from leaving; whoever evicts it may learn of more. */
+function drainBlockers(view: DisruptionView, { leaves, going }: PodPlan): DisruptionBlocker[] {
+  const blockers = new Map<string, DisruptionBlocker>()
+  for (const pod of leaves) for (const blocker of blockersOf(view, pod)) blockers.set(blocker.object, blocker)
+  for (const pod of going) {
+    const object = podName(pod)
+    const wayOut = 'It goes when its containers have ended, at the latest after its grace period.'
+    blockers.set(object, {
+      object,
+      holder: `kubelet of ${view.request.nodeName}`,
+      since: view.held?.entries[0]?.since ?? '',
+      reason: 'PodIsLeaving',
+      wayOut,
+    })
+  }
+  return [...blockers.values()]
+}
+
+function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
+  const budgets = budgetsOver(view, pod)
+  if (budgets.length > 1) {
+    const names = budgets.map(({ name }) => name).join(', ')
+    const wayOut = `Change the selectors of ${names}, so that one budget covers it.`
+    const since = view.held?.entries[0]?.since ?? ''
+    return [{ object: podName(pod), holder: names, since, reason: 'BudgetOverlap', wayOut }]
+  }
+  const [budget] = budgets
+  if (budget === undefined) return []
+  const [appLock] = appLockBlockers(view, [budget])
+  if (appLock !== undefined) return [appLock]
+  const key = budgetKey(budget)
+  const other = view.ledger.entries.find((entry) => entry.key === key && entry.requestId !== view.request.id)
+  if (other !== undefined) return [obstacleBlocker(view, other)]
+  if (!budget.isCounted) return [budgetBlocker(view, budget, 'BudgetNotCounted')]
+  if (budget.disruptionsAllowed > 0) return []
+  const holds = storageHolds(view, key)
+  return holds.length > 0 ? holds : [budgetBlocker(view, budget, 'BudgetExhausted')]
+}
+
+/** Storage keeps the budgets of its own pods for a reason, and the number of pods that they can spare is not it. */
+function storageHolds({ snapshot, held }: DisruptionView, key: string): DisruptionBlocker[] {
+  return snapshot.storage
+    .flatMap(({ holds = [] }) => holds)
+    .filter(({ budgets }) => budgets.includes(key))
+    .map(({ object, reason, wayOut }) => ({
+      object,
+      holder: key,
+      since: held?.entries[0]?.since ?? '',
+      reason,
+      wayOut,
+    }))
+}

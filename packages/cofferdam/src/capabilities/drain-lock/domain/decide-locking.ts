@@ -1,0 +1,333 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
+import { isUpdateRequest } from '../../../ledger/rules/update-claim.ts'
+import {
+  appLockBlockers,
+  budgetBlocker,
+  budgetsOver,
+  claimsFor,
+  doesHold,
+  hasTicketFor,
+  holdersInTheWay,
+  obstacleBlocker,
+  obstaclesTo,
+  storageBlockers,
+} from './claims.ts'
+import { decideEnding } from './decide-ending.ts'
+import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
+import {
+  asReferences,
+  type DisruptionView,
+  fallbackAtMs,
+  goOn,
+  type HeldKeys,
+  isPastDeadline,
+  markedBudgets,
+  recordSteps,
+  referenceTo,
+  retryMs,
+  soonMs,
+  unlockSteps,
+  withRecord,
+  withReferences,
+} from './disruption-view.ts'
+import { type HoldJudgement, judgeBudgetHold } from './judge-budget-hold.ts'
+import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
+import { lossBlockers } from './pod-losses.ts'
+import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
+
+interface Planned {
+  readonly node: NodeFacts
+  readonly plan: PodPlan
+  readonly judged: readonly JudgedLock[]
+}
+
+interface JudgedLock extends BudgetLock {
+  readonly judgement: HoldJudgement
+}
+
+/** From the first look to the written intent: nothing of the node has been touched yet. */
+export function decideLocking(view: DisruptionView): DisruptionDecision {
+  const { snapshot, record, request } = view
+  const { node } = snapshot
+  if (node === undefined) {
+    const explanation = `There is no node ${request.nodeName}; make another request that names one that is there.`
+    return decideEnding(view, { phase: 'Rejected', reason: 'NodeUnknown', explanation })
+  }
+  if (record.nodeUid !== undefined && record.nodeUid !== node.uid) {
+    const explanation = `${request.nodeName} is another node than the one ${request.name} was made for; make another request if this one is to go too.`
+    return decideEnding(view, { phase: 'Rejected', reason: 'NodeReplaced', explanation })
+  }
+  if (isPastDeadline(view)) {
+    const explanation = `${request.name} had to be done by ${rfc3339(request.deadlineMs ?? 0)} and could not begin; ${node.name} was not touched.`
+    return decideEnding(view, { phase: 'Rejected', reason: 'DeadlinePassed', explanation })
+  }
+  const plan = planPods({
+    seen: snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: undefined,
+    isPatienceOver: false,
+  })
+  const judged = plan.locks.map((lock): JudgedLock => ({ ...lock, judgement: judge(view, lock) }))
+  const planned = { node, plan, judged }
+  return view.held === undefined ? decideWaiting(view, planned) : decideHeld(view, planned, view.held)
+}
+
+function judge(view: DisruptionView, { budget, pods }: BudgetLock): HoldJudgement {
+  const { nowMs, request, held, record, breaksGlass, snapshot } = view
+  return judgeBudgetHold({
+    budget,
+    pods,
+    requestId: request.id,
+    epoch: held?.epoch,
+    nowMs,
+    settings: snapshot.settings,
+    lockedAtMs: record.lockedAtMs,
+    breaksGlass,
+    isBound: false,
+  })
+}
+
+/** Nothing is held: everything is asked for at once, as soon as nothing but the ledger could say no. */
+function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecision {
+  const { request } = view
+  const { node, plan } = planned
+  const { warnings } = plan
+  const marked = markedBudgets(view)
+  const waiting = withRecord(view.record, {
+    phase: 'Waiting',
+    epoch: undefined,
+    nodeUid: node.uid,
+    lockedAtMs: undefined,
+    // Until its lock is given back, the pod that a budget was locked for must stay on record.
+    ...(marked.length === 0 ? { skippedPods: asReferences(view.record.skippedPods, []) } : {}),
+  })
+  if (marked.length > 0) {
+    const explanation = `Locks of an earlier attempt for ${node.name} are given back first: who waits holds nothing.`
+    return goOn(view, {
+      reason: 'LocksPending',
+      explanation,
+      record: waiting,
+      steps: [...recordSteps(view, waiting), ...unlockSteps(marked)],
+      warnings,
+    })
+  }
+  if (isFallbackDue(view, planned)) return fallBack(view, planned)
+  const claims = claimsFor(node, view.snapshot.storage, plan.locks)
+  const obstacles = obstaclesTo(view, claims)
+  const inTheWay = holdersInTheWay(view, plan.leaves)
+  const blockedBy = [...blockersOutside(view, planned), ...(view.breaksGlass ? [] : blockersFrom(view, inTheWay))]
+  if (blockedBy.length > 0) {
+    return wait(view, {
+      record: waiting,
+      steps: blockedBy.every((blocker) => isByUpdate(view, blocker)) ? queueSteps(view, claims) : leaveSteps(view),
+      blockedBy: [...blockedBy, ...blockersFrom(view, obstacles)],
+      warnings,
+    })
+  }
+  if (view.breaksGlass && obstacles.length + inTheWay.length > 0) {
+    return breakGlass(view, planned, { claims, found: [...obstacles, ...inTheWay] })
+  }
+  if (obstacles.length > 0) {
+    const steps = queueSteps(view, claims)
+    return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings })
+  }
+  const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} asked for, all or none, for ${request.name}.`
+  return goOn(view, { reason: 'LocksAsked', explanation, record: waiting, steps: [{ step: 'take', claims }], warnings })
+}
+
+function queueSteps(view: DisruptionView, claims: readonly Claim[]): DisruptionStep[] {
+  return hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }]
+}
+
+/** A place in the queue would hold others up for as long as something else holds us up. */
+function leaveSteps({ ticket }: DisruptionView): DisruptionStep[] {
+  return ticket === undefined ? [] : [{ step: 'withdraw' }]
+}
+
+/**
+ * Storage says no while its OSDs are updated: that is the doing of the very holder that is waited for. An update lets nobody in before
+ * it ends unless somebody stands in the queue, and can take hours.
+ */
+function isByUpdate({ ledger }: DisruptionView, { object, reason }: DisruptionBlocker): boolean {
+  if (reason !== 'StorageNeedsNode' && reason !== 'SafetyUnknown') return false
+  return ledger.entries.some(({ key, requestId }) => key === object && isUpdateRequest(requestId))
+}
+
+/** Keys are held: lock every budget, look again, write the intent. Whatever does not hold gives everything back. */
+function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): DisruptionDecision {
+  const { snapshot, nowMs } = view
+  const { node, plan, judged } = planned
+  const { warnings } = plan
+  const claims = claimsFor(node, snapshot.storage, plan.locks)
+  const blockedBy = [...blockersOutside(view, planned), ...blockersFrom(view, holdersInTheWay(view, plan.leaves))]
+  const isVerified = judged.every(({ judgement }) => judgement.isSafe)
+  if (!isVerified && isFallbackDue(view, planned)) return fallBack(view, planned)
+  if (blockedBy.length > 0) return giveUp(view, planned, blockedBy)
+  const locking = lockingRecord(view, planned, held)
+  const unneeded = markedBudgets(view).filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
+  if (unneeded.length > 0 || !doesHold(held, claims)) {
+    const explanation = `What ${node.name} needs has changed since the keys were taken; they are asked for anew.`
+    const steps: DisruptionStep[] = [...unlockSteps(unneeded), { step: 'take', claims }]
+    return goOn(view, { reason: 'LocksAsked', explanation, record: locking, steps, warnings })
+  }
+  const missing = judged.filter(({ judgement }) => judgement.state === 'lockable')
+  if (missing.length > 0) {
+    const record = withRecord(locking, { lockedAtMs: undefined })
+    const untilMs = nowMs + snapshot.settings.reservationMs
+    const locks = missing.map(({ budget, pods }): DisruptionStep => {
+      return { step: 'lock', budget: referenceTo(budget), pods, untilMs, epoch: held.epoch }
+    })
+    const explanation = `${missing.map(({ budget }) => `${budget.namespace}/${budget.name}`).join(', ')} must hold for the pods that stay on ${node.name}.`
+    const steps = [...recordSteps(view, record), ...locks]
+    return goOn(view, { reason: 'LocksPending', explanation, record, steps, warnings })
+  }
+  const pending = judged.filter(({ judgement }) => judgement.state === 'pending')
+  const [first] = pending
+  if (first !== undefined) {
+    const isFirstLook = snapshot.settings.mode === 'settle' && locking.lockedAtMs === undefined
+    const record = isFirstLook ? withRecord(locking, { lockedAtMs: nowMs }) : locking
+    const settledInMs = (record.lockedAtMs ?? nowMs) + snapshot.settings.settleMs - nowMs
+    return goOn(view, {
+      reason: first.judgement.reason ?? 'LocksPending',
+      explanation: `The budgets of the pods that stay on ${node.name} are locked; the locks are not in effect yet.`,
+      record,
+      steps: recordSteps(view, record),
+      blockedBy: pending.map((lock) =>
+        budgetBlocker(view, lock.budget, lock.judgement.reason ?? 'BudgetsSettling', lock.pods.length),
+      ),
+      warnings,
+      recheckAfterMs: snapshot.settings.mode === 'settle' ? Math.max(1, settledInMs) : soonMs,
+    })
+  }
+  const record = withRecord(locking, { bootIDBefore: node.bootID })
+  return goOn(view, {
+    reason: 'IntentWritten',
+    explanation: `Everything holds for ${node.name}; from now on it may go.`,
+    record,
+    steps: [...recordSteps(view, record), { step: 'intend', epoch: held.epoch, bootID: node.bootID }],
+    warnings,
+  })
+}
+
+function lockingRecord(view: DisruptionView, { node, plan }: Planned, held: HeldKeys): DisruptionRecord {
+  const { record } = view
+  return withRecord(record, {
+    phase: 'Locking',
+    epoch: held.epoch,
+    nodeUid: node.uid,
+    lockedBudgets: withReferences(
+      record.lockedBudgets,
+      plan.locks.map(({ budget }) => budget),
+    ),
+    skippedPods: asReferences(record.skippedPods, plan.stays),
+    lockedAtMs: record.epoch === held.epoch ? record.lockedAtMs : undefined,
+  })
+}
+
+/** What keeps the node from going whatever the ledger says. */
+function blockersOutside(view: DisruptionView, { plan, judged }: Planned): DisruptionBlocker[] {
+  const lost = lossBlockers(view, plan.leaves)
+  const locked = appLockBlockers(view, budgetsInPlan(view, plan))
+  return [...lost, ...locked, ...judged.flatMap((lock) => refusal(view, lock)), ...storageBlockers(view)]
+}
+
+function blockersFrom(view: DisruptionView, found: readonly (Obstacle | LedgerEntry)[]): DisruptionBlocker[] {
+  return found.map((each) => obstacleBlocker(view, each))
+}
+
+function budgetsInPlan(view: DisruptionView, { locks, leaves }: PodPlan): BudgetFacts[] {
+  const budgets = new Set(locks.map(({ budget }) => budget))
+  for (const pod of leaves) for (const budget of budgetsOver(view, pod)) budgets.add(budget)
+  return [...budgets]
+}
+
+/** What the owner's lock says is said once, for all budgets together. */
+function refusal(view: DisruptionView, { budget, pods, judgement }: JudgedLock): DisruptionBlocker[] {
+  const { state, isSafe, reason } = judgement
+  if (reason === undefined || reason === 'AppLocked') return []
+  return state === 'refused' || (state === 'locked' && !isSafe)
+    ? [budgetBlocker(view, budget, reason, pods.length)]
+    : []
+}
+
+function isFallbackDue(view: DisruptionView, { plan }: Planned): boolean {
+  const isTime = plan.locks.length > 0 && !view.record.hasFallenBack && view.nowMs >= fallbackAtMs(view)
+  return isTime && lossBlockers(view, leavesAfterFallback(view)).length === 0
+}
+
+/** Who would be evicted if the locks were given up. Falling back to what must not be done would end the wait for the locks too. */
+function leavesAfterFallback({ snapshot }: DisruptionView): readonly PodFacts[] {
+  return planPods({ seen: snapshot, hasFallenBack: true, bound: undefined, isPatienceOver: false }).leaves
+}
+
+function fallBack(view: DisruptionView, { node, plan }: Planned): DisruptionDecision {
+  const { held, request } = view
+  const record = withRecord(view.record, {
+    phase: 'Waiting',
+    epoch: undefined,
+    nodeUid: node.uid,
+    hasFallenBack: true,
+    lockedAtMs: undefined,
+  })
+  const marked = markedBudgets(view)
+  const steps: DisruptionStep[] = [...recordSteps(view, record), ...unlockSteps(marked)]
+  if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
+  const pods = plan.stays.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
+  const explanation = `Not all locks could be had by ${rfc3339(fallbackAtMs(view))}: ${request.name} gives them up, and ${pods} will be evicted like the rest.`
+  return goOn(view, { reason: 'FellBack', explanation, record, steps, warnings: plan.warnings })
+}
+
+function giveUp(view: DisruptionView, { node, plan }: Planned, blockedBy: DisruptionBlocker[]): DisruptionDecision {
+  const { held } = view
+  const record = withRecord(view.record, {
+    phase: 'Waiting',
+    epoch: undefined,
+    nodeUid: node.uid,
+    lockedAtMs: undefined,
+  })
+  const steps = unlockSteps(markedBudgets(view))
+  if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
+  return wait(view, { record, steps, blockedBy, warnings: plan.warnings })
+}
+
+function wait(
+  view: DisruptionView,
+  told: Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings'>,
+): DisruptionDecision {
+  const [first] = told.blockedBy
+  const { nodeName } = view.request
+  const more = told.blockedBy.length > 1 ? ` and ${told.blockedBy.length - 1} more` : ''
+  return goOn(view, {
+    ...told,
+    reason: first?.reason ?? 'LocksPending',
+    explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; nothing is held meanwhile.`,
+    recheckAfterMs: retryMs,
+  })
+}
+
+/** Only when nothing else stands in the way: a lock is not broken for somebody who could not go anyway. */
+function breakGlass(
+  view: DisruptionView,
+  { plan }: Planned,
+  { claims, found }: { readonly claims: readonly Claim[]; readonly found: readonly (Obstacle | LedgerEntry)[] },
+): DisruptionDecision {
+  const { by = '', reason = '' } = view.request.breakGlass ?? {}
+  const keys = [...new Set(found.map(({ key }) => key))]
+  const broken = keys.map((key) => {
+    const holders = found.filter((each) => each.key === key).map(({ holder, requestId }) => holder || requestId)
+    return { key, holders: [...new Set(holders)].join(' and ') }
+  })
+  return goOn(view, {
+    reason: 'BreakGlass',
+    explanation: `${by} breaks ${broken.map(({ key, holders }) => `${key} of ${holders}`).join(', ')}: ${reason}.`,
+    steps: [
+      { step: 'break', keys, by, reason },
+      { step: 'take', claims },
+    ],
+    warnings: [
+      ...plan.warnings,
+      ...broken.map(({ key, holders }) => ({ object: key, says: `taken from ${holders} by ${by}: ${reason}` })),
+    ],
+  })
+}

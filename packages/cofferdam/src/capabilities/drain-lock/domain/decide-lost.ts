@@ -1,0 +1,61 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { claimsFor, hasTicketFor, obstacleBlocker, obstaclesTo } from './claims.ts'
+import type { DisruptionEnding } from './decide-acting.ts'
+import { decideLocking } from './decide-locking.ts'
+import { decideRecovering, effectsLeft } from './decide-recovering.ts'
+import type { DisruptionDecision, DisruptionStep } from './decision.ts'
+import { bootThatGoes, type DisruptionView, goOn, ownNode, retryMs, withRecord } from './disruption-view.ts'
+import { planPods } from './plan-pods.ts'
+
+/**
+ * The record says that the node may go, and the ledger has no such entry: it was wiped, or somebody broke it.
+ *
+ * While the node has not gone, everything begins anew. When it has, its keys are taken again as they were, and the intent is
+ * told again with the boot on record.
+ *
+ * Guarantees: nothing is evicted, and no node is given back that is away, with nothing held.
+ */
+export function decideLost(view: DisruptionView, ending: DisruptionEnding | undefined): DisruptionDecision {
+  const { held, record, snapshot, request } = view
+  const node = ownNode(view)
+  const before = bootThatGoes(view)
+  const isUp = node?.isReady === true
+  const hasNotGone = isUp && (before === undefined || node.bootID === before)
+  if (ending === undefined && hasNotGone)
+    return decideLocking({ ...view, record: withRecord(record, { phase: 'Waiting' }) })
+  const hasEnded = (ending !== undefined || node === undefined) && effectsLeft(view).length === 0
+  // Keys that were only granted cover nothing that was done.
+  if (hasEnded) return decideRecovering(view, ending ?? 'gone')
+  if (held !== undefined) {
+    const explanation = `The intent for ${request.nodeName} is told again: the ledger had lost it.`
+    const steps: DisruptionStep[] = [{ step: 'intend', epoch: held.epoch, bootID: before ?? node?.bootID ?? '' }]
+    return goOn(view, { reason: 'LedgerLost', explanation, steps })
+  }
+  const plan = planPods({
+    seen: snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: record.skippedPods,
+    isPatienceOver: false,
+  })
+  const named = node ?? { name: request.nodeName, uid: record.nodeUid ?? '' }
+  const claims = claimsFor(named, snapshot.storage, plan.locks)
+  const obstacles = obstaclesTo(view, claims)
+  return goOn(view, {
+    reason: 'LedgerLost',
+    explanation: `The ledger does not know what ${request.name} held for ${request.nodeName}; it is asked for again before anything goes on.`,
+    steps: obstacles.length > 0 && hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }],
+    blockedBy:
+      obstacles.length > 0
+        ? obstacles.map((obstacle) => obstacleBlocker(view, obstacle))
+        : [
+            {
+              object: 'disruptionledger/cluster',
+              holder: 'nobody',
+              since: rfc3339(view.nowMs),
+              reason: 'LedgerLost',
+              wayOut: 'It is asked for again at once.',
+            },
+          ],
+    recheckAfterMs: retryMs,
+  })
+}

@@ -1,0 +1,135 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { nodeKey, notKnownYet } from './claims.ts'
+import type { DisruptionEnding } from './decide-acting.ts'
+import { decideEnding, type Ending } from './decide-ending.ts'
+import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
+import {
+  bootThatGoes,
+  type DisruptionView,
+  goOn,
+  ownNode,
+  recordSteps,
+  retryMs,
+  withRecord,
+} from './disruption-view.ts'
+import { keepLocks } from './keep-locks.ts'
+import { isOwnCordon, withLiftedCordon } from './own-cordon.ts'
+import { planPods, podName } from './plan-pods.ts'
+import type { DisruptionRecord } from './snapshot.ts'
+
+/**
+ * From the node's return, or from the moment nobody wants it gone any more, until nothing of it is felt: it takes pods again
+ * as soon as it is there, and the keys are held until the pods that stayed run and storage is clean.
+ */
+export function decideRecovering(view: DisruptionView, ending: DisruptionEnding): DisruptionDecision {
+  const { held, snapshot } = view
+  const node = ownNode(view)
+  const record = recoveringRecord(view)
+  const blockedBy = effectsLeft(view)
+  if (blockedBy.length === 0) {
+    const words = endingWords(view, ending)
+    if (node !== undefined && mayStillGo(view)) return takeBackTheWord(view, record, words)
+    return decideEnding({ ...view, record }, words)
+  }
+  const plan = planPods({
+    seen: snapshot,
+    hasFallenBack: record.hasFallenBack,
+    bound: record.skippedPods,
+    isPatienceOver: false,
+  })
+  const locks = held === undefined ? undefined : keepLocks(view, plan, record, held.epoch)
+  const steps: DisruptionStep[] = recordSteps(view, locks?.record ?? record)
+  if (held !== undefined && node?.isReady === true && node.isCordoned && isOwnCordon(view)) {
+    steps.push({ step: 'uncordon' })
+  }
+  steps.push(...(locks?.steps ?? []))
+  const [first] = blockedBy
+  return goOn(view, {
+    reason: first?.reason ?? 'NodeAway',
+    explanation: `${endingWords(view, ending).explanation} Its keys are held until ${first?.object ?? ''} is as before.`,
+    record: locks?.record ?? record,
+    steps,
+    blockedBy,
+    warnings: locks?.warnings ?? [],
+    // Others wait for the key, and nothing tells that storage has become clean.
+    ...(blockedBy.some(({ reason }) => reason === 'StorageRecovering') ? { recheckAfterMs: retryMs } : {}),
+  })
+}
+
+/** Whoever waits for the node reads on record that it may go, and may be about to take it down. */
+function mayStillGo({ request }: DisruptionView): boolean {
+  return request.record.phase === 'Drained'
+}
+
+/** Nothing is given back on what was seen while the node might still go: that is looked at again afterwards. */
+function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: Ending): DisruptionDecision {
+  const { reason, explanation } = words
+  return goOn(view, { reason, explanation, record, steps: recordSteps(view, record) })
+}
+
+/** What is still felt of the disruption. */
+export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
+  const { snapshot, record, held, request } = view
+  const node = ownNode(view)
+  const since = held?.entries[0]?.since ?? rfc3339(request.createdMs)
+  const blockers: DisruptionBlocker[] = []
+  if (node !== undefined && !node.isReady) {
+    const wayOut = 'Bring the node back; delete its Node object if it will never return.'
+    blockers.push({ object: nodeKey(node.name), holder: node.name, since, reason: 'NodeAway', wayOut })
+  }
+  for (const pod of snapshot.pods) {
+    const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
+    if (!hasStayed || pod.isReady || pod.isLeaving || pod.kind !== 'ordinary') continue
+    const wayOut = 'It has to become ready; delete it if it cannot.'
+    blockers.push({ object: podName(pod), holder: request.nodeName, since, reason: 'PodsRecovering', wayOut })
+  }
+  const heldStorage = (held?.entries ?? []).filter(({ key }) => key.startsWith('storage/'))
+  const unseen = heldStorage.filter(({ key }) => !snapshot.storage.some((storage) => storage.key === key))
+  for (const { key, scope } of unseen) {
+    const wayOut = 'Nothing is known of this storage; its key is free when it is seen to be clean, or by break-glass.'
+    blockers.push({ object: key, holder: `failure domain ${scope}`, since, reason: 'SafetyUnknown', wayOut })
+  }
+  for (const { key, failureDomain, isClean, awaited } of snapshot.storage) {
+    if (isClean.known && isClean.value) continue
+    const common = { object: key, holder: `failure domain ${failureDomain}`, since }
+    if (isClean.known) {
+      const wayOut = awaited ?? 'It is clean when all data is in place again.'
+      blockers.push({ ...common, reason: 'StorageRecovering', wayOut })
+    } else blockers.push({ ...common, reason: 'SafetyUnknown', wayOut: notKnownYet(isClean.why) })
+  }
+  return blockers
+}
+
+function recoveringRecord(view: DisruptionView): DisruptionRecord {
+  const { snapshot, held } = view
+  const node = ownNode(view)
+  const before = bootThatGoes(view)
+  const hasRebooted = node !== undefined && before !== undefined && node.bootID !== '' && node.bootID !== before
+  const lifted = withLiftedCordon(view)
+  const { evictedPods } = lifted
+  const stillThere = evictedPods.filter(({ uid }) => snapshot.pods.some((pod) => pod.uid === uid && !pod.isLeaving))
+  return withRecord(lifted, {
+    phase: 'Recovering',
+    ...(held === undefined ? {} : { epoch: held.epoch }),
+    ...(hasRebooted ? { bootIDAfter: node.bootID } : {}),
+    ...(stillThere.length === 0 ? {} : { evictedPods: evictedPods.filter((pod) => !stillThere.includes(pod)) }),
+  })
+}
+
+function endingWords({ request, record, nowMs }: DisruptionView, ending: DisruptionEnding): Ending {
+  const { name, nodeName, deadlineMs } = request
+  if (request.isCancelled) {
+    const explanation = `${name} was deleted, and ${nodeName} is given back.`
+    return { phase: 'Rejected', reason: 'DisruptionCancelled', explanation }
+  }
+  if (ending === 'late') {
+    const explanation = `${name} was not done by ${rfc3339(deadlineMs ?? nowMs)}; ${nodeName} is given back.`
+    return { phase: 'Rejected', reason: 'DeadlinePassed', explanation }
+  }
+  if (record.phase === 'Rejected') {
+    const explanation = `${name} was rejected while it held keys; ${nodeName} is given back.`
+    return { phase: 'Rejected', reason: 'DisruptionRejected', explanation }
+  }
+  const explanation = `${nodeName} is ${ending === 'gone' ? 'gone' : ending === 'back' ? 'back' : 'given back'}.`
+  return { phase: 'Completed', reason: 'DisruptionCompleted', explanation }
+}

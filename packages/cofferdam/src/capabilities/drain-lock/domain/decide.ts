@@ -1,0 +1,97 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { decideActing } from './decide-acting.ts'
+import { decideEnding } from './decide-ending.ts'
+import { decideLocking } from './decide-locking.ts'
+import type { DisruptionDecision } from './decision.ts'
+import { bootThatGoes, type DisruptionView, goOn, isPastDeadline, ownNode, retryMs, viewOf } from './disruption-view.ts'
+import type { DisruptionPhase, DisruptionSnapshot } from './snapshot.ts'
+
+/**
+ * Decides the next steps of one disruption.
+ *
+ * What the ledger says counts more than what the record says: a request that has begun is one whose entries say so, or
+ * whose record does while the ledger has lost them. Nothing is evicted, cordoned or given back but by whoever holds the
+ * entries under the epoch of the day.
+ *
+ * The record of the decision is what shall stand when the round is over. It may be written even if a step failed: whatever it
+ * says too early is noticed with the next look. What must be written before a step is a step of its own.
+ *
+ * Guarantees: total; a request that waits holds nothing; keys are given back only when what was done under them has ended.
+ * Fails closed: without the ledger nothing is begun, and nothing is given back.
+ */
+export function decideDisruption(snapshot: DisruptionSnapshot): DisruptionDecision {
+  const { ledger } = snapshot
+  if (!ledger.known) return decideWithoutLedger(snapshot, ledger.why)
+  const view = viewOf(snapshot, ledger.value)
+  const { held, record, request } = view
+  if (held?.isForeign === true) return adoptFirst(view, held.entries[0]?.holder ?? '')
+  if (held?.hasBegun === true || hasBegunByRecord(view)) return decideActing(view)
+  if (isTerminal(record.phase)) return decideEnding(view, { phase: record.phase, ...explainTerminal(view) })
+  if (request.isCancelled) {
+    const explanation = `${request.name} was deleted before anything was done to ${request.nodeName}.`
+    return decideEnding(view, { phase: 'Rejected', reason: 'DisruptionCancelled', explanation })
+  }
+  return decideLocking(view)
+}
+
+/** The record of an intent is written before the intent, so a record without the boot that goes speaks of none. */
+function hasBegunByRecord(view: DisruptionView): boolean {
+  const { phase } = view.record
+  if (phase === 'Recovering') return true
+  return (phase === 'Draining' || phase === 'Drained') && bootThatGoes(view) !== undefined
+}
+
+function isTerminal(phase: DisruptionPhase): phase is 'Completed' | 'Rejected' {
+  return phase === 'Completed' || phase === 'Rejected'
+}
+
+function adoptFirst(view: DisruptionView, holder: string): DisruptionDecision {
+  const { name } = view.request
+  return goOn(view, {
+    reason: 'RequestAdopted',
+    explanation: `What ${holder} held for ${name} is carried on by ${view.snapshot.holder}.`,
+    steps: [{ step: 'adopt' }],
+  })
+}
+
+function explainTerminal(view: DisruptionView): Pick<DisruptionDecision, 'reason' | 'explanation'> {
+  const { request, record } = view
+  const { name, nodeName } = request
+  if (request.isCancelled) {
+    return { reason: 'DisruptionCancelled', explanation: `${name} is over and was deleted; it lets go of ${nodeName}.` }
+  }
+  if (record.phase === 'Completed') {
+    return { reason: 'DisruptionCompleted', explanation: `${nodeName} is back or gone, and nothing is held for it.` }
+  }
+  if (isPastDeadline(view)) {
+    const deadline = rfc3339(request.deadlineMs ?? 0)
+    return { reason: 'DeadlinePassed', explanation: `${name} was not done by ${deadline}; nothing is held for it.` }
+  }
+  if (ownNode(view) === undefined) {
+    const explanation = `There is no node ${nodeName} that ${name} could mean; make another request for one that is there.`
+    return { reason: 'NodeUnknown', explanation }
+  }
+  return { reason: 'DisruptionRejected', explanation: `${name} was given up; make another request to try again.` }
+}
+
+function decideWithoutLedger(snapshot: DisruptionSnapshot, why: string): DisruptionDecision {
+  const { request } = snapshot
+  const wayOut = `It is read again every ${retryMs / 1000} s: ${why}.`
+  return {
+    reason: 'LedgerUnknown',
+    explanation: `Nothing is begun and nothing is given back for ${request.nodeName}: ${why}.`,
+    record: request.record,
+    steps: [],
+    blockedBy: [
+      {
+        object: 'disruptionledger/cluster',
+        holder: 'nobody known',
+        since: rfc3339(request.createdMs),
+        reason: 'LedgerUnknown',
+        wayOut,
+      },
+    ],
+    warnings: [],
+    recheckAfterMs: retryMs,
+  }
+}

@@ -1,0 +1,64 @@
+import type { Claim } from '../../../ledger/rules/ledger.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { BudgetReference, DisruptionRecord, PodReference } from './snapshot.ts'
+
+/**
+ * What to do next, one after the other; whoever does it stops at the first that fails, and looks again.
+ *
+ * Every step can be done twice: the second time changes nothing.
+ */
+export type DisruptionStep =
+  /** Ask the ledger for all claims at once. When it says no, the request waits with a ticket and holds nothing. */
+  | { readonly step: 'take'; readonly claims: readonly Claim[] }
+  /** Carry on what an earlier holder of the same request held; its epoch is void from then on. */
+  | { readonly step: 'adopt' }
+  | { readonly step: 'renew'; readonly epoch: number }
+  /** Write the record before what it speaks of is done. */
+  | { readonly step: 'record'; readonly record: DisruptionRecord }
+  /** Make the budget hold for the pods that stay: by the mode of the settings. Fails when it can spare none. */
+  | {
+      readonly step: 'lock'
+      readonly budget: BudgetReference
+      readonly pods: readonly string[]
+      readonly untilMs: number
+      readonly epoch: number
+    }
+  | { readonly step: 'unlock'; readonly budget: BudgetReference }
+  /** The last look was fresh and everything holds: the node may go. */
+  | { readonly step: 'intend'; readonly epoch: number; readonly bootID: string }
+  | { readonly step: 'cordon' }
+  | { readonly step: 'uncordon' }
+  | { readonly step: 'evict'; readonly pods: readonly PodReference[]; readonly epoch: number }
+  /** Break the locks of others, on the word of the break-glass annotation. */
+  | { readonly step: 'break'; readonly keys: readonly string[]; readonly by: string; readonly reason: string }
+  | { readonly step: 'release'; readonly epoch: number }
+  | { readonly step: 'withdraw' }
+  /** Let go of a request that somebody deleted. */
+  | { readonly step: 'finish' }
+
+/** The next steps of one disruption, and what is said of it meanwhile. */
+export interface DisruptionDecision {
+  readonly reason: Reason
+  /** One or two sentences with names. */
+  readonly explanation: string
+  readonly record: DisruptionRecord
+  readonly steps: readonly DisruptionStep[]
+  readonly blockedBy: readonly DisruptionBlocker[]
+  readonly warnings: readonly DisruptionWarning[]
+  readonly recheckAfterMs: number | undefined
+}
+
+export interface DisruptionBlocker {
+  /** `pdb/shop/web`, `node/node-a`, `storage/rook-ceph/rook-ceph`, `pod/shop/web-0` */
+  readonly object: string
+  readonly holder: string
+  readonly since: string
+  readonly reason: Reason
+  readonly wayOut: string
+}
+
+/** Something about one object that the requester should know; it holds nobody up. */
+export interface DisruptionWarning {
+  readonly object: string
+  readonly says: string
+}

@@ -1,0 +1,224 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type AppLock, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
+import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { budgetKey, nodeKey } from './claims.ts'
+import type { BreakGlass, BudgetReference, PodReference } from './snapshot.ts'
+
+/** Everything that is seen before one eviction is let through or refused. */
+export interface EvictionSnapshot {
+  readonly nowMs: number
+  /** As the Eviction names it. */
+  readonly target: { readonly namespace: string; readonly name: string }
+  /** Undefined: there is no such pod, and the API server will say so. */
+  readonly pod: Observed<EvictionPod | undefined>
+  /** The budgets that cover it. */
+  readonly budgets: Observed<readonly EvictionBudget[]>
+  readonly ledger: Observed<Ledger>
+  /** From the annotation of the Eviction: for whom it is asked. */
+  readonly token: EvictionToken | undefined
+  /** Who asks, as the API server knows them. */
+  readonly asker: string
+  /** As whom the operator asks: everybody can read a token, so it counts for that user alone. */
+  readonly operatorUser: Observed<string>
+  /** Of the request that the token names. */
+  readonly breakGlass: BreakGlass | undefined
+  /** The namespace holds an active lock, so what cannot be known counts as held. */
+  readonly isStrict: boolean
+  /** Gets the same answer. */
+  readonly dryRun: boolean
+}
+
+export interface EvictionPod extends PodReference {
+  readonly nodeName: string
+  readonly isLeaving: boolean
+  /** False before it has started and once it has finished. */
+  readonly isCounted: boolean
+}
+
+export interface EvictionBudget extends BudgetReference {
+  readonly appLock: AppLock | undefined
+  /** One of those that are put up and taken down while a failure domain of storage is away. */
+  readonly isExchanged?: boolean
+}
+
+export interface EvictionToken {
+  readonly requestId: string
+  readonly epoch: number
+}
+
+export type EvictionVerdict =
+  | { readonly allowed: true; readonly reason: Reason }
+  | {
+      readonly allowed: false
+      readonly reason: Reason
+      /** One sentence; drains print it. */
+      readonly message: string
+      /** What stands in the way, by key. */
+      readonly cause: string
+      readonly holder: string
+      /** RFC 3339; absent when the end is not known. */
+      readonly until?: string
+    }
+
+const allow = (reason: Reason): EvictionVerdict => ({ allowed: true, reason })
+
+/**
+ * Decides whether one pod may be evicted now.
+ *
+ * Guarantees: total; depends on nothing but the snapshot; a pod that no budget counts on is never held up.
+ * Fails closed in namespaces that hold a lock, and open elsewhere: there the budget itself is the floor.
+ */
+export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
+  const { pod, budgets, ledger, token } = snapshot
+  if (pod.known) {
+    if (pod.value === undefined) return allow('PodNotCounted')
+    if (pod.value.isLeaving) return allow('PodIsLeaving')
+    if (!pod.value.isCounted) return allow('PodNotCounted')
+  }
+  if (budgets.known) {
+    const locked = budgets.value.find(({ appLock }) => appLock !== undefined && appLock.untilMs > snapshot.nowMs)
+    if (locked?.appLock !== undefined && !mayBreakGlass(snapshot))
+      return refuseAppLocked(snapshot, locked, locked.appLock)
+  }
+  if (token !== undefined && ledger.known && !isInForce(ledger.value, token)) return refuseVoidToken(snapshot, token)
+  if (budgets.known && budgets.value.length === 0) return allow('NoBudget')
+  if (budgets.known && budgets.value.length > 1 && budgets.value.some(({ isExchanged }) => isExchanged === true)) {
+    return refuseExchanged(snapshot, budgets.value)
+  }
+  if (!pod.known) return withoutKnowing(snapshot, pod.why)
+  if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
+  if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
+  const worthless = whyTokenIsWorthless(snapshot)
+  let isOwn = false
+  for (const budget of budgets.value) {
+    const key = budgetKey(budget)
+    const entry = ledger.value.entries.find((each) => each.key === key)
+    if (entry === undefined) continue
+    if (entry.requestId !== token?.requestId) return refuseHeld(snapshot, entry)
+    if (worthless !== undefined) return refuseToken(snapshot, entry, worthless)
+    isOwn = true
+  }
+  return allow(isOwn ? 'HeldForThis' : 'NothingHeld')
+}
+
+/** Whoever acts for a request holds something, all of it under one epoch, with the intent written. */
+function isInForce({ entries }: Ledger, { requestId, epoch }: EvictionToken): boolean {
+  let isHeld = false
+  for (const entry of entries) {
+    if (entry.requestId !== requestId) continue
+    if (entry.epoch !== epoch || entry.state !== 'Acting') return false
+    isHeld = true
+  }
+  return isHeld
+}
+
+/**
+ * Why a token opens nothing here; undefined when there is none, or when it counts.
+ *
+ * Tokens are no secrets: they can be read off budgets and requests. One counts only when the operator itself shows it, and
+ * only for pods on the node that its request holds.
+ */
+function whyTokenIsWorthless({ token, asker, operatorUser, pod, ledger }: EvictionSnapshot): string | undefined {
+  if (token === undefined) return undefined
+  if (!operatorUser.known) return `it is not known as which user the operator evicts (${operatorUser.why})`
+  if (asker !== operatorUser.value) return `it counts for user ${operatorUser.value} only`
+  if (!pod.known) return pod.why
+  if (!ledger.known) return ledger.why
+  const key = nodeKey(pod.value?.nodeName ?? '')
+  const isOnItsNode = ledger.value.entries.some((entry) => entry.key === key && entry.requestId === token.requestId)
+  return isOnItsNode ? undefined : `the request does not hold the node of the pod (${key})`
+}
+
+function mayBreakGlass(snapshot: EvictionSnapshot): boolean {
+  const { token, breakGlass, ledger, nowMs } = snapshot
+  if (token === undefined || breakGlass === undefined || breakGlass.untilMs <= nowMs) return false
+  return ledger.known && isInForce(ledger.value, token) && whyTokenIsWorthless(snapshot) === undefined
+}
+
+function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, lock: AppLock): EvictionVerdict {
+  const until = rfc3339(lock.untilMs)
+  const name = `${budget.namespace}/${budget.name}`
+  const worthless = snapshot.breakGlass === undefined ? undefined : whyTokenIsWorthless(snapshot)
+  const ignored = worthless === undefined ? '' : `; the eviction token is ignored: ${worthless}`
+  return {
+    allowed: false,
+    reason: 'AppLocked',
+    message: `${podText(snapshot)} must stay: ${lock.holder} locked budget ${name} until ${until} (${lock.reason}); it may go then, or when annotation ${appLockAnnotation} is removed${ignored}.`,
+    cause: budgetKey(budget),
+    holder: lock.holder,
+    until,
+  }
+}
+
+/** The API server would answer 500, at which drains give up for good; what takes a moment must look like it. */
+function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionBudget[]): EvictionVerdict {
+  const names = budgets.map(({ name }) => name).join(' and ')
+  return {
+    allowed: false,
+    reason: 'BudgetsExchanged',
+    message: `${podText(snapshot)} must stay for a moment: its budgets ${names} are being exchanged; it is asked again by itself.`,
+    cause: budgetKey(budgets[0] as EvictionBudget),
+    holder: 'the cofferdam operator',
+  }
+}
+
+function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: LedgerEntry): EvictionVerdict {
+  const wayOut =
+    state === 'Orphaned'
+      ? 'whoever held it is gone, and it is free when what was done has ended'
+      : 'it is free when that node is back and what stayed on it runs'
+  return {
+    allowed: false,
+    reason: 'HeldByRequest',
+    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots; ${wayOut}.`,
+    cause: key,
+    holder,
+  }
+}
+
+function refuseToken(snapshot: EvictionSnapshot, { key, holder, since }: LedgerEntry, why: string): EvictionVerdict {
+  return {
+    allowed: false,
+    reason: 'TokenIgnored',
+    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}; it is free when that request is over.`,
+    cause: key,
+    holder,
+  }
+}
+
+function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: EvictionToken): EvictionVerdict {
+  const { ledger } = snapshot
+  const now = ledger.known ? ledger.value.entries.find((entry) => entry.requestId === requestId) : undefined
+  const holder = now?.holder ?? 'nobody'
+  const instead =
+    now === undefined
+      ? 'which holds nothing'
+      : now.epoch === epoch
+        ? `which ${holder} holds since ${now.since} and has not begun`
+        : `which ${holder} has taken over since under epoch ${now.epoch}`
+  return {
+    allowed: false,
+    reason: 'EpochVoid',
+    message: `${podText(snapshot)} must stay: it was asked for under epoch ${epoch} of request ${requestId}, ${instead}; whoever acts for the request has to look again.`,
+    cause: now?.key ?? 'disruptionledger/cluster',
+    holder,
+  }
+}
+
+function withoutKnowing(snapshot: EvictionSnapshot, why: string): EvictionVerdict {
+  if (!snapshot.isStrict) return allow('HoldUnknown')
+  const { namespace } = snapshot.target
+  return {
+    allowed: false,
+    reason: 'HoldUnknown',
+    message: `${podText(snapshot)} must stay: budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why}); it is asked again by itself.`,
+    cause: `namespace/${namespace}`,
+    holder: 'unknown',
+  }
+}
+
+function podText({ target: { namespace, name } }: EvictionSnapshot): string {
+  return `Pod ${namespace}/${name}`
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
+import { type PublishedSettings, parseSettings, settingsText } from './published-settings.ts'
+
+const settings: PublishedSettings = {
+  drainLock: { mode: 'spec', minTolerationMs: 600_000, fallbackAfterMs: 60_000 },
+  appLocks: { maxTtlMs: 28_800_000, maxHoldMs: 86_400_000, maxPerNamespace: 0 },
+}
+const text =
+  '{"mode":"spec","minTolerationSeconds":600,"fallbackAfterSeconds":60,"maxLockSeconds":28800,"maxHoldSeconds":86400,"locksPerNamespace":0}'
+const trusting = {
+  cephClusters: ['rook-ceph/rook-ceph', 'other/ceph'],
+  ownOsds: ['rook-ceph/rook-ceph'],
+  growOsds: ['rook-ceph/rook-ceph'],
+  rookImage: 'registry.example/rook/ceph:v1.18.8',
+}
+const changed = (fields: object) => JSON.stringify({ ...JSON.parse(text), ...fields })
+const unreadable = 'what is published cannot be read:'
+
+describe('the settings that the operator publishes', () => {
+  it('are read as they were written', () => {
+    expect(settingsText(settings)).toBe(text)
+    expect(parseSettings(text)).toEqual(known(settings))
+  })
+
+  it('say which CephClusters the operator acts on, so that everybody counts the same', () => {
+    const trust = {
+      named: trusting.cephClusters,
+      own: trusting.ownOsds,
+      grow: trusting.growOsds,
+      rookImage: trusting.rookImage,
+    }
+    expect(parseSettings(changed(trusting))).toEqual(known({ ...settings, trust }))
+    expect(parseSettings(settingsText({ ...settings, trust }))).toEqual(known({ ...settings, trust }))
+  })
+
+  const cases: Record<string, { given: string | undefined; why: string }> = {
+    'clusters that are no list are unknown, and not taken for none': {
+      given: changed({ ...trusting, cephClusters: 'rook-ceph/rook-ceph' }),
+      why: `${unreadable} "cephClusters", "ownOsds" and "growOsds" are no lists of names`,
+    },
+    'nothing published is unknown': { given: undefined, why: 'not published' },
+    'no JSON is unknown': { given: 'spec', why: `${unreadable} it is not JSON` },
+    'no object is unknown': { given: '[]', why: `${unreadable} it is no JSON object` },
+    'a mode of another version is unknown': {
+      given: changed({ mode: 'pray' }),
+      why: `${unreadable} "mode" is none of reserve, spec, settle`,
+    },
+    'one field that is missing makes all of it unknown': {
+      given: changed({ maxHoldSeconds: undefined }),
+      why: `${unreadable} "maxHoldSeconds" is no number of 0 or more`,
+    },
+    'less than nothing is unknown': {
+      given: changed({ locksPerNamespace: -1 }),
+      why: `${unreadable} "locksPerNamespace" is no number of 0 or more`,
+    },
+    'a whole book is unknown': {
+      given: changed({ notes: 'x'.repeat(17_000) }),
+      why: `${unreadable} it has more than 16384 characters`,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_, { given, why }) => {
+    expect(parseSettings(given)).toEqual({ known: false, why })
+  })
+
+  it('whatever the text says, nothing is thrown, and what is known makes the same text again', () => {
+    const odd = fc
+      .record({ mode: fc.constantFrom('reserve', 'settle', 'x', 1), maxLockSeconds: fc.oneof(fc.nat(), fc.double()) })
+      .map(changed)
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), odd), (given) => {
+        const parsed = parseSettings(given)
+        if (parsed.known) expect(parseSettings(settingsText(parsed.value))).toEqual(parsed)
+      }),
+    )
+  })
+})

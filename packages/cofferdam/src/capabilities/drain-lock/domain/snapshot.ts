@@ -1,0 +1,191 @@
+import type { AppLock } from '../../../ledger/rules/app-lock.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+
+/** Everything that is seen before the next steps of one disruption are decided. */
+export interface DisruptionSnapshot {
+  readonly nowMs: number
+  /** Who asks: this process, as the ledger names it. */
+  readonly holder: string
+  readonly request: RequestView
+  /** Undefined: there is no such node. */
+  readonly node: NodeFacts | undefined
+  /** All pods bound to the node. */
+  readonly pods: readonly PodFacts[]
+  /** The budgets that cover them, and those that the record says are locked. */
+  readonly budgets: readonly BudgetFacts[]
+  /** Read fresh, not from a cache. */
+  readonly ledger: Observed<Ledger>
+  /** For every storage cluster with daemons on the node. */
+  readonly storage: readonly StorageFacts[]
+  readonly settings: DrainLockSettings
+}
+
+export interface DrainLockSettings {
+  /**
+   * `reserve`: take the disruption from the budget's status, as the eviction API does. `spec`: lower the budget itself while it is
+   * locked. `settle`: lock by annotation and guard, and wait until no eviction from before can be under way any more.
+   */
+  readonly mode: 'reserve' | 'spec' | 'settle'
+  /** How long a pod that stays must tolerate its node being away. Default 900 s. */
+  readonly minTolerationMs: number
+  /** For requests that do not say: 30 minutes. */
+  readonly fallbackAfterMs: number
+  /** How far ahead a reservation is dated; it is renewed at half of it. Default 10 minutes. */
+  readonly reservationMs: number
+  /** Longer than any request to the API server takes. Default 75 s. */
+  readonly settleMs: number
+  /** How often a holder shows that it lives. Default 20 s; silent for three times as long, it counts as gone. */
+  readonly renewMs: number
+}
+
+/** The NodeDisruption: what is wanted, and what its record says of how far it has come. */
+export interface RequestView {
+  /** The uid of the object. */
+  readonly id: string
+  readonly name: string
+  readonly nodeName: string
+  readonly intent: 'Reboot' | 'Remove' | 'Replace'
+  readonly requester: string
+  readonly reason: string
+  readonly honourSkipDrain: boolean
+  /** What the eviction of a pod may destroy; everything else keeps the request waiting. */
+  readonly accepts: readonly PodLoss[]
+  readonly createdMs: number
+  readonly fallbackAfterMs: number | undefined
+  readonly deadlineMs: number | undefined
+  /** Somebody deleted the request; our finalizer holds it until what it did has been undone. */
+  readonly isCancelled: boolean
+  readonly breakGlass: BreakGlass | undefined
+  readonly record: DisruptionRecord
+}
+
+/** Annotation `cofferdam.io/break-glass` on the request. Out of force after `untilMs`. */
+export interface BreakGlass {
+  readonly by: string
+  readonly reason: string
+  readonly untilMs: number
+}
+
+export type DisruptionPhase =
+  /** Not looked at yet. */
+  | 'Pending'
+  /** Something stands in the way; nothing is held. */
+  | 'Waiting'
+  /** Keys are held, budgets are being locked; nothing has been touched. */
+  | 'Locking'
+  /** The intent is written down; pods are being evicted. */
+  | 'Draining'
+  /** Nothing is left but what stays: the node may be rebooted or removed. */
+  | 'Drained'
+  /** The node is back; pods and storage are not yet as before. */
+  | 'Recovering'
+  | 'Completed'
+  | 'Rejected'
+
+export interface DisruptionRecord {
+  readonly phase: DisruptionPhase
+  readonly epoch: number | undefined
+  /** Append-only. */
+  readonly lockedBudgets: readonly BudgetReference[]
+  readonly skippedPods: readonly PodReference[]
+  readonly evictedPods: readonly PodReference[]
+  /** Whether the cordon is ours to undo. `undefined`: not looked at yet. */
+  readonly cordonedBy: string | undefined
+  readonly nodeUid: string | undefined
+  readonly bootIDBefore: string | undefined
+  readonly bootIDAfter: string | undefined
+  /** Locks were given up, every pod is evicted in the ordinary way. */
+  readonly hasFallenBack: boolean
+  /** When a lock by annotation was taken, for `settle`. */
+  readonly lockedAtMs: number | undefined
+}
+
+export interface BudgetReference {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+export interface PodReference {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+export interface NodeFacts {
+  readonly name: string
+  readonly uid: string
+  readonly bootID: string
+  readonly isReady: boolean
+  readonly isCordoned: boolean
+  /** From the node's configuration where it is visible: how long the kubelet lets pods end when the machine shuts down. */
+  readonly shutdownGraceSeconds: number | undefined
+}
+
+/** What an eviction destroys, by the field of a request that agrees to it: a pod that nobody creates again, its emptyDir data. */
+export type PodLoss = 'force' | 'deleteEmptyDirData'
+
+export interface PodFacts extends PodReference {
+  /** `stays-anyway`: of a DaemonSet, or mirrored from the node. `finished`: its end costs nobody anything. */
+  readonly kind: 'ordinary' | 'stays-anyway' | 'finished'
+  readonly isReady: boolean
+  readonly isLeaving: boolean
+  /** Annotation `cofferdam.io/skip-drain: "true"`. */
+  readonly wantsToStay: boolean
+  /** How long it outlives its node being not ready or unreachable; Infinity when it tolerates that for ever. */
+  readonly toleratesMs: number
+  readonly losses: readonly PodLoss[]
+  /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
+  readonly budgetUids: readonly string[]
+}
+
+export interface BudgetFacts extends BudgetReference {
+  readonly resourceVersion: string
+  /** Whether its status answers for its present spec. */
+  readonly isCounted: boolean
+  readonly disruptionsAllowed: number
+  readonly currentHealthy: number
+  readonly desiredHealthy: number
+  readonly expectedPods: number
+  /** Pods whose disruption was taken, by name, with the time until which it holds. */
+  readonly disruptedUntilMs: Readonly<Record<string, number>>
+  /** Our mark on the budget, whoever of us set it. */
+  readonly hold: BudgetHold | undefined
+  readonly appLock: AppLock | undefined
+}
+
+/** Annotation `cofferdam.io/held-by` on a budget: whoever sees the budget sees who holds it, and why. */
+export interface BudgetHold {
+  readonly requestId: string
+  readonly request: string
+  readonly epoch: number
+  readonly untilMs: number
+  readonly reason: string
+  /** What the spec allowed before, in `spec` mode; written back at the end. */
+  readonly formerLimit?: { readonly minAvailable?: number | string; readonly maxUnavailable?: number | string }
+}
+
+export interface StorageFacts {
+  /** `storage/NAMESPACE/CLUSTER` */
+  readonly key: string
+  readonly uid: string
+  readonly failureDomain: string
+  /** Whether this domain may be away now. */
+  readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
+  readonly isClean: Observed<boolean>
+  /** What is not clean and how it becomes so, where the storage tells. */
+  readonly awaited?: string
+  /** What keeps budgets of the storage's own pods on the node, where the storage tells. */
+  readonly holds?: readonly StorageHold[]
+}
+
+export interface StorageHold {
+  /** `pdb/longhorn-system/instance-manager-1` */
+  readonly budgets: readonly string[]
+  /** `replica/db-r-1`, `volume/db` */
+  readonly object: string
+  readonly reason: Reason
+  readonly wayOut: string
+}

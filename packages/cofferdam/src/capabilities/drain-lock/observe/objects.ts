@@ -1,0 +1,123 @@
+import type { Node, Pod, Toleration } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
+import { isExchangedBudget } from '../domain/exchanged-budget.ts'
+import { lossesOf } from '../domain/pod-losses.ts'
+import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/snapshot.ts'
+
+export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
+/** On a node that we cordoned: the uid of the request it was done for. */
+export const cordonedByAnnotation = 'cofferdam.io/cordoned-by'
+/** On a node, by whoever set up its kubelet: how many seconds pods have to end when the machine shuts down. */
+export const shutdownGraceAnnotation = 'cofferdam.io/shutdown-grace-seconds'
+
+/** What is kept of a pod on a node. */
+export interface HostedPod extends Omit<PodFacts, 'budgetUids'> {
+  readonly nodeName: string
+  readonly labels: Labels
+}
+
+export function parseHostedPod(pod: Pod): HostedPod {
+  const { name, namespace = '', uid = '', labels = {}, annotations = {}, deletionTimestamp } = pod.metadata
+  return {
+    namespace,
+    name,
+    uid,
+    nodeName: pod.spec.nodeName ?? '',
+    labels,
+    kind: kindOf(pod),
+    isReady: conditionOf(pod, 'Ready')?.status === 'True',
+    isLeaving: deletionTimestamp !== undefined,
+    wantsToStay: annotations[skipDrainAnnotation] === 'true',
+    toleratesMs: toleratedMs(pod.spec.tolerations ?? []),
+    losses: lossesOf(pod),
+  }
+}
+
+function kindOf(pod: Pod): PodFacts['kind'] {
+  const isMirror = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
+  if (isMirror || controllerOf(pod)?.kind === 'DaemonSet') return 'stays-anyway'
+  const phase = pod.status?.phase
+  return phase === 'Succeeded' || phase === 'Failed' ? 'finished' : 'ordinary'
+}
+
+const absences = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'] as const
+
+/** How long a pod outlives its node being away. As the API server's own controller reckons, the first match counts. */
+function toleratedMs(tolerations: readonly Toleration[]): number {
+  const each = absences.map((key) => {
+    const match = tolerations.find((toleration) => doesTolerate(toleration, key))
+    if (match === undefined) return 0
+    return match.tolerationSeconds === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, match.tolerationSeconds) * 1000
+  })
+  return Math.min(...each)
+}
+
+function doesTolerate({ key = '', operator = 'Equal', value = '', effect }: Toleration, taint: string): boolean {
+  if (effect !== undefined && effect !== 'NoExecute') return false
+  if (key === '') return operator === 'Exists'
+  return key === taint && (operator === 'Exists' || value === '')
+}
+
+/** What is kept of a node. */
+export interface HostNode extends NodeFacts {
+  /** The uid of the request that cordoned it, as the node itself says. */
+  readonly cordonedBy: string
+}
+
+export function parseHostNode(node: Node): HostNode {
+  const { name, uid = '', annotations = {} } = node.metadata
+  const grace = Number(annotations[shutdownGraceAnnotation] ?? Number.NaN)
+  return {
+    name,
+    uid,
+    bootID: node.status?.nodeInfo?.bootID ?? '',
+    isReady: conditionOf(node, 'Ready')?.status === 'True',
+    isCordoned: node.spec?.unschedulable === true,
+    shutdownGraceSeconds: Number.isFinite(grace) ? grace : undefined,
+    cordonedBy: annotations[cordonedByAnnotation] ?? '',
+  }
+}
+
+/** What is kept of a budget. */
+export interface HoldableBudget extends Omit<BudgetFacts, 'appLock'> {
+  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
+  readonly isExchanged: boolean
+  /** Of whoever controls it; empty where nobody does. */
+  readonly ownerUid: string
+  /** Absent: it covers no pod. */
+  readonly selector: LabelSelector | undefined
+  /** Those of ours only. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+export function parseHoldableBudget({ metadata, spec, status }: PodDisruptionBudget): HoldableBudget {
+  const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata
+  const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
+  return {
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    isCounted: status !== undefined && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    disruptionsAllowed: status?.disruptionsAllowed ?? 0,
+    currentHealthy: status?.currentHealthy ?? 0,
+    desiredHealthy: status?.desiredHealthy ?? 0,
+    expectedPods: status?.expectedPods ?? 0,
+    disruptedUntilMs: disruptedUntilMs(status),
+    hold: parseBudgetHold(annotations[holdAnnotation]).hold,
+    selector: spec.selector ?? undefined,
+    isExchanged: isExchangedBudget({ metadata }),
+    ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
+    annotations: Object.fromEntries(own),
+  }
+}
+
+export function createdMs({ creationTimestamp = '' }: { readonly creationTimestamp?: string }): number {
+  return parseRfc3339(creationTimestamp) ?? 0
+}

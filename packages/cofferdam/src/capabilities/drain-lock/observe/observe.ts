@@ -1,0 +1,217 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
+import { nodes, podDisruptionBudgets, pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type AppLockPolicy, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
+import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import { parseRequest } from '../apply/record.ts'
+import { lockableBudget } from '../domain/app-locks.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../domain/break-glass.ts'
+import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
+import { budgetKey } from '../domain/claims.ts'
+import type { DisruptionWarning } from '../domain/decision.ts'
+import type {
+  BudgetFacts,
+  BudgetReference,
+  DisruptionSnapshot,
+  DrainLockSettings,
+  PodFacts,
+  RequestView,
+  StorageFacts,
+} from '../domain/snapshot.ts'
+import type { ObserveKeysPorts } from './keys.ts'
+import {
+  type HoldableBudget,
+  type HostedPod,
+  type HostNode,
+  parseHoldableBudget,
+  parseHostedPod,
+  parseHostNode,
+} from './objects.ts'
+
+export interface DisruptionViews {
+  /** Indexed by `node`. */
+  readonly disruptions: WatchView<NodeDisruption>
+  readonly ledgers: WatchView<DisruptionLedger>
+  readonly nodes: WatchView<Pick<HostNode, 'name'>>
+  /** Indexed by `node`. */
+  readonly pods: WatchView<HostedPod>
+  /** Indexed by `namespace`. */
+  readonly budgets: WatchView<HoldableBudget>
+}
+
+export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeStorage'> {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly views: Pick<DisruptionViews, 'pods' | 'budgets'>
+  readonly store: Pick<LedgerStore, 'read'>
+  readonly settings: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  /** This process, as others know it. */
+  readonly identity: string
+}
+
+export interface ObservedDisruption extends DisruptionSnapshot {
+  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  readonly faults: readonly DisruptionWarning[]
+}
+
+/**
+ * Sees everything that the next steps of a request depend on. The node, the ledger and the record are always as they are
+ * now; pods and budgets come from copies that follow the API server, or with `isFresh` from the server itself.
+ */
+export async function observeDisruption(
+  ports: ObserveDisruptionPorts,
+  object: NodeDisruption,
+  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<ObservedDisruption> {
+  const { clock, store, settings, identity } = ports
+  const seen = parseRequest(object)
+  const [ledger, node, hosted] = await Promise.all([
+    store.read(signal),
+    getNode(ports, seen.nodeName, signal),
+    podsOn(ports, seen.nodeName, { isFresh, signal }),
+  ])
+  const request = withOwnCordon(seen, node)
+  const [storage, budgets] = await Promise.all([
+    observeStorage(ports, request, ledger, signal),
+    observeBudgets(ports, hosted, { request, isFresh, signal }),
+  ])
+  return {
+    nowMs: clock.now(),
+    holder: `${identity} for nodedisruption/${request.name}`,
+    request,
+    node,
+    pods: hosted.map((pod) => podFacts(pod, budgets)),
+    budgets: budgets.map(
+      ({ selector: _selector, annotations: _annotations, lockProblem: _problem, ...facts }) => facts,
+    ),
+    ledger,
+    storage,
+    settings,
+    faults: [...requestFaults(object), ...budgets.flatMap(budgetFaults)],
+  }
+}
+
+function requestFaults({ metadata: { name, annotations = {} } }: NodeDisruption): DisruptionWarning[] {
+  const { problem } = parseBreakGlass(annotations[breakGlassAnnotation])
+  return problem === undefined ? [] : [{ object: `nodedisruption/${name}`, says: problem }]
+}
+
+function budgetFaults({ namespace, name, annotations, lockProblem }: SeenBudget): DisruptionWarning[] {
+  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+  return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
+}
+
+async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
+  try {
+    return parseHostNode(await api.get(nodes, { name }, { signal }))
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** The mark on the node tells whose cordon it is, whatever we had meant to do and whatever was made of the record. */
+function withOwnCordon(request: RequestView, node: HostNode | undefined): RequestView {
+  const { record, name, id } = request
+  if (node?.isCordoned !== true) return request
+  const own = `nodedisruption/${name}`
+  const isMarked = node.cordonedBy === id
+  const isOnRecord = record.cordonedBy === own
+  if (isMarked === isOnRecord || (isMarked && record.cordonedBy !== undefined)) return request
+  return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'somebody else' } }
+}
+
+async function podsOn(
+  { api, views }: ObserveDisruptionPorts,
+  nodeName: string,
+  { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<readonly HostedPod[]> {
+  if (!isFresh) return [...views.pods.byIndex('node', nodeName)].sort(byName)
+  const { items } = await api.list(podType, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
+  return items.map(parseHostedPod).sort(byName)
+}
+
+function byName(a: BudgetReference, b: BudgetReference): number {
+  return `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1
+}
+
+/** All storage with daemons on the node, and whatever else the request holds a key of: a node that is gone has none. */
+async function observeStorage(
+  ports: ObserveDisruptionPorts,
+  { id, nodeName }: RequestView,
+  ledger: Observed<Ledger>,
+  signal: AbortSignal,
+): Promise<readonly StorageFacts[]> {
+  const onNode = await ports.observeStorage({ node: nodeName }, signal)
+  const entries = ledger.known ? ledger.value.entries : []
+  const held = entries.filter(({ requestId, key }) => requestId === id && key.startsWith('storage/'))
+  const unseen = held.filter(({ key }) => !onNode.some((storage) => storage.key === key))
+  const rest = await Promise.all(unseen.map(({ key, scope }) => ports.observeStorage({ key, scopes: [scope] }, signal)))
+  return [...onNode, ...rest.flat()]
+}
+
+type SeenBudget = HoldableBudget & Pick<BudgetFacts, 'appLock'> & { readonly lockProblem: string | undefined }
+type BudgetsOf = (namespace: string) => readonly HoldableBudget[]
+
+/** The budgets that cover the pods, and those on record; with `isFresh`, as the server has them wherever a lock is at stake. */
+async function observeBudgets(
+  ports: ObserveDisruptionPorts,
+  hosted: readonly HostedPod[],
+  about: { readonly request: RequestView; readonly isFresh: boolean; readonly signal: AbortSignal },
+): Promise<readonly SeenBudget[]> {
+  const { lockedBudgets } = about.request.record
+  const atStake = new Set(lockedBudgets.map(({ namespace }) => namespace))
+  for (const { namespace, wantsToStay } of hosted) if (wantsToStay) atStake.add(namespace)
+  const live = new Map<string, readonly HoldableBudget[]>()
+  if (about.isFresh) {
+    await Promise.all(
+      [...atStake].map(async (namespace) => {
+        const { items } = await ports.api.list(podDisruptionBudgets, { namespace, signal: about.signal })
+        live.set(namespace, items.map(parseHoldableBudget))
+      }),
+    )
+  }
+  const budgetsOf: BudgetsOf = (namespace) => live.get(namespace) ?? ports.views.budgets.byIndex('namespace', namespace)
+  const seen = new Set<HoldableBudget>()
+  for (const pod of hosted) {
+    for (const budget of budgetsOf(pod.namespace)) if (isCoveredBy(pod, budget)) seen.add(budget)
+  }
+  for (const { namespace, name } of lockedBudgets) {
+    for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
+  }
+  return withAppLocks(ports, [...seen].sort(byName), budgetsOf)
+}
+
+/** Limits and quota are those of a namespace, so all its budgets are judged together. */
+function withAppLocks(
+  { appLocks, clock }: ObserveDisruptionPorts,
+  budgets: readonly HoldableBudget[],
+  budgetsOf: BudgetsOf,
+): readonly SeenBudget[] {
+  const judged = new Map<string, ReturnType<typeof judgeAppLocks>>()
+  for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
+    const lockable = budgetsOf(namespace).flatMap((budget) => lockableBudget(budget) ?? [])
+    judged.set(namespace, judgeAppLocks(lockable, appLocks, clock.now()))
+  }
+  return budgets.map((budget) => {
+    const { lock, problem } = judged.get(budget.namespace)?.get(budget.name) ?? {}
+    return { ...budget, appLock: lock, lockProblem: problem }
+  })
+}
+
+function isCoveredBy({ namespace, labels }: HostedPod, budget: HoldableBudget): boolean {
+  return budget.selector !== undefined && budget.namespace === namespace && isSelected(budget.selector, labels)
+}
+
+function podFacts(pod: HostedPod, budgets: readonly HoldableBudget[]): PodFacts {
+  const { nodeName: _nodeName, labels: _labels, ...facts } = pod
+  return { ...facts, budgetUids: budgets.filter((budget) => isCoveredBy(pod, budget)).map(({ uid }) => uid) }
+}

@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
+import type { FencingObjects } from './parse-fencing.ts'
+import type { CephEvidence, FencedCluster } from './snapshot.ts'
+import {
+  applyDecision,
+  decide,
+  exampleCluster,
+  exampleMachine,
+  exampleNode,
+  minute,
+  settled,
+  smallFencing,
+  startMs,
+} from './testing/small-fencing.ts'
+
+const three = ['a', 'b', 'c']
+const calm = settled(smallFencing())
+const sickA = [exampleNode('a', { sickSinceMs: startMs }), exampleNode('b'), exampleNode('c')]
+
+/** The same, later: Ceph is asked at that moment. */
+function at(ms: number, objects: FencingObjects, ceph: Partial<CephEvidence> = {}): FencingObjects {
+  const evidence = known({ lookedAtMs: startMs + ms, isClean: known(true), upOsds: new Set([0, 1, 2]), ...ceph })
+  return { ...objects, nowMs: startMs + ms, clusters: objects.clusters.map((cluster) => ({ ...cluster, evidence })) }
+}
+
+/** A remediator takes the allowance for machine `m-a`, as it does with compare-and-swap on the status. */
+function consumed(objects: FencingObjects): FencingObjects {
+  return {
+    ...objects,
+    budgets: objects.budgets.map((budget) => ({
+      ...budget,
+      status: {
+        ...(budget.status as NonNullable<typeof budget.status>),
+        disruptionsAllowed: 0,
+        disruptedMachines: { 'm-a': '2027-01-15T08:00:00Z' },
+      },
+    })),
+  }
+}
+
+function withoutMachineA(objects: FencingObjects): FencingObjects {
+  return { ...objects, openshiftMachines: (objects.openshiftMachines ?? []).slice(1), nodes: objects.nodes.slice(1) }
+}
+
+function osdsAway(objects: FencingObjects, node: string): FencingObjects {
+  const clusters = objects.clusters.map(
+    (cluster): FencedCluster => ({
+      ...cluster,
+      osds: cluster.osds.map((osd) =>
+        osd.nodeName.known && osd.nodeName.value === node ? { ...osd, isReady: false } : osd,
+      ),
+    }),
+  )
+  return { ...objects, clusters }
+}
+
+function budgetOf(objects: FencingObjects) {
+  const { budget, reason } = decide(objects).clusters[0] ?? {}
+  return { maxUnavailable: budget?.maxUnavailable, reason }
+}
+
+describe('the status of a budget', () => {
+  it('lets the one sick machine through while all others are well, where the arithmetic of 2019 refused it', () => {
+    expect(settled({ ...calm, nodes: sickA }).budgets[0]?.status).toEqual({
+      observedGeneration: 0,
+      disruptionsAllowed: 1,
+      currentHealthy: 2,
+      desiredHealthy: 2,
+      expectedMachines: 3,
+    })
+  })
+
+  it('allows nothing more once a remediator was let through, and keeps its entry', () => {
+    expect(settled(consumed({ ...calm, nodes: sickA })).budgets[0]?.status).toEqual({
+      observedGeneration: 0,
+      disruptionsAllowed: 0,
+      currentHealthy: 2,
+      desiredHealthy: 3,
+      expectedMachines: 3,
+      disruptedMachines: { 'm-a': '2027-01-15T08:00:00Z' },
+    })
+  })
+})
+
+describe('a fence', () => {
+  const begun = settled(consumed({ ...calm, nodes: sickA }))
+  const gone = settled(at(5 * minute, withoutMachineA(begun)))
+  const rebooted = [
+    exampleNode('a', { bootID: 'boot-2', readySinceMs: startMs + 3 * minute }),
+    exampleNode('b'),
+    exampleNode('c'),
+  ]
+  const back = [exampleNode('a', { readySinceMs: startMs + 3 * minute }), exampleNode('b'), exampleNode('c')]
+  const cases: Record<string, [FencingObjects, boolean]> = {
+    'is under way as soon as a remediator was let through': [begun, false],
+    'is not over while its node is silent and its OSDs run': [at(30 * minute, begun), false],
+    'is not over when its machine has just gone and Ceph cannot have noticed': [gone, false],
+    'is not over while data is missing, however long its machine is gone': [
+      at(60 * minute, gone, { isClean: known(false) }),
+      false,
+    ],
+    'is over when its machine is gone and Ceph, asked a minute later, is clean': [at(6 * minute, gone), true],
+    'is not over when the node is back after a reboot and Ceph was asked too soon': [
+      at(3 * minute + 30_000, { ...begun, nodes: rebooted }),
+      false,
+    ],
+    'is over when the node is back after a reboot and all is clean': [
+      at(4 * minute, { ...begun, nodes: rebooted }),
+      true,
+    ],
+    'is not over when the node is back without a reboot': [at(4 * minute, { ...begun, nodes: back }), false],
+    'is over when the node has been well for ten minutes without a reboot: the remediator changed its mind': [
+      at(13 * minute, { ...begun, nodes: back }),
+      true,
+    ],
+    'is not over after ten minutes of which the node was silent for a part': [
+      at(12 * minute, { ...begun, nodes: back }),
+      false,
+    ],
+    'is over when the dead machine has no OSD any more and Ceph has made new copies elsewhere': [
+      at(30 * minute, osdsAway(begun, 'a'), { upOsds: new Set([1, 2]) }),
+      true,
+    ],
+    'is not over on evidence that is too old': [{ ...at(6 * minute, gone), nowMs: startMs + 8 * minute }, false],
+  }
+  it.each(Object.entries(cases))('%s', (_, [objects, isOver]) => {
+    expect(
+      decide(objects).fences.map(({ machine, node, scope, isOver: is }) => ({ machine, node, scope, is })),
+    ).toEqual([{ machine: 'm-a', node: 'a', scope: 'a', is: isOver }])
+    expect(budgetOf(objects).maxUnavailable).toBe(isOver ? 1 : 0)
+  })
+
+  it('that only the ledger remembers, since somebody deleted the budget, counts until Ceph must have noticed and is clean', () => {
+    const remembered = (objects: FencingObjects): FencingObjects => ({
+      ...objects,
+      clusters: objects.clusters.map((cluster) => ({ ...cluster, heldForFences: ['a'] })),
+    })
+    const fences = (objects: FencingObjects) => decide(objects).fences.map(({ machine, isOver }) => [machine, isOver])
+    const forgotten = remembered({ ...calm, budgets: [] })
+    expect(fences(forgotten)).toEqual([['(forgotten in a)', false]])
+    const written = settled(forgotten)
+    expect(budgetOf(written)).toEqual({ maxUnavailable: 0, reason: 'FenceUnderWay' })
+    expect(fences(at(30_000, written))).toEqual([['(forgotten in a)', false]])
+    expect(fences(at(minute, written))).toEqual([['(forgotten in a)', true]])
+    expect(fences(remembered(begun))).toEqual([['m-a', false]])
+  })
+
+  it('leaves nothing behind when it is over', () => {
+    const after = settled(at(6 * minute, gone))
+    expect(after.budgets[0]?.metadata.annotations).toEqual({ 'cofferdam.io/cephcluster-uid': 'uid-of-rook-ceph' })
+    expect(after.budgets[0]?.status?.disruptedMachines).toBeUndefined()
+  })
+
+  it('begins when anybody deletes a machine with OSDs, and for every cluster with OSDs there', () => {
+    const clusters = [exampleCluster(three), exampleCluster(['a'], { name: 'other' })]
+    const machine = exampleMachine('a', { metadata: { name: 'm-a', deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    const objects = smallFencing({ clusters, openshiftMachines: [machine, exampleMachine('b'), exampleMachine('c')] })
+    expect(decide(objects).fences.map(({ cluster, machine: name }) => `${cluster.name} ${name}`)).toEqual([
+      'ceph m-a',
+      'other m-a',
+    ])
+  })
+
+  it('is none when a machine without OSDs is deleted', () => {
+    const machine = exampleMachine('x', { metadata: { name: 'm-x', deletionTimestamp: '2026-01-01T00:00:00Z' } })
+    expect(decide({ ...calm, openshiftMachines: [machine, ...(calm.openshiftMachines ?? [])] }).fences).toEqual([])
+  })
+
+  it('does not mix up machines of one name in two namespaces', () => {
+    const elsewhere = exampleMachine('x', {
+      metadata: { name: 'm-a', namespace: 'elsewhere', deletionTimestamp: '2026-01-01T00:00:00Z' },
+    })
+    expect(decide({ ...calm, clusterApiMachines: [elsewhere] }).fences).toEqual([])
+  })
+})
+
+describe('the flows that fencing was designed for', () => {
+  it('a node dies with its OSDs: the budget closes, the label goes, and the machine is free', () => {
+    const dead = at(minute, osdsAway({ ...calm, nodes: sickA }, 'a'), {
+      upOsds: new Set([0, 1, 2]),
+      isClean: known(false),
+    })
+    expect([budgetOf(dead), decide(dead).labels]).toEqual([{ maxUnavailable: 0, reason: 'FenceWaitsForData' }, []])
+    const noticed = at(2 * minute, dead, { upOsds: new Set([1, 2]), isClean: known(false) })
+    expect(decide(noticed).labels.map(({ machine, remove }) => [machine, remove])).toEqual([
+      ['m-a', ['fencegroup.rook.io/ceph']],
+    ])
+    const free = settled(noticed)
+    expect(decide(free).nodes.map(({ node, mayFence, reason }) => [node, mayFence, reason])).toEqual([
+      ['a', true, 'MachineHasNoOsds'],
+      ['b', false, 'FenceWaitsForData'],
+      ['c', false, 'FenceWaitsForData'],
+    ])
+  })
+
+  it('a node is silent while its OSDs run: it is fenced, and the next waits until all is clean again', () => {
+    const two = [
+      exampleNode('a', { sickSinceMs: startMs }),
+      exampleNode('b', { sickSinceMs: startMs + 1_000 }),
+      exampleNode('c'),
+    ]
+    const sick = settled({ ...calm, nodes: two })
+    expect(decide(sick).nodes.map(({ node, mayFence, reason }) => [node, mayFence, reason])).toEqual([
+      ['a', true, 'FenceAllowed'],
+      ['b', false, 'FenceInTurn'],
+      ['c', true, 'FenceAllowed'],
+    ])
+    const fenced = applyDecision(consumed(sick))
+    const degraded = settled(
+      at(5 * minute, osdsAway(withoutMachineA(fenced), 'a'), { upOsds: new Set([1, 2]), isClean: known(false) }),
+    )
+    expect(budgetOf(degraded)).toEqual({ maxUnavailable: 0, reason: 'FenceUnderWay' })
+    const recovered = settled(at(20 * minute, degraded, { upOsds: new Set([1, 2]) }))
+    expect(decide(recovered).nodes.map(({ node, mayFence, reason }) => [node, mayFence, reason])).toEqual([
+      ['b', true, 'FenceAllowed'],
+      ['c', true, 'FenceAllowed'],
+    ])
+  })
+})

@@ -1,0 +1,110 @@
+import { scopeOf } from '../../../ledger/rules/storage-arbiter.ts'
+import type { Fence } from './decision.ts'
+import type { FencingIndex } from './fencing-index.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
+import { freshEvidence } from './running-osds.ts'
+import type { FencedCluster, MachineView, RecordedFence } from './snapshot.ts'
+
+/** How long Ceph may take to notice that OSDs are gone: evidence from before that proves nothing. */
+const noticeMs = 60_000
+/** A machine that is well on the same boot for so long was spared after all. */
+const sparedAfterMs = 10 * 60_000
+
+/**
+ * The fences of one cluster: those on record, and those that begin now. One that was seen is remembered until it is over, also
+ * when its machine is gone. Whoever takes a machine takes it from every cluster with OSDs on it.
+ *
+ * Guarantees: none is over before Ceph, asked after it must have noticed, is clean, and the machine is gone, or back, or has no
+ * OSD any more. Times that others wrote are not relied on: a fence counts from when it was first seen.
+ */
+export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[] {
+  const { cluster, budget, formerBudgets } = labelled
+  const { namespace, name, uid } = cluster
+  const seen = budget === undefined ? formerBudgets : [...formerBudgets, budget]
+  const found = new Map<string, RecordedFence>(seen.flatMap(({ fences }) => [...fences]))
+  for (const machine of seen.flatMap(({ disrupted }) => [...disrupted.keys()])) {
+    if (!found.has(machine)) found.set(machine, begun(index, labelled, machine))
+  }
+  for (const machine of index.taken) {
+    const called = nameIn(labelled, machine)
+    if (!found.has(called) && index.isStorageMachine(machine, labelled)) {
+      found.set(called, begun(index, labelled, called))
+    }
+  }
+  for (const scope of forgottenScopes(cluster, found)) {
+    found.set(`(forgotten in ${scope === '' ? 'all domains' : scope})`, {
+      ...nowhere,
+      scope,
+      sinceMs: index.snapshot.nowMs,
+    })
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([called, record]) => {
+      const machine = machineOf(index, labelled, called)
+      const goneMs = record.goneMs ?? (machine === undefined ? index.snapshot.nowMs : undefined)
+      const fence = { ...record, ...(goneMs === undefined ? {} : { goneMs }) }
+      return {
+        cluster: { namespace, name, uid },
+        machine: called,
+        ...fence,
+        isOver: isOver(index, labelled, machine, fence),
+      }
+    })
+}
+
+const nowhere = { node: '', bootID: '' }
+
+/** Whoever deletes a budget deletes what was written on it; the ledger still knows that something was under way. */
+function forgottenScopes(
+  { heldForFences = [] }: FencedCluster,
+  found: ReadonlyMap<string, RecordedFence>,
+): readonly string[] {
+  const known = new Set([...found.values()].map(({ scope }) => (scope === '' ? '' : scopeOf([scope]))))
+  return heldForFences.filter((scope) => !known.has(scope))
+}
+
+/** A budget names the machines of its own namespace; others are told with theirs. */
+function nameIn({ cluster }: LabelledCluster, { namespace, name }: MachineView): string {
+  return namespace === cluster.settings.budgetNamespace ? name : `${namespace}/${name}`
+}
+
+function machineOf({ snapshot }: FencingIndex, labelled: LabelledCluster, called: string): MachineView | undefined {
+  const at = called.indexOf('/')
+  const namespace = at < 0 ? labelled.cluster.settings.budgetNamespace : called.slice(0, at)
+  const name = called.slice(at + 1)
+  return snapshot.machines.find((machine) => machine.name === name && machine.namespace === namespace)
+}
+
+function begun(index: FencingIndex, labelled: LabelledCluster, called: string): RecordedFence {
+  const node = machineOf(index, labelled, called)?.nodeName ?? ''
+  const domains = labelled.osds.domains.get(node) ?? []
+  return {
+    node,
+    bootID: index.nodes.get(node)?.bootID ?? '',
+    scope: domains.length === 1 ? (domains[0] ?? '') : '',
+    sinceMs: index.snapshot.nowMs,
+  }
+}
+
+function isOver(
+  index: FencingIndex,
+  labelled: LabelledCluster,
+  machine: MachineView | undefined,
+  { sinceMs, goneMs, node: nodeName, bootID }: RecordedFence,
+): boolean {
+  const { nowMs } = index.snapshot
+  const evidence = freshEvidence(labelled.cluster, nowMs)
+  if (!evidence.known || !evidence.value.isClean.known || !evidence.value.isClean.value) return false
+  const { lookedAtMs } = evidence.value
+  const isNoticed = (ms: number) => lookedAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
+  if (machine === undefined) return isNoticed(goneMs ?? nowMs)
+  if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
+  const node = index.nodes.get(nodeName)
+  const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
+  if (isWanted || node === undefined) return false
+  const readyMs = node.readySinceMs ?? sinceMs
+  // Even if it is sick anew: that is another fence, and waits for its own turn.
+  if (bootID !== '' && node.bootID !== bootID) return isNoticed(readyMs)
+  return node.isReady && nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
+}

@@ -1,0 +1,218 @@
+import { ListIndex } from '../../../shared/read-lists.ts'
+import { Remembered } from '../../../shared/remembered.ts'
+import { machineBudgetNames } from './budget-name.ts'
+import { decideLabels } from './decide-labels.ts'
+import type { LabelChange } from './decision.ts'
+import { clusterId, fenceLabelKeys, fenceLabelValue } from './fence-labels.ts'
+import { KeptList } from './kept-list.ts'
+import { KeptMap } from './kept-map.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
+import { type LostQuorum, lostQuorum } from './lost-quorum.ts'
+import { Occupancies, type Occupancy } from './occupancy.ts'
+import { freshEvidence, type RunningOsds, runningOsds } from './running-osds.ts'
+import type {
+  FencedCluster,
+  FencedNodeView,
+  FencingSnapshot,
+  MachineBudgetView,
+  MachineView,
+  RemediatorView,
+} from './snapshot.ts'
+
+/** Of medik8s: as whom a health check takes the Lease of a node that it remediates. */
+const remediatingHolder = /^(Node|Machine)HealthCheck-/
+
+export interface FencingIndex {
+  readonly snapshot: FencingSnapshot
+  /** Those that are looked after, in the order of their names, so that whoever comes first does so every time. */
+  readonly clusters: readonly LabelledCluster[]
+  readonly nodes: ReadonlyMap<string, FencedNodeView>
+  readonly machinesByNode: ReadonlyMap<string, MachineView>
+  /** Nodes that a remediator says it takes away now. */
+  readonly remediating: ReadonlySet<string>
+  /** Machines that are being taken away, or that a remediator was let through for. */
+  readonly taken: readonly MachineView[]
+  occupancyOf(node: string): Occupancy
+  isReady(machine: MachineView): boolean
+  /** Does an OSD of the cluster run on the machine? */
+  placeOf(machine: MachineView, cluster: LabelledCluster): 'runs' | 'unknown' | 'none'
+  /** Whether the machine counts as one that holds OSDs of the cluster: exactly when it carries the label once all is as decided. */
+  isStorageMachine(machine: MachineView, cluster: LabelledCluster): boolean
+  /** In the order of their names. */
+  readonly placedNodes: readonly PlacedNode[]
+  readonly machines: readonly PlacedMachine[]
+  watches(remediator: RemediatorView, node: string): boolean
+}
+
+/** A node, the name of its machine, and where OSDs run on it. */
+export interface PlacedNode {
+  readonly node: string
+  readonly machine: string | undefined
+  readonly occupancy: Occupancy
+}
+
+/** A machine, where OSDs run on it, and which of its labels change. */
+export interface PlacedMachine {
+  readonly machine: MachineView
+  readonly occupancy: Occupancy
+  readonly change: LabelChange | undefined
+}
+
+/** Looks at one snapshot after the other, and does again only what a change can matter to. */
+export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingIndex {
+  const nodeMap = new KeptMap<FencedNodeView>(({ name }) => name)
+  const nodeOrder = new ListIndex(inOrder)
+  const nodeNames = new ListIndex((names: readonly string[]) => names)
+  const machineMap = new KeptMap<MachineView>(({ nodeName }) => nodeName)
+  const machinesOnNodes = new ListIndex((names: readonly (string | undefined)[]) => ({ names: new Set(names) }))
+  const absentMade = new Remembered()
+  const namesMade = new Remembered()
+  const claimedMade = new Remembered()
+  const occupancies = new Occupancies()
+  const osdsMade = new Remembered()
+  const unclaimedMade = new Remembered()
+  const placed = new KeptList<MachineView, PlacedMachine>()
+  const onNodes = new KeptList<string, PlacedNode>()
+  let machinesBefore: readonly MachineView[] = []
+  const watchedMade = new Remembered()
+
+  return (snapshot) => {
+    const nodes = nodeMap.of(snapshot.nodes)
+    const nodesInOrder = nodeOrder.of(snapshot.nodes)
+    const names = namesMade.make(nodesInOrder, [], () => nodeNames.of(nodesInOrder.map(({ name }) => name)))
+    const machinesByNode = machineMap.of(snapshot.machines)
+    const claimed = claimedMade.make(snapshot.machines, [], () =>
+      machinesOnNodes.of(snapshot.machines.map(({ nodeName }) => nodeName)),
+    )
+    const absent = absentMade.make(
+      claimed,
+      [names],
+      () => new Set([...claimed.names].filter((name) => name !== undefined && !nodes.has(name))),
+    )
+    const unready = new Set(snapshot.nodes.flatMap(({ isReady, name }) => (isReady ? [] : [name])))
+    const clusters = labelledClusters(snapshot, (cluster) => {
+      const evidence = freshEvidence(cluster, snapshot.nowMs)
+      const quorum = evidence.known ? undefined : lostQuorum(cluster, nodes, snapshot.nowMs)
+      const released = quorum === undefined ? '' : [...quorum.released].join()
+      const osds = osdsMade.make(cluster.osds, [evidence.known ? evidence.value.upOsds : undefined, released], () =>
+        runningOsds(cluster, snapshot.nowMs, quorum?.released),
+      )
+      const unclaimed = unclaimedMade.make(osds, [claimed], () =>
+        [...osds.running, ...osds.uncertain].filter((node) => !claimed.names.has(node)).sort(),
+      )
+      return { osds, unclaimed, quorum }
+    })
+    const moved = occupancies.update(clusters)
+    const isAsBefore = (node: string | undefined) =>
+      moved !== undefined && (moved.size === 0 || node === undefined || !moved.has(node))
+    const remediating = remediatedNodes(snapshot)
+    const areMachinesSame = snapshot.machines === machinesBefore
+    machinesBefore = snapshot.machines
+
+    const placeOf: FencingIndex['placeOf'] = (machine, { at }) => {
+      const { runs, unknown } = occupancies.ofMachine(machine)
+      if (runs.includes(at)) return 'runs'
+      return unknown.includes(at) ? 'unknown' : 'none'
+    }
+    return {
+      snapshot,
+      clusters,
+      nodes,
+      machinesByNode,
+      remediating,
+      taken: takenMachines(snapshot, machinesByNode, remediating),
+      isReady: ({ nodeName }) => nodeName !== undefined && !unready.has(nodeName) && !absent.has(nodeName),
+      placeOf,
+      isStorageMachine(machine, cluster) {
+        const place = placeOf(machine, cluster)
+        return place === 'runs' || (place === 'unknown' && machine.labels[cluster.key] === fenceLabelValue)
+      },
+      occupancyOf: (node) => occupancies.ofNode(node),
+      placedNodes: onNodes.of(
+        names,
+        (node) => ({ node, machine: machinesByNode.get(node)?.name, occupancy: occupancies.ofNode(node) }),
+        moved?.size === 0 && areMachinesSame ? undefined : (node) => areMachinesSame && isAsBefore(node),
+      ),
+      machines: placed.of(
+        snapshot.machines,
+        (machine) => {
+          const occupancy = occupancies.ofMachine(machine)
+          return { machine, occupancy, change: decideLabels(machine, occupancy, clusters) }
+        },
+        moved?.size === 0 ? undefined : ({ nodeName }) => isAsBefore(nodeName),
+      ),
+      watches(remediator, node) {
+        const { nodes } = remediator
+        return nodes === undefined || watchedMade.make(nodes, [], () => new Set(nodes)).has(node)
+      },
+    }
+  }
+}
+
+function inOrder(nodes: readonly FencedNodeView[]): readonly FencedNodeView[] {
+  const isSorted = nodes.every(({ name }, at) => at === 0 || (nodes[at - 1] as FencedNodeView).name < name)
+  return isSorted ? nodes : [...nodes].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+type OsdsOf = (cluster: FencedCluster) => {
+  readonly osds: RunningOsds
+  readonly unclaimed: readonly string[]
+  readonly quorum: LostQuorum | undefined
+}
+
+function labelledClusters({ clusters, budgets }: FencingSnapshot, osdsOf: OsdsOf): LabelledCluster[] {
+  const keys = fenceLabelKeys(clusters)
+  const managed = clusters
+    .filter(({ settings }) => settings.isManaged)
+    .sort((a, b) => (clusterId(a) < clusterId(b) ? -1 : 1))
+  const names = machineBudgetNames(managed)
+  return managed.map((cluster, at): LabelledCluster => {
+    const id = clusterId(cluster)
+    const budgetName = names.get(id) as string
+    const isWanted = ({ namespace, name }: MachineBudgetView) =>
+      namespace === cluster.settings.budgetNamespace && name === budgetName
+    return {
+      cluster,
+      at,
+      key: keys.get(id) as string,
+      ...osdsOf(cluster),
+      budgetName,
+      budget: budgets.find(isWanted),
+      formerBudgets: budgets.filter(
+        (budget) => budget.isOurs && budget.clusterUid === cluster.uid && !isWanted(budget),
+      ),
+    }
+  })
+}
+
+function remediatedNodes({ remediators, leases, nowMs }: FencingSnapshot): Set<string> {
+  const nodes = new Set(remediators.flatMap(({ remediating }) => remediating))
+  for (const [node, { holder, validUntilMs }] of leases) {
+    if (validUntilMs > nowMs && remediatingHolder.test(holder)) nodes.add(node)
+  }
+  return nodes
+}
+
+function takenMachines(
+  { budgets, machines }: FencingSnapshot,
+  machinesByNode: ReadonlyMap<string, MachineView>,
+  remediating: ReadonlySet<string>,
+): MachineView[] {
+  // While our hook is on a machine, it only waits for its turn.
+  const taken = new Set(
+    machines.filter(
+      ({ isBeingDeleted, isHookedByUs, isRemediated }) => (isBeingDeleted && !isHookedByUs) || isRemediated === true,
+    ),
+  )
+  for (const node of remediating) {
+    const machine = machinesByNode.get(node)
+    if (machine !== undefined) taken.add(machine)
+  }
+  for (const { namespace, disrupted } of budgets) {
+    if (disrupted.size === 0) continue
+    for (const machine of machines) {
+      if (machine.namespace === namespace && disrupted.has(machine.name)) taken.add(machine)
+    }
+  }
+  return [...taken]
+}

@@ -1,0 +1,122 @@
+import type { Reason } from '../../../shared/reasons.ts'
+import { machineBudgetName } from './budget-name.ts'
+import { isInScope, type SickNode } from './choose-target.ts'
+import type { Fence } from './decision.ts'
+import type { LabelledCluster } from './labelled-cluster.ts'
+import { explainLostQuorum } from './lost-quorum.ts'
+import { marks } from './marks.ts'
+import { freshEvidence } from './running-osds.ts'
+import type { MachineView } from './snapshot.ts'
+
+export interface ClusterVerdict {
+  readonly maySpare: boolean
+  readonly reason: Reason
+  readonly explanation: string
+  readonly wayOut: string
+}
+
+interface ClusterFacts {
+  readonly nowMs: number
+  readonly fences: readonly Fence[]
+  readonly sick: readonly SickNode[]
+  /** A machine with OSDs that run, without the label as yet. */
+  readonly unlabelled: MachineView | undefined
+}
+
+/**
+ * Can the cluster spare a machine now?
+ *
+ * Guarantees: yes only when Ceph, asked just now, has every placement group clean, no fence is under way, and whoever holds
+ * its storage holds nothing but the failure domain in which every sick machine is; and every machine with OSDs that run carries
+ * the label already, so that the budget counts all of them.
+ */
+export function judgeCluster(
+  labelled: LabelledCluster,
+  { nowMs, fences, sick, unlabelled }: ClusterFacts,
+): ClusterVerdict {
+  const { cluster, budget, formerBudgets } = labelled
+  const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
+    maySpare: false,
+    reason,
+    explanation,
+    wayOut,
+  })
+  if (labelled.budgetName !== machineBudgetName(cluster)) {
+    return no(
+      'FenceUnknown',
+      `Another cluster has the budget name ${machineBudgetName(cluster)}, by which others look for this one.`,
+      'One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace.',
+    )
+  }
+  const evidence = freshEvidence(cluster, nowMs)
+  if (!evidence.known && labelled.quorum !== undefined) {
+    return no(
+      'QuorumLost',
+      explainLostQuorum(labelled.quorum),
+      `All others open when Ceph answers and is clean. ${override(cluster)}`,
+    )
+  }
+  if (!evidence.known) {
+    return no(
+      'FenceUnknown',
+      `Ceph cannot be judged: ${evidence.why}.`,
+      `It opens when Ceph answers and is clean. ${override(cluster)}`,
+    )
+  }
+  const { isClean } = evidence.value
+  if (!isClean.known) {
+    return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
+  }
+  const unreadable = [budget, ...formerBudgets].find((seen) => seen?.isRecordReadable === false)
+  if (unreadable !== undefined) {
+    return no(
+      'FenceUnknown',
+      'What is written on the budget about fences cannot be read.',
+      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}.`,
+    )
+  }
+  const under = fences.find(({ isOver }) => !isOver)
+  if (under !== undefined) {
+    return no(
+      'FenceUnderWay',
+      `Machine ${under.machine}${under.node === '' ? '' : ` of node ${under.node}`} is being fenced.`,
+      'The next may go when it is back or replaced and all placement groups are clean again.',
+    )
+  }
+  if (!isClean.value) {
+    return no('FenceWaitsForData', 'Not all placement groups are clean.', 'It opens when Ceph has recovered.')
+  }
+  if (cluster.heldBy !== undefined && !cluster.heldBy.known) {
+    return no(
+      'LedgerUnknown',
+      `Who holds the storage is not known: ${cluster.heldBy.why}.`,
+      'It opens with the ledger.',
+    )
+  }
+  const mine = sick.filter(({ clusters }) => clusters.includes(labelled))
+  const holder = cluster.heldBy?.value.find(
+    (held) => mine.length === 0 || !mine.every(({ node }) => isInScope(labelled, node.name, held)),
+  )
+  if (holder !== undefined) {
+    const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
+    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is given back.')
+  }
+  if (unlabelled !== undefined) {
+    return no(
+      'FenceLabelsPending',
+      `Machine ${unlabelled.name} has running OSDs and does not carry its label yet.`,
+      'It opens when every machine with running OSDs carries the label.',
+    )
+  }
+  return {
+    maySpare: true,
+    reason: 'FenceAllowed',
+    explanation: 'All placement groups are clean and nobody holds the storage: one machine may be fenced.',
+    wayOut: '',
+  }
+}
+
+/** For whoever knows more than can be seen from here: that a machine has no power. */
+function override({ namespace, name }: LabelledCluster['cluster']): string {
+  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' lets go of all of them.`
+}

@@ -1,0 +1,67 @@
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { CephEvidence, FencedCluster } from './snapshot.ts'
+
+/** Where the OSDs of one cluster run. */
+export interface RunningOsds {
+  /** Nodes with an OSD that runs: its pod is Ready, or Ceph has it up. */
+  readonly running: ReadonlySet<string>
+  /** Nodes whose OSDs do not run for Kubernetes while Ceph is not known to agree. */
+  readonly uncertain: ReadonlySet<string>
+  /** Nodes with OSDs that are all down, as both say. */
+  readonly down: ReadonlySet<string>
+  /** Nodes whose OSDs do not run for Kubernetes, and that are fenced to bring a monitor back while Ceph has no quorum. */
+  readonly released: ReadonlySet<string>
+  /** Failure domains of the OSDs of a node. */
+  readonly domains: ReadonlyMap<string, readonly string[]>
+  /** Why it is not known where all OSDs are; then no machine can be said to have none. */
+  readonly unplaced: string | undefined
+}
+
+/** Fails closed: evidence that is older than allowed is none. */
+export function freshEvidence(
+  { evidence, settings }: Pick<FencedCluster, 'evidence' | 'settings'>,
+  nowMs: number,
+): Observed<CephEvidence> {
+  if (!evidence.known) return evidence
+  const ageMs = nowMs - evidence.value.lookedAtMs
+  // A look from the future means that a clock was turned back, and then nobody knows how old it is.
+  if (Math.abs(ageMs) <= settings.maxEvidenceAgeMs) return known(evidence.value)
+  return unknown(`Ceph was last looked at ${Math.round(ageMs / 1_000)} s ago`)
+}
+
+export function runningOsds(
+  cluster: FencedCluster,
+  nowMs: number,
+  mayGo: ReadonlySet<string> = new Set(),
+): RunningOsds {
+  const evidence = freshEvidence(cluster, nowMs)
+  const running = new Set<string>()
+  const uncertain = new Set<string>()
+  const down = new Set<string>()
+  const released = new Set<string>()
+  const domains = new Map<string, readonly string[]>()
+  let unplaced = cluster.osdsUnread && `where its OSDs are cannot be told: ${cluster.osdsUnread}`
+  for (const { id, isReady, nodeName, domain } of cluster.osds) {
+    const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
+    if (!nodeName.known) {
+      // What runs nowhere, as both say, cannot run on a machine that we do not think of.
+      if (evidence.known && !isUp) continue
+      unplaced ??= `where OSD ${id} is cannot be told: ${nodeName.why}`
+      continue
+    }
+    const node = nodeName.value
+    if (isUp) running.add(node)
+    else if (evidence.known) down.add(node)
+    else if (mayGo.has(node)) released.add(node)
+    else uncertain.add(node)
+    const of = domains.get(node) ?? []
+    if (domain !== undefined && !of.includes(domain)) domains.set(node, [...of, domain].sort())
+  }
+  for (const node of running) {
+    uncertain.delete(node)
+    down.delete(node)
+    released.delete(node)
+  }
+  for (const node of uncertain) down.delete(node)
+  return { running, uncertain, down, released, domains, unplaced }
+}

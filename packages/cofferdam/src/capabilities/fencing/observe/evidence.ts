@@ -1,0 +1,64 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
+
+/** How old what Ceph said may be. */
+const staleMs = 60_000
+/** By then another look is asked for. */
+const oldMs = 35_000
+
+/** How often Ceph is looked at in calm times, so that what it said never grows stale while it answers. */
+export const evidenceCalmMs = 30_000
+
+/** Tells which of ceph-drain's decisions say something new about machines. */
+export class EvidenceNews {
+  readonly #clock: Clock
+  readonly #told = new Map<string, { readonly sign: string; readonly askedAtMs: number | undefined }>()
+  #blind = ''
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  isNews(key: string, decided: CephDecided | undefined): boolean {
+    const before = this.#told.get(key)
+    if (decided === undefined) {
+      this.#told.delete(key)
+      return before !== undefined
+    }
+    const sign = signOf(decided)
+    this.#told.set(key, { sign, askedAtMs: decided.cephAskedAtMs })
+    if (before === undefined || before.sign !== sign) return true
+    return before.askedAtMs !== decided.cephAskedAtMs && this.#isOlder(before.askedAtMs, staleMs)
+  }
+
+  isOld(decided: CephDecided | undefined): boolean {
+    return this.#isOlder(decided?.cephAskedAtMs, oldMs)
+  }
+
+  /** When what is known now counts no more; undefined: nothing is known. */
+  staleInSeconds(decided: CephDecided | undefined): number | undefined {
+    const { cephAskedAtMs, snapshot } = decided ?? {}
+    if (cephAskedAtMs === undefined || snapshot?.ceph.known !== true) return undefined
+    return Math.max(1, Math.floor((cephAskedAtMs + staleMs - this.#clock.now()) / 1_000) + 1)
+  }
+
+  /** Whether the same was told before. */
+  isToldBlind(unread: readonly string[]): boolean {
+    const text = unread.join()
+    const isTold = text === this.#blind
+    this.#blind = text
+    return isTold
+  }
+
+  #isOlder(askedAtMs: number | undefined, limitMs: number): boolean {
+    return askedAtMs === undefined || this.#clock.now() - askedAtMs > limitMs
+  }
+}
+
+function signOf({ snapshot, decision }: CephDecided): string {
+  const { ceph, nodes } = snapshot
+  const cordoned = nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name)
+  const domains = decision.domains.map(({ domain, osds }) => [domain, osds])
+  if (!ceph.known) return JSON.stringify(['silent', cordoned, domains])
+  return JSON.stringify([ceph.value.pgs.health, ceph.value.upOsds, cordoned, domains])
+}

@@ -1,0 +1,207 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Lease, Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  type Machine,
+  type MachineDisruptionBudget,
+  type MachineHealthCheck,
+  medik8sLeaseNamespace,
+  type NodeHealthCheck,
+} from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { keyOf, keyText, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
+import type { StorageLedger } from '../../../ledger/store/storage-key.ts'
+import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { CephDecided, CephDecisions } from '../../ceph-drain/controller/decisions.ts'
+import { holdersOf, scopesOfFences } from '../apply/ledger.ts'
+import type { FencingObjects } from '../domain/parse-fencing.ts'
+import { parseMons } from '../domain/parse-mons.ts'
+import { parseFencingSettings } from '../domain/settings.ts'
+import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
+import type { FencedOsds } from './osds.ts'
+
+/** A view of a kind that the API server may not know, or know in one of several versions. */
+export interface KindView<T extends KubeObject> extends WatchView<T> {
+  isServed(): boolean
+  /** In the version that is looked at. */
+  type(): ResourceType<T>
+}
+
+export interface FencingViews {
+  readonly clusters: WatchView<CephCluster>
+  /** Indexed by `namespace`. */
+  readonly osdDeployments: WatchView<Deployment>
+  /** Indexed by `osd`, as `indexOfOsd` says. */
+  readonly osdPods: WatchView<Pod>
+  /** Deployments and pods of monitors, indexed by `namespace`. */
+  readonly monDeployments: WatchView<Deployment>
+  readonly monPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
+  readonly nodes: WatchView<Node>
+  readonly openshiftMachines: KindView<Machine>
+  readonly clusterApiMachines: KindView<Machine>
+  readonly budgets: KindView<MachineDisruptionBudget>
+  readonly openshiftHealthChecks: KindView<MachineHealthCheck>
+  readonly clusterApiHealthChecks: KindView<MachineHealthCheck>
+  readonly nodeHealthChecks: KindView<NodeHealthCheck>
+  readonly namespaces: WatchView<{ readonly name: string }>
+  /** Of medik8s. Where they cannot be read, it is paused instead. */
+  readonly leases: WatchView<Lease>
+}
+
+export interface FencingObservePorts {
+  readonly clock: Clock
+  readonly views: FencingViews
+  /** Undefined: ceph-drain does not run in this process, so nobody knows how Ceph is. */
+  readonly decisions: Pick<CephDecisions, 'latest'> | undefined
+  readonly ledger: StorageLedger | undefined
+  readonly parse: (objects: FencingObjects) => FencingSnapshot
+  readonly osds: Pick<FencedOsds, 'observe'>
+  /** Whether the key of a fence was given back, whatever the view of the ledger still shows. */
+  readonly isGivenBack?: (requestId: string) => boolean
+  /** Why a cluster cannot have a budget, by `namespace/name`. */
+  readonly unmade?: ReadonlyMap<string, string>
+}
+
+export interface FencingLook {
+  readonly objects: FencingObjects
+  readonly snapshot: FencingSnapshot
+}
+
+/** Views without which nothing can be said of any machine, and that have not been read yet. */
+export function unreadViews(views: FencingViews): string[] {
+  return Object.entries({ ...views } as Readonly<Record<string, Pick<WatchView<unknown>, 'synced'>>>)
+    .filter(([name, view]) => !view.synced && name !== 'leases' && name !== 'namespaces')
+    .map(([name]) => name)
+}
+
+/** `fresh` is the ledger as it was read just now, where that matters. */
+export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): FencingLook {
+  const { clock, views } = ports
+  const ledger = fresh ?? observeLedger(ports.ledger)
+  const clusters = [...views.clusters.list()]
+    .sort((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1))
+    .map((cluster) => observeCluster(ports, cluster, ledger))
+  const objects: FencingObjects = {
+    nowMs: clock.now(),
+    clusters,
+    openshiftMachines: served(views.openshiftMachines),
+    clusterApiMachines: served(views.clusterApiMachines),
+    nodes: [...views.nodes.list()],
+    budgets: [...views.budgets.list()],
+    openshiftHealthChecks: [...views.openshiftHealthChecks.list()],
+    clusterApiHealthChecks: [...views.clusterApiHealthChecks.list()],
+    nodeHealthChecks: [...views.nodeHealthChecks.list()],
+    leases: areLeasesReadable(views) ? [...views.leases.list()] : undefined,
+  }
+  return { objects, snapshot: ports.parse(objects) }
+}
+
+function served<T extends KubeObject>(view: KindView<T>): readonly T[] | undefined {
+  return view.isServed() ? [...view.list()] : undefined
+}
+
+export function areLeasesExpected({ namespaces }: Pick<FencingViews, 'namespaces'>): boolean {
+  return namespaces.get({ name: medik8sLeaseNamespace }) !== undefined
+}
+
+function areLeasesReadable(views: FencingViews): boolean {
+  return areLeasesExpected(views) && views.leases.synced
+}
+
+function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | undefined {
+  if (ledger === undefined) return undefined
+  if (!ledger.view.synced) return unknown('the ledger has not been read yet')
+  return parseLedger(ledger.view.get({ name: ledgerName }))
+}
+
+function observeCluster(
+  { views, decisions, osds, unmade, isGivenBack = () => false }: FencingObservePorts,
+  cluster: CephCluster,
+  ledger: Observed<Ledger> | undefined,
+): FencedCluster {
+  const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
+  const decided = decisions?.latest(`${namespace}/${name}`)
+  const id = { namespace, name, uid }
+  const whyNoBudget = views.budgets.isServed()
+    ? unmade?.get(`${namespace}/${name}`)
+    : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
+  return {
+    ...id,
+    isBeingDeleted: deletionTimestamp !== undefined,
+    settings: parseFencingSettings(cluster),
+    evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
+    ...daemonsOf(views, () => osds.observe(views, namespace, decided), namespace),
+    ...(decided === undefined || decided.snapshot.ceph.known
+      ? {}
+      : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
+    ...(ledger === undefined
+      ? {}
+      : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
+  }
+}
+
+/** A namespace that may not be read takes nothing from other clusters: of this one it is not known where its OSDs are. */
+function daemonsOf(
+  { monDeployments, monPods }: FencingViews,
+  observeOsds: () => FencedCluster['osds'],
+  namespace: string,
+): Pick<FencedCluster, 'osds' | 'mons' | 'osdsUnread'> {
+  try {
+    const mons = parseMons(monDeployments.byIndex('namespace', namespace), monPods.byIndex('namespace', namespace))
+    return { osds: observeOsds(), mons }
+  } catch (error) {
+    if (!hasReason(error, 'Forbidden')) throw error
+    return { osds: [], osdsUnread: error.message }
+  }
+}
+
+function evidenceOf(
+  decided: CephDecided | 'none' | undefined,
+  whyNoBudget: string | undefined,
+): Observed<CephEvidence> {
+  if (decided === undefined) return unknown('ceph-drain does not run beside it')
+  if (decided === 'none') return unknown('ceph-drain has not looked at it yet')
+  const { ceph } = decided.snapshot
+  if (!ceph.known) return ceph
+  if (decided.cephAskedAtMs === undefined) return unknown('it has never answered')
+  const { pgs, upOsds } = ceph.value
+  return known({ lookedAtMs: decided.cephAskedAtMs, upOsds: new Set(upOsds), isClean: cleanliness() })
+
+  function cleanliness(): Observed<boolean> {
+    // Without a budget no fence can be remembered, and a second could follow before Ceph notices the first.
+    if (whyNoBudget !== undefined) return unknown(whyNoBudget)
+    return pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean')
+  }
+}
+
+/** What is looked at of a node; heartbeats are left out. */
+export function slimFencedNode({ apiVersion, kind, metadata, status }: Node): Node {
+  const { name, uid, labels } = metadata
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const { lastTransitionTime } = ready ?? {}
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(uid === undefined ? {} : { uid }), ...(labels === undefined ? {} : { labels }) },
+    status: {
+      conditions:
+        ready === undefined
+          ? []
+          : [
+              {
+                type: 'Ready',
+                status: ready.status,
+                ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+              },
+            ],
+      ...(status?.nodeInfo === undefined ? {} : { nodeInfo: { ...status.nodeInfo } }),
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import { pinnedHostname, soleNode } from '../../../shared/node-hostnames.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
+import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
+import { parseOsd } from '../../ceph-drain/domain/cluster-objects.ts'
+import { indexOfOsd } from '../../ceph-drain/observe/observe.ts'
+import type { FencedOsd } from '../domain/snapshot.ts'
+
+interface SeenOsd {
+  readonly pods: readonly Pod[]
+  readonly told: unknown
+  readonly domain: string | undefined
+  /** The node that it is pinned to. */
+  readonly pinned: string
+  readonly places: readonly FencedOsd[]
+}
+
+/**
+ * Where the OSDs of clusters are. Thousands of them stay where they are from one look to the next, so what was made of one is
+ * kept until its Deployment, its pods or what Ceph tells of it is another; and the same list comes back while nothing in it changed.
+ */
+export class FencedOsds {
+  readonly #seen = new WeakMap<Deployment, SeenOsd>()
+  readonly #lists = new Map<string, readonly FencedOsd[]>()
+  readonly #told = new WeakMap<CephDecided, ToldByCeph>()
+
+  observe(
+    { osdDeployments, osdPods, nodes: machines }: OsdViews,
+    namespace: string,
+    decided: CephDecided | undefined,
+  ): readonly FencedOsd[] {
+    const { domains, nodes } = decided === undefined ? untold : this.#toldBy(decided)
+    const places: FencedOsd[] = []
+    for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
+      const [index = ''] = indexOfOsd(deployment)
+      const pinned = pinnedNode(deployment, machines)
+      const seen = { pods: osdPods.byIndex('osd', index), pinned }
+      for (const place of this.#placesOf(deployment, seen, { domains, nodes })) places.push(place)
+    }
+    const before = this.#lists.get(namespace)
+    if (before?.length === places.length && before.every((place, at) => place === places[at])) return before
+    this.#lists.set(namespace, places)
+    return places
+  }
+
+  #placesOf(
+    deployment: Deployment,
+    { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
+    ceph: ToldByCeph,
+  ): readonly FencedOsd[] {
+    const pinnedText = pinned.known ? pinned.value.name : pinned.why
+    const before = this.#seen.get(deployment)
+    const id = before?.places[0]?.id
+    const isSame =
+      before !== undefined &&
+      before.pods.length === pods.length &&
+      before.pods.every((pod, at) => pod === pods[at]) &&
+      before.pinned === pinnedText &&
+      (id === undefined || (before.told === ceph.nodes.get(id) && before.domain === ceph.domains.get(id)))
+    if (isSame) return before.places
+    const places = placesOf(deployment, { pods, pinned }, ceph)
+    const first = places[0]?.id
+    const told = first === undefined ? undefined : ceph.nodes.get(first)
+    const domain = first === undefined ? undefined : ceph.domains.get(first)
+    this.#seen.set(deployment, { pods, told, domain, pinned: pinnedText, places })
+    return places
+  }
+
+  #toldBy(decided: CephDecided): ToldByCeph {
+    const before = this.#told.get(decided)
+    if (before !== undefined) return before
+    const told = { domains: domainsOf(decided), nodes: nodesToldBy(decided) }
+    this.#told.set(decided, told)
+    return told
+  }
+}
+
+interface OsdViews {
+  /** Indexed by `namespace`. */
+  readonly osdDeployments: Pick<WatchView<Deployment>, 'byIndex'>
+  /** Indexed by `osd`, as `indexOfOsd` says. */
+  readonly osdPods: Pick<WatchView<Pod>, 'byIndex'>
+  /** Indexed by `hostname`. */
+  readonly nodes: Pick<WatchView<Node>, 'byIndex'>
+}
+
+type PinnedNode = Observed<{ readonly name: string }>
+
+interface ToldByCeph {
+  readonly domains: ReadonlyMap<number, string>
+  readonly nodes: ReadonlyMap<number, FencedOsd['nodeName']>
+}
+
+const untold: ToldByCeph = { domains: new Map(), nodes: new Map() }
+
+function pinnedNode(deployment: Deployment, nodes: OsdViews['nodes']): PinnedNode {
+  const hostname = pinnedHostname(deployment) ?? ''
+  const carriers = hostname === '' ? [] : nodes.byIndex('hostname', hostname)
+  return soleNode(
+    hostname,
+    carriers.map(({ metadata }) => ({ name: metadata.name })),
+  )
+}
+
+function placesOf(
+  deployment: Deployment,
+  { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
+  ceph: ToldByCeph,
+): readonly FencedOsd[] {
+  const parsed = parseOsd(deployment, pods, { nodeOf: () => pinned })
+  if (!('osd' in parsed)) return []
+  const { id, isReady, nodeName } = parsed.osd
+  const domain = ceph.domains.get(id)
+  const nodes = isReady ? [] : nodesOf(pods)
+  // While no pod of it is ready, an OSD that Ceph has up may still run wherever one of its pods is.
+  if (nodes.length > 1) return nodes.map((node) => ({ id, isReady, nodeName: known(node), domain }))
+  return [{ id, isReady, nodeName: nodeName.known ? nodeName : (ceph.nodes.get(id) ?? nodeName), domain }]
+}
+
+function nodesOf(pods: readonly Pod[]): string[] {
+  return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
+}
+
+function nodesToldBy({ snapshot }: CephDecided): ToldByCeph['nodes'] {
+  return new Map(snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
+}
+
+/** Only in the words in which the storage key is scoped: those of the type that Ceph told last. */
+function domainsOf({ decision, domainType }: CephDecided): ToldByCeph['domains'] {
+  if (decision.failureDomainType !== domainType) return new Map()
+  return new Map(decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
+}

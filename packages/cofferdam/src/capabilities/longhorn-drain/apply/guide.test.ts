@@ -1,0 +1,284 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { describe, expect, it } from 'vitest'
+import { dyingAfter } from '../../../operator/testing/dying-after.ts'
+import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import { drainPolicyLabel } from '../domain/policy.ts'
+import { type GuidedLonghorn, openGuidedLonghorn } from '../testing/longhorn-guided.ts'
+
+const last = 'block-if-contains-last-replica'
+const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+const slowly = { rebuildBytesPerSecond: 16 * 1024 ** 2 }
+const moving = { 'wanted-policy': 'block-for-eviction', trigger: 'drain' }
+
+/**
+ * As kubectl does: cordons, then evicts all there is again and again until it is gone. The pod that uses the volume goes
+ * to node-2. Tells how the volume was meanwhile.
+ */
+async function drain(stage: GuidedLonghorn, node: string): Promise<Set<string>> {
+  const health = new Set<string>()
+  await stage.cordon(node)
+  await stage.markDrained(node)
+  const evict = async () => {
+    health.add((await stage.volume('db')).status?.robustness ?? '')
+    return (await stage.evict(node)) === 'going'
+  }
+  expect(await evict()).toBe(false)
+  await stage.seconds(1)
+  await stage.controls.detach('db')
+  await stage.controls.attach('db', 'node-2')
+  await stage.until(evict)
+  return health
+}
+
+describe('a guide of a Longhorn that decides drains itself', () => {
+  it('has replicas moved while a node is drained, the volume never degraded, and puts the policy back', async () => {
+    const stage = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
+    const { controls, cordon, levers, markDrained, placesOf, seconds, told, until, written } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-1')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(120)
+    expect(await levers()).toEqual([last])
+    expect(await placesOf('db')).toEqual(['node-1', 'node-2'])
+    expect(written).toEqual([])
+
+    const health = await drain(stage, 'node-1')
+    health.delete('unknown')
+    expect(health).toEqual(new Set(['healthy']))
+    expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+    await markDrained('node-1', false)
+    await cordon('node-1', false)
+    await until(async () => (await levers()).join() === last, 60)
+    await seconds(120)
+    expect(controls.verify('db').isIntact).toBe(true)
+    expect(await told('node-drain-policy')).toEqual(['PolicyPutInForce', 'PolicyRestored'])
+    expect(written).toEqual([
+      'patch settings/node-drain-policy value',
+      'patch nodes/node-1',
+      'patch nodes/node-1',
+      'patch settings/node-drain-policy value',
+    ])
+    await stop()
+    stage.stop()
+  })
+
+  it('asks for a node where only one volume wants to move, and takes that back on uncordon', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const other = { ...pair, name: 'web' }
+    const stage = await openGuidedLonghorn({ volumes: [{ ...pair, labels }, other], timings: slowly }, {})
+    const { controls, cordon, levers, placesOf, seconds, told, until, written } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await controls.attach('web', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(10)
+    const asked = 'node-1 evict=true schedule=false asked={"allowScheduling":true}'
+    expect(await levers()).toEqual([last, asked])
+    await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
+    await until(async () => (await stage.evict('node-1')) === 'going', 60)
+    expect(await levers()).toEqual([last, asked])
+    await cordon('node-1', false)
+    await seconds(10)
+    expect(await levers()).toEqual([last])
+    expect(await told('node-1')).toContain('NodeEvictionAsked')
+    expect(await told('node-1')).toContain('NodeEvictionWithdrawn')
+    expect(written.filter((line) => line.includes('spec'))).toEqual([
+      'patch nodes/node-1 spec.evictionRequested spec.allowScheduling',
+      'patch nodes/node-1 spec.evictionRequested spec.allowScheduling',
+    ])
+    expect(written.filter((line) => !/^patch (nodes|settings)\//.test(line) || line.includes('status'))).toEqual([])
+    await stop()
+    stage.stop()
+  })
+
+  it('heeds an administrator who withdraws the eviction: it is not asked for again, and the node opens at the end', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const stage = await openGuidedLonghorn({ volumes: [{ ...pair, labels }], timings: slowly }, {})
+    const { api, controls, cordon, levers, seconds } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(5)
+    const key = { namespace: longhornNamespace, name: 'node-1' }
+    await api.patch(longhornNodes, key, { type: 'merge', body: { spec: { evictionRequested: false } } })
+    await seconds(120)
+    expect(await levers()).toEqual([
+      last,
+      'node-1 evict=false schedule=false asked={"allowScheduling":true,"yielded":true}',
+    ])
+    await cordon('node-1', false)
+    await seconds(5)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('that is told to stop takes everything back at once', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const stage = await openGuidedLonghorn(
+      { volumes: [{ ...pair, labels }], timings: slowly },
+      { 'wanted-policy': 'allow-if-replica-is-stopped' },
+    )
+    const { annotate, controls, cordon, levers, seconds } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(5)
+    expect(await levers()).toEqual([
+      `allow-if-replica-is-stopped restores ${last}`,
+      'node-1 evict=true schedule=false asked={"allowScheduling":true}',
+    ])
+    await annotate({ manage: null })
+    await seconds(5)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('has the policy in force before an announced drain cordons, so that Longhorn never lets go too early', async () => {
+    const stage = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
+    const { api, controls, cordon, levers, placesOf, seconds, until, volume } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    const announced = {
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: 'replace-node-1' },
+      spec: { nodeName: 'node-1', intent: 'Remove' },
+    } as NodeDisruption
+    await api.create(nodeDisruptions, announced)
+    await seconds(5)
+    expect(await levers()).toEqual([`block-for-eviction restores ${last}`])
+    await cordon('node-1')
+    const health = new Set<string | undefined>()
+    await until(async () => {
+      health.add((await volume('db')).status?.robustness)
+      return (await stage.evict('node-1')) === 'going'
+    })
+    expect(health).toEqual(new Set(['healthy']))
+    expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+    await api.delete(nodeDisruptions, { name: announced.metadata.name })
+    await cordon('node-1', false)
+    await seconds(5)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('tells where Longhorn was faster than the guide, and leaves the policy that somebody chose meanwhile', async () => {
+    const stage = await openGuidedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1 } }, moving)
+    const { controls, cordon, eventsAbout, levers, markDrained, seconds, setting, told } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(30)
+    await markDrained('node-1')
+    await seconds(5)
+    expect(await levers()).toEqual([`block-for-eviction restores ${last}`])
+    const warned = (await eventsAbout('node-drain-policy')).filter((event) => event.startsWith('Warning'))
+    expect(warned).toEqual([
+      expect.stringMatching(/^Warning ObjectsUnusable x1: node\/node-1: Longhorn has let it go .*replica\/db-r-/),
+    ])
+    await setting('node-drain-policy', 'always-allow')
+    await seconds(120)
+    await markDrained('node-1', false)
+    await cordon('node-1', false)
+    await seconds(5)
+    expect(await levers()).toEqual(['always-allow'])
+    expect(await told('node-drain-policy')).toEqual(['PolicyPutInForce', 'ObjectsUnusable', 'GuideYields'])
+    await stop()
+    stage.stop()
+  })
+
+  it('is stopped by no refused write: the others are done, and the right that is missing is told', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const stage = await openGuidedLonghorn(
+      { volumes: [{ ...pair, labels }], timings: slowly },
+      { 'wanted-policy': 'allow-if-replica-is-stopped' },
+    )
+    const { api, controls, cordon, levers, seconds, told } = stage
+    const stop = stage.operate(
+      changedApi(api, {
+        patch(type, key, patch, options) {
+          if (type.plural === 'settings') throw new ApiError('Forbidden', 'cannot patch settings.longhorn.io')
+          return api.patch(type, key, patch, options)
+        },
+      }),
+    )
+    await controls.attach('db', 'node-2')
+    await seconds(30)
+    await cordon('node-1')
+    await seconds(60)
+    expect(await levers()).toEqual([last, 'node-1 evict=true schedule=false asked={"allowScheduling":true}'])
+    expect((await told('node-drain-policy')).filter((reason) => reason === 'RightsMissing')).toHaveLength(1)
+    await cordon('node-1', false)
+    await seconds(60)
+    expect(await levers()).toEqual([last])
+    await stop()
+    stage.stop()
+  })
+
+  it('names the replica on which Longhorn is stuck, once, after a minute', async () => {
+    const triple = { ...pair, numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'] }
+    const stage = await openGuidedLonghorn({ volumes: [triple] }, {})
+    const { api, controls, cordon, eventsAbout, replicasOf, seconds, world } = stage
+    const stop = stage.operate()
+    await controls.attach('db', 'node-1')
+    await seconds(5)
+    await controls.detach('db')
+    await seconds(5)
+    world.kubelet.powerOff('node-3')
+    await api.delete(nodes, { name: 'node-3' })
+    await cordon('node-2')
+    await seconds(50)
+    const told = async () => (await eventsAbout('node-2')).filter((event) => event.includes('LonghornStuck'))
+    expect(await told()).toEqual([])
+    await seconds(300)
+    const [lost] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-3')
+    const name = lost?.metadata.name ?? ''
+    expect(await told()).toEqual([expect.stringContaining(`Warning LonghornStuck x1: Nothing holds node node-2`)])
+    expect((await told())[0]).toContain(`Delete replica ${name} `)
+    await stop()
+    stage.stop()
+  })
+
+  it('that dies after any of its writes leaves nothing that the next one does not put back', async () => {
+    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
+    const ends: string[] = []
+    for (let writes = 0; writes < 24; writes += 1) {
+      const stage = await openGuidedLonghorn(
+        { volumes: [{ ...pair, labels }], timings: slowly },
+        { 'wanted-policy': 'allow-if-replica-is-stopped' },
+      )
+      const { controls, cordon, levers, seconds } = stage
+      await controls.attach('db', 'node-2')
+      await seconds(10)
+      const line = dyingAfter(stage.api, writes)
+      const bury = stage.operate(line.api)
+      await seconds(10)
+      await cordon('node-1')
+      await seconds(20)
+      await cordon('node-1', false)
+      await seconds(20)
+      await bury()
+      const stop = stage.operate()
+      await seconds(40)
+      expect(await levers()).toEqual([last])
+      await stop()
+      stage.stop()
+      ends.push(line.died() ? 'died' : 'lived')
+      if (!line.died()) break
+    }
+    expect(ends.at(-1)).toBe('lived')
+    expect(ends.length).toBeGreaterThan(4)
+  })
+})

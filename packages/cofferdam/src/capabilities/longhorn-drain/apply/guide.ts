@@ -1,0 +1,114 @@
+import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Permission } from '../../../shared/permission.ts'
+import type { LonghornDecision } from '../domain/decision.ts'
+import { decideGuidance } from '../domain/guidance.ts'
+import type { GuidanceStep } from '../domain/guidance-decision.ts'
+import { parseGuidanceMarks } from '../domain/guidance-marks.ts'
+import { explainLonghornStuck, observeLingering, stuckAfterMs } from '../domain/guidance-stuck.ts'
+import { drainPolicySetting } from '../domain/policy.ts'
+import type { LonghornViews } from '../observe/observe.ts'
+import type { LonghornReports } from '../report/report.ts'
+import { collectFailure, type LonghornLook } from './apply.ts'
+
+export const longhornGuidePermissions: readonly Permission[] = [
+  {
+    group: 'longhorn.io',
+    resource: 'settings',
+    namespace: longhornNamespace,
+    grantedBy: 'longhorn',
+    names: [drainPolicySetting],
+    verbs: ['patch'],
+  },
+  { group: 'longhorn.io', resource: 'nodes', namespace: longhornNamespace, grantedBy: 'longhorn', verbs: ['patch'] },
+]
+
+export interface LonghornGuidePorts {
+  readonly api: Pick<KubeApi, 'patch'>
+  readonly views: Pick<LonghornViews, 'settings' | 'nodes'>
+  readonly reports: LonghornReports
+}
+
+export interface AppliedGuidance {
+  /** One that is refused stops no other. */
+  readonly failures: readonly unknown[]
+  readonly problems: LonghornDecision['problems']
+}
+
+/**
+ * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Tells each change.
+ *
+ * Guarantees: what changed since it was seen is refused with 409, and judged again; replicas, budgets and statuses are
+ * never written.
+ */
+export async function applyLonghornGuidance(
+  ports: LonghornGuidePorts,
+  { objects, snapshot, decision }: LonghornLook,
+  signal: AbortSignal,
+): Promise<AppliedGuidance> {
+  const { views, reports } = ports
+  const { steps, problems } = decideGuidance(snapshot, decision, parseGuidanceMarks(objects))
+  const failures: unknown[] = []
+  for (const step of steps) {
+    const seen = (step.kind === 'setting' ? objects.settings : objects.nodes).find(
+      ({ metadata }) => metadata.name === step.name,
+    )
+    if (seen === undefined) continue
+    await collectFailure(failures, async () => {
+      const version = await write(ports, step, { seen: seen.metadata.resourceVersion, signal })
+      if (step.reason !== undefined) {
+        await reports.event(seen, { type: 'Normal', reason: step.reason, note: step.explanation })
+      }
+      if (version !== undefined) {
+        await (step.kind === 'setting' ? views.settings : views.nodes).whenSeen(version, signal)
+      }
+    })
+  }
+  return { failures, problems }
+}
+
+async function write(
+  { api }: LonghornGuidePorts,
+  { kind, name, annotations, value, spec }: GuidanceStep,
+  { seen, signal }: { readonly seen: string | undefined; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const body = {
+    metadata: { annotations, ...(seen === undefined ? {} : { resourceVersion: seen }) },
+    ...(value === undefined ? {} : { value }),
+    ...(spec === undefined ? {} : { spec }),
+  }
+  const type = (kind === 'setting' ? longhornSettings : longhornNodes) as ResourceType
+  const written = await api.patch(type, { namespace: longhornNamespace, name }, { type: 'merge', body }, { signal })
+  return written.metadata.resourceVersion
+}
+
+/** Tells which nodes Longhorn holds although nothing does; each one once. */
+export class StuckTeller {
+  readonly #reports: LonghornReports
+  #since: ReadonlyMap<string, number> = new Map()
+  #told: ReadonlyMap<string, string> = new Map()
+
+  constructor(reports: LonghornReports) {
+    this.#reports = reports
+  }
+
+  /** Returns when to look again, where a node waits that is not stuck yet. */
+  async tell({ objects, snapshot, decision }: LonghornLook): Promise<number | undefined> {
+    this.#since = observeLingering(this.#since, snapshot, decision)
+    const stuck = explainLonghornStuck(snapshot, decision, this.#since)
+    const before = this.#told
+    this.#told = new Map(stuck.map(({ node, explanation }) => [node, explanation]))
+    for (const { node, reason, explanation, wayOut } of stuck) {
+      const about = objects.nodes.find(({ metadata }) => metadata.name === node)
+      if (about === undefined || before.get(node) === explanation) continue
+      await this.#reports.event(about, { type: 'Warning', reason, note: `${explanation} ${wayOut}` })
+    }
+    return this.#since.size > stuck.length ? stuckAfterMs / 1000 : undefined
+  }
+
+  forget(): void {
+    this.#since = new Map()
+    this.#told = new Map()
+  }
+}

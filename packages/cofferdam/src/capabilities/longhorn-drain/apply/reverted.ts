@@ -1,0 +1,121 @@
+import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import { longhornNamespace, longhornReplicas, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { lastWriterOf } from '../../../shared/last-writer.ts'
+import type { EvictionAnswer } from '../domain/decision.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
+import { buildRevertedRecord, revertedAnnotation } from '../domain/reverted-record.ts'
+import {
+  explainReverted,
+  findReverted,
+  noWrites,
+  type OwnWrites,
+  type RevertedWrite,
+  rememberOwnWrites,
+} from '../domain/reverted-writes.ts'
+import { drainSetting } from '../observe/observe.ts'
+import type { LonghornReports } from '../report/report.ts'
+import type { LonghornLook } from './apply.ts'
+
+export interface RevertedPorts {
+  readonly api: Pick<KubeApi, 'list' | 'patch'>
+  readonly clock: Clock
+  readonly reports: LonghornReports
+}
+
+/** Whoever undoes the same thing again and again is told of this often; the metric counts every time. */
+const toldAgainMs = 600_000
+
+/** Knows what was written as owner, and tells what somebody else undid of it. A new operator begins with what it finds. */
+export class OwnWriteWatch {
+  readonly #ports: RevertedPorts
+  #written: OwnWrites = noWrites
+  readonly #toldMs = new Map<string, number>()
+
+  constructor(ports: RevertedPorts) {
+    this.#ports = ports
+  }
+
+  /** What was undone since the last look. */
+  look({ objects, decision }: LonghornLook): readonly RevertedWrite[] {
+    const reverted = findReverted(this.#written, objects, decision)
+    this.#written = rememberOwnWrites(this.#written, objects)
+    return reverted
+  }
+
+  /** Never throws: what was undone is written again all the same. */
+  async tell(objects: LonghornObjects, reverted: readonly RevertedWrite[], signal: AbortSignal): Promise<void> {
+    const nowMs = this.#ports.clock.now()
+    for (const write of reverted) {
+      this.#ports.reports.countReverted(write.kind)
+      const key = `${write.kind}/${write.name}`
+      const before = this.#toldMs.get(key)
+      if (before !== undefined && nowMs - before < toldAgainMs) continue
+      this.#toldMs.set(key, nowMs)
+      const says = explainReverted(write, await this.#whoDid(write, signal))
+      const about = aboutOf(write, objects)
+      if (about !== undefined)
+        await this.#ports.reports.event(about, { type: 'Warning', reason: 'WriteReverted', note: says })
+      await this.#record(objects, { atMs: nowMs, says }, signal)
+    }
+  }
+
+  noteFlags({ replicas }: LonghornObjects, changed: readonly EvictionAnswer[]): void {
+    const uids = new Map(replicas.map(({ metadata }) => [metadata.name, metadata.uid]))
+    const flags = new Map(this.#written.flags)
+    for (const { replica, isRequested } of changed) {
+      const uid = uids.get(replica)
+      if (uid !== undefined) flags.set(replica, { uid, isRequested })
+    }
+    this.#written = { ...this.#written, flags }
+  }
+
+  /** Before they are written: a delete of which the answer is lost was still ours. */
+  noteBudgets(writes: readonly BudgetWrite[]): void {
+    const budgets = new Map(this.#written.budgets)
+    for (const write of writes) if (write.verb === 'delete') budgets.delete(write.seen.metadata.name)
+    this.#written = { ...this.#written, budgets }
+  }
+
+  forget(): void {
+    this.#written = noWrites
+    this.#toldMs.clear()
+  }
+
+  /** By the managed fields, which views leave out. */
+  async #whoDid({ kind, name }: RevertedWrite, signal: AbortSignal): Promise<string | undefined> {
+    const isReplica = kind === 'replica'
+    const type = (isReplica ? longhornReplicas : podDisruptionBudgets) as ResourceType
+    try {
+      const query = { namespace: longhornNamespace, fieldSelector: `metadata.name=${name}`, signal }
+      const [found] = (await this.#ports.api.list<KubeObject>(type, query)).items
+      if (found === undefined) return undefined
+      return lastWriterOf(found, isReplica ? ['spec', 'evictionRequested'] : ['spec', 'minAvailable']).manager
+    } catch {
+      return undefined
+    }
+  }
+
+  /** For `explain`, `status` and the page, which begin with nothing. */
+  async #record(
+    { settings }: LonghornObjects,
+    record: Parameters<typeof buildRevertedRecord>[0],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const setting = drainSetting(settings)
+    if (setting === undefined) return
+    const body = { metadata: { annotations: { [revertedAnnotation]: buildRevertedRecord(record) } } }
+    const key = { namespace: longhornNamespace, name: setting.metadata.name }
+    await this.#ports.api.patch(longhornSettings, key, { type: 'merge', body }, { signal }).catch(() => undefined)
+  }
+}
+
+function aboutOf({ kind, name, node }: RevertedWrite, { replicas, nodes }: LonghornObjects): KubeObject | undefined {
+  return kind === 'replica'
+    ? replicas.find(({ metadata }) => metadata.name === name)
+    : nodes.find(({ metadata }) => metadata.name === node)
+}

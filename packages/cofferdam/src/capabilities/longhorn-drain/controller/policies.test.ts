@@ -1,0 +1,237 @@
+import { longhornNamespace, longhornNodes, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { describe, expect, it } from 'vitest'
+import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
+
+const namespace = longhornNamespace
+const creeping = { rebuildBytesPerSecond: 64 * 1024 }
+const single = (name: string) => ({ name, numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 })
+
+async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
+  const flagged = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
+  return flagged.map(({ spec }) => `${spec?.volumeName} from ${spec?.nodeID}`).sort()
+}
+
+describe('volumes with a drain policy of their own', () => {
+  it('by label move, or let the node go, whatever the setting says', async () => {
+    const stage = await openOperatedLonghorn({
+      timings: creeping,
+      volumes: [
+        { ...single('mover'), labels: { 'cofferdam.io/node-drain-policy': 'block-for-eviction' } },
+        { ...single('free'), labels: { 'cofferdam.io/node-drain-policy': 'always-allow' } },
+        single('held'),
+      ],
+    })
+    for (const name of ['mover', 'free', 'held']) await stage.controls.attach(name, 'node-3')
+    await stage.seconds(5)
+    await stage.cordon('node-1')
+    await stage.seconds(5)
+    expect(await leaving(stage)).toEqual(['mover from node-1'])
+    expect(await stage.evict('node-1')).toBe('refused')
+    await stage.close()
+  })
+
+  it('by the parameter of their StorageClass, which the label overrules', async () => {
+    const stage = await openOperatedLonghorn({
+      timings: creeping,
+      volumes: [
+        single('classed'),
+        { ...single('labelled'), labels: { 'cofferdam.io/node-drain-policy': 'block-if-contains-last-replica' } },
+      ],
+    })
+    const { api, controls, cordon, seconds, close } = stage
+    const parameters = { nodeDrainPolicy: 'block-for-eviction' }
+    await api.create(storageClasses, {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: 'precious' },
+      provisioner: 'driver.longhorn.io',
+      parameters,
+    } as KubeObject)
+    for (const name of ['classed', 'labelled']) {
+      await api.create(persistentVolumes, {
+        apiVersion: 'v1',
+        kind: 'PersistentVolume',
+        metadata: { name: `pv-${name}` },
+        spec: {
+          storageClassName: 'precious',
+          capacity: { storage: '1Gi' },
+          accessModes: ['ReadWriteOnce'],
+          csi: { driver: 'driver.longhorn.io', volumeHandle: name },
+        },
+      } as KubeObject)
+      await controls.attach(name, 'node-3')
+    }
+    await seconds(5)
+    await cordon('node-1')
+    await seconds(5)
+    expect(await leaving(stage)).toEqual(['classed from node-1'])
+    await close()
+  })
+
+  it('strict-local: the verdict is told at once, and nothing is attached for a move that never comes', async () => {
+    const stage = await openOperatedLonghorn({
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      attachForEviction: 'nobody',
+      volumes: [{ ...single('bound'), dataLocality: 'strict-local' }],
+    })
+    await stage.cordon('node-1')
+    await stage.seconds(120)
+    expect(await stage.evict('node-1')).toBe('refused')
+    expect(await stage.told('node-1')).toEqual(['Normal StrictLocalReplica'])
+    expect((await stage.volume('bound')).status?.state).toBe('detached')
+    await stage.cordon('node-1', false)
+    await stage.seconds(5)
+    expect(await leaving(stage)).toEqual([])
+    await stage.close()
+  })
+})
+
+describe('requests of users', () => {
+  const two = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+  const disks = [
+    { name: 'a', uuid: 'disk-a' },
+    { name: 'b', uuid: 'disk-b' },
+  ]
+
+  async function emptyDisk({ api, node }: OperatedLonghorn, name: string): Promise<void> {
+    const before = (await node('node-1')).spec?.disks?.[name]
+    const disk = { ...before, allowScheduling: false, evictionRequested: true }
+    const body = { spec: { disks: { [name]: disk } } }
+    await api.patch(longhornNodes, { namespace, name: 'node-1' }, { type: 'merge', body: body as never })
+  }
+
+  it('for a disk: its replicas leave, cordon or not, and that is not called automatic', async () => {
+    const stage = await openOperatedLonghorn({ volumes: [two], timings: creeping })
+    await stage.controls.attach('db', 'node-2')
+    await stage.seconds(5)
+    await emptyDisk(stage, 'default-disk')
+    await stage.seconds(5)
+    expect(await leaving(stage)).toEqual(['db from node-1'])
+    expect((await stage.node('node-1')).status?.autoEvicting).toBe(false)
+    await stage.close()
+  })
+
+  it('for one disk of a cordoned node: the rest is called automatic', async () => {
+    const stage = await openOperatedLonghorn({
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      nodes: { 'node-1': { disks }, 'node-2': {}, 'node-3': {} },
+      volumes: ['v1', 'v2', 'v3', 'v4'].map((name) => ({ ...two, name })),
+      timings: creeping,
+    })
+    for (const name of ['v1', 'v2', 'v3', 'v4']) await stage.controls.attach(name, 'node-2')
+    await stage.seconds(5)
+    const onDisk = async (uuid: string) =>
+      (await stage.list(longhornReplicas))
+        .filter(({ spec }) => spec?.diskID === uuid)
+        .map(({ metadata }) => metadata.name)
+    const [onA, onB] = [await onDisk('disk-a'), await onDisk('disk-b')]
+    expect([onA.length > 0, onB.length > 0]).toEqual([true, true])
+    await emptyDisk(stage, 'a')
+    await stage.cordon('node-1')
+    await stage.seconds(5)
+    const told = async (names: readonly string[]) => [...new Set((await Promise.all(names.map(stage.told))).flat())]
+    expect([await told(onA), await told(onB)]).toEqual([['Normal EvictionUserRequested'], ['Normal EvictionAutomatic']])
+    expect((await stage.node('node-1')).status?.autoEvicting).toBe(true)
+    await stage.close()
+  })
+
+  it('for a node that is cordoned as well: the user is named, not the policy', async () => {
+    const stage = await openOperatedLonghorn({
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      volumes: [two],
+      timings: creeping,
+    })
+    const { api, controls, cordon, list, node, seconds, told, close } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    const body = { spec: { allowScheduling: false, evictionRequested: true } }
+    await api.patch(longhornNodes, { namespace, name: 'node-1' }, { type: 'merge', body })
+    await cordon('node-1')
+    await seconds(5)
+    const [replica] = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
+    expect(await told(replica?.metadata.name ?? '')).toEqual(['Normal EvictionUserRequested'])
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    await close()
+  })
+})
+
+describe('a cluster that is autoscaled', () => {
+  it('thins budgets out, but at no instant is a volume without one', async () => {
+    const counts: number[] = []
+    const stage = await openOperatedLonghorn(
+      {
+        settings: { 'kubernetes-cluster-autoscaler-enabled': 'true' },
+        volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }],
+      },
+      {
+        isOurs: false,
+        api: ({ api }) =>
+          changedApi(api, {
+            async delete(type, key, options) {
+              const deleted = await api.delete(type, key, options)
+              counts.push((await api.list(podDisruptionBudgets, { namespace })).items.length)
+              return deleted
+            },
+          }),
+      },
+    )
+    const { annotate, cordon, guarded, seconds, setting, close } = stage
+    await setting('kubernetes-cluster-autoscaler-enabled', 'false')
+    await annotate('owner')
+    await seconds(5)
+    expect(await guarded()).toEqual(['node-1', 'node-2', 'node-3'])
+    await setting('kubernetes-cluster-autoscaler-enabled', 'true')
+    await seconds(5)
+    const [keeper = ''] = await guarded()
+    expect(await guarded()).toEqual([keeper])
+    await cordon(keeper)
+    for (let second = 0; second < 60; second += 1) {
+      await seconds(1)
+      counts.push((await guarded()).length)
+    }
+    expect(await guarded()).not.toContain(keeper)
+    expect(Math.min(...counts)).toBe(1)
+    await close()
+  })
+})
+
+describe('a node that Kubernetes no longer has', () => {
+  it('protects nothing and stops nobody: the next node with a copy is drained to its end, and the data is intact', async () => {
+    const stage = await openOperatedLonghorn({
+      settings: { 'node-drain-policy': 'block-for-eviction-if-contains-last-replica' },
+      volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }],
+    })
+    const { api, controls, cordon, eventsAbout, evict, seconds, until, world, close } = stage
+    world.kubelet.powerOff('node-1')
+    await api.delete(nodes, { name: 'node-1' })
+    await seconds(30)
+    await cordon('node-2')
+    await until(async () => (await evict('node-2')) === 'going', 60)
+    expect(await eventsAbout('node-drain-policy')).toEqual([
+      expect.stringMatching(/^Warning ObjectsUnusable x1: replica\/db-r-\S+: its node node-1 is gone/),
+    ])
+    expect(controls.verify('db').isIntact).toBe(true)
+    await close()
+  })
+})
+
+describe('a Longhorn whose manager does not run on the node that leaves', () => {
+  it('is drained all the same', async () => {
+    const stage = await openOperatedLonghorn({
+      settings: { 'node-drain-policy': 'block-for-eviction' },
+      volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
+    })
+    const { controls, cordon, evict, placesOf, seconds, until, close } = stage
+    await controls.attach('db', 'node-2')
+    await seconds(5)
+    controls.setManager('node-1', false)
+    await cordon('node-1')
+    await until(async () => (await evict('node-1')) === 'going', 300)
+    expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+    await close()
+  })
+})

@@ -1,0 +1,178 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import { longhornNamespace, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { describe, expect, it } from 'vitest'
+import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
+
+const namespace = longhornNamespace
+const settings = { 'node-drain-policy': 'block-for-eviction' }
+const creeping = { rebuildBytesPerSecond: 64 * 1024 }
+const volumes = ['a', 'b', 'c'].map((name) => ({
+  name,
+  numberOfReplicas: 2,
+  placedOn: ['node-1', 'node-2'],
+  filled: 0.25,
+}))
+
+async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
+  const flagged = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
+  return flagged.map(({ spec }) => `${spec?.volumeName} from ${spec?.nodeID}`).sort()
+}
+
+type Write = `${'create' | 'patch' | 'delete'} ${string}`
+
+/** Refuses writes as long as `isRefused` says so of them: `patch replicas/b-r-1`. */
+function refusing(api: KubeApi, isRefused: (write: Write) => boolean): KubeApi {
+  const check = (write: Write) => {
+    if (isRefused(write)) throw new ApiError('Forbidden', `no right to ${write}`)
+  }
+  return changedApi(api, {
+    async create(type, object, options) {
+      check(`create ${type.plural}/${object.metadata.name}`)
+      return api.create(type, object, options)
+    },
+    async patch(type, key, patch, options) {
+      check(`patch ${type.plural}/${key.name}`)
+      return api.patch(type, key, patch, options)
+    },
+    async delete(type, key, options) {
+      check(`delete ${type.plural}/${key.name}`)
+      return api.delete(type, key, options)
+    },
+  })
+}
+
+async function openRefused(isRefused: (write: Write) => boolean): Promise<OperatedLonghorn> {
+  const stage = await openOperatedLonghorn(
+    { settings, volumes, timings: creeping },
+    { api: ({ api }) => refusing(api, isRefused) },
+  )
+  for (const { name } of volumes) await stage.controls.attach(name, 'node-2')
+  await stage.seconds(5)
+  return stage
+}
+
+describe('one write that is refused', () => {
+  it('stops no other replica from moving; its volume and the setting tell of it, once', async () => {
+    const stage = await openRefused((write) => write.startsWith('patch replicas/b-'))
+    await stage.cordon('node-1')
+    await stage.seconds(600)
+    expect(await leaving(stage)).toEqual(['a from node-1', 'c from node-1'])
+    expect((await stage.node('node-1')).status?.autoEvicting).toBe(true)
+    expect(await stage.told('b')).toEqual(['Warning EvictionFailed'])
+    expect(await stage.told('a')).toEqual([])
+    expect(await stage.told('node-drain-policy')).toEqual(['Warning RightsMissing'])
+    expect(await stage.told('node-1')).toEqual(['Normal ReplicaMoving'])
+    await stage.close()
+  })
+
+  it('of a budget keeps every other budget where it is, and stops no move', async () => {
+    let isRefused = false
+    const stage = await openRefused((write) => isRefused && write.startsWith('create poddisruptionbudgets/'))
+    const { api, cordon, guarded, list, seconds, told, close } = stage
+    const [lost] = (await list(podDisruptionBudgets)).filter(
+      ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-2',
+    )
+    await stage.setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
+    await cordon('node-3')
+    await seconds(5)
+    expect(await guarded()).toEqual(['node-1', 'node-2'])
+    isRefused = true
+    await api.delete(podDisruptionBudgets, { namespace, name: lost?.metadata.name ?? '' })
+    await cordon('node-1')
+    await seconds(120)
+    expect(await guarded()).toEqual(['node-1'])
+    expect(await told('node-drain-policy')).toEqual(['Warning RightsMissing'])
+    await close()
+  })
+
+  it('of the record of a move, or of the flag of a node, stops no replica', async () => {
+    const stage = await openRefused((write) => write === 'patch nodes/node-1')
+    await stage.cordon('node-1')
+    await stage.seconds(60)
+    expect(await leaving(stage)).toEqual(['a from node-1', 'b from node-1', 'c from node-1'])
+    await stage.close()
+  })
+})
+
+describe('one object that cannot be read', () => {
+  it('holds its own node and no other, and is named', async () => {
+    const stage = await openOperatedLonghorn({ volumes: [volumes[0] as (typeof volumes)[0]] })
+    const { api, controls, cordon, eventsAbout, evict, seconds, told, close } = stage
+    await controls.attach('a', 'node-2')
+    await seconds(5)
+    await api.create(longhornReplicas, {
+      apiVersion: 'longhorn.io/v1beta2',
+      kind: 'Replica',
+      metadata: { name: 'broken', namespace, finalizers: ['example.org/stays'] },
+      spec: { nodeID: 'node-3', evictionRequested: false },
+    })
+    await seconds(5)
+    expect(await eventsAbout('node-drain-policy')).toEqual([
+      expect.stringContaining('replica/broken: spec.volumeName is not set'),
+    ])
+    await cordon('node-1')
+    await cordon('node-3')
+    await seconds(5)
+    expect(await evict('node-1')).toBe('going')
+    expect(await evict('node-3')).toBe('refused')
+    expect(await told('node-3')).toEqual(['Normal ObjectsUnusable'])
+    await close()
+  })
+})
+
+describe('the budgets of the CSI sidecars', () => {
+  async function csiBudgets({ list }: OperatedLonghorn): Promise<string[]> {
+    const names = (await list(podDisruptionBudgets)).map(({ metadata }) => metadata.name)
+    return names.filter((name) => name.startsWith('csi-')).sort()
+  }
+
+  it('are there while a volume is in use, and gone when all are detached', async () => {
+    const stage = await openOperatedLonghorn({ volumes })
+    const { controls, seconds } = stage
+    expect(await csiBudgets(stage)).toEqual([])
+    await controls.attach('a', 'node-2')
+    await seconds(5)
+    expect(await csiBudgets(stage)).toEqual(['csi-attacher', 'csi-provisioner'])
+    const [attacher] = (await stage.list(podDisruptionBudgets)).filter(
+      ({ metadata }) => metadata.name === 'csi-attacher',
+    )
+    expect(attacher?.spec).toEqual({ minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } })
+    await controls.detach('a')
+    await seconds(10)
+    expect(await csiBudgets(stage)).toEqual([])
+    expect(stage.warned).toEqual([])
+    await stage.close()
+  })
+
+  it('of somebody else stay, whatever becomes of the volumes', async () => {
+    const stage = await openOperatedLonghorn({ volumes }, { isOurs: false })
+    const { api, annotate, controls, seconds } = stage
+    await api.create(podDisruptionBudgets, {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'csi-attacher', namespace },
+      spec: { minAvailable: 2, selector: { matchLabels: { app: 'csi-attacher' } } },
+    })
+    await annotate('owner')
+    await controls.attach('a', 'node-2')
+    await seconds(5)
+    await controls.detach('a')
+    await seconds(10)
+    expect(await csiBudgets(stage)).toEqual(['csi-attacher'])
+    expect((await api.get(podDisruptionBudgets, { namespace, name: 'csi-attacher' })).spec.minAvailable).toBe(2)
+    await stage.close()
+  })
+
+  it('go with their Deployment', async () => {
+    const stage = await openOperatedLonghorn({ volumes })
+    await stage.controls.attach('a', 'node-2')
+    await stage.seconds(5)
+    await stage.api.delete(deployments, { namespace, name: 'csi-provisioner' })
+    await stage.seconds(1)
+    expect(await csiBudgets(stage)).toEqual(['csi-attacher'])
+    await stage.close()
+  })
+})

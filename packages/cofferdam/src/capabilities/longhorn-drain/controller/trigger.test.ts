@@ -1,0 +1,121 @@
+import { longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { describe, expect, it } from 'vitest'
+import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
+
+const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 }
+const settings = { 'node-drain-policy': 'block-for-eviction' }
+const creeping = { rebuildBytesPerSecond: 64 * 1024 }
+
+async function openTriggered(): Promise<OperatedLonghorn> {
+  const stage = await openOperatedLonghorn(
+    { settings, volumes: [pair], timings: creeping },
+    { notes: { trigger: 'drain' }, controllers: ['longhorn-drain', 'drain-detection'] },
+  )
+  await stage.controls.attach('db', 'node-2')
+  await stage.seconds(5)
+  return stage
+}
+
+async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
+  const flagged = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
+  return flagged.map(({ spec }) => `${spec?.volumeName} from ${spec?.nodeID}`).sort()
+}
+
+async function disrupt({ api }: OperatedLonghorn, intent: 'Reboot' | 'Remove'): Promise<void> {
+  await api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'maintenance' },
+    spec: { nodeName: 'node-1', intent },
+  } as never)
+}
+
+describe('longhorn-drain that waits for a drain', () => {
+  it('lets a cordon alone move nothing and costs no write, and holds the node', async () => {
+    const stage = await openTriggered()
+    const before = [...stage.written]
+    await stage.cordon('node-1')
+    await stage.seconds(3_600)
+    expect(stage.written).toEqual(before)
+    expect(await leaving(stage)).toEqual([])
+    expect(await stage.evict('node-1')).toBe('refused')
+    expect(await stage.told('node-1')).toEqual(['Normal ReplicaMustLeave'])
+    await stage.close()
+  })
+
+  it('begins when somebody evicts, goes on when he has given up, and is taken back when the node is uncordoned', async () => {
+    const stage = await openTriggered()
+    const { attempt, cordon, node, seconds, close } = stage
+    await cordon('node-1')
+    await seconds(60)
+    await attempt('node-1')
+    await seconds(2)
+    expect(await leaving(stage)).toEqual(['db from node-1'])
+    await seconds(1_800)
+    expect(await leaving(stage)).toEqual(['db from node-1'])
+    expect((await node('node-1')).status?.autoEvicting).toBe(true)
+    await cordon('node-1', false)
+    await seconds(2)
+    expect(await leaving(stage)).toEqual([])
+    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    await close()
+  })
+
+  it('begins when a NodeDisruption asks for the node', async () => {
+    const stage = await openTriggered()
+    await stage.cordon('node-1')
+    await stage.seconds(60)
+    await disrupt(stage, 'Remove')
+    await stage.seconds(2)
+    expect(await leaving(stage)).toEqual(['db from node-1'])
+    await stage.close()
+  })
+})
+
+describe('longhorn-drain and a node that only reboots', () => {
+  it('leaves replicas where they are that have a protected copy elsewhere, and moves last copies', async () => {
+    const stage = await openOperatedLonghorn({ settings, volumes: [pair, single], timings: creeping })
+    const { controls, cordon, seconds, close } = stage
+    await controls.attach('db', 'node-2')
+    await controls.attach('solo', 'node-3')
+    await seconds(5)
+    await disrupt(stage, 'Reboot')
+    await cordon('node-1')
+    await seconds(5)
+    expect(await leaving(stage)).toEqual(['solo from node-1'])
+    await close()
+  })
+
+  it('lets it go at once where nothing rests on it alone', async () => {
+    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+    await stage.controls.attach('db', 'node-2')
+    await stage.seconds(5)
+    await disrupt(stage, 'Reboot')
+    await stage.cordon('node-1')
+    await stage.seconds(2)
+    expect(await leaving(stage)).toEqual([])
+    expect(await stage.evict('node-1')).toBe('going')
+    await stage.close()
+  })
+})
+
+describe('longhorn-drain that goes by the cordon', () => {
+  it('reacts in the reconcile that the cordon wakes, with one write of each kind', async () => {
+    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+    await stage.controls.attach('db', 'node-2')
+    await stage.seconds(60)
+    const before = stage.written.length
+    await stage.cordon('node-1')
+    await stage.clock.advance(100)
+    expect(await leaving(stage)).toEqual(['db from node-1'])
+    await stage.seconds(60)
+    expect(stage.written.slice(before).map((write) => write.replace(/-r-.*/, ''))).toEqual([
+      'patch replicas/db',
+      'patch nodes/node-1',
+      'patch nodes/node-1',
+    ])
+    await stage.close()
+  })
+})

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { describe, expect, it } from 'vitest'
+import {
+  buildInstanceManagerBudget,
+  decideCsiBudgets,
+  isInstanceManagerBudget,
+  ownBudgetLabel,
+} from './budget-object.ts'
+import { managerView } from './testing/longhorn-stage.ts'
+
+const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
+
+describe('the budget of an instance manager', () => {
+  it("has the manager's name and covers its pod on its own node alone", () => {
+    const manager = managerView('n1', {
+      name: 'instance-manager-1',
+      image: 'longhornio/longhorn-instance-manager:v1.8.0',
+    })
+    expect(buildInstanceManagerBudget(manager, sha512Hex)).toEqual({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'instance-manager-1', namespace: 'longhorn-system', labels: ownBudgetLabel },
+      spec: {
+        minAvailable: 1,
+        selector: {
+          matchLabels: {
+            'longhorn.io/managed-by': 'longhorn-manager',
+            'longhorn.io/component': 'instance-manager',
+            'longhorn.io/instance-manager-type': 'aio',
+            'longhorn.io/node': 'n1',
+            'longhorn.io/instance-manager-image': `imi-${sha512Hex('longhornio-longhorn-instance-manager-v1.8.0').slice(0, 8)}`,
+            'longhorn.io/data-engine': 'v1',
+          },
+        },
+      },
+    })
+  })
+
+  it('is told by its selector, and a budget of the same name for other pods is not taken for one', () => {
+    const ours = buildInstanceManagerBudget(managerView('n1'), sha512Hex)
+    const foreign = { ...ours, spec: { minAvailable: 1, selector: { matchLabels: { app: 'x' } } } }
+    const empty = { ...ours, spec: undefined } as unknown as PodDisruptionBudget
+    expect([ours, foreign, empty].map(isInstanceManagerBudget)).toEqual([true, false, false])
+  })
+})
+
+describe('the budgets of the CSI sidecars', () => {
+  const deployment = (name: string): Deployment => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace: 'longhorn-system' },
+    spec: { selector: { matchLabels: { app: name } }, template: { spec: { containers: [] } } },
+  })
+  const deployments = ['csi-attacher', 'csi-provisioner', 'csi-resizer'].map(deployment)
+  const both = new Set(['csi-attacher', 'csi-provisioner', 'someone-elses'])
+
+  it('are made while any volume is not detached, with the selectors of their Deployments', () => {
+    const decision = decideCsiBudgets({
+      volumes: [{ state: 'detached' }, { state: 'moving' }],
+      isOneUnreadable: false,
+      deployments,
+      existing: new Set(),
+    })
+    expect(decision.create.map(({ metadata, spec }) => [metadata.name, spec])).toEqual([
+      ['csi-attacher', { minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } }],
+      ['csi-provisioner', { minAvailable: 1, selector: { matchLabels: { app: 'csi-provisioner' } } }],
+    ])
+    expect(decision.remove).toEqual([])
+  })
+
+  it('go when every volume is detached, and no others go with them', () => {
+    const input = { volumes: [{ state: 'detached' as const }], deployments, existing: both }
+    expect(decideCsiBudgets({ ...input, isOneUnreadable: false })).toEqual({
+      create: [],
+      remove: ['csi-attacher', 'csi-provisioner'],
+    })
+  })
+
+  it('stay when a volume cannot be read, since it may be attached', () => {
+    const input = { volumes: [], deployments, existing: both }
+    expect(decideCsiBudgets({ ...input, isOneUnreadable: true })).toEqual({ create: [], remove: [] })
+  })
+})

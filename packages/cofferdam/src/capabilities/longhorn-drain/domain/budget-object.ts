@@ -1,0 +1,101 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { InstanceManagerView, VolumeView } from './snapshot.ts'
+
+/** SHA-512 of a text, in hex. Handed in, since decisions have no crypto module. */
+export type Sha512Hex = (text: string) => string
+
+const component = 'longhorn.io/component'
+const managerComponent = 'instance-manager'
+const csiDeployments = ['csi-attacher', 'csi-provisioner'] as const
+
+/** On budgets that we made: they tell that we are in charge even when the setting is gone. */
+export const ownBudgetLabel: Readonly<Record<string, string>> = { 'app.kubernetes.io/managed-by': 'cofferdam' }
+
+/** The value of the label `longhorn.io/instance-manager-image` on the pods of an instance manager. */
+export function imageLabel(image: string, sha512Hex: Sha512Hex): string {
+  return `imi-${sha512Hex(image.replace(/[:/]/g, '-')).slice(0, 8)}`
+}
+
+/** The budget as Longhorn makes it, with our label: named as the instance manager, and for its own pod on its own node alone. */
+export function buildInstanceManagerBudget(
+  { name, node, image, type, dataEngine }: InstanceManagerView,
+  sha512Hex: Sha512Hex,
+  namespace = longhornNamespace,
+): PodDisruptionBudget {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace, labels: ownBudgetLabel },
+    spec: {
+      minAvailable: 1,
+      selector: {
+        matchLabels: {
+          'longhorn.io/managed-by': 'longhorn-manager',
+          [component]: managerComponent,
+          'longhorn.io/instance-manager-type': type,
+          'longhorn.io/node': node,
+          'longhorn.io/instance-manager-image': imageLabel(image, sha512Hex),
+          'longhorn.io/data-engine': dataEngine,
+        },
+      },
+    },
+  }
+}
+
+/** By its selector, as Longhorn tells them; any other budget is somebody else's. */
+export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
+  return budget.spec?.selector?.matchLabels?.[component] === managerComponent
+}
+
+/** Of an instance manager, and made by us. */
+export function isOwnBudget(budget: PodDisruptionBudget): boolean {
+  return isInstanceManagerBudget(budget) && hasOwnLabel(budget)
+}
+
+export function hasOwnLabel({ metadata }: PodDisruptionBudget): boolean {
+  return Object.entries(ownBudgetLabel).every(([key, value]) => metadata.labels?.[key] === value)
+}
+
+/** A Deployment as far as its budget needs it. */
+export interface SelectingDeployment extends KubeObject {
+  readonly spec: Pick<Deployment['spec'], 'selector'>
+}
+
+export interface CsiBudgetInput {
+  readonly volumes: readonly Pick<VolumeView, 'state'>[]
+  /** A volume that cannot be read may be attached. */
+  readonly isOneUnreadable: boolean
+  /** Those of the namespace; others than the two are passed over. */
+  readonly deployments: readonly SelectingDeployment[]
+  readonly existing: ReadonlySet<string>
+}
+
+export interface CsiBudgetDecision {
+  readonly create: readonly PodDisruptionBudget[]
+  readonly remove: readonly string[]
+}
+
+/** The attacher and the provisioner are kept while any volume is not detached: detaching needs them. */
+export function decideCsiBudgets({ volumes, isOneUnreadable, ...input }: CsiBudgetInput): CsiBudgetDecision {
+  const isOneInUse = isOneUnreadable || volumes.some(({ state }) => state !== 'detached')
+  const create: PodDisruptionBudget[] = []
+  const remove: string[] = []
+  for (const name of csiDeployments) {
+    const deployment = input.deployments.find(({ metadata }) => metadata.name === name)
+    const isWanted = isOneInUse && deployment !== undefined
+    const isThere = input.existing.has(name)
+    if (!isWanted && isThere) remove.push(name)
+    if (!isWanted || isThere) continue
+    const { namespace = longhornNamespace } = deployment.metadata
+    create.push({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name, namespace, labels: ownBudgetLabel },
+      spec: { minAvailable: 1, selector: deployment.spec.selector },
+    })
+  }
+  return { create, remove }
+}

@@ -1,0 +1,128 @@
+import type { Reason } from '../../../shared/reasons.ts'
+import type { ReplicaBlocker } from './decision.ts'
+import type { LonghornIndex } from './longhorn-index.ts'
+import { drainPolicyLabel } from './policy.ts'
+import { explainOtherCopies, type SettledSoFar } from './protection.ts'
+import { type ReplicaHold, replicaRule } from './replica-hold.ts'
+import type { InstanceManagerView, ReplicaView, UnreadableObject } from './snapshot.ts'
+
+interface HeldReplica {
+  readonly replica: ReplicaView
+  readonly hold: ReplicaHold
+  readonly isFlagged: boolean
+}
+
+type Told = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
+
+export function explainEngine(index: LonghornIndex, node: string, volume: string): ReplicaBlocker {
+  const by = index.volumes.get(volume)?.attachedBy
+  const wayOut =
+    by === undefined
+      ? `Detach volume ${volume}; Longhorn's setting detach-manually-attached-volumes-when-cordoned does so by itself.`
+      : `It goes when ${by} has left the node.`
+  return {
+    object: `volume/${volume}`,
+    volume,
+    reason: 'VolumeAttached',
+    explanation: `Volume ${volume} is attached to node ${node} by ${by ?? 'nobody that is known'}.`,
+    wayOut,
+  }
+}
+
+/** The most particular thing that can be said comes first: what never moves, what cannot move, what moves, what waits. */
+export function explainReplica(so: SettledSoFar, held: HeldReplica): ReplicaBlocker {
+  const { name, volume } = held.replica
+  return { object: `replica/${name}`, volume, ...tell(so, held) }
+}
+
+function tell(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Told {
+  const { name, volume, node } = replica
+  const view = so.index.volumes.get(volume)
+  const users = attachment(so.index, volume)
+  const others = explainOtherCopies(so, replica)
+  if (view?.isStrictLocal === true) {
+    return told(
+      'StrictLocalReplica',
+      `Replica ${name} of volume ${volume}${users} is bound to node ${node} by strict-local and never moves.`,
+      `Label the volume ${drainPolicyLabel}=allow-if-replica-is-stopped and stop its workload, or =always-allow, or give it another data locality.`,
+    )
+  }
+  if (view?.robustness === 'faulted') {
+    return told(
+      'VolumeFaulted',
+      `Volume ${volume}${users} has no usable copy, so replica ${name} on node ${node} cannot be copied: ${others}.`,
+      'Salvage the volume or restore it from a backup; delete it if it is not needed.',
+    )
+  }
+  if (!replica.isActive) {
+    return told(
+      hold === 'must-leave' ? 'ReplicaMustLeave' : 'LastReplica',
+      `Replica ${name} of volume ${volume}${users} on node ${node} is not active, and no active replica has its data: ${others}.`,
+      'Longhorn removes or activates it when the engine upgrade or the migration of the volume has ended.',
+    )
+  }
+  if (replicaRule(so.index, replica) === 'unknown') {
+    return told(
+      'DrainPolicyUnknown',
+      `The drain policy for volume ${volume}${users} is unknown, so nothing lets node ${node} go while replica ${name} is there.`,
+      'Correct the setting node-drain-policy, or the label of the volume or the parameter of its StorageClass.',
+    )
+  }
+  if (isFlagged && view?.schedulingProblem !== undefined) {
+    return told(
+      'NoPlaceForReplica',
+      `Replica ${name} of volume ${volume}${users} is to leave node ${node}, but no node takes another copy: ${view.schedulingProblem}.`,
+      'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
+    )
+  }
+  if (isFlagged) {
+    return told(
+      'ReplicaMoving',
+      `Replica ${name} of volume ${volume}${users} is being copied to another node: ${others}.`,
+      'It ends when the new copy is complete; it needs a node that has room and may take it.',
+    )
+  }
+  if (hold === 'must-leave') {
+    return told(
+      'ReplicaMustLeave',
+      `Replica ${name} of volume ${volume}${users} must leave node ${node} first.`,
+      'It moves as soon as somebody drains the node.',
+    )
+  }
+  return told(
+    'LastReplica',
+    `Replica ${name} is the last protected copy of volume ${volume}${users}: ${others}.`,
+    'Wait until another copy is whole, ask for the eviction of the replica, or choose a policy that moves it.',
+  )
+}
+
+export function explainUnreadable({ object, why }: UnreadableObject): ReplicaBlocker {
+  return {
+    object,
+    volume: object.startsWith('volume/') ? object.slice('volume/'.length) : '',
+    reason: 'ObjectsUnusable',
+    explanation: `${object} cannot be read: ${why}.`,
+    wayOut: 'Correct the object or delete it.',
+  }
+}
+
+export function explainManagerAway({ name }: InstanceManagerView): ReplicaBlocker {
+  return {
+    object: `instancemanager/${name}`,
+    volume: '',
+    reason: 'InstanceManagerAway',
+    explanation: `Instance manager ${name} does not run, so its budget stays as it is.`,
+    wayOut: 'It starts again when the node is uncordoned.',
+  }
+}
+
+function attachment(index: LonghornIndex, volume: string): string {
+  const view = index.volumes.get(volume)
+  if (view === undefined || view.state === 'detached') return ''
+  if (view.attachedBy === undefined && view.attachedTo === undefined) return ''
+  return ` (attached by ${view.attachedBy ?? 'nobody that is known'}${view.attachedTo === undefined ? '' : ` on ${view.attachedTo}`})`
+}
+
+function told(reason: Reason, explanation: string, wayOut: string): Told {
+  return { reason, explanation, wayOut }
+}

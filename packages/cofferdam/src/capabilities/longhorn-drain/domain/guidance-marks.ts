@@ -1,0 +1,103 @@
+import type { LonghornNode, LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { restoresAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
+import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { Reading } from './reading.ts'
+
+/** On the setting `node-drain-policy`, beside `restoresAnnotation`: what the guide put in force. Empty: somebody else changed it since. */
+export const putAnnotation = 'cofferdam.io/put-in-force'
+/** On Longhorn's Node, while the guide has asked for it to be emptied: how the fields were before. */
+export const askedAnnotation = 'cofferdam.io/asked'
+
+/** What the guide has changed so far, as it is written on the objects themselves; nothing else remembers it. */
+export interface GuidanceMarks {
+  /** Undefined: there is no such setting. */
+  readonly setting: SettingMark | undefined
+  /** By the name of the node. */
+  readonly nodes: ReadonlyMap<string, NodeMark>
+}
+
+export interface SettingMark {
+  readonly value: string
+  /** Somebody says which policy is wanted; else the setting's own value is. */
+  readonly hasWish: boolean
+  /** What to put back; undefined: nothing was changed. */
+  readonly restores: Observed<string> | undefined
+  /** What we put there; '': somebody else changed it since; undefined: it is not written down. */
+  readonly put: string | undefined
+}
+
+export interface NodeMark {
+  readonly allowScheduling: boolean
+  /** Undefined: we asked for nothing. */
+  readonly asked: Observed<AskedMark> | undefined
+}
+
+export interface AskedMark {
+  /** Before we asked. */
+  readonly allowScheduling: boolean
+  /** Somebody else lowered the flag, so whatever it says now is his. */
+  readonly isYielded: boolean
+}
+
+export function parseGuidanceMarks(objects: {
+  readonly settings: readonly LonghornSetting[]
+  readonly nodes: readonly LonghornNode[]
+}): GuidanceMarks {
+  const setting = objects.settings.find(({ metadata }) => metadata.name === drainPolicySetting)
+  return {
+    setting: setting === undefined ? undefined : parseSettingMark(setting),
+    nodes: new Map(objects.nodes.map((node) => [node.metadata.name, parseNodeMark(node)])),
+  }
+}
+
+/** Whether anything is left to take back, so that a Longhorn that is not guided any more is looked at once more. */
+export function hasGuidanceMarks({ setting, nodes }: GuidanceMarks): boolean {
+  return setting?.restores !== undefined || [...nodes.values()].some(({ asked }) => asked !== undefined)
+}
+
+export function buildAskedMark({ allowScheduling, isYielded }: AskedMark): string {
+  return JSON.stringify({ allowScheduling, ...(isYielded ? { yielded: true } : {}) })
+}
+
+function parseSettingMark({ metadata, value }: LonghornSetting): SettingMark {
+  const see = new Reading()
+  const notes = see.fields(metadata.annotations, 'annotations')
+  const restores = notes[restoresAnnotation]
+  const put = notes[putAnnotation]
+  return {
+    value: see.text(value, 'value'),
+    hasWish: see.text(notes[wantedPolicyAnnotation], 'wish') !== '',
+    restores: restores === undefined ? undefined : parseRestores(restores),
+    put: typeof put === 'string' ? put : undefined,
+  }
+}
+
+/** As it was spelled. What is none of the policies never was what we replaced. */
+function parseRestores(text: unknown): Observed<string> {
+  const policy = parseDrainPolicy(text)
+  if (!policy.known) return policy
+  return known(typeof text === 'string' ? text : policy.value)
+}
+
+function parseNodeMark({ metadata, spec }: LonghornNode): NodeMark {
+  const see = new Reading()
+  const asked = see.fields(metadata.annotations, 'annotations')[askedAnnotation]
+  return {
+    allowScheduling: see.flag(see.fields(spec, 'spec')['allowScheduling'], 'spec.allowScheduling'),
+    asked: asked === undefined ? undefined : parseAskedMark(asked),
+  }
+}
+
+function parseAskedMark(text: unknown): Observed<AskedMark> {
+  const problem = unknown(`annotation ${askedAnnotation} is not {"allowScheduling":true} or {"allowScheduling":false}`)
+  try {
+    const mark: unknown = JSON.parse(typeof text === 'string' ? text : '')
+    if (typeof mark !== 'object' || mark === null) return problem
+    const { allowScheduling, yielded = false } = mark as Readonly<Record<string, unknown>>
+    if (typeof allowScheduling !== 'boolean' || typeof yielded !== 'boolean') return problem
+    return known({ allowScheduling, isYielded: yielded })
+  } catch {
+    return problem
+  }
+}

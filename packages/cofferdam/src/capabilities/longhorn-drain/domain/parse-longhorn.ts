@@ -1,0 +1,206 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type {
+  LonghornEngine,
+  LonghornInstanceManager,
+  LonghornNode,
+  LonghornReplica,
+  LonghornSetting,
+  LonghornVolume,
+  LonghornVolumeAttachment,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { PersistentVolume, StorageClass } from '@cofferdam/kubernetes/api/storage.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
+import { Remembered } from '../../../shared/remembered.ts'
+import { isInstanceManagerBudget } from './budget-object.ts'
+import { parseDrainSettings } from './drain-settings.ts'
+import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
+import { isBlipping, parseLonghornNode } from './parse-node.ts'
+import { type Parsed, parseInstanceManager, parseReplica } from './parse-replica.ts'
+import { parseVolume } from './parse-volume.ts'
+import { drainPolicyParameter } from './policy.ts'
+import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
+
+/** Everything as Kubernetes has it, of one Longhorn's namespace. */
+export interface LonghornObjects extends LonghornManagerObjects {
+  readonly nowMs: number
+  readonly settings: readonly LonghornSetting[]
+  readonly nodes: readonly LonghornNode[]
+  readonly volumes: readonly LonghornVolume[]
+  readonly replicas: readonly LonghornReplica[]
+  readonly engines: readonly LonghornEngine[]
+  readonly instanceManagers: readonly LonghornInstanceManager[]
+  readonly attachments: readonly LonghornVolumeAttachment[]
+  readonly kubeNodes: readonly Node[]
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly disruptions: readonly NodeDisruption[]
+  readonly storageClasses: readonly StorageClass[]
+  readonly persistentVolumes: readonly PersistentVolume[]
+}
+
+export type ParseLonghorn = (objects: LonghornObjects) => LonghornSnapshot
+
+export function parseLonghorn(objects: LonghornObjects): LonghornSnapshot {
+  return createLonghornParser()(objects)
+}
+
+/**
+ * Reads again and again, and gives the same view for an object as long as nothing it was made from changes.
+ *
+ * One bad object goes to `unreadable`, and all others are read as ever.
+ */
+export function createLonghornParser(): ParseLonghorn {
+  const remembered = new Remembered()
+  const managers = new ListReader<LonghornInstanceManager, InstanceManagerView>()
+  const replicas = new ListReader<LonghornReplica, ReplicaView>()
+  const volumes = new ListReader<LonghornVolume, VolumeView>()
+  const enginesByVolume = new ListIndex(byVolume)
+  const engineNames = new ListIndex(engineVolumes)
+  const defaults = new ListIndex(groupByPlace)
+  const attachmentsByName = new ListIndex(byName<LonghornVolumeAttachment>)
+  const kubeNodesByName = new ListIndex(byName<Node>)
+  const classPolicies = new ListIndex(policiesOfClasses)
+  const classesOfVolumes = new ListIndex(classesByHandle)
+  const budgetNames = new ListIndex(namesOfBudgets)
+
+  return (objects) => {
+    const settings = new Map(objects.settings.map((setting) => [setting.metadata.name, setting.value as unknown]))
+    const volumeOfEngine = engineNames.of(objects.engines)
+    const managersRead = managers.read(objects.instanceManagers, [], (manager) =>
+      remembered.make(manager, [], () =>
+        guarded('instancemanager', manager, () => parseInstanceManager(manager, volumeOfEngine)),
+      ),
+    )
+    const image = settings.get('default-instance-manager-image')
+    const groups = defaults.of(managersRead.views)
+    const byDefault = (node: string, dataEngine: string) => defaultManager(groups.get(`${node} ${dataEngine}`), image)
+    const replicasRead = replicas.read(objects.replicas, [groups, image], (replica) =>
+      remembered.make(replica, [managerFor(replica, byDefault)], () =>
+        guarded('replica', replica, () => parseReplica(replica, byDefault)),
+      ),
+    )
+    const attachments = attachmentsByName.of(objects.attachments)
+    const engines = enginesByVolume.of(objects.engines)
+    const policies = classPolicies.of(objects.storageClasses)
+    const classes = classesOfVolumes.of(objects.persistentVolumes)
+    const softAntiAffinity = settings.get('replica-soft-anti-affinity')
+    const stamp = [attachments, engines, policies, classes, softAntiAffinity]
+    const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
+      const { name } = volume.metadata
+      const classPolicy = policies.get(classes.get(name) ?? '')
+      const own = engines.get(name) ?? []
+      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity }
+      return remembered.make(volume, [around.attachment, classPolicy, softAntiAffinity, own.length, ...own], () =>
+        guarded('volume', volume, () => parseVolume(volume, around)),
+      )
+    })
+    const kubeNodes = kubeNodesByName.of(objects.kubeNodes)
+    const nodes = objects.nodes.map((node) => {
+      const kubeNode = kubeNodes.get(node.metadata.name)
+      const disruptions = objects.disruptions.filter(({ spec }) => spec?.nodeName === node.metadata.name)
+      const around = { kubeNode, disruptions, nowMs: objects.nowMs }
+      const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, disruptions.length, ...disruptions]
+      return remembered.make(node, from, () => parseLonghornNode(node, around))
+    })
+    return {
+      nowMs: objects.nowMs,
+      settings: parseDrainSettings(objects.settings, {
+        budgets: objects.budgets,
+        manager: parseLonghornManager(objects),
+        nowMs: objects.nowMs,
+      }),
+      nodes: nodes.map(({ view }) => view),
+      volumes: volumesRead.views,
+      replicas: replicasRead.views,
+      instanceManagers: managersRead.views,
+      budgets: budgetNames.of(objects.budgets),
+      unreadable: [
+        ...managersRead.unreadable,
+        ...replicasRead.unreadable,
+        ...volumesRead.unreadable,
+        ...nodes.flatMap(({ unreadable }) => unreadable),
+      ].sort((left, right) => (left.object < right.object ? -1 : 1)),
+    }
+  }
+}
+
+/** Whatever an object holds, it is its own misfortune alone. */
+function guarded<T>(kind: string, { metadata }: KubeObject, parse: () => Parsed<T>): Parsed<T> {
+  try {
+    return parse()
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it holds something unexpected'
+    return { unreadable: { object: `${kind}/${metadata.name}`, why } }
+  }
+}
+
+function byName<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(objects.map((object) => [object.metadata.name, object]))
+}
+
+function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
+  return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
+}
+
+function byVolume(engines: readonly LonghornEngine[]): ReadonlyMap<string, readonly LonghornEngine[]> {
+  const found = new Map<string, LonghornEngine[]>()
+  for (const engine of engines) {
+    const volume = engine.spec?.volumeName
+    if (volume === undefined) continue
+    const others = found.get(volume)
+    if (others === undefined) found.set(volume, [engine])
+    else others.push(engine)
+  }
+  return found
+}
+
+/** Engines are named after their volumes, so one whose object is gone still names its volume. */
+function engineVolumes(engines: readonly LonghornEngine[]): (engine: string) => string {
+  const known = new Map(engines.map(({ metadata, spec }) => [metadata.name, spec?.volumeName]))
+  return (engine) => known.get(engine) ?? engine.replace(/-e-[0-9a-z]+$/, '')
+}
+
+type ManagerByDefault = (node: string, dataEngine: string) => string | undefined
+
+/** The name, or undefined where the replica names its manager itself, so that others do not matter to it. */
+function managerFor({ spec, status }: LonghornReplica, byDefault: ManagerByDefault): string | undefined {
+  const isNamed = status?.instanceManagerName !== undefined && status.instanceManagerName !== ''
+  return isNamed ? undefined : byDefault(spec?.nodeID ?? '', spec?.dataEngine ?? 'v1')
+}
+
+function groupByPlace(managers: readonly InstanceManagerView[]): ReadonlyMap<string, readonly InstanceManagerView[]> {
+  const groups = new Map<string, InstanceManagerView[]>()
+  for (const manager of managers) {
+    if (manager.type === 'engine') continue
+    const key = `${manager.node} ${manager.dataEngine}`
+    groups.set(key, [...(groups.get(key) ?? []), manager])
+  }
+  return groups
+}
+
+/** The one of the default image; without that setting, the only one there is. */
+function defaultManager(group: readonly InstanceManagerView[] | undefined, image: unknown): string | undefined {
+  const chosen = group?.find((manager) => manager.image === image)
+  return (chosen ?? (group?.length === 1 ? group[0] : undefined))?.name
+}
+
+function policiesOfClasses(classes: readonly StorageClass[]): ReadonlyMap<string, unknown> {
+  const policies = new Map<string, unknown>()
+  for (const { metadata, parameters } of classes) {
+    const policy: unknown = parameters?.[drainPolicyParameter]
+    if (policy !== undefined) policies.set(metadata.name, policy)
+  }
+  return policies
+}
+
+/** Longhorn's volumes know nothing of classes; their PersistentVolumes do. */
+function classesByHandle(volumes: readonly PersistentVolume[]): ReadonlyMap<string, string> {
+  const classes = new Map<string, string>()
+  for (const { metadata, spec } of volumes) {
+    if (spec?.storageClassName !== undefined)
+      classes.set(spec.csi?.volumeHandle ?? metadata.name, spec.storageClassName)
+  }
+  return classes
+}

@@ -1,0 +1,105 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { LonghornNode } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { isClosedToPods } from '../../../shared/closed-node.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
+import { unreadable } from './parse-replica.ts'
+import { Reading } from './reading.ts'
+import type { DiskView, LonghornNodeView, UnreadableObject } from './snapshot.ts'
+
+/** A kubelet that is silent for less is a blip, to which nothing reacts. */
+const blipMs = 15_000
+
+export interface NodeSurroundings {
+  readonly kubeNode: Node | undefined
+  readonly disruptions: readonly NodeDisruption[]
+  readonly nowMs: number
+}
+
+/** A view comes out of anything; what is wrong with the object comes with it. */
+export function parseLonghornNode(
+  node: LonghornNode,
+  around: NodeSurroundings,
+): { readonly view: LonghornNodeView; readonly unreadable: readonly UnreadableObject[] } {
+  const { name } = node.metadata
+  const see = new Reading()
+  const spec = see.fields(node.spec, 'spec')
+  const status = see.fields(node.status, 'status')
+  const diskSpecs = see.fields(spec['disks'], 'spec.disks')
+  const diskStatus = see.fields(status['diskStatus'], 'status.diskStatus')
+  const disks = Object.keys(diskSpecs)
+    .sort()
+    .flatMap((key): DiskView[] => {
+      const uuid = see.text(see.fields(diskStatus[key], `status.diskStatus.${key}`)['diskUUID'], `disk ${key}`)
+      const disk = see.fields(diskSpecs[key], `spec.disks.${key}`)
+      const isEvictionAsked = see.flag(disk['evictionRequested'], `spec.disks.${key}.evictionRequested`)
+      return uuid === '' ? [] : [{ uuid, isEvictionAsked }]
+    })
+  const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
+  const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
+  const view: LonghornNodeView = {
+    name,
+    kubernetes: kubernetesOf(node, around),
+    isCordoned: around.kubeNode !== undefined && isClosed(around.kubeNode),
+    isDraining: isDrainSeen(around.kubeNode) || underWay.some(isAsking),
+    intent: intentOf(underWay),
+    isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
+    isAutoEvicting: see.flag(status['autoEvicting'], 'status.autoEvicting'),
+    disks,
+    takesReplicas: spec['allowScheduling'] !== false && conditionOf(node, 'Schedulable')?.status !== 'False',
+    ...(moving === undefined ? {} : { moving }),
+  }
+  return { view, unreadable: see.why === undefined ? [] : [unreadable(`node/${name}`, see.why, name)] }
+}
+
+/** Whether the answer about a node depends on the time, and must be read again even if nothing changed. */
+export function isBlipping(kubeNode: Node | undefined): boolean {
+  return kubeNode !== undefined && conditionOf(kubeNode, 'Ready')?.status !== 'True'
+}
+
+function kubernetesOf(node: LonghornNode, { kubeNode, nowMs }: NodeSurroundings): LonghornNodeView['kubernetes'] {
+  if (kubeNode === undefined) return 'absent'
+  const own = conditionOf(node, 'Ready')
+  const isToldDown = own?.reason === 'KubernetesNodeGone' || own?.reason === 'KubernetesNodeNotReady'
+  if (own?.status === 'False' && isToldDown) return 'silent'
+  const ready = conditionOf(kubeNode, 'Ready')
+  if (ready?.status === 'True') return 'ready'
+  const sinceMs = parseRfc3339(String(ready?.lastTransitionTime ?? ''))
+  return sinceMs !== undefined && nowMs - sinceMs < blipMs ? 'ready' : 'silent'
+}
+
+/** Of objects that may hold anything. */
+function conditionOf(object: { readonly status?: unknown }, type: string): Condition | undefined {
+  const { conditions } = new Reading().fields(object.status, 'status')
+  const list = Array.isArray(conditions) ? (conditions as readonly (Condition | null)[]) : []
+  return list.find((condition) => condition?.type === type) ?? undefined
+}
+
+/** Fails closed: a node whose taints cannot be read counts as one that is being emptied. */
+function isClosed(kubeNode: Node): boolean {
+  const taints: unknown = kubeNode.spec?.taints ?? []
+  const isReadable = Array.isArray(taints) && taints.every((taint) => typeof taint === 'object' && taint !== null)
+  return isReadable ? isClosedToPods(kubeNode) : true
+}
+
+/** The condition outlives a drain that was given up for a moment; a node that is open again is not drained. */
+function isDrainSeen(kubeNode: Node | undefined): boolean {
+  return kubeNode !== undefined && isClosed(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+}
+
+/** Until it is over: a node that is back but still cordoned must not lose its replicas now. */
+function isFor({ spec, status }: NodeDisruption, node: string): boolean {
+  return spec?.nodeName === node && status?.phase !== 'Completed' && status?.phase !== 'Rejected'
+}
+
+function isAsking({ status, metadata }: NodeDisruption): boolean {
+  return status?.phase !== 'Recovering' && metadata.deletionTimestamp === undefined
+}
+
+/** Where requests differ, the one that does not bring the data back counts. */
+function intentOf(underWay: readonly NodeDisruption[]): LonghornNodeView['intent'] {
+  const intents = new Set(underWay.map(({ spec }) => spec.intent ?? 'Reboot'))
+  return (['Remove', 'Replace', 'Reboot'] as const).find((intent) => intents.has(intent))
+}

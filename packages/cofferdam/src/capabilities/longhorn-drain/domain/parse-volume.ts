@@ -1,0 +1,122 @@
+import type {
+  LonghornEngine,
+  LonghornVolume,
+  LonghornVolumeAttachment,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { type Parsed, unreadable } from './parse-replica.ts'
+import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
+import { Reading } from './reading.ts'
+import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
+import { unsettledOf } from './unsettled-volume.ts'
+
+export interface VolumeSurroundings {
+  readonly attachment: LonghornVolumeAttachment | undefined
+  /** More than one while it migrates. */
+  readonly engines: readonly LonghornEngine[]
+  /** The parameter `nodeDrainPolicy` of its StorageClass. */
+  readonly classPolicy: unknown
+  /** The setting `replica-soft-anti-affinity`. */
+  readonly softAntiAffinity: unknown
+}
+
+export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings): Parsed<VolumeView> {
+  const { name, labels } = volume.metadata
+  const see = new Reading()
+  const spec = see.fields(volume.spec, 'spec')
+  const status = see.fields(volume.status, 'status')
+  const state = see.text(status['state'], 'status.state', 'creating')
+  const robustness = see.text(status['robustness'], 'status.robustness', 'unknown')
+  const attachedTo = see.text(status['currentNodeID'], 'status.currentNodeID')
+  const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
+  const schedulingProblem = schedulingProblemOf(volume)
+  const tickets = ticketsOf(around.attachment)
+  const view: VolumeView = {
+    name,
+    state: state === 'attached' || state === 'detached' ? state : 'moving',
+    robustness: isRobustness(robustness) ? robustness : 'unknown',
+    numberOfReplicas: see.count(spec['numberOfReplicas'], 'spec.numberOfReplicas'),
+    isStrictLocal: spec['dataLocality'] === 'strict-local',
+    policy: parseVolumePolicy({ label: labels?.[drainPolicyLabel], parameter: around.classPolicy }),
+    actualBytes: see.count(status['actualSize'], 'status.actualSize'),
+    attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
+    attachedTo: attachedTo === '' ? undefined : attachedTo,
+    unsettled: unsettledOf(volume, around.engines),
+    ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
+    ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
+    ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),
+    ...(tickets.length === 0 ? {} : { tickets }),
+  }
+  return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
+}
+
+/** The one in force, else any. */
+function currentEngine(engines: readonly LonghornEngine[]): LonghornEngine | undefined {
+  return engines.findLast(({ spec }) => spec?.active !== false) ?? engines[0]
+}
+
+function isRobustness(text: string): text is VolumeView['robustness'] {
+  return text === 'healthy' || text === 'degraded' || text === 'faulted' || text === 'unknown'
+}
+
+/** The volume's own word, unless it leaves it to the setting. */
+function sharesNodes(own: unknown, setting: unknown): boolean {
+  return own === 'enabled' || (own !== 'disabled' && setting === 'true')
+}
+
+function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly AttachmentTicketView[] {
+  const see = new Reading()
+  const tickets = see.fields(see.fields(attachment?.spec, '')['attachmentTickets'], '')
+  return Object.entries(tickets).map(([id, ticket]) => {
+    const { type, nodeID } = see.fields(ticket, '')
+    return { id, type: see.text(type, ''), node: see.text(nodeID, '') }
+  })
+}
+
+function schedulingProblemOf({ status }: LonghornVolume): string | undefined {
+  const see = new Reading()
+  const { conditions } = see.fields(status, '')
+  const scheduled = (Array.isArray(conditions) ? (conditions as readonly unknown[]) : [])
+    .map((condition) => see.fields(condition, ''))
+    .find(({ type }) => type === 'Scheduled')
+  if (scheduled?.['status'] !== 'False') return undefined
+  const said = [scheduled['reason'], scheduled['message']].filter((text) => typeof text === 'string' && text !== '')
+  return said.join(': ') || 'no reason is given'
+}
+
+/** For people: nothing is decided by it. */
+function attacherOf(volume: LonghornVolume, attachment: LonghornVolumeAttachment | undefined): string | undefined {
+  const see = new Reading()
+  const tickets = see.fields(see.fields(attachment?.spec, '')['attachmentTickets'], '')
+  const types = new Set(Object.values(tickets).map((ticket) => see.text(see.fields(ticket, '')['type'], '')))
+  const workloads = workloadsOf(volume)
+  const names = [...types].sort().flatMap((type) => {
+    if (type === 'csi-attacher') return workloads.length > 0 ? workloads : ['a workload']
+    if (type === 'longhorn-api') return ['the Longhorn UI']
+    return type === '' ? [] : [`Longhorn's ${type}`]
+  })
+  const told = names.length > 0 ? names : workloads
+  return told.length === 0 ? undefined : told.join(', ')
+}
+
+function workloadsOf(volume: LonghornVolume): string[] {
+  const see = new Reading()
+  const status = see.fields(see.fields(volume.status, '')['kubernetesStatus'], '')
+  const workloads = Array.isArray(status['workloadsStatus']) ? (status['workloadsStatus'] as readonly unknown[]) : []
+  const namespace = see.text(status['namespace'], '')
+  return workloads
+    .map((workload) => see.text(see.fields(workload, '')['podName'], ''))
+    .filter((pod) => pod !== '')
+    .map((pod) => `pod ${namespace}/${pod}`)
+    .sort()
+}
+
+/** The copy that is least far, since the drain ends with the last one. */
+function rebuiltShareOf(engine: LonghornEngine | undefined): number | undefined {
+  const see = new Reading()
+  const rebuilds = Object.values(see.fields(see.fields(engine?.status, '')['rebuildStatus'], ''))
+  const shares = rebuilds.flatMap((rebuild) => {
+    const { isRebuilding, progress } = see.fields(rebuild, '')
+    return isRebuilding === true ? [Math.min(100, see.count(progress, '')) / 100] : []
+  })
+  return shares.length === 0 ? undefined : Math.min(...shares)
+}

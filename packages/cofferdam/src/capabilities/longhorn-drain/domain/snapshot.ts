@@ -1,0 +1,152 @@
+import type { Observed } from '../../../shared/observed.ts'
+
+/** The values of the setting `node-drain-policy`. */
+export const drainPolicies = [
+  'block-if-contains-last-replica',
+  'allow-if-replica-is-stopped',
+  'always-allow',
+  'block-for-eviction',
+  'block-for-eviction-if-contains-last-replica',
+] as const
+
+export type DrainPolicy = (typeof drainPolicies)[number]
+
+/** Everything that is seen before the drains of one Longhorn are decided; all of it at once, since nodes answer for each other. */
+export interface LonghornSnapshot {
+  readonly nowMs: number
+  readonly settings: LonghornDrainSettings
+  readonly nodes: readonly LonghornNodeView[]
+  readonly volumes: readonly VolumeView[]
+  readonly replicas: readonly ReplicaView[]
+  readonly instanceManagers: readonly InstanceManagerView[]
+  /** Names of the instance managers' budgets that are there, whatever made them. */
+  readonly budgets: ReadonlySet<string>
+  /** Objects that could not be read, and why. They never stop the others. */
+  readonly unreadable: readonly UnreadableObject[]
+}
+
+export interface UnreadableObject {
+  /** `replica/vol-1-r-a`, `volume/vol-1`, `instancemanager/instance-manager-1`, `node/n1` (Longhorn's), … */
+  readonly object: string
+  readonly why: string
+  /** The node whose answer depends on it; that node's budgets are kept, and no other's. */
+  readonly node?: string
+}
+
+/**
+ * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
+ * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and cannot be told not to.
+ */
+export const drainModes = ['observe', 'guide', 'owner'] as const
+
+export interface LonghornDrainSettings {
+  /** What is in force: where `owner` is refused, Longhorn decides, and we only explain. */
+  readonly mode: (typeof drainModes)[number]
+  /** Why `owner` is asked for and not in force. */
+  readonly refused: string | undefined
+  /** What somebody else undid of what we wrote as owner, not long ago. */
+  readonly reverted: string | undefined
+  /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
+  readonly policy: Observed<DrainPolicy>
+  /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
+  readonly inForce: Observed<DrainPolicy>
+  /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
+  readonly trigger: 'cordon' | 'drain'
+  /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
+  readonly isAutoscaled: boolean
+  /** What to do with replicas that a cancelled eviction left over. */
+  readonly surplus: 'keep' | 'remove'
+  /** What is wrong with them, in words. */
+  readonly problems: readonly string[]
+}
+
+export interface LonghornNodeView {
+  readonly name: string
+  /** `absent`: the Kubernetes node is gone. `silent`: its kubelet does not answer. */
+  readonly kubernetes: 'ready' | 'silent' | 'absent'
+  readonly isCordoned: boolean
+  /** An eviction was attempted on it, or a NodeDisruption is under way. */
+  readonly isDraining: boolean
+  /** Of the NodeDisruption that is under way, if any. */
+  readonly intent: 'Reboot' | 'Remove' | 'Replace' | undefined
+  /** `spec.evictionRequested` of the Longhorn node. */
+  readonly isEvictionAsked: boolean
+  readonly isAutoEvicting: boolean
+  readonly disks: readonly DiskView[]
+  /** Whether Longhorn places replicas on it; undefined: it does not say. */
+  readonly takesReplicas?: boolean
+  /** When replicas began to move off it, and how much there was, as we wrote it down. */
+  readonly moving?: { readonly sinceMs: number; readonly bytes: number }
+}
+
+export interface DiskView {
+  readonly uuid: string
+  readonly isEvictionAsked: boolean
+}
+
+export interface VolumeView {
+  readonly name: string
+  readonly state: 'attached' | 'detached' | 'moving'
+  readonly robustness: 'healthy' | 'degraded' | 'faulted' | 'unknown'
+  readonly numberOfReplicas: number
+  readonly isStrictLocal: boolean
+  /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
+  readonly policy: Observed<DrainPolicy> | undefined
+  readonly actualBytes: number
+  /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
+  readonly attachedBy: string | undefined
+  readonly attachedTo: string | undefined
+  /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
+  readonly rebuiltShare?: number
+  /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
+  readonly schedulingProblem?: string
+  /**
+   * Why it is not known that its replicas stay what they are: an engine upgrade or a migration is under way, or cannot be
+   * ruled out. Undefined: neither is.
+   */
+  readonly unsettled: string | undefined
+  /** Whether two copies may be on one node. */
+  readonly sharesNodes?: boolean
+  /** Who wants it attached, and where; absent: nobody. */
+  readonly tickets?: readonly AttachmentTicketView[]
+}
+
+export interface AttachmentTicketView {
+  readonly id: string
+  readonly type: string
+  readonly node: string
+}
+
+export interface ReplicaView {
+  readonly name: string
+  readonly volume: string
+  /**
+   * Whether the engine in force uses it. While an engine is upgraded or a volume migrates, each replica has an inactive
+   * double over the same data: no copy of its own.
+   */
+  readonly isActive: boolean
+  /** Of its data, on its disk; '' when it is not known. */
+  readonly directory: string
+  /** '' when it has no place yet. */
+  readonly node: string
+  readonly diskUuid: string
+  readonly healthyAt: string
+  readonly failedAt: string
+  /** Both the wish and the fact. */
+  readonly isStopped: boolean
+  readonly isEvictionRequested: boolean
+  /** By its status, else by the default image of its node. */
+  readonly instanceManager: string | undefined
+  readonly isBeingDeleted: boolean
+}
+
+export interface InstanceManagerView {
+  readonly name: string
+  readonly node: string
+  readonly image: string
+  readonly type: 'aio' | 'engine' | 'replica'
+  readonly dataEngine: 'v1' | 'v2'
+  readonly isRunning: boolean
+  /** Volumes whose engine or engine frontend runs in it. */
+  readonly engines: readonly string[]
+}

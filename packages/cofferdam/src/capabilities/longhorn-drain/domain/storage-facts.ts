@@ -1,0 +1,186 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import type { StorageFacts, StorageHold } from '../../drain-lock/domain/snapshot.ts'
+import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
+import { ruleOf } from './policy.ts'
+import { isUnused } from './protection.ts'
+import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
+
+export const longhornStorageKey = `storage/${longhornNamespace}/longhorn`
+
+export interface LonghornStorageQuestion {
+  readonly snapshot: LonghornSnapshot
+  readonly node: string
+  /** Since when the key has been held for the node; undefined when it is not, or nobody knows. */
+  readonly heldSinceMs: number | undefined
+  /** As for a drain, so that both come to the same. */
+  readonly decide: (snapshot: LonghornSnapshot) => LonghornDecision
+}
+
+/** Whether Longhorn has anything on the node that the node's absence could do harm to. */
+export function hasLonghornData({ replicas, instanceManagers }: LonghornSnapshot, node: string): boolean {
+  return (
+    replicas.some((replica) => replica.node === node) ||
+    instanceManagers.some((manager) => manager.node === node && manager.engines.length > 0)
+  )
+}
+
+/**
+ * What Longhorn has to do with a node: whether it may begin to leave, and whether its copies are whole again after it was away.
+ *
+ * A node may begin as soon as its drain can end: replicas move only once it is cordoned, and until then Longhorn's budgets hold
+ * it. It may not where a last copy would stay on it, for then it would be away, and hold its key, for nothing.
+ *
+ * Guarantees: a node that is back counts as clean only when none of its copies that went with it is still to be rebuilt.
+ * Fails closed: a copy on the node that cannot be read makes both unknown.
+ */
+export function longhornStorageFacts(question: LonghornStorageQuestion): StorageFacts {
+  const { snapshot, node, decide } = question
+  const leaving = asLeaving(snapshot, node)
+  const decision = decide(leaving)
+  const answer = answerOf(decision, node)
+  const budgets = budgetsOnceLeaving(leaving, decision, node)
+  const later = budgets === leaving.budgets ? answer : answerOf(decide({ ...leaving, budgets }), node)
+  const awaited = awaitedCopies(question)
+  return {
+    key: longhornStorageKey,
+    uid: '',
+    failureDomain: node,
+    mayGo: mayGo(snapshot, later),
+    isClean: isClean(snapshot, node, awaited),
+    ...(awaited.length === 0 ? {} : { awaited: explainAwaited(snapshot, node, awaited) }),
+    holds: holdsOf(snapshot, answer),
+  }
+}
+
+/** For whoever could not look. */
+export function unknownLonghornStorage(node: string, why: string): StorageFacts {
+  return { key: longhornStorageKey, uid: '', failureDomain: node, mayGo: unknown(why), isClean: unknown(why) }
+}
+
+function asLeaving(snapshot: LonghornSnapshot, name: string): LonghornSnapshot {
+  const isThereAlready = snapshot.nodes.every((node) => node.name !== name || (node.isCordoned && node.isDraining))
+  if (isThereAlready) return snapshot
+  const nodes = snapshot.nodes.map((node) =>
+    node.name === name ? { ...node, isCordoned: true, isDraining: true } : node,
+  )
+  return { ...snapshot, nodes }
+}
+
+function answerOf({ nodes }: LonghornDecision, node: string): NodeAnswer | undefined {
+  return nodes.find((each) => each.node === node)
+}
+
+/** Those of other nodes are made when this one is cordoned, where we make them, and where only what is needed has one. */
+function budgetsOnceLeaving(
+  { settings, budgets }: LonghornSnapshot,
+  decision: LonghornDecision,
+  node: string,
+): ReadonlySet<string> {
+  if (settings.mode !== 'owner' && !settings.isAutoscaled) return budgets
+  const made = decision.budgets.filter(
+    (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
+  )
+  return made.length === 0 ? budgets : new Set([...budgets, ...made.map(({ instanceManager }) => instanceManager)])
+}
+
+function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): StorageFacts['mayGo'] {
+  if (answer === undefined) {
+    return known({ allowed: true, explanation: 'Longhorn does not know the node, so nothing relies on its copies.' })
+  }
+  const unread = answer.blockers.find(({ reason }) => reason === 'ObjectsUnusable')
+  if (unread !== undefined) return unknown(unread.explanation.replace(/\.$/u, ''))
+  const lasting = answer.blockers.filter((blocker) => isLasting(snapshot, answer.node, blocker))
+  const [first] = lasting
+  if (first === undefined) return known({ allowed: true, explanation: answer.explanation })
+  const more = lasting.length === 1 ? '' : ` And ${lasting.length - 1} more.`
+  return known({ allowed: false, explanation: `${first.explanation} ${first.wayOut}${more}` })
+}
+
+const lastingReasons: ReadonlySet<string> = new Set([
+  'LastReplica',
+  'StrictLocalReplica',
+  'VolumeFaulted',
+  'DrainPolicyUnknown',
+])
+
+/** Whether it would hold the node however long one waits. What holds only while it runs may stop when its pods leave. */
+function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: name }: ReplicaBlocker): boolean {
+  if (!lastingReasons.has(reason)) return false
+  const volume = snapshot.volumes.find((each) => each.name === name)
+  const intent = snapshot.nodes.find((each) => each.name === node)?.intent
+  return ruleOf({ setting: snapshot.settings.policy, volume, intent }) !== 'last-unless-stopped'
+}
+
+/** Every manager of the node is held by all that holds the node. */
+function holdsOf(
+  { instanceManagers, budgets: there }: LonghornSnapshot,
+  answer: NodeAnswer | undefined,
+): StorageHold[] {
+  if (answer === undefined || answer.blockers.length === 0) return []
+  const budgets = instanceManagers
+    .filter(({ name, node }) => node === answer.node && there.has(name))
+    .map(({ name }) => `pdb/${longhornNamespace}/${name}`)
+  if (budgets.length === 0) return []
+  return answer.blockers.slice(0, mostHolds).map(({ object, reason, explanation, wayOut }) => {
+    return { budgets, object, reason, wayOut: `${explanation} ${wayOut}` }
+  })
+}
+
+const mostHolds = 20
+
+function isClean(snapshot: LonghornSnapshot, node: string, awaited: readonly ReplicaView[]): StorageFacts['isClean'] {
+  if (awaited.length > 0) return known(false)
+  const volumes = new Set(snapshot.replicas.filter((replica) => replica.node === node).map(({ volume }) => volume))
+  const unread = snapshot.unreadable.find(
+    (each) =>
+      each.node === node || (each.object.startsWith('volume/') && volumes.has(each.object.slice('volume/'.length))),
+  )
+  return unread === undefined ? known(true) : unknown(`${unread.object} cannot be read: ${unread.why}`)
+}
+
+/** By how much the clocks of machines may differ. */
+const skewMs = 60_000
+
+/**
+ * Copies of the node that are still to be rebuilt. Only those that Longhorn rebuilds by itself: of volumes that are attached, have a
+ * whole copy, and want another one. What had failed before the key was taken is not the work of whoever holds it.
+ */
+function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion): readonly ReplicaView[] {
+  const candidates = snapshot.replicas.filter(
+    (replica) =>
+      replica.node === node &&
+      replica.isActive &&
+      !replica.isBeingDeleted &&
+      (replica.failedAt !== '' || isUnused(replica)),
+  )
+  if (candidates.length === 0) return candidates
+  const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
+  const isGone = (snapshot.nodes.find(({ name }) => name === node)?.kubernetes ?? 'absent') === 'absent'
+  return candidates.filter((replica) => {
+    const volume = volumes.get(replica.volume)
+    if (volume === undefined || !isRebuilding(volume)) return false
+    if (isGone) return isBuiltElsewhere(snapshot, replica)
+    const failedMs = parseRfc3339(replica.failedAt)
+    return heldSinceMs === undefined || failedMs === undefined || failedMs >= heldSinceMs - skewMs
+  })
+}
+
+function isRebuilding({ state, robustness, isStrictLocal }: VolumeView): boolean {
+  return state === 'attached' && robustness === 'degraded' && !isStrictLocal
+}
+
+function isBuiltElsewhere({ replicas }: LonghornSnapshot, { volume, node }: ReplicaView): boolean {
+  return replicas.some(
+    (copy) => copy.isActive && copy.volume === volume && copy.node !== node && copy.node !== '' && isUnused(copy),
+  )
+}
+
+function explainAwaited({ nodes }: LonghornSnapshot, node: string, awaited: readonly ReplicaView[]): string {
+  const [first] = awaited
+  const view = nodes.find(({ name }) => name === node)
+  const more = awaited.length === 1 ? '' : ` And ${awaited.length - 1} more.`
+  const what = `Replica ${first?.name ?? ''} of volume ${first?.volume ?? ''} on node ${node} is not whole again.${more}`
+  return `${what} ${view?.isCordoned === true ? 'It is rebuilt when the node is uncordoned.' : 'It is when Longhorn has rebuilt it, there or elsewhere.'}`
+}

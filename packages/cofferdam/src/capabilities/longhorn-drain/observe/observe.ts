@@ -1,0 +1,101 @@
+import type { DaemonSet } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  type LonghornEngine,
+  type LonghornInstanceManager,
+  type LonghornNode,
+  type LonghornReplica,
+  type LonghornSetting,
+  type LonghornVolume,
+  type LonghornVolumeAttachment,
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { daemonSets, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { PersistentVolume, StorageClass } from '@cofferdam/kubernetes/api/storage.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
+import { drainPolicySetting } from '../domain/policy.ts'
+
+/** What is looked at. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
+export interface LonghornViews {
+  readonly settings: WatchView<LonghornSetting>
+  readonly nodes: WatchView<LonghornNode>
+  readonly volumes: WatchView<LonghornVolume>
+  readonly replicas: WatchView<LonghornReplica>
+  readonly engines: WatchView<LonghornEngine>
+  readonly instanceManagers: WatchView<LonghornInstanceManager>
+  readonly attachments: WatchView<LonghornVolumeAttachment>
+  readonly kubeNodes: WatchView<Node>
+  readonly budgets: WatchView<PodDisruptionBudget>
+  readonly disruptions: WatchView<NodeDisruption>
+  readonly storageClasses: WatchView<StorageClass>
+  readonly persistentVolumes: WatchView<PersistentVolume>
+  /** Of Longhorn's own manager. */
+  readonly managerSets: WatchView<Pick<DaemonSet, 'metadata' | 'status'>>
+  readonly managerPods: WatchView<Pick<Pod, 'metadata' | 'status'>>
+}
+
+export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {
+  return {
+    nowMs,
+    settings: [...views.settings.list()],
+    nodes: [...views.nodes.list()],
+    volumes: [...views.volumes.list()],
+    replicas: [...views.replicas.list()],
+    engines: [...views.engines.list()],
+    instanceManagers: [...views.instanceManagers.list()],
+    attachments: [...views.attachments.list()],
+    kubeNodes: [...views.kubeNodes.list()],
+    budgets: views.budgets.byIndex('namespace', longhornNamespace),
+    disruptions: [...views.disruptions.list()],
+    storageClasses: [...views.storageClasses.list()],
+    persistentVolumes: [...views.persistentVolumes.list()],
+    managerSets: [...views.managerSets.list()],
+    managerPods: [...views.managerPods.list()],
+  }
+}
+
+/**
+ * The same, with everything that protects a copy read from the server now.
+ *
+ * Fails closed: what cannot be listed throws, so that nothing is let go for want of an answer.
+ */
+export async function observeLonghornAfresh(
+  api: Pick<KubeApi, 'list'>,
+  seen: LonghornObjects,
+  signal: AbortSignal,
+): Promise<LonghornObjects> {
+  const here = async <T extends KubeObject>(type: ResourceType<T>, labelSelector?: string) => {
+    const selected = labelSelector === undefined ? {} : { labelSelector }
+    return (await api.list(type, { namespace: longhornNamespace, ...selected, signal })).items
+  }
+  return {
+    ...seen,
+    settings: await here(longhornSettings),
+    kubeNodes: (await api.list(nodes, { signal })).items,
+    nodes: await here(longhornNodes),
+    instanceManagers: await here(longhornInstanceManagers),
+    volumes: await here(longhornVolumes),
+    replicas: await here(longhornReplicas),
+    engines: await here(longhornEngines),
+    budgets: await here(podDisruptionBudgets),
+    managerSets: await here(daemonSets, longhornManagerSelector),
+    managerPods: await here(pods, longhornManagerSelector),
+  }
+}
+
+export function drainSetting(settings: readonly LonghornSetting[]): LonghornSetting | undefined {
+  return settings.find(({ metadata }) => metadata.name === drainPolicySetting)
+}

@@ -1,0 +1,264 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import { longhornNamespace, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { customResourceDefinitions, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
+import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/simulated-longhorn.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { describe, expect, it } from 'vitest'
+import { openLine } from '../../../../../../scenarios/testing/cut-line.ts'
+import { createDisruption, heldKeys, installDefinitions } from '../../../ledger/store/testing/ledger-stage.ts'
+import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import { openCephStage } from '../../ceph-drain/testing/ceph-stage.ts'
+import { openDisruptionStage } from '../../drain-lock/testing/disruption-stage.ts'
+import { type LonghornDisruptionStage, openLonghornDisruptions } from '../testing/longhorn-disruption-stage.ts'
+
+const key = 'storage/longhorn-system/longhorn'
+const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 }
+const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
+const moving = { 'node-drain-policy': 'block-for-eviction' }
+
+async function wholeCopies({ replicasOf }: LonghornDisruptionStage): Promise<string[]> {
+  const whole = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt && !spec.failedAt)
+  return whole.map(({ spec }) => spec?.nodeID ?? '').sort()
+}
+
+/** Reboots whatever may go, once, until both requests are done. Tells the fewest whole copies and how both looked at each turn. */
+async function rebootBoth(stage: LonghornDisruptionStage, eachSecond: () => Promise<void> = async () => {}) {
+  const { seconds, tell, phaseOf, world } = stage
+  const told: string[] = []
+  const rebooted = new Set<string>()
+  let fewest = 2
+  for (let second = 0; second < 900; second += 1) {
+    await seconds(1)
+    await eachSecond()
+    fewest = Math.min(fewest, (await wholeCopies(stage)).length)
+    const phases = [await phaseOf('one'), await phaseOf('two')]
+    const turn = phases.join(' ')
+    if (told.at(-1) !== turn) told.push(turn)
+    for (const [at, name] of ['one', 'two'].entries()) {
+      if (phases[at] !== 'Drained' || rebooted.has(name)) continue
+      rebooted.add(name)
+      world.kubelet.reboot(`node-${at + 1}`, 45)
+    }
+    if (turn === 'Completed Completed') return { fewest, told }
+  }
+  throw new Error(`${await tell('one')} | ${await tell('two')}`)
+}
+
+describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) => {
+  it('two of its nodes go one after the other, and the second waits until the copies of the first are whole again', async () => {
+    const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly }, { mode })
+    const { controls, request, seconds, tell, until, phaseOf, world, close } = stage
+    await controls.attach('db', 'node-3')
+    stage.operate()
+    await seconds(30)
+    await request('one', 'node-1')
+    await request('two', 'node-2')
+    await until(async () => (await phaseOf('one')) === 'Drained')
+    const told: Record<string, string> = { drained: await tell('two') }
+    world.kubelet.reboot('node-1', 45)
+    await until(async () => (await phaseOf('one')) === 'Recovering')
+    told['back'] = await tell('one')
+    expect((await stage.blockedBy('one'))[0]?.wayOut).toContain('of volume db on node node-1 is not whole again')
+    expect(await wholeCopies(stage)).toEqual(['node-2'])
+    await until(async () => (await phaseOf('one')) === 'Completed')
+    expect(await wholeCopies(stage)).toEqual(['node-1', 'node-2'])
+    await until(async () => (await phaseOf('two')) === 'Drained')
+    expect({ ...told, intact: controls.verify('db').isIntact, fewest: await wholeCopies(stage) }).toEqual({
+      drained: `Waiting: ${key} StorageNeedsNode, ${key} HeldByRequest`,
+      back: `Recovering: ${key} StorageRecovering`,
+      intact: true,
+      fewest: ['node-1'],
+    })
+    await close()
+  })
+})
+
+it('a node that is removed waits for its replicas to move, says which, and keeps others waiting until it is gone', async () => {
+  const stage = await openLonghornDisruptions({ volumes: [pair], settings: moving, timings: slowly })
+  const { api, controls, request, seconds, tell, until, phaseOf, placesOf, close } = stage
+  await controls.attach('db', 'node-3')
+  stage.operate()
+  await seconds(30)
+  const [leaving] = (await stage.replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
+  await request('one', 'node-1', 'Remove')
+  await request('two', 'node-2')
+  await seconds(15)
+  const [first] = await stage.blockedBy('one')
+  expect(first).toMatchObject({
+    object: `replica/${leaving?.metadata.name}`,
+    reason: 'ReplicaMoving',
+    holder: expect.stringMatching(/^pdb\/longhorn-system\/instance-manager-/u),
+    wayOut: expect.stringContaining('volume db'),
+  })
+  expect(await tell('two')).toBe(`Waiting: ${key} HeldByRequest`)
+  await until(async () => (await phaseOf('one')) === 'Drained')
+  expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
+  expect(await tell('two')).toBe(`Waiting: ${key} HeldByRequest`)
+  await api.delete(nodes, { name: 'node-1' })
+  await until(async () => (await phaseOf('one')) === 'Completed')
+  await until(async () => (await phaseOf('two')) === 'Drained')
+  expect(controls.verify('db').isIntact).toBe(true)
+  await close()
+})
+
+it('a node with the only copy of a volume is not even cordoned while the policy would leave it there', async () => {
+  const stage = await openLonghornDisruptions({ volumes: [single], timings: slowly })
+  const { api, controls, request, seconds, setting, tell, until, phaseOf, close } = stage
+  await controls.attach('solo', 'node-3')
+  stage.operate()
+  await seconds(30)
+  await request('one', 'node-1')
+  await request('two', 'node-2')
+  await seconds(60)
+  expect(await tell('one')).toBe(`Waiting: ${key} StorageNeedsNode`)
+  expect((await stage.blockedBy('one'))[0]?.wayOut).toContain('volume solo')
+  expect((await api.get(nodes, { name: 'node-1' })).spec?.unschedulable).toBeUndefined()
+  expect(await phaseOf('two')).toBe('Drained')
+  await setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
+  await until(async () => (await phaseOf('one')) === 'Drained')
+  expect(controls.verify('solo').isIntact).toBe(true)
+  await close()
+})
+
+it.each([4, 9, 13, 22])(
+  'killed after write %i, another process carries on: the nodes still go one after the other, and a whole copy is always there',
+  async (writes) => {
+    const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
+    const { controls, request, seconds, close } = stage
+    await controls.attach('db', 'node-3')
+    const line = openLine()
+    line.cutAfter(writes)
+    stage.operate({ api: line.api(stage.api) })
+    await seconds(30)
+    await request('one', 'node-1')
+    await request('two', 'node-2')
+    let hasTakenOver = false
+    const { fewest, told } = await rebootBoth(stage, async () => {
+      if (!line.isCut || hasTakenOver) return
+      hasTakenOver = true
+      await stage.stopOperators()
+      stage.operate()
+    })
+    expect({ hasTakenOver, fewest, last: told.at(-1), entries: await heldKeys(stage.api) }).toEqual({
+      hasTakenOver: true,
+      fewest: 1,
+      last: 'Completed Completed',
+      entries: [],
+    })
+    const isAway = (phase: string | undefined) => phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
+    expect(told.filter((turn) => turn.split(' ').every(isAway))).toEqual([])
+    expect(controls.verify('db').isIntact).toBe(true)
+    await close()
+  },
+)
+
+it('what a vanished request held stays held until the copies of its node are whole again', async () => {
+  const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
+  const { api, controls, request, seconds, until, phaseOf, world, close } = stage
+  await controls.attach('db', 'node-3')
+  stage.operate()
+  await seconds(30)
+  await request('one', 'node-1')
+  await until(async () => (await phaseOf('one')) === 'Drained')
+  await stage.stopOperators()
+  await api.patch(nodeDisruptions, { name: 'one' }, { type: 'merge', body: { metadata: { finalizers: [] } } })
+  await api.delete(nodeDisruptions, { name: 'one' })
+  stage.operate()
+  await request('two', 'node-2')
+  world.kubelet.reboot('node-1', 45)
+  const seen = new Set<string>()
+  await until(async () => {
+    const held = (await heldKeys(api)).find((text) => text.startsWith(key))
+    seen.add(`${held?.split(' ')[1] ?? 'free'} with ${(await wholeCopies(stage)).length} whole`)
+    return (await phaseOf('two')) === 'Draining'
+  })
+  expect([...seen]).toEqual(expect.arrayContaining(['Acting with 1 whole', 'Orphaned with 1 whole']))
+  expect([...seen]).not.toContain('free with 1 whole')
+  await close()
+})
+
+it('nothing begins while the objects of Longhorn cannot be read, and it is said which', async () => {
+  const stage = await openLonghornDisruptions({ volumes: [pair] })
+  const { api, request, seconds, close } = stage
+  const blind = changedApi(api, {
+    list: (type, query) =>
+      type === longhornSettings
+        ? Promise.reject(new ApiError('Forbidden', 'settings is forbidden'))
+        : api.list(type, query),
+    watch: (type, query) => {
+      if (type === longhornSettings) throw new ApiError('Forbidden', 'settings is forbidden')
+      return api.watch(type, query)
+    },
+  })
+  stage.operate({ api: blind })
+  await request('one', 'node-1')
+  await seconds(60)
+  expect((await stage.blockedBy('one')).map(({ object, reason, wayOut }) => ({ object, reason, wayOut }))).toEqual([
+    {
+      object: key,
+      reason: 'SafetyUnknown',
+      wayOut: "Not known yet: Longhorn's settings cannot be seen at the moment.",
+    },
+  ])
+  await close()
+})
+
+it('where there is no Longhorn, and on its nodes without data, no key is taken', async () => {
+  const bare = await openDisruptionStage()
+  bare.operate({ controllers: ['longhorn-drain', 'node-disruption', 'disruption-ledger'] })
+  await bare.seconds(30)
+  await bare.request('one', { nodeName: 'node-1' })
+  await bare.until('one', 'Drained')
+  const keysBare = (await heldKeys(bare.api)).map((text) => text.split(' ')[0])
+  await bare.close()
+  const stage = await openLonghornDisruptions({ volumes: [pair] })
+  stage.operate()
+  await stage.seconds(30)
+  await stage.request('three', 'node-3')
+  await stage.until(async () => (await stage.phaseOf('three')) === 'Drained')
+  expect([keysBare, (await heldKeys(stage.api)).map((text) => text.split(' ')[0])]).toEqual([
+    ['node/node-1'],
+    ['node/node-3'],
+  ])
+  await stage.close()
+})
+
+it('a node with both Ceph and Longhorn needs the keys of both, and waits for whichever says no', async () => {
+  const stage = await openCephStage()
+  const { api, clock, random, seconds, world } = stage
+  await installDefinitions(api)
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: longhornNamespace } })
+  for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
+  const volume = { ...pair, placedOn: ['node-x', 'node-y'] }
+  const ports = { api, clock, random, isOn: world.kubelet.isOn, onFailure() {} }
+  const longhorn = createSimulatedLonghorn(ports, {
+    volumes: [volume, { ...single, placedOn: ['node-z'] }],
+    ownDrainHandling: true,
+    timings: slowly,
+  })
+  await seconds(30)
+  stage.operate({ controllers: ['ceph-drain', 'longhorn-drain', 'node-disruption', 'disruption-ledger'] })
+  await seconds(30)
+  await createDisruption(api, 'one', 'node-x')
+  await seconds(60)
+  await createDisruption(api, 'two', 'node-z')
+  await seconds(30)
+  const { status } = await api.get(nodeDisruptions, { name: 'two' })
+  const why = (status?.blockedBy ?? []).map(({ object, reason }) => `${object} ${reason}`)
+  expect(new Set((await heldKeys(api)).map((text) => text.split(' ')[0]))).toEqual(
+    new Set(['node/node-x', 'storage/rook-ceph/rook-ceph', key]),
+  )
+  expect([status?.phase, new Set(why)]).toEqual([
+    'Waiting',
+    new Set([
+      `${key} HeldByRequest`,
+      `${key} StorageNeedsNode`,
+      'storage/rook-ceph/rook-ceph HeldByRequest',
+      'storage/rook-ceph/rook-ceph StorageNeedsNode',
+    ]),
+  ])
+  longhorn.stop()
+  await stage.close()
+})

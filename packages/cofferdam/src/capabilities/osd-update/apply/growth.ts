@@ -1,0 +1,143 @@
+import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
+import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { configMaps, deployments, jobs } from '@cofferdam/kubernetes/api/resources.ts'
+import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { buildOsdDeployment, type NewOsd } from '../domain/build-osd-deployment.ts'
+import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/build-prepare-job.ts'
+import type { GrowthPlace } from '../domain/growth-places.ts'
+import { generationAnnotation, nonceAnnotation, troubleAnnotation, usedAnnotation } from '../domain/prepare-status.ts'
+import { isRightMissing } from './apply.ts'
+
+/** What became of one write. */
+export type GrowthOutcome =
+  | { readonly result: 'made' }
+  /** It was there already, or changed meanwhile: the next look sees to it. */
+  | { readonly result: 'passed' }
+  /** The server does not take it, now or later. */
+  | { readonly result: 'refused'; readonly why: string }
+  /** Nothing about this object: a right is missing, or nobody answers. */
+  | { readonly result: 'unsure'; readonly error: unknown }
+
+export function createOsd(
+  api: KubeApi,
+  { cluster, osd }: { readonly cluster: CephCluster; readonly osd: NewOsd },
+  signal: AbortSignal,
+): Promise<GrowthOutcome> {
+  return outcomeOf(() => api.create(deployments, buildOsdDeployment(cluster, osd), { signal }))
+}
+
+export interface PrepareStart {
+  readonly cluster: CephCluster
+  readonly place: GrowthPlace
+  readonly rookImage: string
+  /** For a new Job; one that is begun with keeps what its status says. */
+  readonly nonce: string
+  /** The status of an earlier look, which has the same name. */
+  readonly previous: ConfigMap | undefined
+}
+
+/**
+ * Claim, status, Job, in this order: whoever is interrupted in between is carried on by the next look.
+ *
+ * Guarantees: what the server does not take is written into the status, so that it is told and not tried again and again.
+ */
+export async function startPrepare(api: KubeApi, given: PrepareStart, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { cluster, place, rookImage } = given
+  const claim = place.claim?.isMissing === true ? buildClaim(cluster, place) : undefined
+  const claimed = claim && (await outcomeOf(() => api.create(persistentVolumeClaims, claim, { signal })))
+  if (claimed?.result === 'unsure') return claimed
+  let status: ConfigMap | undefined
+  const begun = await outcomeOf(async () => {
+    status = await writeStarting(api, given, signal)
+  })
+  if (status === undefined) return begun
+  const nonce = (status as ConfigMap).metadata.annotations?.[nonceAnnotation] ?? ''
+  const isClaimRefused = claimed?.result === 'refused'
+  const job = isClaimRefused
+    ? claimed
+    : await outcomeOf(() => api.create(jobs, buildPrepareJob(cluster, place, { rookImage, nonce }), { signal }))
+  if (job.result !== 'refused') return job
+  const message = `the API server refused ${isClaimRefused ? 'its claim' : 'its prepare Job'}: ${job.why}`
+  const failed = failedStatus(status, message)
+  const told = await outcomeOf(() => api.update(configMaps, failed, { signal }))
+  return told.result === 'unsure' ? told : job
+}
+
+async function writeStarting(
+  api: KubeApi,
+  { cluster, place, previous, nonce }: PrepareStart,
+  signal: AbortSignal,
+): Promise<ConfigMap> {
+  const starting = buildStartingStatus(cluster, place, { nonce })
+  if (previous === undefined) return api.create(configMaps, starting, { signal })
+  // It began before, and only its Job is missing.
+  const { [generationAnnotation]: asked, [nonceAnnotation]: begunWith = '' } = previous.metadata.annotations ?? {}
+  if (asked === place.asked && /^[a-z0-9]{8,64}$/.test(begunWith)) return previous
+  const { resourceVersion } = previous.metadata
+  const metadata = { ...starting.metadata, ...(resourceVersion !== undefined && { resourceVersion }) }
+  return api.update(configMaps, { ...starting, metadata }, { signal })
+}
+
+function failedStatus(status: ConfigMap, message: string): ConfigMap {
+  const text = JSON.stringify({ osds: [], status: 'failed', 'pvc-backed-osd': false, message })
+  return { ...status, data: { ...status.data, status: text } }
+}
+
+/** Only if it still is what the OSDs were made from: a newer result must not pass for used. */
+export function markUsed(
+  api: KubeApi,
+  { status, trouble }: { readonly status: ConfigMap; readonly trouble: string },
+  signal: AbortSignal,
+): Promise<GrowthOutcome> {
+  const annotations = {
+    ...status.metadata.annotations,
+    [usedAnnotation]: 'true',
+    ...(trouble !== '' && { [troubleAnnotation]: trouble }),
+  }
+  return outcomeOf(() =>
+    api.update(configMaps, { ...status, metadata: { ...status.metadata, annotations } }, { signal }),
+  )
+}
+
+/** Its pods first: one that runs on would write its result over that of the next Job. */
+export function deleteJob(api: KubeApi, { metadata }: Job, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { namespace = '', name, uid } = metadata
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+  return outcomeOf(() =>
+    api.delete(jobs, { namespace, name }, { propagationPolicy: 'Foreground', ...preconditions, signal }),
+  )
+}
+
+export function deleteStatus(api: KubeApi, { metadata }: ConfigMap, signal: AbortSignal): Promise<GrowthOutcome> {
+  const { namespace = '', name, uid, resourceVersion } = metadata
+  const preconditions = {
+    ...(uid !== undefined && { uid }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  }
+  return outcomeOf(() => api.delete(configMaps, { namespace, name }, { preconditions, signal }))
+}
+
+const passing = ['AlreadyExists', 'Conflict', 'NotFound'] as const
+const serverTrouble = [
+  'InternalError',
+  'ServerTimeout',
+  'ServiceUnavailable',
+  'Timeout',
+  'TooManyRequests',
+  'Unauthorized',
+] as const
+
+async function outcomeOf(write: () => Promise<unknown>): Promise<GrowthOutcome> {
+  try {
+    await write()
+    return { result: 'made' }
+  } catch (error) {
+    if (hasReason(error, ...passing)) return { result: 'passed' }
+    const isAboutAll = hasReason(error, ...serverTrouble) || isRightMissing(error)
+    if (isAboutAll || !(error instanceof ApiError)) return { result: 'unsure', error }
+    return { result: 'refused', why: error.message }
+  }
+}

@@ -1,0 +1,39 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+
+const firstWaitMs = 60_000
+const longestWaitMs = 10 * 60_000
+
+interface Refusal {
+  readonly why: string
+  readonly untilMs: number
+  readonly waitMs: number
+}
+
+/**
+ * Pods whose removal was refused, by uid, and for how long they are not asked for again. Every attempt holds the storage for a
+ * moment, which everybody else sees, so each refusal doubles the wait.
+ */
+export class HeldPods {
+  readonly #clock: Clock
+  readonly #refusals = new Map<string, Refusal>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  note(uid: string, why: string): void {
+    const nowMs = this.#clock.now()
+    const before = this.#refusals.get(uid)
+    const waitMs = before === undefined ? firstWaitMs : Math.min(before.waitMs * 2, longestWaitMs)
+    for (const [other, { untilMs }] of this.#refusals) {
+      if (nowMs > untilMs + longestWaitMs) this.#refusals.delete(other)
+    }
+    this.#refusals.set(uid, { why, waitMs, untilMs: nowMs + waitMs })
+  }
+
+  /** Undefined when it may be asked for. */
+  whyHeld(uid: string): string | undefined {
+    const refusal = this.#refusals.get(uid)
+    return refusal !== undefined && this.#clock.now() < refusal.untilMs ? refusal.why : undefined
+  }
+}

@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { smallCluster } from '../../ceph-drain/testing/ceph-stage.ts'
+import { newImage, type OsdUpdateStage, openOsdUpdateStage } from '../testing/osd-update-stage.ts'
+
+let stage: OsdUpdateStage
+afterEach(() => stage.close())
+
+/** Pods that take their time, so that an update is under way for minutes. */
+const unhurried = smallCluster.replace('readyAfterSeconds: 1,', 'readyAfterSeconds: 10,')
+
+async function openUnderWay(): Promise<void> {
+  stage = await openOsdUpdateStage(unhurried)
+  stage.operate({ controllers: ['osd-update'] })
+  await stage.seconds(90)
+  await stage.wantImage(newImage)
+  expect(await stage.until(async () => (await stage.images()).includes(newImage), 60)).toBe(true)
+}
+
+const isUpdated = async () => (await stage.images()).join() === newImage
+const command = async (prefix: string, given: Record<string, string>) => {
+  const { code, err } = await stage.ceph.commands.run({ prefix, ...given })
+  expect([code, err]).toEqual([0, expect.any(String)])
+}
+
+describe('what changes in Ceph in the middle of an update counts for what starts next', () => {
+  it('a pool that wants all its copies: who is on the way comes back, nobody else starts, and it is told why', async () => {
+    await openUnderWay()
+    await command('osd pool set', { pool: 'data', var: 'min_size', val: '3' })
+    await stage.watch(60)
+    const written = stage.written.filter((write) => write.startsWith('update deployments/')).length
+    await stage.watch(120)
+    expect(stage.written.filter((write) => write.startsWith('update deployments/'))).toHaveLength(written)
+    expect(await stage.told()).toContain('Warning OsdUpdateBlocked')
+    const [first] = JSON.parse((await stage.recordData())['blocked'] ?? '[]') as { why: string }[]
+    expect(first?.why).toContain('of pool data has 3 whole copies up and must keep 3')
+
+    await command('osd pool set', { pool: 'data', var: 'min_size', val: '2' })
+    expect(await stage.until(isUpdated, 600)).toBe(true)
+  })
+
+  it('a pool that is made meanwhile is kept above its floor as the others are', async () => {
+    await openUnderWay()
+    await command('osd pool create', { pool: 'late', pg_num: '16' })
+    expect(await stage.until(isUpdated, 600)).toBe(true)
+    await stage.watch(30)
+    expect(stage.broken).toEqual([])
+  })
+})

@@ -1,0 +1,192 @@
+import type { CephMap, SiteRule } from '../../../safety/ceph-map.ts'
+import { domainsOf, failureDomainTypeOf } from '../../../safety/failure-domain.ts'
+import { unheardNewcomers } from '../../../safety/newcomers.ts'
+import { buildSlackHypergraph, type SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import { assumeDown } from './assume-down.ts'
+import type { BatchProposal, BatchQuestion } from './batch-proposal.ts'
+import { createRollingWindow } from './next-starts.ts'
+import { planRounds, type RoundPlan } from './plan-rounds.ts'
+import { proposedStarts } from './proposed-starts.ts'
+import type { recheckRound } from './recheck-round.ts'
+import { unreadyStarts } from './unready-starts.ts'
+import type { UpdateSettings } from './update-settings.ts'
+
+export interface StartInput {
+  readonly map: CephMap
+  readonly settings: UpdateSettings
+  /** To be updated, and neither on their way nor shaky. */
+  readonly pending: readonly number[]
+  /** To be updated, but their pods are not ready: they count as down for others, and as up for themselves. */
+  readonly shaky: readonly number[]
+  /** On their way, and to be updated once more. */
+  readonly again: readonly number[]
+  /** All that are gone or may be gone at any moment, whatever Ceph says. */
+  readonly away: ReadonlySet<number>
+  /** At most so many more may be on their way. */
+  readonly room: number
+  /** How many the canary lets begin beside none; undefined when the ramp is over or was never asked for. */
+  readonly ramp: number | undefined
+  /** On their way and expected back: they are the round that is open. */
+  readonly running: readonly number[]
+  /** Ceph itself is to name the batches. */
+  readonly cephChooses?: CephChoice
+}
+
+export interface CephChoice extends Pick<BatchQuestion, 'by' | 'version' | 'updated'> {
+  /** What it named; undefined: it was not asked yet. */
+  readonly proposal?: Observed<BatchProposal>
+}
+
+export interface ChosenStarts {
+  readonly start: readonly number[]
+  /** Which could not stop now even alone, with all that is on its way. */
+  readonly blocked: RoundPlan['blocked']
+  readonly roundsLeft: number
+  readonly lowerBound: number
+  /** Where rounds were planned. */
+  readonly plan?: RoundPlan['rounds']
+  /** Why the second reckoning refuses what the first one chose. */
+  readonly disagreement?: string
+  /** What Ceph is to be asked first: then all is decided again. */
+  readonly ask?: BatchQuestion
+  /** How Ceph's own choice and our reckoning contradict each other. */
+  readonly cephDisagrees?: string
+  /** Why Ceph has not said what it would choose. */
+  readonly silence?: string
+  /** Why it cannot be told yet whether Ceph's choice is right. */
+  readonly doubt?: string
+}
+
+/**
+ * Which OSDs may be updated now.
+ *
+ * Guarantees: only pending ones; together with all that is away they leave every placement group its floor, by two reckonings; no
+ * more than there is room for.
+ * Fails closed: when the two differ nothing starts.
+ */
+export function chooseStarts(given: StartInput, recheck: typeof recheckRound): ChosenStarts {
+  const unheard = unheardNewcomers(given.map, [...given.pending, ...given.shaky, ...given.again])
+  const input = unheard.length === 0 ? given : withoutOsds(given, new Set(unheard.map(({ osd }) => osd)))
+  const around = assumeDown(input.map, input.away)
+  const unready = unreadyStarts(input)
+  const room = input.room - unready.taken
+  const { blocked, ...fresh } =
+    input.cephChooses === undefined
+      ? freshStarts(input, around, room)
+      : proposedStarts(input, { ...input.cephChooses, around, room, recheck })
+  const start = [...unready.start, ...fresh.start].sort((a, b) => a - b)
+  const result = { ...fresh, blocked: [...blocked, ...unready.blocked, ...unheard].sort((a, b) => a.osd - b.osd) }
+  if (start.length === 0) return { ...result, start }
+  const disagreement = secondOpinion(input, around, { fresh: fresh.start, unready: unready.start, recheck })
+  return disagreement === undefined ? { ...result, start } : { ...result, start: [], disagreement }
+}
+
+function withoutOsds(input: StartInput, osds: ReadonlySet<number>): StartInput {
+  const without = (ids: readonly number[]) => ids.filter((id) => !osds.has(id))
+  const { pending, shaky, again } = input
+  return { ...input, pending: without(pending), shaky: without(shaky), again: without(again) }
+}
+
+function freshStarts(input: StartInput, around: CephMap, room: number): ChosenStarts {
+  const { settings, ramp, pending, running } = input
+  const isBarrier = ramp !== undefined || settings.pace === 'barrier' || settings.soakSeconds > 0
+  if (running.length > 0) {
+    if (isBarrier || pending.length === 0) return { start: [], blocked: [], ...roundsWithout(input, running.length) }
+    return besideRunning(input, around, room)
+  }
+  const plan = planRounds({
+    map: around,
+    targets: pending,
+    maxParallel: Math.max(room, 1),
+    reserve: settings.reserve,
+    sites: sitesOf(input),
+    order: settings.order,
+    canary: ramp === 1,
+  })
+  const { blocked, rounds, lowerBound } = plan
+  const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds, plan: rounds }
+  if (room < 1 || rounds.length === 0) return { ...result, start: [] }
+  if (isBarrier) return { ...result, start: (rounds[0] ?? []).slice(0, Math.min(room, ramp ?? room)) }
+  const hypergraph = buildSlackHypergraph({
+    map: around,
+    targets: rounds.flat(),
+    reserve: settings.reserve,
+    sites: sitesOf(input),
+  })
+  return { ...result, start: startsOf(input, hypergraph, { rounds, room }) }
+}
+
+/**
+ * Without barrier, whatever has room starts, those with the fewest neighbours first, for they take least from others. Rounds are not
+ * planned anew on every return: that would cost a large cluster more than it gains.
+ */
+function besideRunning(input: StartInput, around: CephMap, room: number): ChosenStarts {
+  const { pending, settings, running } = input
+  const hypergraph = buildSlackHypergraph({
+    map: around,
+    targets: pending,
+    reserve: settings.reserve,
+    sites: sitesOf(input),
+  })
+  const { osds, unitStarts, blocked } = hypergraph
+  const edges = (unit: number) => (unitStarts[unit + 1] as number) - (unitStarts[unit] as number)
+  const units = Array.from(osds, (_, unit) => unit).sort((a, b) => edges(a) - edges(b) || a - b)
+  const start =
+    room < 1 ? [] : startsOf(input, hypergraph, { rounds: [units.map((unit) => osds[unit] as number)], room })
+  return { start, blocked, ...roundsWithout(input, running.length + start.length) }
+}
+
+function sitesOf({ map }: StartInput): readonly SiteRule[] {
+  return map.sites ?? []
+}
+
+/** As many rounds as there would be with so many at a time. */
+function roundsWithout(
+  { pending, running, room }: StartInput,
+  atOnce: number,
+): Omit<ChosenStarts, 'start' | 'blocked'> {
+  const rounds = (many: number) => Math.ceil(pending.length / Math.max(many, 1))
+  return { roundsLeft: rounds(atOnce), lowerBound: rounds(running.length + room) }
+}
+
+function startsOf(
+  input: StartInput,
+  hypergraph: SlackHypergraph,
+  { rounds, room }: { readonly rounds: RoundPlan['rounds']; readonly room: number },
+): readonly number[] {
+  const allowed = input.settings.order === 'by-domain' ? roundsOfOneDomain(input, rounds) : rounds
+  return createRollingWindow({ hypergraph, plan: { rounds: allowed }, maxParallel: room }).start()
+}
+
+/** Without barrier, what comes back must not let the next domain begin while others of this one are still to be done. */
+function roundsOfOneDomain({ map, running }: StartInput, rounds: RoundPlan['rounds']): RoundPlan['rounds'] {
+  const { type } = failureDomainTypeOf(map)
+  const domainOf = new Map<number, string>()
+  for (const [domain, osds] of domainsOf(map, type).osdsByDomain) for (const id of osds) domainOf.set(id, domain)
+  const open = new Set((running.length > 0 ? running : (rounds[0] ?? []).slice(0, 1)).map((id) => domainOf.get(id)))
+  if (open.size !== 1) return []
+  return rounds.map((round) => round.filter((id) => open.has(domainOf.get(id)))).filter((round) => round.length > 0)
+}
+
+function secondOpinion(
+  { map, away, settings }: StartInput,
+  around: CephMap,
+  given: {
+    readonly fresh: readonly number[]
+    readonly unready: readonly number[]
+    readonly recheck: typeof recheckRound
+  },
+): string | undefined {
+  const { fresh, unready } = given
+  const others = new Set([...away].filter((id) => !unready.includes(id)))
+  for (const [where, osds] of [
+    [around, fresh],
+    [assumeDown(map, others), unready],
+  ] as const) {
+    if (osds.length === 0) continue
+    const check = given.recheck({ map: where, osds, reserve: settings.reserve, sites: map.sites ?? [] })
+    if (!check.isSafe) return check.why
+  }
+  return undefined
+}

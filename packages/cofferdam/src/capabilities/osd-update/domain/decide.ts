@@ -1,0 +1,200 @@
+import { isHeldForUpdate, wantedUpdateClaim } from '../../../ledger/rules/update-claim.ts'
+import { type CephChoice, type ChosenStarts, chooseStarts } from './choose-starts.ts'
+import type { OsdUpdateDecision } from './decision.ts'
+import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
+import { osdsInParallel } from './parallel-limit.ts'
+import { recheckRound } from './recheck-round.ts'
+import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
+import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
+import { withTurns } from './turn-for-drains.ts'
+import { firstGate, type Gate } from './update-gates.ts'
+import { progressOf } from './update-progress.ts'
+import type { UpdateSettings } from './update-settings.ts'
+import { updateWords } from './update-words.ts'
+import { withinBudgets } from './within-budgets.ts'
+
+/** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
+const fewOsds = 3
+/** Ceph tells nobody when placement groups have peered. */
+const pollSeconds = 5
+
+/** Whether the decision needs to know Ceph. When not, nobody asks it anything. */
+export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
+  const record = recordOfGeneration(snapshot)
+  return hasWork(sortOsds({ ...snapshot, ceph: undefined }, record), record, snapshot.osds) || isHeldForUpdate(snapshot)
+}
+
+/**
+ * Which OSDs of a cluster are to be updated now, and why not more. Asked again after every change and every return: what must be
+ * remembered is in the record, the rest is seen.
+ *
+ * Guarantees: only OSDs that need an update start; with all that is on its way they leave every placement group its floor, by two
+ * reckonings; never more than the settings allow are on their way; nothing starts while the update is frozen, or while somebody
+ * else holds the storage or waits for it, or has it left free for a drain. With the same record and world the answer is the same, so whoever crashed goes on.
+ * Assumes: the claim is held and the record is written before any Deployment is.
+ * Fails closed: without Ceph, ledger or a readable record nothing starts.
+ */
+export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRound): OsdUpdateDecision {
+  const before = recordOfGeneration(snapshot)
+  const seen = snapshot.ceph?.known === true ? snapshot.ceph.value : undefined
+  const first = sortOsds(snapshot, before)
+  const judged = snapshot.recordProblem === undefined ? judgeReturns(snapshot, before, first) : snapshot.record
+  const sorted = judged === before ? first : sortOsds(snapshot, judged)
+  const failed = new Set(judged.failed.map(({ osd }) => osd))
+  const moving = sorted.away.filter(({ id }) => !failed.has(id))
+  const running = moving.map(({ id }) => id)
+  const isPending = hasPending(sorted)
+  const isWorking = hasWork(sorted, judged, snapshot.osds)
+  const isMoving = moving.some(({ isHomeless }) => isHomeless !== true)
+  const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
+  const gate = firstGate(snapshot, noted)
+  const chosen = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const record = isWorking ? withStarts(noted, chosen.start, snapshot, seen) : noted
+  const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
+  const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
+  return {
+    ...updateWords({ gate, chosen, sorted, running, record }),
+    start: chosen.start,
+    progress: progressOf({ snapshot, sorted, running, chosen, record }),
+    ...(chosen.plan && { plan: chosen.plan }),
+    ...(chosen.ask && { ask: chosen.ask }),
+    blocked,
+    ...(claim && { claim }),
+    record,
+    recheckAfterSeconds: recheckOf(
+      { gate, isWorking, isHeld: isHeldForUpdate(snapshot), isReleasing: claim?.wants === 'release' },
+      running.length + chosen.start.length,
+    ),
+  }
+}
+
+const nothingChosen: ChosenStarts = { start: [], blocked: [], roundsLeft: 0, lowerBound: 0 }
+
+function hasPending({ pending, again }: SortedOsds): boolean {
+  return pending.length > 0 || again.length > 0
+}
+
+/** A failed OSD is looked for in Ceph only when Kubernetes has it back: a dead disk must not cost a question for ever. */
+function hasWork(sorted: SortedOsds, { failed }: UpdateRecord, osds: readonly UpdatableOsd[]): boolean {
+  if (hasPending(sorted) || sorted.back.length > 0) return true
+  const isFailed = new Set(failed.map(({ osd }) => osd))
+  if (sorted.away.some(({ id }) => !isFailed.has(id))) return true
+  return (
+    isFailed.size > 0 && osds.some(({ id, isPodReady, needsUpdate }) => isFailed.has(id) && isPodReady && !needsUpdate)
+  )
+}
+
+interface Seen {
+  readonly snapshot: OsdUpdateSnapshot
+  readonly seen: CephForUpdate
+  readonly judged: UpdateRecord
+  readonly sorted: SortedOsds
+  readonly running: readonly number[]
+  readonly gate: Gate | undefined
+  readonly recheck: typeof recheckRound
+}
+
+function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen): ChosenStarts {
+  const { settings } = snapshot.cluster
+  const { map } = seen
+  const up = upOsds(seen)
+  const shakyOnes = snapshot.osds.filter(({ id, isPodReady }) => !isPodReady && up.has(id)).map(({ id }) => id)
+  const away = new Set([...sorted.away.map(({ id }) => id), ...shakyOnes])
+  const isShaky = new Set(shakyOnes)
+  const most = map.osds.length < fewOsds ? 1 : osdsInParallel(settings.maxInParallel, map.osds.length)
+  const begun = judged.done + 1
+  const held = sorted.pending.flatMap(({ id, held: why }) => (why === undefined ? [] : [{ osd: id, why }]))
+  const free = sorted.pending.filter((osd) => osd.held === undefined)
+  const chosen = chooseStarts(
+    {
+      map,
+      settings,
+      pending: free.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
+      shaky: free.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
+      again: sorted.again.map(({ id }) => id),
+      away,
+      room: Math.max(most - running.length, 0),
+      ramp: settings.canary && begun < most ? begun : undefined,
+      running,
+      ...(settings.strategy !== 'plan' && { cephChooses: choiceOf(snapshot, settings) }),
+    },
+    recheck,
+  )
+  const allowed = {
+    ...chosen,
+    start: withinBudgets(chosen.start, snapshot.osds),
+    blocked: [...chosen.blocked, ...held].sort((a, b) => a.osd - b.osd),
+  }
+  if (gate === undefined) return allowed
+  const { ask: _, ...gated } = allowed
+  return { ...gated, start: gate.sparesDown ? allowed.start.filter((id) => !up.has(id)) : [] }
+}
+
+/** A version says nothing where the image stays the same. */
+function choiceOf(
+  { cluster, osds, proposal }: OsdUpdateSnapshot,
+  { strategy, cephVersion }: UpdateSettings,
+): CephChoice {
+  return {
+    by: strategy === 'ok-to-upgrade' && cluster.isUpgrade ? 'ok-to-upgrade' : 'ok-to-stop',
+    updated: osds.filter(isUpdated).map(({ id }) => id),
+    ...(cephVersion !== undefined && { version: cephVersion }),
+    ...(proposal !== undefined && { proposal }),
+  }
+}
+
+function isUpdated({ needsUpdate, isPodReady, problem }: UpdatableOsd): boolean {
+  return !needsUpdate && isPodReady && problem === undefined
+}
+
+function withStarts(
+  record: UpdateRecord,
+  start: readonly number[],
+  { nowMs }: OsdUpdateSnapshot,
+  seen: CephForUpdate | undefined,
+): UpdateRecord {
+  if (start.length === 0 || seen === undefined) return record
+  const up = upOsds(seen)
+  const down = start.filter((id) => !up.has(id))
+  const wereDown = [...new Set([...(record.wereDown ?? []), ...down])].sort((a, b) => a - b)
+  return {
+    ...record,
+    startedMs: record.startedMs ?? nowMs,
+    ...(wereDown.length > 0 && { wereDown }),
+  }
+}
+
+function claimOf(
+  snapshot: OsdUpdateSnapshot,
+  given: {
+    readonly seen: CephForUpdate | undefined
+    readonly isActive: boolean
+    readonly sorted: Pick<SortedOsds, 'away'>
+    readonly chosen: Pick<ChosenStarts, 'start'>
+  },
+): OsdUpdateDecision['claim'] {
+  const { seen, isActive, sorted, chosen } = given
+  const isGone = snapshot.cluster.isBeingDeleted
+  // A drain that caught them on their way would wait for the storage, they for the end of the drain.
+  const isHandedOver =
+    chosen.start.length === 0 && sorted.away.length > 0 && sorted.away.every(({ isHomeless }) => isHomeless === true)
+  // A damaged placement group may stay so for days: the storage is not held all that time for an update that is over.
+  const isAtRest = (seen?.isClean.known === true && seen.isClean.value) || seen?.isAtRest === true
+  const isClean = isGone || isHandedOver || isAtRest
+  return wantedUpdateClaim(snapshot, { isActive: isActive && !isGone && !isHandedOver, isClean })
+}
+
+function recheckOf(
+  given: {
+    readonly gate: Gate | undefined
+    readonly isWorking: boolean
+    readonly isHeld: boolean
+    readonly isReleasing: boolean
+  },
+  active: number,
+): number | undefined {
+  if (active > 0) return pollSeconds
+  const after = given.gate?.afterSeconds ?? pollSeconds * 3
+  const isWaiting = given.isWorking || (given.isHeld && !given.isReleasing)
+  return isWaiting && Number.isFinite(after) ? after : undefined
+}

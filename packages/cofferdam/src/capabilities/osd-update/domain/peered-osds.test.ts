@@ -1,0 +1,58 @@
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { describe, expect, it } from 'vitest'
+import type { CephMap, CephOsd } from '../../../safety/ceph-map.ts'
+import { peeredOsds } from './peered-osds.ts'
+import { exampleCluster } from './testing/example-cluster.ts'
+
+/** Three hosts with one OSD each, and placement groups that are on all of them. */
+function threeOsds(change: { readonly osd0?: Partial<CephOsd>; readonly state?: string; readonly reported?: number }) {
+  const random = seededRandom(1)
+  const map = exampleCluster({ hosts: 3, osdsPerHost: 1, pools: [{ size: 3, minSize: 2, pgCount: 4 }] }, () =>
+    random.next(),
+  )
+  const { osd0 = {}, state = 'active+clean', reported = map.epoch } = change
+  const pgs = {
+    ...map.pgs,
+    stateNames: [state],
+    states: new Uint16Array(map.pgs.count),
+    reportedEpochs: new Int32Array(map.pgs.count).fill(reported),
+  }
+  return { ...map, pgs, osds: map.osds.map((osd) => (osd.id === 0 ? { ...osd, ...osd0 } : { ...osd, upFrom: 5 })) }
+}
+
+const peered = (map: CephMap, stoppedIn?: number) =>
+  [...peeredOsds(map, (osd) => (osd === 0 ? stoppedIn : undefined), [0, 1, 2])].sort()
+
+describe('which OSDs are back with all their placement groups', () => {
+  const stories: Record<string, { readonly map: CephMap; readonly stoppedIn?: number; readonly back: number[] }> = {
+    'one that came up after it was stopped, with reports since then, is back': {
+      map: threeOsds({ osd0: { upFrom: 900 } }),
+      stoppedIn: 800,
+      back: [0, 1, 2],
+    },
+    'one that is still up from before it was stopped is not back, for Ceph has yet to notice': {
+      map: threeOsds({ osd0: { upFrom: 700 } }),
+      stoppedIn: 800,
+      back: [1, 2],
+    },
+    'one that is down is not back': { map: threeOsds({ osd0: { isUp: false, upFrom: 900 } }), back: [1, 2] },
+    'one whose placement groups last reported before it came up is not back, and the others are': {
+      map: threeOsds({ osd0: { upFrom: 900 }, reported: 899 }),
+      stoppedIn: 800,
+      back: [1, 2],
+    },
+    'while placement groups peer nobody is back': { map: threeOsds({ state: 'peering' }), back: [] },
+    'a placement group that activates has not found together yet': {
+      map: threeOsds({ state: 'activating+degraded' }),
+      back: [],
+    },
+    'a placement group that is stale says nothing': { map: threeOsds({ state: 'stale+active+clean' }), back: [] },
+    'one that has peered and lacks others is no reason to wait for its OSDs': {
+      map: threeOsds({ state: 'undersized+degraded+peered' }),
+      back: [0, 1, 2],
+    },
+  }
+  for (const [name, { map, stoppedIn, back }] of Object.entries(stories)) {
+    it(name, () => expect(peered(map, stoppedIn)).toEqual(back))
+  }
+})

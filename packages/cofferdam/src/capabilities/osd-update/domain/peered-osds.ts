@@ -1,0 +1,43 @@
+import type { CephMap } from '../../../safety/ceph-map.ts'
+import { unheardNewcomers } from '../../../safety/newcomers.ts'
+
+/** What a placement group that has not found together yet says of itself. */
+const unsettled = ['peering', 'activating', 'stale', 'down', 'incomplete', 'unknown', 'creating', 'inactive']
+
+/**
+ * OSDs that are up, and whose placement groups have all peered by reports that are newer than their return.
+ *
+ * Fails closed: whoever has not come up after the given epoch is still the OSD of before, and has not come back; neither has one
+ * whose placement groups may not have spoken of it yet.
+ */
+export function peeredOsds(
+  map: CephMap,
+  stoppedIn: (osd: number) => number | undefined,
+  osds: readonly number[],
+): ReadonlySet<number> {
+  const { pgs } = map
+  const upFrom = new Map<number, number>()
+  for (const osd of map.osds) if (osd.isUp && osd.upFrom > (stoppedIn(osd.id) ?? -1)) upFrom.set(osd.id, osd.upFrom)
+  const hasPeered = pgs.stateNames.map((state) => {
+    const flags = state.split('+')
+    return (
+      flags.some((flag) => flag === 'active' || flag === 'peered') && !flags.some((flag) => unsettled.includes(flag))
+    )
+  })
+  const asked = new Set(osds.filter((osd) => upFrom.has(osd)))
+  if (asked.size === 0) return asked
+  const judge = (members: Int32Array, from: number, to: number, pg: number) => {
+    const isPeered = hasPeered[pgs.states[pg] as number] === true
+    const reported = pgs.reportedEpochs[pg] as number
+    for (let at = from; at < to; at += 1) {
+      const osd = members[at] as number
+      if (asked.has(osd) && (!isPeered || reported < (upFrom.get(osd) as number))) asked.delete(osd)
+    }
+  }
+  for (let pg = 0; pg < pgs.count; pg += 1) {
+    judge(pgs.acting, pgs.offsets[pg] as number, pgs.offsets[pg + 1] as number, pg)
+    judge(pgs.up, pgs.upOffsets[pg] as number, pgs.upOffsets[pg + 1] as number, pg)
+  }
+  for (const { osd } of unheardNewcomers(map, [...asked])) asked.delete(osd)
+  return asked
+}

@@ -1,0 +1,117 @@
+import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
+import type { CephMap } from '../../../safety/ceph-map.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import type { BatchProposal } from './batch-proposal.ts'
+import type { UpdateSettings } from './update-settings.ts'
+
+/** Everything that is seen before the next OSDs of one cluster are updated. */
+export interface OsdUpdateSnapshot {
+  readonly nowMs: number
+  readonly cluster: UpdatedCluster
+  /** In the order of their ids. */
+  readonly osds: readonly UpdatableOsd[]
+  /** Asked only while an OSD needs an update or is on its way back: without that nobody asks Ceph anything. */
+  readonly ceph: Observed<CephForUpdate> | undefined
+  /** Who holds the storage. Absent where there is no ledger. */
+  readonly arbiter?: Observed<StorageArbiter>
+  /** Which batch Ceph itself names, after a decision asked for that. */
+  readonly proposal?: Observed<BatchProposal>
+  /** Those that carry OSDs of the cluster, and those that the record names. Absent: none. */
+  readonly cordonedNodes?: readonly CordonedNode[]
+  readonly record: UpdateRecord
+  /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
+  readonly recordProblem?: string
+}
+
+export interface UpdatedCluster {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Of the CephCluster: another one means that everything is judged anew. */
+  readonly generation: number
+  readonly isBeingDeleted: boolean
+  /**
+   * `own`: the OSD Deployments are ours to write. `beside-rook`: Rook writes them; we plan, and restart pods where that is asked
+   * for. `off`: nothing is done.
+   */
+  readonly mode: 'own' | 'beside-rook' | 'off'
+  /** The administrator says that no Rook writes here, and one runs: whose the Deployments are has to be said first. */
+  readonly isContested?: boolean
+  readonly settings: UpdateSettings
+  /** Another image is wanted than some OSD runs: then the health of Ceph is looked at first. */
+  readonly isUpgrade: boolean
+}
+
+export interface UpdatableOsd {
+  readonly id: number
+  readonly deployment: string
+  /** Whether its Deployment differs from what it should be; beside Rook: whether its pod is older than the restart asked for. */
+  readonly needsUpdate: boolean
+  /** It is left alone, and why: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
+  readonly leftAlone?: string
+  /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
+  readonly isHomeless?: boolean
+  /** Beside Rook: why its pod cannot be told to go now. The others go on, and it is asked again by itself. */
+  readonly held?: string
+  /** Beside Rook: the budget of somebody else that its pod would go by, and how many may go by that now. */
+  readonly takesFrom?: { readonly budget: string; readonly room: number }
+  /** Its Deployment cannot be understood. The others go on. */
+  readonly problem?: string
+  /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */
+  readonly startedMs?: number
+  /** Its pod is Ready and of the newest template. */
+  readonly isPodReady: boolean
+  /** The Deployment itself says that it makes no progress any more. */
+  readonly hasStalled: boolean
+}
+
+export interface CordonedNode {
+  readonly name: string
+  /** A drain of it would have to stop OSDs of the cluster. */
+  readonly runsOsds: boolean
+}
+
+export interface CephForUpdate {
+  readonly map: CephMap
+  /** HEALTH_OK or HEALTH_WARN. */
+  readonly isHealthy: boolean
+  /** By reports newer than the last change. */
+  readonly isClean: Observed<boolean>
+  /** What is not clean stays so until somebody repairs it, and nothing of it waits for an OSD. */
+  readonly isAtRest?: boolean
+  /** OSDs whose placement groups have all peered since they came back. */
+  readonly peered: ReadonlySet<number>
+}
+
+/** What has to be remembered, in the cluster. */
+export interface UpdateRecord {
+  /** Generation of the CephCluster that it is about; another one begins anew. */
+  readonly generation: number
+  readonly startedMs: number | undefined
+  /** Those that did not come back, or could not be written. They are not tried again under this generation. */
+  readonly failed: readonly { readonly osd: number; readonly why: string; readonly atMs: number }[]
+  /** The first that did not come back in time stops all others. */
+  readonly frozen: { readonly osd: number; readonly why: string; readonly atMs: number } | undefined
+  /** When the last round ended, for the soak. */
+  readonly lastEndedMs: number | undefined
+  /** Everything that was started before has come back, or was given up. */
+  readonly settledMs?: number
+  /** Of those on their way: which were down before they were touched, so that their staying away says nothing about the change. */
+  readonly wereDown?: readonly number[]
+  /** Cordoned nodes, and the turn that they get before the rest of the update. */
+  readonly turns?: DrainTurns
+  /** How many were updated under this generation. */
+  readonly done: number
+}
+
+export interface DrainTurns {
+  /** Nodes whose turn is over, until they are open again. */
+  readonly had: readonly string[]
+  /** The turn at hand: nothing starts during it. */
+  readonly open?: {
+    readonly nodes: readonly string[]
+    readonly askedMs: number
+    /** Since when nobody has held the storage. */
+    readonly freeSinceMs?: number
+  }
+}

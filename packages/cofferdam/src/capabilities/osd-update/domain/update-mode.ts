@@ -1,0 +1,12 @@
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { managementMode } from '../../../shared/ceph-settings.ts'
+import type { UpdatedCluster } from './snapshot.ts'
+
+/** Whose the OSD Deployments of a cluster are. */
+export function updateModeOf(
+  cluster: CephCluster,
+  surroundings: { readonly besideRook: boolean },
+): UpdatedCluster['mode'] {
+  if (managementMode(cluster, surroundings) === 'hand-back') return 'off'
+  return surroundings.besideRook ? 'beside-rook' : 'own'
+}

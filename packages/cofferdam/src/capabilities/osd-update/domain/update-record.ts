@@ -1,0 +1,134 @@
+import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import type { DrainTurns, UpdateRecord } from './snapshot.ts'
+
+/** Of the ConfigMap in which a cluster remembers its update. */
+export function updateRecordName({ name }: { readonly name: string }): string {
+  return `cofferdam-osd-update-${name}`
+}
+
+const dataKey = 'record'
+
+export function freshRecord(generation: number): UpdateRecord {
+  return { generation, startedMs: undefined, failed: [], frozen: undefined, lastEndedMs: undefined, done: 0 }
+}
+
+/** The record, with this failure added. The OSD is not tried again under this generation; the others go on. */
+export function withFailure(record: UpdateRecord, failure: UpdateRecord['failed'][number]): UpdateRecord {
+  if (record.failed.some(({ osd }) => osd === failure.osd)) return record
+  return { ...record, failed: [...record.failed, failure] }
+}
+
+/** As data of a ConfigMap. The same record gives the same text. */
+export function formatUpdateRecord(record: UpdateRecord): Record<string, string> {
+  const { generation, startedMs, failed, frozen, lastEndedMs, settledMs, wereDown = [], turns, done } = record
+  const noted = (note: Failure) => ({ osd: note.osd, why: note.why, atMs: note.atMs })
+  const fields = {
+    generation,
+    startedMs,
+    failed: failed.length === 0 ? undefined : failed.map(noted),
+    frozen: frozen && noted(frozen),
+    lastEndedMs,
+    settledMs,
+    wereDown: wereDown.length === 0 ? undefined : wereDown,
+    turns: turns && turnsOf(turns),
+    done,
+  }
+  return { [dataKey]: JSON.stringify(fields) }
+}
+
+export type ParsedUpdateRecord = { readonly record: UpdateRecord } | { readonly problem: string }
+
+/**
+ * What `formatUpdateRecord` wrote; fields that a newer version added are passed over. Without a ConfigMap there is nothing to
+ * remember yet.
+ *
+ * Fails closed: all of it or nothing. A record that is half understood could forget what froze the update.
+ */
+export function parseUpdateRecord(
+  data: Readonly<Record<string, string>> | undefined,
+  generation: number,
+): ParsedUpdateRecord {
+  if (data === undefined) return { record: freshRecord(generation) }
+  const text = data[dataKey]
+  if (text === undefined) return { problem: `it has no key ${dataKey}` }
+  let fields: unknown
+  try {
+    fields = JSON.parse(text)
+  } catch {
+    return { problem: `its key ${dataKey} is no JSON` }
+  }
+  if (!isJsonObject(fields)) return { problem: `its key ${dataKey} is no JSON object` }
+  const wrong = Object.keys(checks).find((field) => checks[field]?.(fields[field]) !== true)
+  if (wrong !== undefined) return { problem: `its field ${wrong} makes no sense` }
+  return { record: recordOf(fields) }
+}
+
+type Failure = UpdateRecord['failed'][number]
+
+const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
+  generation: isCount,
+  startedMs: isAbsentOr(isCount),
+  failed: isAbsentOr(isListOf(isFailure)),
+  frozen: isAbsentOr(isFailure),
+  lastEndedMs: isAbsentOr(isCount),
+  settledMs: isAbsentOr(isCount),
+  wereDown: isAbsentOr(isListOf(isCount)),
+  turns: isAbsentOr(areTurns),
+  done: isCount,
+}
+
+/** Assumes: every field has passed its check. */
+function recordOf(fields: JsonObject): UpdateRecord {
+  const count = (field: string) => fields[field] as number | undefined
+  const settledMs = count('settledMs')
+  const wereDown = fields['wereDown'] as readonly number[] | undefined
+  return {
+    generation: fields['generation'] as number,
+    startedMs: count('startedMs'),
+    failed: ((fields['failed'] ?? []) as unknown as readonly Failure[]).map(failureOf),
+    frozen: fields['frozen'] === undefined ? undefined : failureOf(fields['frozen'] as unknown as Failure),
+    lastEndedMs: count('lastEndedMs'),
+    ...(settledMs !== undefined && { settledMs }),
+    ...(wereDown !== undefined && { wereDown }),
+    ...(fields['turns'] !== undefined && { turns: turnsOf(fields['turns'] as unknown as DrainTurns) }),
+    done: fields['done'] as number,
+  }
+}
+
+function failureOf({ osd, why, atMs }: Failure): Failure {
+  return { osd, why, atMs }
+}
+
+function turnsOf({ had, open }: DrainTurns): DrainTurns {
+  if (open === undefined) return { had }
+  const { nodes, askedMs, freeSinceMs } = open
+  return { had, open: { nodes, askedMs, ...(freeSinceMs !== undefined && { freeSinceMs }) } }
+}
+
+function areTurns(value: Json | undefined): boolean {
+  if (!isJsonObject(value) || !isListOf(isName)(value['had'])) return false
+  const open = value['open']
+  if (open === undefined) return true
+  if (!isJsonObject(open) || !isListOf(isName)(open['nodes'])) return false
+  return isCount(open['askedMs']) && isAbsentOr(isCount)(open['freeSinceMs'])
+}
+
+function isName(value: Json | undefined): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+function isCount(value: Json | undefined): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isFailure(value: Json | undefined): boolean {
+  return isJsonObject(value) && isCount(value['osd']) && typeof value['why'] === 'string' && isCount(value['atMs'])
+}
+
+function isAbsentOr(isValue: (value: Json | undefined) => boolean): (value: Json | undefined) => boolean {
+  return (value) => value === undefined || isValue(value)
+}
+
+function isListOf(isItem: (value: Json | undefined) => boolean): (value: Json | undefined) => boolean {
+  return (value) => Array.isArray(value) && value.every(isItem)
+}

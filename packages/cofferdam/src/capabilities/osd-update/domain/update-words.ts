@@ -1,0 +1,62 @@
+import type { Reason } from '../../../shared/reasons.ts'
+import type { ChosenStarts } from './choose-starts.ts'
+import type { UpdateRecord } from './snapshot.ts'
+import type { SortedOsds } from './sort-osds.ts'
+import type { Gate } from './update-gates.ts'
+
+/** What is said of a decision: what hinders most comes first. */
+export function updateWords(given: {
+  readonly gate: Gate | undefined
+  readonly chosen: ChosenStarts
+  readonly sorted: SortedOsds
+  readonly running: readonly number[]
+  readonly record: UpdateRecord
+}): { readonly reason: Reason; readonly explanation: string } {
+  const { gate, chosen, sorted, running, record } = given
+  const needed = sorted.pending.length + sorted.again.length
+  const [failure] = record.failed
+  const isStopped = gate !== undefined && stopping.includes(gate.reason)
+  if (
+    gate !== undefined &&
+    chosen.start.length === 0 &&
+    (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
+  ) {
+    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already on the way may finish`
+    return { reason: gate.reason, explanation: gate.explanation + finishing }
+  }
+  if (chosen.disagreement !== undefined) {
+    const explanation = `the plan would let OSDs stop, and the second reckoning refuses: ${chosen.disagreement}; please report this`
+    return { reason: 'ChecksDisagree', explanation }
+  }
+  if (chosen.cephDisagrees !== undefined) return { reason: 'CephDisagrees', explanation: chosen.cephDisagrees }
+  if (chosen.silence !== undefined) {
+    return { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own choice: ${chosen.silence}` }
+  }
+  if (chosen.doubt !== undefined) {
+    return { reason: 'OsdUpdateBlocked', explanation: `Ceph's own choice cannot be judged yet: ${chosen.doubt}` }
+  }
+  if (chosen.ask !== undefined) {
+    return { reason: 'OsdsUpdating', explanation: `Ceph is to choose which of ${osdCount(needed)} start now` }
+  }
+  if (chosen.start.length > 0 || running.length > 0) {
+    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are on the way, ${needed - chosen.start.length} wait`
+    return { reason: 'OsdsUpdating', explanation }
+  }
+  if (needed > 0) {
+    const why = chosen.blocked[0] && ` (osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why})`
+    return { reason: 'OsdUpdateBlocked', explanation: `${osdCount(needed)} to update, none can stop now${why ?? ''}` }
+  }
+  if (failure !== undefined) {
+    const others = record.failed.length > 1 ? ` (and ${record.failed.length - 1} more)` : ''
+    return { reason: 'OsdUpdateFailed', explanation: `osd.${failure.osd}: ${failure.why}${others}` }
+  }
+  const left = sorted.leftOut.length
+  const explanation = left === 0 ? 'no OSD needs an update' : `no OSD needs an update but ${osdCount(left)} left alone`
+  return { reason: 'OsdsUpToDate', explanation }
+}
+
+const stopping: readonly Reason[] = ['ClusterDeleted', 'OwnershipContested', 'UpdateRecordUnreadable']
+
+export function osdCount(count: number): string {
+  return count === 1 ? '1 OSD' : `${count} OSDs`
+}

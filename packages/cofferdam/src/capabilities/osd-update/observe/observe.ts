@@ -1,0 +1,277 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import { CephLooks } from '../../../ceph/reader/ceph-looks.ts'
+import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
+import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
+import { isStandingStill } from '../../../safety/pg-evidence.ts'
+import { pgHealth } from '../../../safety/pg-health.ts'
+import { parseDisruptionSettings } from '../../../shared/ceph-settings.ts'
+import { soleNode } from '../../../shared/node-hostnames.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { ofSameCluster } from '../../ceph-drain/observe/observe.ts'
+import { readUpdate, type StartNote, type StoredUpdate } from '../apply/record.ts'
+import { HeldPods } from '../controller/held-pods.ts'
+import { cordonedNodes } from '../domain/cordoned-nodes.ts'
+import { type OsdNode, parseUpdateObjects } from '../domain/parse-update-objects.ts'
+import { peeredOsds } from '../domain/peered-osds.ts'
+import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/restart-request.ts'
+import type { RestartWay } from '../domain/restart-way.ts'
+import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/snapshot.ts'
+import { updateModeOf } from '../domain/update-mode.ts'
+import { parseUpdateSettings, type UpdateSettings } from '../domain/update-settings.ts'
+import { type RestartSurroundings, type RestartWayPorts, RestartWays, wayOfPods } from './restart-ways.ts'
+
+export interface OsdUpdateViews {
+  /** With their generation. Indexed by `namespace`, as are the Deployments. */
+  readonly clusters: WatchView<CephCluster>
+  /** All of them but the managed fields, for they are written back. */
+  readonly osdDeployments: WatchView<Deployment>
+  readonly osdPods: WatchView<Pod>
+  /** Indexed by `hostname`. */
+  readonly nodes: WatchView<OsdNode>
+  /** Indexed by `namespace`. */
+  readonly budgets: RestartWayPorts['budgets']
+}
+
+export interface UpdateObserverPorts extends Pick<RestartWayPorts, 'appLocks' | 'ledgers'> {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly clock: Clock
+  readonly views: OsdUpdateViews
+  readonly ceph: CephPorts
+  readonly rook: RookPresence
+  /** Whether Ceph calls itself HEALTH_OK or HEALTH_WARN. */
+  observeHealth(ceph: CephCommands, signal: AbortSignal): Promise<Observed<boolean>>
+}
+
+/** One look at a cluster without Ceph and ledger, and what is needed to act on it. */
+export interface UpdateLook {
+  readonly snapshot: Omit<OsdUpdateSnapshot, 'ceph' | 'arbiter'>
+  readonly deployments: ReadonlyMap<number, Deployment>
+  /** Beside Rook: the pods that are to be restarted. */
+  readonly oldPods: ReadonlyMap<number, readonly Pod[]>
+  readonly problems: readonly string[]
+  /** When to look again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
+  readonly wakeAfterSeconds?: number
+}
+
+/** Looks at clusters, and remembers what makes the next look cheaper. */
+export class OsdUpdateObserver {
+  readonly #ports: UpdateObserverPorts
+  readonly #looks: CephLooks
+  readonly #lastGood = new Map<string, UpdateSettings>()
+  /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
+  readonly #leaving = new Set<string>()
+  readonly #held: HeldPods
+  readonly #ways: RestartWays
+
+  constructor(ports: UpdateObserverPorts) {
+    this.#ports = ports
+    this.#held = new HeldPods(ports.clock)
+    this.#ways = new RestartWays({ ...ports, budgets: ports.views.budgets })
+    this.#looks = new CephLooks({ clock: ports.clock, ...ports.ceph })
+  }
+
+  forget(key: string): void {
+    this.#looks.forget(key)
+    this.#lastGood.delete(key)
+  }
+
+  noteLeaving(uid: string): void {
+    this.#leaving.add(uid)
+  }
+
+  noteStaying(uid: string): void {
+    this.#leaving.delete(uid)
+  }
+
+  /** Somebody refused to let the pod go. */
+  noteHeld(uid: string, why: string): void {
+    this.#held.note(uid, why)
+  }
+
+  /** How pods of one OSD may be told to go, by the budgets as the API server has them now. */
+  async readRestartWays(cluster: CephCluster, signal: AbortSignal): Promise<(pods: readonly Pod[]) => RestartWay> {
+    const around = await this.#ways.read(cluster, signal)
+    return (pods) => wayOfPods(around, pods)
+  }
+
+  /** Whether a budget has changed so that restarts beside Rook may go on. */
+  isBudgetNews(cluster: CephCluster, change: Parameters<RestartWays['isNews']>[1]): boolean {
+    return this.#modeOf(cluster) === 'beside-rook' && this.#ways.isNews(cluster, change)
+  }
+
+  generationOf(cluster: CephCluster): number {
+    // A restart is asked for by an annotation, which leaves the generation as it is; beside Rook nothing else is ours.
+    const asked = restartGeneration(cluster)
+    return this.#modeOf(cluster) === 'beside-rook' ? asked : asked + (cluster.metadata.generation ?? 0)
+  }
+
+  readStored(cluster: CephCluster, signal: AbortSignal): Promise<StoredUpdate> {
+    const { namespace = '', name } = cluster.metadata
+    return readUpdate(this.#ports.api, { namespace, name, generation: this.generationOf(cluster) }, signal)
+  }
+
+  /** What Kubernetes says. Nothing is asked: everything comes from views and from what was read before. */
+  look(key: string, cluster: CephCluster, stored: StoredUpdate): UpdateLook {
+    const { views, clock } = this.#ports
+    const { namespace = '', name, uid = '' } = cluster.metadata
+    const mode = this.#modeOf(cluster)
+    // Whole, as it is written down: clocks may count finer.
+    const nowMs = Math.floor(clock.now())
+    const restart = parseRestartRequest(cluster, nowMs)
+    const deployments = views.osdDeployments.byIndex('namespace', namespace)
+    const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
+    const besideRook = mode === 'beside-rook'
+    const isCordoned = (node: string) => views.nodes.get({ name: node })?.isCordoned === true
+    const parsed = parseUpdateObjects({
+      deployments,
+      pods,
+      cluster,
+      isBesideRook: besideRook,
+      restartAskedMs: restart.dueMs,
+      nodeOf: (hostname) => soleNode(hostname, views.nodes.byIndex('hostname', hostname)),
+    })
+    const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
+    const leaving = this.#stillSeen(pods)
+    const around = oldPods.size === 0 ? undefined : this.#ways.look(cluster)
+    const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
+    if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
+    const osds = parsed.osds.map((osd) => {
+      if (mode === 'off') return { ...osd, needsUpdate: false }
+      if (!besideRook) return osd
+      const old = oldPods.get(osd.id) ?? []
+      const seen = restartedOsd(osd, { old, leaving, note: stored.starts.get(osd.id) })
+      return around === undefined || !seen.needsUpdate ? seen : { ...seen, ...this.#hindrance(around, old) }
+    })
+    const updated: UpdatedCluster = {
+      namespace,
+      name,
+      uid,
+      generation: this.generationOf(cluster),
+      isBeingDeleted: cluster.metadata.deletionTimestamp !== undefined,
+      mode,
+      settings: settings.settings,
+      isUpgrade: mode === 'own' && parsed.isUpgrade,
+      ...(this.#ports.rook.isContested(cluster) && { isContested: true }),
+    }
+    return {
+      snapshot: {
+        nowMs,
+        cluster: updated,
+        osds,
+        cordonedNodes: cordonedNodes({ pods, record: stored.record, isCordoned }),
+        record: stored.record,
+        ...(stored.problem !== undefined && { recordProblem: stored.problem }),
+      },
+      deployments: new Map(deployments.map((deployment) => [idOf(deployment), deployment])),
+      oldPods,
+      problems: [
+        ...parsed.problems.map(({ object, problem }) => `${object} ${problem}`),
+        ...settings.problems.map(({ field, problem }) => `${field}: ${problem}`),
+        // Beside Rook they are Rook's, and may have to stand where its version wants them.
+        ...(mode === 'own' ? settings.deprecated : []).map(
+          ({ field, instead }) => `${field} is deprecated: use ${instead}`,
+        ),
+        ...(restart.problem === undefined || mode === 'off' ? [] : [restart.problem]),
+      ],
+      ...(restart.waitMs !== undefined && { wakeAfterSeconds: Math.ceil(restart.waitMs / 1_000) }),
+    }
+  }
+
+  /** What Ceph says: all of it anew, for what was seen before a start tells nothing of who is back. */
+  async askCeph(
+    key: string,
+    cluster: CephCluster,
+    { look, stored }: { readonly look: UpdateLook; readonly stored: StoredUpdate },
+    signal: AbortSignal,
+  ): Promise<Observed<CephForUpdate>> {
+    const { ceph, observeHealth } = this.#ports
+    const commands = this.commandsOf(cluster)
+    if (commands === undefined) return unknown('no way to reach this Ceph is known')
+    const { pgHealthyRegex } = parseDisruptionSettings(cluster)
+    const wanted = ceph.compilePgPattern(pgHealthyRegex)
+    const pattern = wanted.known ? wanted : ceph.compilePgPattern(undefined)
+    const isHealthyState = pattern.known ? pattern.value : () => false
+    const [answer, health] = await Promise.all([
+      this.#looks.look({ key, ceph: commands, pace: 'unsettled', isHealthyState, signal }),
+      observeHealth(commands, signal),
+    ])
+    const map = ofSameCluster(answer, cluster)
+    if (!map.known) return map
+    if (!health.known) return health
+    const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
+    const stoppedIn = (osd: number) => {
+      const note = stored.starts.get(osd)
+      return note !== undefined && note.atMs === marks.get(osd) ? note.epoch : undefined
+    }
+    const peered = peeredOsds(map.value, stoppedIn, [...marks.keys()])
+    const pgs = pgHealth(map.value, isHealthyState)
+    return known({
+      map: map.value,
+      isHealthy: health.value,
+      isClean: pgs.health === 'unknown' ? unknown(pgs.why) : known(pgs.health === 'clean'),
+      isAtRest: pgs.health === 'unclean' && Object.keys(pgs.dirtyStates).every(hasNothingToWaitFor),
+      peered,
+    })
+  }
+
+  commandsOf({ metadata }: CephCluster): CephCommands | undefined {
+    return this.#ports.ceph.of({ namespace: metadata.namespace ?? '', name: metadata.name })
+  }
+
+  #modeOf(cluster: CephCluster): UpdatedCluster['mode'] {
+    return updateModeOf(cluster, { besideRook: this.#ports.rook.isRooks(cluster) })
+  }
+
+  #hindrance(around: RestartSurroundings, pods: readonly Pod[]): Pick<UpdatableOsd, 'held' | 'takesFrom'> {
+    const refused = pods.map(({ metadata }) => this.#held.whyHeld(metadata.uid ?? '')).find((why) => why !== undefined)
+    if (refused !== undefined) return { held: refused }
+    const way = wayOfPods(around, pods)
+    if (way.way === 'wait') return { held: way.why }
+    return way.way === 'evict' && way.within !== undefined ? { takesFrom: way.within } : {}
+  }
+
+  #stillSeen(pods: readonly Pod[]): ReadonlySet<string> {
+    if (this.#leaving.size === 0) return this.#leaving
+    return new Set(pods.map(({ metadata }) => metadata.uid ?? '').filter((uid) => this.#leaving.has(uid)))
+  }
+}
+
+function hasNothingToWaitFor(state: string): boolean {
+  return isStandingStill(state) && !state.split('+').includes('undersized')
+}
+
+/** An OSD that Rook writes: what we did to it is on record with us, and counts once the old pod is going. */
+function restartedOsd(
+  osd: UpdatableOsd,
+  given: {
+    readonly old: readonly Pod[]
+    readonly leaving: ReadonlySet<string>
+    readonly note: StartNote | undefined
+  },
+): UpdatableOsd {
+  const { startedMs: _, ...unmarked } = osd
+  const isLeaving = given.old.some(({ metadata }) => given.leaving.has(metadata.uid ?? ''))
+  if (given.note === undefined || (osd.needsUpdate && !isLeaving)) return unmarked
+  const started = { ...unmarked, startedMs: given.note.atMs }
+  return isLeaving ? { ...started, needsUpdate: false, isPodReady: false } : started
+}
+
+function podsBefore(pods: readonly Pod[], askedMs: number | undefined): Map<number, Pod[]> {
+  const byOsd = new Map<number, Pod[]>()
+  for (const pod of pods) {
+    if (!isPodBefore(pod, askedMs)) continue
+    const id = idOf(pod)
+    byOsd.set(id, [...(byOsd.get(id) ?? []), pod])
+  }
+  return byOsd
+}
+
+function idOf({ metadata }: Deployment | Pod): number {
+  return Number(metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd'] ?? Number.NaN)
+}

@@ -1,0 +1,83 @@
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { RefusedWrites } from '../../ceph-drain/report/refused-writes.ts'
+import type { CephReports } from '../../ceph-drain/report/report.ts'
+import type { OsdGrowthFigures } from '../domain/update-figures.ts'
+
+export interface GrowthReports extends Pick<CephReports, 'event' | 'countRefusedWrite'> {
+  /** Figures; without it they go nowhere. */
+  readonly growth?: {
+    showGrowth(figures: OsdGrowthFigures): void
+    countCreated(cluster: string, count: number): void
+    forgetGrowth(cluster: string): void
+  }
+}
+
+export interface GrowthReport {
+  readonly added: readonly { readonly id: number; readonly place: string }[]
+  readonly prepared: readonly string[]
+  /** With what was asked of the place. */
+  readonly errors: readonly { readonly place: string; readonly asked: string; readonly why: string }[]
+  /** Places whose disks are being looked at, and those where that cannot be done now. */
+  readonly awaited: number
+  readonly unusable: number
+}
+
+const mostNamed = 5
+
+/** Tells what was done, and of troubles those that are new. */
+export class OsdGrowthReporter {
+  readonly #reports: GrowthReports
+  /** By cluster and place, what was told of it last: a Job that tries again fails in the same words. */
+  readonly #troubles = new Map<string, Map<string, string>>()
+  readonly #refused: RefusedWrites
+
+  constructor(reports: GrowthReports) {
+    this.#reports = reports
+    this.#refused = new RefusedWrites(reports)
+  }
+
+  async report(key: string, cluster: CephCluster, report: GrowthReport): Promise<void> {
+    const { added, prepared, errors, awaited, unusable } = report
+    this.#refused.forget(key)
+    this.#reports.growth?.showGrowth({ cluster: key, awaited, failed: errors.length, unusable })
+    if (added.length > 0) this.#reports.growth?.countCreated(key, added.length)
+    if (prepared.length > 0) {
+      const note = `new disks are looked for on ${listed(prepared)}`
+      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
+    }
+    if (added.length > 0) {
+      const note = `added ${listed(added.map(({ id, place }) => `osd.${id} on ${place}`))}`
+      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdAdded', note })
+    }
+    const told = this.#troubles.get(key) ?? new Map<string, string>()
+    this.#troubles.set(key, told)
+    const news = errors.filter(({ place, asked, why }) => told.get(place) !== `${asked}: ${why}`)
+    if (news.length === 0) return
+    for (const { place, asked, why } of news) told.set(place, `${asked}: ${why}`)
+    const note = listed(news.map(({ place, why }) => `${place}: ${why}`))
+    await this.#reports.event(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note })
+  }
+
+  /** Growth was on before, as far as this process knows. */
+  async reportOff(key: string, cluster: CephCluster, explanation: string): Promise<void> {
+    if (!this.#troubles.has(key)) return
+    this.forget(key)
+    await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdGrowthOff', note: explanation })
+  }
+
+  /** The API server refused a write for want of a right. */
+  reportRefusal(key: string, cluster: CephCluster, message: string): Promise<void> {
+    return this.#refused.report(key, cluster, message)
+  }
+
+  forget(key: string): void {
+    this.#reports.growth?.forgetGrowth(key)
+    this.#troubles.delete(key)
+    this.#refused.forget(key)
+  }
+}
+
+function listed(items: readonly string[]): string {
+  const rest = items.length - mostNamed
+  return rest > 0 ? `${items.slice(0, mostNamed).join('; ')} and ${rest} more` : items.join('; ')
+}

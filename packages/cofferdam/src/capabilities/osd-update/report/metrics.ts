@@ -1,0 +1,67 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { DisagreeingSource, OsdGrowthFigures, OsdUpdateFigures } from '../domain/update-figures.ts'
+
+const osdStates = ['done', 'running', 'waiting', 'blocked', 'failed'] as const
+const placeStates = ['awaited', 'failed', 'unusable'] as const
+
+/** What becomes of updates of OSDs, and of new ones. */
+export function createOsdUpdateMetrics(registry: Registry) {
+  const registers = [registry]
+  const labelNames = ['cluster'] as const
+  const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers })
+  const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers })
+  const osds = new Gauge({
+    name: 'cofferdam_osd_update_osds',
+    help: 'OSDs of a Ceph cluster by how far their update is.',
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+  })
+  const roundsLeft = gauge('cofferdam_osd_update_rounds_left', 'Rounds until every OSD is updated, as planned last.')
+  const lowerBound = gauge('cofferdam_osd_update_rounds_lower_bound', 'The fewest rounds that any plan could have.')
+  const secondsLeft = gauge(
+    'cofferdam_osd_update_left_seconds',
+    'Time until every OSD is updated, at the pace so far; absent while nobody can say.',
+  )
+  const frozen = gauge('cofferdam_osd_update_frozen_bool', '1 while an OSD that did not come back stops the update.')
+  const updated = counter('cofferdam_osd_update_updated_total', 'OSDs that were updated and came back.')
+  const freezes = counter('cofferdam_osd_update_freezes_total', 'Times that an OSD did not come back and stopped all.')
+  const disagreements = new Counter({
+    name: 'cofferdam_osd_update_disagreements_total',
+    help: 'Times that a batch was dropped because one of its two judges said no, by which.',
+    labelNames: ['cluster', 'source'] as const,
+    registers,
+  })
+  const places = new Gauge({
+    name: 'cofferdam_osd_growth_places',
+    help: 'Nodes and volume claims that OSDs are wanted on and that are not settled, by state.',
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+  })
+  const created = counter('cofferdam_osd_growth_osds_created_total', 'OSDs that were added to a Ceph cluster.')
+
+  return {
+    show({ cluster, ...figures }: OsdUpdateFigures) {
+      for (const state of osdStates) osds.set({ cluster, state }, figures[state])
+      roundsLeft.set({ cluster }, figures.roundsLeft)
+      lowerBound.set({ cluster }, figures.lowerBound)
+      if (figures.secondsLeft === undefined) secondsLeft.remove({ cluster })
+      else secondsLeft.set({ cluster }, figures.secondsLeft)
+      frozen.set({ cluster }, figures.isFrozen ? 1 : 0)
+    },
+    countUpdated: (cluster: string, count: number) => updated.inc({ cluster }, count),
+    countFreeze: (cluster: string) => freezes.inc({ cluster }),
+    countDisagreement: (cluster: string, source: DisagreeingSource) => disagreements.inc({ cluster, source }),
+    /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
+    forget(cluster: string) {
+      for (const state of osdStates) osds.remove({ cluster, state })
+      for (const each of [roundsLeft, lowerBound, secondsLeft, frozen]) each.remove({ cluster })
+    },
+    showGrowth({ cluster, ...figures }: OsdGrowthFigures) {
+      for (const state of placeStates) places.set({ cluster, state }, figures[state])
+    },
+    countCreated: (cluster: string, count: number) => created.inc({ cluster }, count),
+    forgetGrowth(cluster: string) {
+      for (const state of placeStates) places.remove({ cluster, state })
+    },
+  }
+}

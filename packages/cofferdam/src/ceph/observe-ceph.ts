@@ -1,0 +1,131 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { CephMap, CrushMap, PgTable } from '../safety/ceph-map.ts'
+import { known, type Observed, unknown } from '../shared/observed.ts'
+import { askCeph, askCephAnswer, askCephText } from './ask-ceph.ts'
+import type { CephCommands } from './ceph-commands.ts'
+import { parseCrush, parseTypeNames } from './parse-crush.ts'
+import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
+import { siteRulesOf } from './parse-pool-detail.ts'
+import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
+
+/** While many OSDs restart the map never stands still, and on a large cluster each attempt takes seconds. */
+const maxAttempts = 3
+/** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 5 MB instead of 50. */
+const manyPgs = 20_000
+
+export interface ObserveOptions {
+  /** Where large answers are parsed: `createPgParser` takes them out of this thread. */
+  readonly parse?: PgParser
+  readonly parseOsdDump?: (text: string) => Promise<Observed<OsdDump>>
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+/**
+ * Reads the OSD map, the CRUSH map and all placement groups, at one epoch where the map stands still for so long.
+ *
+ * Guarantees: the OSD map is at least as new as the rest, and its pools were the same before and after. What a placement group
+ * reported before an OSD of it went down or came up is older than that change, and the maths waits for its next report.
+ * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
+ */
+export async function observeCeph(commands: CephCommands, options: ObserveOptions = {}): Promise<Observed<CephMap>> {
+  const { parse = parseHere, parseOsdDump = async (text) => parseOsdDumpText(text), ...limits } = options
+  let before = await readDump()
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (!before.known) return before
+    const [crush, pgs] = await Promise.all([
+      askCeph(commands, { prefix: 'osd crush dump' }, parseCrushAndTypes, limits),
+      readPgs(before.value.dump),
+    ])
+    if (!crush.known) return crush
+    if (!pgs.known) return pgs
+    const after = await readDump(before.value)
+    if (!after.known) return after
+    const isSameMap = after.value.dump.epoch === before.value.dump.epoch
+    if (isSameMap || (attempt === maxAttempts && hasSamePools(before.value.dump, after.value.dump))) {
+      return assemble({ dump: after.value.dump, ...crush.value, pgs: pgs.value })
+    }
+    before = after
+  }
+  return unknown(`the pools of the OSD map changed during the last of ${maxAttempts} attempts to read it at one epoch`)
+
+  async function readDump(last?: ReadDump): Promise<Observed<ReadDump>> {
+    const text = await askCephText(commands, { prefix: 'osd dump' }, limits)
+    if (!text.known) return text
+    if (last !== undefined && text.value === last.text) return known(last)
+    const dump = await parseOsdDump(text.value)
+    return dump.known ? known({ text: text.value, dump: dump.value }) : dump
+  }
+
+  async function readPgs({ pgCounts }: OsdDump): Promise<Observed<PgTable>> {
+    const count = [...pgCounts.values()].reduce((sum, pgs) => sum + pgs, 0)
+    const format = count < manyPgs ? {} : { format: 'plain' }
+    const answer = await askCephAnswer(commands, { prefix: 'pg dump', dumpcontents: ['pgs'], ...format }, limits)
+    if (!answer.known) return answer
+    const { bytes, err } = answer.value
+    // JSON says so in `pg_ready`; beside the table for people there is this warning only.
+    if (err.includes('due to ceph-mgr restart'))
+      return unknown('the manager has just started, and not all OSDs have reported to it')
+    return parse(bytes ?? answer.value.out)
+  }
+}
+
+function hasSamePools(before: OsdDump, after: OsdDump): boolean {
+  return (
+    isSameJson(before.pools, after.pools) &&
+    isSameJson(before.stretched, after.stretched) &&
+    before.pgCounts.size === after.pgCounts.size &&
+    [...before.pgCounts].every(([pool, count]) => after.pgCounts.get(pool) === count)
+  )
+}
+
+const parseHere: PgParser = async (printed) =>
+  typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
+
+interface ReadDump {
+  readonly text: string
+  readonly dump: OsdDump
+}
+
+interface CrushAndTypes {
+  readonly crush: CrushMap
+  readonly typeNames: ReadonlyMap<number, string>
+}
+
+function parseCrushAndTypes(json: unknown): Observed<CrushAndTypes> {
+  const crush = parseCrush(json)
+  const typeNames = parseTypeNames(json)
+  if (!crush.known) return crush
+  return typeNames.known ? known({ crush: crush.value, typeNames: typeNames.value }) : typeNames
+}
+
+function assemble(
+  parts: CrushAndTypes & {
+    readonly dump: OsdDump
+    readonly pgs: PgTable
+  },
+): Observed<CephMap> {
+  const { dump, crush, typeNames, pgs } = parts
+  const gap = findGap(parts)
+  if (gap !== undefined) return unknown(gap)
+  const { fsid, epoch, osds, pools, flags, bucketFlags } = dump
+  const sites = siteRulesOf(dump.stretched ?? [], typeNames)
+  return known({ fsid, epoch, osds, pools, crush, pgs, ...(sites.length > 0 && { sites }), flags, bucketFlags })
+}
+
+/** A rule or a placement group that is left out would count as harmless. */
+function findGap({ dump, crush, pgs }: { dump: OsdDump; crush: CrushMap; pgs: PgTable }): string | undefined {
+  const rules = new Set(crush.rules.map(({ id }) => id))
+  const unruled = dump.pools.find(({ crushRuleId }) => !rules.has(crushRuleId))
+  if (unruled !== undefined) {
+    return `pool ${unruled.name} uses CRUSH rule ${unruled.crushRuleId}, which osd crush dump does not describe`
+  }
+  const seen = new Map<number, number>()
+  for (const pool of pgs.poolIds) seen.set(pool, (seen.get(pool) ?? 0) + 1)
+  for (const { id, name } of dump.pools) {
+    const needed = dump.pgCounts.get(id) ?? 0
+    const present = seen.get(id) ?? 0
+    if (present < needed) return `pool ${name} has ${needed} placement groups, but pg dump lists ${present} of them`
+  }
+  return undefined
+}

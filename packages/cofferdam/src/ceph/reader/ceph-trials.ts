@@ -1,0 +1,63 @@
+import type { CephMap } from '../../safety/ceph-map.ts'
+import { type TrialQuestion, trialQuestion } from '../../safety/trial-question.ts'
+import type { CephCommands } from '../ceph-commands.ts'
+import type { CephPorts } from './ceph-ports.ts'
+
+export interface TrialRequest {
+  /** Of the cluster: `namespace/name`. */
+  readonly key: string
+  readonly isClean: boolean
+  /** Undefined where it is not known, or where nothing is to be asked. */
+  readonly map: CephMap | undefined
+  readonly ceph: CephCommands | undefined
+  readonly signal: AbortSignal
+}
+
+/** What Ceph's opinion is worth. */
+interface Trial {
+  /** Undefined: it answered as it must. */
+  readonly problem: string | undefined
+  /** Daemons went since, and may have come back as another release. */
+  isStale: boolean
+}
+
+/**
+ * Asks Ceph about OSDs that certainly may not go together. A yes is told and holds nothing up: it makes Ceph's opinion worth
+ * nothing, and leaves ours as it was.
+ */
+export class CephTrials {
+  readonly #ceph: Pick<CephPorts, 'askOkToStop'>
+  readonly #trials = new Map<string, Trial>()
+
+  constructor(ceph: Pick<CephPorts, 'askOkToStop'>) {
+    this.#ceph = ceph
+  }
+
+  /** What is wrong with Ceph's opinion, as far as it was tried. */
+  problemOf(key: string): string | undefined {
+    return this.#trials.get(key)?.problem
+  }
+
+  forget(key: string): void {
+    this.#trials.delete(key)
+  }
+
+  /** Tries it where everything is clean and nobody has tried since; says whether what came of it is news. */
+  async try({ key, isClean, map, ceph, signal }: TrialRequest): Promise<boolean> {
+    const held = this.#trials.get(key)
+    if (held !== undefined && !isClean) held.isStale = true
+    if (held?.isStale === false || !isClean || map === undefined || ceph === undefined) return false
+    const question = trialQuestion(map)
+    if (question === undefined) return false
+    const answer = await this.#ceph.askOkToStop(ceph, question.osds, signal)
+    if (!answer.known) return false
+    const problem = answer.value ? misjudged(question) : undefined
+    this.#trials.set(key, { problem, isStale: false })
+    return problem !== held?.problem
+  }
+}
+
+function misjudged({ osds, group }: TrialQuestion): string {
+  const named = osds.map((id) => `osd.${id}`).join(' and ')
+  return `ceph osd ok-to-stop calls ${named} safe to stop together, although placement group ${group} would be out of reach: this release of Ceph misjudges, its opinion is worth nothing, and only our own reckoning guards the data`
+}

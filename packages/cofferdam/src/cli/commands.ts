@@ -1,0 +1,43 @@
+import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { createLog } from '../operator/log.ts'
+import type { CliCommand, CommandGroup } from './command.ts'
+import { connect } from './connect.ts'
+import { createDemoCommand } from './demo/demo.ts'
+import { createDrainCommand } from './drain/drain.ts'
+import { localRequester } from './drain/requester.ts'
+import { createUncordonCommand } from './drain/uncordon.ts'
+import { createExplainCommand } from './explain/explain.ts'
+import { createLockCommand } from './lock/lock.ts'
+import { createUnlockCommand } from './lock/unlock.ts'
+import { openCephLink } from './operator/ceph-link.ts'
+import { operatorCommand } from './operator/operator.ts'
+import { createPlanCommand } from './plan/plan.ts'
+import { createStatusCommand } from './status/status.ts'
+
+/** Every command, in the order in which help lists them. */
+export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
+  const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
+  return [
+    createDemoCommand(places),
+    createDrainCommand(ports),
+    createExplainCommand(ports),
+    createLockCommand(ports),
+    operatorCommand,
+    createPlanCommand({ connect, openCeph, cpuMs }),
+    createStatusCommand(ports),
+    createUncordonCommand(ports),
+    createUnlockCommand(ports),
+  ]
+}
+
+const openCeph: Parameters<typeof createPlanCommand>[0]['openCeph'] = ({ api, connection }, flags) => {
+  if (connection === undefined) throw new Error('a cluster without an address has no pods to run commands in')
+  const ports = { environment: process.env, clock: realClock, random: realRandom, log: createLog('warn') }
+  return openCephLink({ flags, api, connection, ...ports })
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}

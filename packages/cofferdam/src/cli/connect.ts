@@ -1,0 +1,38 @@
+import type { ClusterConnection } from '@cofferdam/kubernetes/client/cluster-connection.ts'
+import { createHttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { loadKubeconfig } from '@cofferdam/kubernetes/client/kubeconfig.ts'
+import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import type { GlobalFlags } from './command.ts'
+
+export interface ClusterLink {
+  readonly api: KubeApi
+  /** The address of the API server, for people. */
+  readonly server: string
+  /** Where to look when no flag says so. */
+  readonly namespace?: string
+  /** For what goes around the API: commands in pods. */
+  readonly connection?: ClusterConnection
+  close(): Promise<void>
+}
+
+/** Opens the cluster that the global flags name; whoever opens it closes it. */
+export type Connect = (flags: GlobalFlags) => Promise<ClusterLink>
+
+export const connect: Connect = async ({ kubeconfig, context }) => {
+  const connection = await loadKubeconfig({
+    env: process.env,
+    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  })
+  const api = createHttpKubeApi({
+    config: connection,
+    clock: realClock,
+    random: realRandom,
+    userAgent: 'cofferdam',
+    interactive: process.stdin.isTTY === true,
+  })
+  const { server, namespace } = connection
+  return { api, server, namespace, connection, close: () => api.close() }
+}

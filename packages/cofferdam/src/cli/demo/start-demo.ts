@@ -1,0 +1,178 @@
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Random, randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
+import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import { startHttpFace } from '@cofferdam/simulator/api-server/http/http-face.ts'
+import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
+import { addToolbox, createToolboxExec } from '@cofferdam/simulator/cluster-file/ceph-toolbox.ts'
+import type { ClusterDescription } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
+import { observeReadiness, type Readiness } from '@cofferdam/simulator/cluster-file/readiness.ts'
+import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
+import { type RunningCeph, startCeph } from '@cofferdam/simulator/cluster-file/start-ceph.ts'
+import { startLonghorn } from '@cofferdam/simulator/cluster-file/start-longhorn.ts'
+import { startMachines } from '@cofferdam/simulator/cluster-file/start-machines.ts'
+import { startWorld } from '@cofferdam/simulator/world/start-world.ts'
+import { startDashboard } from '../../dashboard/server/start-dashboard.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { controllerNames } from '../../operator/controller-names.ts'
+import type { Log } from '../../operator/log.ts'
+import { createMetrics } from '../../operator/metrics.ts'
+import { startOperator } from '../../operator/operator.ts'
+import { trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
+import { installOperator } from './install-operator.ts'
+import { writeKubeconfig } from './kubeconfig-file.ts'
+
+export interface DemoOptions {
+  readonly description: ClusterDescription
+  readonly clock: Clock
+  readonly random: Random
+  readonly kubePort: number
+  /** Undefined: no page. */
+  readonly dashboardPort: number | undefined
+  readonly pageDirectory: string
+  readonly kubeconfigPath: string
+  readonly log: Log
+}
+
+export interface Demo {
+  readonly kubeUrl: string
+  readonly dashboardUrl: string | undefined
+  readonly kubeconfigPath: string
+  readonly api: KubeApi
+  /** Resolves when all is up, or with what is missing when the time is used up. It goes on getting ready after that. */
+  whenReady(options: {
+    readonly withinMs: number
+    readonly signal: AbortSignal
+    readonly onProgress?: (readiness: Readiness) => void
+  }): Promise<Readiness>
+  /** Ends everything and leaves nothing behind. */
+  stop(): Promise<void>
+}
+
+const lookEveryMs = 150
+
+/** The embedded cluster with all that lives on it: nodes, workloads, operator, page. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { description, clock, random, log } = options
+  const endings: (() => unknown)[] = []
+  const stop = async () => {
+    for (let end = endings.pop(); end !== undefined; end = endings.pop()) await end()
+  }
+  const stopping = new AbortController()
+  endings.push(() => stopping.abort())
+  let latest: Readiness = { ready: 0, wanted: 1, waitingFor: ['the first look at the cluster'] }
+  const isReady = () => latest.waitingFor.length === 0
+
+  try {
+    const server = new ApiServer({ clock, random })
+    const api = server.as(clusterAdmin)
+    server.start()
+    endings.push(() => server.stop())
+
+    let ceph: RunningCeph | undefined
+    const face = await startHttpFace({
+      server,
+      clock,
+      port: options.kubePort,
+      portFlag: '--kube-port',
+      isReady,
+      exec: createToolboxExec((namespace) => ceph?.commandsIn(namespace)),
+    })
+    endings.push(() => face.close())
+
+    const dashboard =
+      options.dashboardPort === undefined
+        ? undefined
+        : await startDashboard({
+            api,
+            clock,
+            random,
+            port: options.dashboardPort,
+            portFlag: '--port',
+            pageDirectory: options.pageDirectory,
+            cluster: description.name,
+            whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
+          })
+    if (dashboard !== undefined) endings.push(() => dashboard.close())
+
+    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url)
+    endings.push(() => kubeconfig.remove())
+
+    const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
+    endings.push(() => world.stop())
+    if (description.ceph !== undefined) {
+      const running = startCeph(description.ceph, { api, clock, random, world })
+      ceph = running
+      endings.push(() => running.stop())
+    }
+    await seedCluster(api, description)
+    if (description.ceph !== undefined) await addToolbox(api, description.ceph.namespace)
+    const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
+    if (longhorn !== undefined) endings.push(() => longhorn.stop())
+
+    const cephNamespaces = description.ceph === undefined ? [] : [description.ceph.namespace]
+    const operatorApi = await installOperator(server, cephNamespaces)
+    const machines =
+      description.machines &&
+      (await startMachines(description.machines, description.ceph, { api, clock, random, world }))
+    if (machines !== undefined) endings.push(() => machines.stop())
+    const operator = startOperator({
+      api: operatorApi,
+      clock,
+      random,
+      log,
+      metrics: createMetrics(),
+      controllers: controllerNames,
+      dryRun: false,
+      lease: { ...operatorAccount, identity: `demo_${randomSuffix(random, 8)}` },
+      guard: {
+        host: '127.0.0.1',
+        port: 0,
+        addressOf: (port) => ({ url: `https://127.0.0.1:${port}` }),
+        hosts: ['127.0.0.1'],
+      },
+      ...(ceph === undefined ? {} : { ceph: ceph.commandsOf }),
+      ...(description.ceph === undefined ? {} : { trust: trustsAlone([description.ceph], description.ceph.rookImage) }),
+    })
+    endings.push(() => operator.stop())
+
+    const storage = [ceph, longhorn, machines].filter((each) => each !== undefined)
+    const becomingReady = (async () => {
+      while (!stopping.signal.aborted) {
+        latest = await observeReadiness(api, storage)
+        // Once up it stays up: what people then do to their cluster is not the demo's affair.
+        if (isReady()) return
+        await sleep(clock, lookEveryMs, stopping.signal)
+      }
+    })()
+    endings.push(async () => {
+      stopping.abort()
+      await becomingReady
+    })
+
+    return {
+      kubeUrl: face.url,
+      dashboardUrl: dashboard?.url,
+      kubeconfigPath: kubeconfig.path,
+      api,
+      async whenReady({ withinMs, signal, onProgress }) {
+        const deadline = clock.now() + withinMs
+        while (!isReady() && clock.now() < deadline && !signal.aborted) {
+          onProgress?.(latest)
+          await sleep(clock, lookEveryMs, signal)
+        }
+        return latest
+      },
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** Pods stop when their own grace period ends; the kubelet's cap must let the slowest have theirs. */
+function kubeletPace({ pace, apps }: ClusterDescription) {
+  const own = apps.map(({ terminationSeconds }) => terminationSeconds ?? 0)
+  return { readySeconds: pace.readyAfterSeconds, terminationSeconds: Math.max(pace.terminationSeconds, ...own) }
+}

@@ -1,0 +1,122 @@
+import { nodes, podDisruptionBudgets, statefulSets } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { budget, openWorld, type Story, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import { heldKeys } from '../ledger/store/testing/ledger-stage.ts'
+import { createMetrics } from '../operator/metrics.ts'
+import { type Operator, startOperator } from '../operator/operator.ts'
+import { type NodeDisruption, nodeDisruptions } from '../shared/kinds/node-disruption.ts'
+import { installOperator } from './demo/install-operator.ts'
+import { createDrainCommand } from './drain/drain.ts'
+import { createUncordonCommand } from './drain/uncordon.ts'
+import { createLockCommand } from './lock/lock.ts'
+import { createUnlockCommand } from './lock/unlock.ts'
+import { inProcess, runCommand } from './testing/run-command.ts'
+
+const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
+const tolerations = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].map((key) => ({
+  key,
+  operator: 'Exists' as const,
+  effect: 'NoExecute' as const,
+  tolerationSeconds: 1_800,
+}))
+const apart = (app: string) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { labelSelector: { matchLabels: { app } }, topologyKey: 'kubernetes.io/hostname' },
+    ],
+  },
+})
+
+let story: Story
+let operator: Operator
+beforeEach(async () => {
+  story = await openWorld({ nodeCount: 4 })
+  const api = await installOperator(story.server)
+  const annotations = { 'cofferdam.io/skip-drain': 'true' }
+  const pod = { tolerations, affinity: apart('orders') }
+  await story.api.create(statefulSets, statefulSet('orders', { pod, annotations, podManagementPolicy: 'Parallel' }))
+  await story.api.create(podDisruptionBudgets, budget('orders', { maxUnavailable: 1 }))
+  operator = startOperator({
+    api,
+    clock: story.clock,
+    random: story.random,
+    log: silent,
+    metrics: createMetrics(),
+    controllers: ['node-disruption', 'disruption-ledger'],
+    dryRun: false,
+    lease: { ...operatorAccount, identity: 'op-1' },
+  })
+  await story.seconds(60)
+})
+afterEach(async () => {
+  const stopped = operator.stop()
+  await story.seconds(5)
+  await stopped
+  story.stop()
+})
+
+async function run(command: 'drain' | 'lock' | 'uncordon' | 'unlock', ...argv: string[]) {
+  const { connect } = inProcess(story.api)
+  const ports = { connect, clock: story.clock, random: story.random, requester: () => 'ann@desk' }
+  const create = {
+    drain: createDrainCommand,
+    lock: createLockCommand,
+    uncordon: createUncordonCommand,
+    unlock: createUnlockCommand,
+  }[command]
+  let isDone = false
+  const ended = runCommand(create(ports) as never, command, ...argv).finally(() => {
+    isDone = true
+  })
+  for (let seconds = 0; !isDone && seconds < 600; seconds += 1) await story.seconds(1)
+  return ended
+}
+
+const nodeOf = async (name: string) =>
+  (await story.podsOf('orders')).find(({ metadata }) => metadata.name === name)?.spec.nodeName ?? ''
+const phases = async () =>
+  (await story.list<NodeDisruption>(nodeDisruptions)).map(({ spec, status }) => `${spec.nodeName} ${status?.phase}`)
+
+it('drain waits for the lock of an owner, goes on when it ends, and lets the pod stay that asks to', async () => {
+  const node = await nodeOf('orders-0')
+  await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
+  const blocked = await run('drain', node, '--timeout', '0')
+  expect(blocked.code).toBe(3)
+  expect(blocked.out).toContain('waits for pdb/default/orders (AppLocked), held by ann@desk')
+  expect(await heldKeys(story.api).catch(() => [])).toEqual([])
+
+  await run('unlock', 'pdb/orders')
+  const drained = await run('drain', node)
+  expect(drained.code).toBe(0)
+  expect(drained.err).toContain('is under way already and is followed')
+  expect(drained.out).toContain('stay      default/orders-0')
+  expect(await nodeOf('orders-0')).toBe(node)
+})
+
+it('while a node may go its pods count as gone, so a second drain waits and nobody else is evicted', async () => {
+  const [first, second] = [await nodeOf('orders-0'), await nodeOf('orders-1')]
+  expect((await run('drain', first)).code).toBe(0)
+  const waiting = await run('drain', second, '--timeout', '0')
+  expect(waiting.code).toBe(3)
+  expect(waiting.out).toContain(`held by op-1 for nodedisruption/${first}-`)
+  await expect(evictPod(story.api, { namespace: 'default', name: 'orders-2' })).rejects.toMatchObject({
+    reason: 'TooManyRequests',
+  })
+
+  expect((await run('uncordon', first)).code).toBe(0)
+  expect((await run('drain', second)).code).toBe(0)
+  expect(await phases()).toEqual([`${first} Completed`, `${second} Drained`])
+})
+
+it('uncordon in the middle of a wait cancels the request, and nothing of it is left', async () => {
+  const node = await nodeOf('orders-0')
+  await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
+  await run('drain', node, '--timeout', '0')
+  const { code, out } = await run('uncordon', node)
+  expect(code).toBe(0)
+  expect(out).toContain('given back: Nothing is held for it any more.')
+  expect(await phases()).toEqual([])
+  expect((await story.api.get(nodes, { name: node })).spec?.unschedulable).toBeUndefined()
+})

@@ -1,0 +1,43 @@
+import { lossFlags, lossReasons } from '../../capabilities/drain-lock/domain/pod-losses.ts'
+import type { Paint } from '../terminal.ts'
+import { obstacleText } from './drain-progress.ts'
+import type { PlannedDrain } from './drain-result.ts'
+
+/** The plan for people: the verdict, who stays and who leaves, what has to be held, what stands in the way. */
+export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain, paint: Paint): string {
+  const { node, mayBegin, reason, explanation, blockedBy, warnings } = plan
+  const verdict = mayBegin ? paint('green', 'may begin') : paint('red', 'blocked')
+  const row = (name: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`  ${name.padEnd(10)}${names.join(', ')}`]
+  return [
+    `${paint('bold', `node/${node}`)}  ${verdict}: ${explanation} (${reason})`,
+    ...(underWay === undefined ? [] : [`  request   nodedisruption/${underWay} is under way`]),
+    ...row('stay', plan.stays),
+    ...row('leave', plan.leaves),
+    ...row('leaving', plan.leaving),
+    ...row('needs', plan.keys),
+    ...blockedBy.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`),
+    ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
+    ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
+    '  nothing was asked for: this is a dry run',
+  ].join('\n')
+}
+
+const lossWords = {
+  force: 'no controller creates them again',
+  deleteEmptyDirData: 'the data in their emptyDir volumes would be deleted',
+} as const
+
+/** Which pods would be destroyed, and the flag for each kind of loss. */
+export function renderRefusal({ plan, notSeen }: PlannedDrain, paint: Paint): string {
+  const rows = (Object.keys(lossFlags) as (keyof typeof lossFlags)[]).flatMap((loss) => {
+    const pods = plan.blockedBy.filter(({ reason }) => reason === lossReasons[loss]).map(({ object }) => object)
+    return pods.length === 0 ? [] : [`  ${lossFlags[loss].padEnd(23)} ${pods.join(', ')}: ${lossWords[loss]}`]
+  })
+  return [
+    `${paint('bold', `node/${plan.node}`)}  ${paint('red', 'refused')}: evicting these pods destroys something; no request was made`,
+    ...rows,
+    ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
+    '  give the flags to go ahead, or move the pods first',
+  ].join('\n')
+}

@@ -1,0 +1,91 @@
+import type { DisruptionAnswer } from '../../explain/explain-disruption.ts'
+import { goneWords, isOver } from '../../explain/explain-disruption.ts'
+import type { DisruptionPlan } from '../../explain/plan-disruption.ts'
+import { type ExitCode, exitCodes } from '../command.ts'
+import type { Followed } from './drain-follow.ts'
+
+export type DrainOutcome =
+  /** Nothing is left on the node but what stays. */
+  | 'drained'
+  /** The node was back or gone before anybody could say that it may go. */
+  | 'completed'
+  | 'rejected'
+  /** Somebody deleted the request meanwhile. */
+  | 'cancelled'
+  | 'blocked'
+  | 'timed-out'
+  | 'interrupted'
+  /** It was made, and not waited for. */
+  | 'requested'
+
+export interface DrainResult {
+  readonly outcome: DrainOutcome
+  /** Whether it was under way before. */
+  readonly isJoined: boolean
+  readonly disruption: DisruptionAnswer
+  readonly observedAt: string
+  /** What to do now, line by line. */
+  readonly next: readonly string[]
+}
+
+/** What a request would do, made of nothing but looking. */
+export interface PlannedDrain {
+  /** `refused`: pods would be destroyed that nobody asked to lose, so no request was made. */
+  readonly outcome: 'planned' | 'refused'
+  readonly observedAt: string
+  /** The request that is under way and was rehearsed. */
+  readonly underWay?: string
+  readonly plan: DisruptionPlan
+  readonly notSeen: readonly string[]
+}
+
+export type DrainAnswer = DrainResult | PlannedDrain
+
+const codes: Record<DrainOutcome, ExitCode> = {
+  drained: exitCodes.done,
+  completed: exitCodes.done,
+  requested: exitCodes.done,
+  rejected: exitCodes.blocked,
+  cancelled: exitCodes.blocked,
+  blocked: exitCodes.blocked,
+  'timed-out': exitCodes.timedOut,
+  interrupted: exitCodes.timedOut,
+}
+
+export function drainExitCode(answer: DrainAnswer): ExitCode {
+  if (!('plan' in answer)) return codes[answer.outcome]
+  return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
+}
+
+/** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end tells. */
+export function isDrainSettled(answer: DisruptionAnswer): boolean {
+  return answer.phase === 'Drained' || isOver(answer)
+}
+
+export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
+  if (ended === 'gone') return 'cancelled'
+  if (answer.phase === 'Rejected') return 'rejected'
+  if (answer.phase === 'Drained') return 'drained'
+  if (answer.phase === 'Completed') return 'completed'
+  if (ended === 'reached') return answer.isBlocked ? 'blocked' : 'timed-out'
+  return ended
+}
+
+/** What people can do now. */
+export function nextSteps(outcome: DrainOutcome, { node, request, intent }: DisruptionAnswer): string[] {
+  const watch = `watch it:  kubectl get nodedisruption ${request} -w, or cofferdam explain nodedisruption/${request}`
+  const cancel = `cancel it: cofferdam uncordon ${node}`
+  switch (outcome) {
+    case 'drained':
+      return [
+        `${node} may be ${goneWords[intent]} now; run \`cofferdam uncordon ${node}\` if you do not ${intent.toLowerCase()} it`,
+      ]
+    case 'completed':
+      return []
+    case 'rejected':
+    case 'cancelled':
+      return [`ask again: cofferdam drain ${node}`]
+    default:
+      return ['the request stays, and goes on by itself', watch, cancel]
+  }
+}

@@ -1,0 +1,436 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Lease, Namespace } from '@cofferdam/kubernetes/api/core.ts'
+import { leases, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import { changedApi, node, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { inProcess, runUntil } from '../testing/run-command.ts'
+import { createDrainCommand } from './drain.ts'
+import type { DrainResult } from './drain-result.ts'
+import { createUncordonCommand } from './uncordon.ts'
+
+let story: Story
+beforeEach(async () => {
+  story = openStory()
+  await installDefinitions(story.api)
+  await story.api.create(nodes, node(1))
+  await story.api.create<Namespace>(namespaces, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: operatorAccount.namespace },
+  })
+  await story.api.create<Lease>(leases, {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { ...operatorAccount },
+    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 36_000, renewTime: '2026-01-01T00:00:00.000000Z' },
+  })
+})
+afterEach(() => story.stop())
+
+interface Running {
+  /** Ctrl-C. */
+  interrupt(): void
+  readonly ended: Promise<{ code: number; out: string; err: string }>
+}
+
+function start(name: 'drain' | 'uncordon', argv: readonly string[], api: KubeApi = story.api): Running {
+  const { connect } = inProcess(api)
+  const ports = { connect, clock: story.clock, requester: () => 'ann@desk' }
+  const command = name === 'drain' ? createDrainCommand(ports) : createUncordonCommand(ports)
+  const ending = new AbortController()
+  const ended = runUntil(ending.signal, command as never, name, ...argv)
+  return { interrupt: () => ending.abort(), ended }
+}
+const drain = (...argv: string[]) => start('drain', argv)
+const uncordon = (...argv: string[]) => start('uncordon', argv)
+
+type Status = NonNullable<NodeDisruption['status']>
+
+/** Plays the operator: the one request there is comes to have this status. */
+async function record(status: Status, name?: string): Promise<void> {
+  await story.seconds(1)
+  const all = await story.list(nodeDisruptions)
+  const disruption = name === undefined ? all.at(-1) : all.find(({ metadata }) => metadata.name === name)
+  if (disruption === undefined) throw new Error('there is no request')
+  await story.api.update(nodeDisruptions, { ...disruption, status }, { subresource: 'status' })
+  await story.seconds(2)
+}
+
+const web = { namespace: 'shop', name: 'web-1', uid: 'u-1' }
+const orders = { namespace: 'shop', name: 'orders-0', uid: 'u-2' }
+const blocker = {
+  object: 'pdb/shop/orders',
+  holder: 'op-1 for nodedisruption/other',
+  since: '2026-01-01T00:00:00Z',
+  reason: 'HeldByRequest',
+  wayOut: 'It is free when the node of that request is back.',
+}
+
+describe('drain', () => {
+  it('makes a request, tells how it goes, and ends with 0 when the node may be rebooted', async () => {
+    const running = drain('node-1', '--reason', 'kernel')
+    await record({ phase: 'Waiting', blockedBy: [blocker] })
+    await record({ phase: 'Draining', skippedPods: [orders], evictedPods: [web], blockedBy: [] })
+    await record({
+      phase: 'Drained',
+      skippedPods: [orders],
+      evictedPods: [web],
+      blockedBy: [{ ...blocker, object: 'node/node-1', reason: 'NodeMayGo' }],
+      warnings: [{ object: 'node/node-1', says: 'its kubelet ends pods within 30 s' }],
+    })
+    expect(await running.ended).toEqual({
+      code: 0,
+      err: [
+        'nodedisruption/node-1-20260101-000000 is made',
+        'Pending    Nobody has looked at the request for node-1 yet.',
+        'Waiting    Something stands in the way of node-1; nothing is held meanwhile.',
+        '           waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other for 2s. It is free when the node of that request is back.',
+        'Draining   Pods are leaving node-1.',
+        '           shop/orders-0 stays on the node',
+        '           evicted: shop/web-1',
+        'Drained    Nothing is left on node-1 but what stays: it may be rebooted now.',
+        '           warning: node/node-1 its kubelet ends pods within 30 s',
+        '',
+      ].join('\n'),
+      out: [
+        'node/node-1  drained: Nothing is left on node-1 but what stays: it may be rebooted now.',
+        '  request   nodedisruption/node-1-20260101-000000',
+        '  stay      shop/orders-0',
+        '  evicted   shop/web-1',
+        '  warning: node/node-1 its kubelet ends pods within 30 s',
+        '  node-1 may be rebooted now; run `cofferdam uncordon node-1` if you do not reboot it',
+        '',
+      ].join('\n'),
+    })
+    const [made] = await story.list(nodeDisruptions)
+    expect(made?.spec).toEqual({
+      nodeName: 'node-1',
+      intent: 'Reboot',
+      requester: 'ann@desk',
+      reason: 'kernel',
+      honourSkipDrain: true,
+      force: false,
+      deleteEmptyDirData: false,
+    })
+  })
+
+  it('carries every wish into the request', async () => {
+    const argv = ['--intent', 'remove', '--as', 'upgrade-bot', '--fallback-after', '90m', '--deadline', '2h']
+    const glass = [
+      '--no-skip-drain',
+      '--force',
+      '--delete-emptydir-data',
+      '--break-glass',
+      '--reason',
+      'fire',
+      '--for',
+      '30m',
+    ]
+    const { code, out } = await drain('node/node-1', ...argv, ...glass, '--no-wait', '-o', 'json').ended
+    expect(code).toBe(0)
+    const [made] = await story.list(nodeDisruptions)
+    expect(made?.spec).toEqual({
+      nodeName: 'node-1',
+      intent: 'Remove',
+      requester: 'upgrade-bot',
+      reason: 'fire',
+      honourSkipDrain: false,
+      force: true,
+      deleteEmptyDirData: true,
+      fallbackAfter: '1h30m',
+      deadline: '2026-01-01T02:00:00Z',
+    })
+    expect(made?.metadata.annotations).toEqual({
+      'cofferdam.io/break-glass': '{"by":"upgrade-bot","reason":"fire","until":"2026-01-01T00:30:00Z"}',
+    })
+    expect(JSON.parse(out) as DrainResult).toEqual({
+      outcome: 'requested',
+      isJoined: false,
+      observedAt: '2026-01-01T00:00:00Z',
+      disruption: {
+        request: 'node-1-20260101-000000',
+        node: 'node-1',
+        intent: 'Remove',
+        requester: 'upgrade-bot',
+        purpose: 'fire',
+        phase: 'Pending',
+        since: '2026-01-01T00:00:00Z',
+        explanation: 'Nobody has looked at the request for node-1 yet.',
+        isBlocked: false,
+        blockedBy: [],
+        warnings: [],
+        stays: [],
+        evicted: [],
+        locked: [],
+        hasFallenBack: false,
+        fallbackAfter: '1h30m',
+        deadline: '2026-01-01T02:00:00Z',
+        breakGlass: { by: 'upgrade-bot', reason: 'fire', until: '2026-01-01T00:30:00Z' },
+        isCancelled: false,
+      },
+      next: [
+        'the request stays, and goes on by itself',
+        'watch it:  kubectl get nodedisruption node-1-20260101-000000 -w, or cofferdam explain nodedisruption/node-1-20260101-000000',
+        'cancel it: cofferdam uncordon node-1',
+      ],
+    })
+  })
+
+  it('follows the request that is under way instead of making a second one, and breaks glass on it', async () => {
+    await drain('node-1', '--intent', 'remove', '--no-wait').ended
+    await story.seconds(5)
+    const { err } = await drain('node-1', '--no-wait').ended
+    expect(err).toContain('nodedisruption/node-1-20260101-000000 is under way already and is followed')
+    expect(err).toContain('warning: it is to remove the node, and stays so')
+    await drain('node-1', '--break-glass', '--reason', 'fire', '--for', '30m', '--no-wait').ended
+    const made = await story.list(nodeDisruptions)
+    expect(made.map(({ metadata }) => metadata.annotations?.['cofferdam.io/break-glass'])).toEqual([
+      '{"by":"ann@desk","reason":"fire","until":"2026-01-01T00:30:05Z"}',
+    ])
+  })
+
+  it('does not follow one that asks for less, and breaks no glass on it: its end would be taken for what was asked', async () => {
+    await drain('node-1', '--no-wait').ended
+    const glass = ['--break-glass', '--reason', 'fire', '--for', '30m']
+    expect(await drain('node-1', '--intent', 'remove', '--no-wait', ...glass).ended).toEqual({
+      code: 1,
+      out: '',
+      err: [
+        'error: nodedisruption/node-1-20260101-000000 is under way for node-1 and does not cover what was asked: intent is Reboot, asked for Remove',
+        'hint: nothing was changed. Wait until it is over (kubectl get nodedisruption node-1-20260101-000000 -w), or cancel it (cofferdam uncordon node-1), then ask again',
+        '',
+      ].join('\n'),
+    })
+    const [made] = await story.list(nodeDisruptions)
+    expect(made?.metadata.annotations).toBeUndefined()
+  })
+
+  it('leaves it to the operator to hold the request where pods may not be listed', async () => {
+    const api = changedApi(story.api, {
+      list: (type, query) =>
+        type.plural === 'pods'
+          ? Promise.reject(new ApiError('Forbidden', 'pods are not yours'))
+          : story.api.list(type, query),
+    })
+    expect((await start('drain', ['node-1', '--no-wait'], api).ended).code).toBe(0)
+    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+  })
+
+  it('ends with 3 when the deadline passes, not with 0 while the node is given back with its pods on it', async () => {
+    const running = drain('node-1', '--deadline', '5m')
+    await record({ phase: 'Draining', evictedPods: [web] })
+    await record({ phase: 'Recovering', evictedPods: [web] })
+    await record({ phase: 'Rejected', evictedPods: [web] })
+    const { code, out } = await running.ended
+    expect([code, out]).toEqual([3, expect.stringContaining('node/node-1  rejected')])
+  })
+
+  it('makes another request once the last one is over', async () => {
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Completed' })
+    await drain('node-1', '--no-wait').ended
+    expect(await story.list(nodeDisruptions)).toHaveLength(2)
+  })
+
+  it('without patience ends with 3 when it is blocked, says by what, and leaves the request', async () => {
+    const running = drain('node-1', '--timeout', '0')
+    await record({ phase: 'Waiting', blockedBy: [blocker] })
+    const { code, out } = await running.ended
+    expect(code).toBe(3)
+    expect(out).toContain('node/node-1  blocked: ')
+    expect(out).toContain('waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other')
+    expect(out).toContain('the request stays, and goes on by itself')
+    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+  })
+
+  it('that was rejected ends with 3 and the reason', async () => {
+    const running = drain('node-1', '--deadline', '1m')
+    const condition = {
+      type: 'Ended',
+      status: 'True' as const,
+      reason: 'DeadlinePassed',
+      message: 'It had to be done by then.',
+      lastTransitionTime: '2026-01-01T00:01:00Z',
+    }
+    await record({ phase: 'Rejected', conditions: [condition] })
+    const { code, out } = await running.ended
+    expect(code).toBe(3)
+    expect(out).toContain('node/node-1  rejected: It had to be done by then.')
+  })
+
+  it('that is not done in time ends with 4, and says how to watch and how to cancel', async () => {
+    const running = drain('node-1', '--timeout', '1m')
+    await record({ phase: 'Draining', evictedPods: [web] })
+    await story.seconds(60)
+    const { code, out } = await running.ended
+    expect(code).toBe(4)
+    expect(out).toContain('node/node-1  not done yet: Pods are leaving node-1.')
+    expect(out).toContain('watch it:  kubectl get nodedisruption node-1-20260101-000000 -w')
+    expect(out).toContain('cancel it: cofferdam uncordon node-1')
+  })
+
+  it('left with Ctrl-C leaves the request and says so', async () => {
+    const running = drain('node-1')
+    await record({ phase: 'Draining' })
+    running.interrupt()
+    const { code, out } = await running.ended
+    expect(code).toBe(4)
+    expect(out).toContain('node/node-1  left alone: ')
+    expect(out).toContain('the request stays, and goes on by itself')
+    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+  })
+
+  it('whose request somebody deletes ends with 3', async () => {
+    const running = drain('node-1')
+    await record({ phase: 'Waiting' })
+    await story.api.delete(nodeDisruptions, { name: 'node-1-20260101-000000' })
+    await story.seconds(2)
+    const { code, out } = await running.ended
+    expect(code).toBe(3)
+    expect(out).toContain('cancelled: nodedisruption/node-1-20260101-000000 was deleted meanwhile.')
+  })
+
+  it('goes on when the API is silent for a while, and tells it once', async () => {
+    let isSilent = false
+    const api = changedApi(story.api, {
+      get: ((...request: Parameters<KubeApi['get']>) =>
+        isSilent
+          ? Promise.reject(new CofferdamError('API_UNREACHABLE', 'the Kubernetes API did not answer'))
+          : story.api.get(...request)) as KubeApi['get'],
+    })
+    const running = start('drain', ['node-1'], api)
+    await record({ phase: 'Draining' })
+    isSilent = true
+    await story.seconds(5)
+    isSilent = false
+    await record({ phase: 'Drained' })
+    const { code, err } = await running.ended
+    expect(code).toBe(0)
+    expect(err.match(/did not answer/g)).toHaveLength(1)
+  })
+
+  it('where no operator runs says that nobody works on it', async () => {
+    await story.api.delete(leases, operatorAccount)
+    const { err } = await drain('node-1', '--no-wait').ended
+    expect(err).toContain('warning: no operator is running, so nobody works on it')
+  })
+
+  const misused: Record<string, { given: string[]; says: string }> = {
+    'glass is not broken without a reason': {
+      given: ['node-1', '--break-glass', '--for', '30m'],
+      says: '--break-glass needs a --reason',
+    },
+    'glass is not broken without an end': {
+      given: ['node-1', '--break-glass', '--reason', 'x'],
+      says: '--break-glass must end',
+    },
+    'a time without broken glass means nothing': { given: ['node-1', '--for', '30m'], says: 'goes with --break-glass' },
+    'an intent that nobody knows is refused': { given: ['node-1', '--intent', 'explode'], says: 'Allowed choices' },
+  }
+  it.each(Object.entries(misused))('%s, and no request is made', async (_, { given, says }) => {
+    const { code, err } = await drain(...given).ended
+    expect(code).toBe(2)
+    expect(err).toContain(says)
+    expect(await story.list(nodeDisruptions)).toEqual([])
+  })
+
+  it('of a node that is not there is an error with the closest name, and no request is made', async () => {
+    const { code, err } = await drain('node-11').ended
+    expect(code).toBe(1)
+    expect(err).toContain('did you mean node-1?')
+    expect(await story.list(nodeDisruptions)).toEqual([])
+  })
+
+  it('in a cluster without Cofferdam says how to install it', async () => {
+    const bare = openStory()
+    await bare.api.create(nodes, node(1))
+    const { code, err } = await start('drain', ['node-1'], bare.api).ended
+    expect(code).toBe(1)
+    expect(err).toContain('kubectl apply -k deploy/')
+    bare.stop()
+  })
+})
+
+const cordoned = { type: 'merge', body: { spec: { unschedulable: true } } } as const
+const isCordoned = async () => (await story.api.get(nodes, { name: 'node-1' })).spec?.unschedulable === true
+
+describe('uncordon', () => {
+  it('gives a drained node back by lifting the cordon, and waits until nothing is held', async () => {
+    await drain('node-1', '--no-wait').ended
+    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await record({ phase: 'Drained', cordonedBy: 'nodedisruption/node-1-20260101-000000' })
+    const running = uncordon('node-1')
+    await story.seconds(1)
+    expect(await isCordoned()).toBe(false)
+    await record({ phase: 'Recovering' })
+    await record({ phase: 'Completed' })
+    const { code, out, err } = await running.ended
+    expect(code).toBe(0)
+    expect(out).toBe(
+      'node/node-1  given back: Nothing is held for it any more.\n  request   nodedisruption/node-1-20260101-000000\n',
+    )
+    expect(err).toContain('Recovering ')
+    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+  })
+
+  it('before the node is drained cancels the request, and leaves the cordon to the operator', async () => {
+    await drain('node-1', '--no-wait').ended
+    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await record({ phase: 'Draining', cordonedBy: 'nodedisruption/node-1-20260101-000000' })
+    const running = uncordon('node-1', '--no-wait')
+    const { code, err } = await running.ended
+    expect(code).toBe(0)
+    expect(err).toContain('nodedisruption/node-1-20260101-000000 is Draining, and is cancelled')
+    expect(await isCordoned()).toBe(true)
+    expect(await story.list(nodeDisruptions)).toEqual([])
+  })
+
+  it('leaves a node that somebody else had cordoned, unless forced', async () => {
+    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Drained', cordonedBy: 'somebody else' })
+    const { code, out } = await uncordon('node-1').ended
+    expect(code).toBe(3)
+    expect(out).toContain('still cordoned: It was cordoned by somebody else before')
+    expect(await isCordoned()).toBe(true)
+    expect((await uncordon('node-1', '--force', '--no-wait').ended).code).toBe(0)
+    expect(await isCordoned()).toBe(false)
+  })
+
+  it('ends with 4 while something is still felt of the drain, and says what', async () => {
+    await drain('node-1', '--no-wait').ended
+    await record({
+      phase: 'Recovering',
+      blockedBy: [{ ...blocker, object: 'pod/shop/orders-0', reason: 'PodsRecovering', wayOut: 'It has to run.' }],
+    })
+    const running = uncordon('node-1', '--timeout', '5s')
+    await story.seconds(6)
+    const { code, out } = await running.ended
+    expect(code).toBe(4)
+    expect(out).toContain('pod/shop/orders-0 (PodsRecovering): It has to run.')
+  })
+
+  it('without a request does what kubectl uncordon does', async () => {
+    await story.api.patch(nodes, { name: 'node-1' }, cordoned, { fieldManager: 'kubectl-cordon' })
+    expect(await uncordon('node-1').ended).toEqual({
+      code: 0,
+      err: '',
+      out: 'node/node-1  given back: It, cordoned with kubectl-cordon, takes new pods again.\n',
+    })
+    expect(await isCordoned()).toBe(false)
+    expect((await uncordon('node-1').ended).out).toContain('node/node-1  not cordoned: ')
+  })
+
+  it('in a cluster without Cofferdam does what kubectl uncordon does', async () => {
+    const bare = openStory()
+    await bare.api.create(nodes, node(1, { unschedulable: true }))
+    expect((await start('uncordon', ['node-1'], bare.api).ended).code).toBe(0)
+    expect((await bare.api.get(nodes, { name: 'node-1' })).spec?.unschedulable).toBeUndefined()
+    bare.stop()
+  })
+})

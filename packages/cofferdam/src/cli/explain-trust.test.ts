@@ -1,0 +1,45 @@
+import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { afterEach, expect, it } from 'vitest'
+import { type OsdUpdateStage, openOsdUpdateStage } from '../capabilities/osd-update/testing/osd-update-stage.ts'
+import { installDefinitions } from '../ledger/store/testing/ledger-stage.ts'
+import { createExplainCommand } from './explain/explain.ts'
+import { createStatusCommand } from './status/status.ts'
+import { inProcess, runCommand } from './testing/run-command.ts'
+
+let stage: OsdUpdateStage
+afterEach(() => stage.close())
+
+const hint = 'not named: observed only; to manage it add it to --ceph-clusters of the operator'
+
+it('status and explain count the clusters that the operator counts, and say of any other how to have it managed', async () => {
+  stage = await openOsdUpdateStage()
+  await installDefinitions(stage.api)
+  const metadata = { namespace: 'team-a', name: 'mine' }
+  await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } })
+  await stage.api.create(cephClusters, {
+    apiVersion: 'ceph.rook.io/v1',
+    kind: 'CephCluster',
+    metadata,
+    spec: { disruptionManagement: { managePodBudgets: true } },
+  } as CephCluster)
+  stage.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
+  await stage.seconds(120)
+  const ports = { connect: inProcess(stage.api).connect, clock: stage.clock }
+  const status = await runCommand(createStatusCommand(ports), 'status')
+  const lines = status.out.split('\n').filter((line) => line.startsWith('Storage') || line.startsWith('Updates'))
+  expect(lines).toEqual([
+    expect.stringContaining('rook-ceph/rook-ceph: AnyOsdMayGo'),
+    `Storage   team-a/mine: ClusterNotNamed: ${hint}`,
+  ])
+  const explain = async (object: string) => (await runCommand(createExplainCommand(ports), 'explain', object)).out
+  expect(await explain('cephcluster/team-a/mine')).toBe(
+    [
+      'cephcluster/team-a/mine  free: None of its OSDs runs, so none is in the way of a drain.',
+      '',
+      `  update    ClusterNotNamed: ${hint}`,
+      '',
+    ].join('\n'),
+  )
+  expect(await explain('cephcluster/rook-ceph/rook-ceph')).toContain('all 6 OSDs up to date')
+})

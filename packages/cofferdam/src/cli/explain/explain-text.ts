@@ -1,0 +1,322 @@
+import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
+import type { CephClusterExplanation, DomainAnswer } from '../../explain/explain-ceph-cluster.ts'
+import type { DisruptionAnswer } from '../../explain/explain-disruption.ts'
+import type { MachineExplanation } from '../../explain/explain-machine.ts'
+import type { OsdExplanation } from '../../explain/explain-osd.ts'
+import type {
+  Blocker,
+  BudgetExplanation,
+  DrainFlag,
+  NodeExplanation,
+  NodeState,
+  PodAnswer,
+  StorageAnswer,
+} from '../../explain/explanation.ts'
+import type { FencingAnswer } from '../../explain/fencing-answer.ts'
+import type { HoldAnswer } from '../../explain/hold-view.ts'
+import { longhornLines } from '../../explain/longhorn-text.ts'
+import { mergeBlockers } from '../../explain/merge-blockers.ts'
+import { ageText } from '../age.ts'
+import { listText } from '../status/list-text.ts'
+import { osdUpdateLines } from '../status/osd-update-text.ts'
+import { updateDetails, updateHeadline } from '../status/status-update-text.ts'
+import { renderTable } from '../table.ts'
+import type { Paint } from '../terminal.ts'
+import type { Explained } from './explain-observe.ts'
+import { fencingLines } from './fencing-text.ts'
+
+interface Style {
+  readonly paint: Paint
+  readonly now: string
+}
+
+/** The whole answer for people: the verdict first, then what stands in the way, then the details. */
+export function renderExplained(explained: Explained, paint: Paint): string {
+  const { object, mayGo, summary, blockers, notSeen } = explained
+  const style: Style = { paint, now: explained.observedAt }
+  const verdict = paint(mayGo ? 'green' : 'red', mayGo ? 'free' : 'blocked')
+  return [
+    `${paint('bold', object)}  ${verdict}: ${summary}`,
+    ...detailsOf(explained, style),
+    ...alike(explained.kind === 'cephcluster' ? heldBy(explained) : blockers).map((group) =>
+      renderBlockers(group, style),
+    ),
+    ...tablesOf(explained, style),
+    ...holdsTable(explained, style),
+    ...notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`),
+  ].join('\n\n')
+}
+
+/** Of a cluster that is free what holds some of its failure domains is told all the same. */
+function heldBy({ domains }: CephClusterExplanation): Blocker[] {
+  return mergeBlockers(domains.flatMap(({ blockers }) => blockers))
+}
+
+function detailsOf(explained: Explained, style: Style): string[] {
+  if (explained.kind === 'node') return [renderFacts(nodeFacts(explained, style))]
+  if (explained.kind === 'pdb') return [renderFacts([...budgetFacts(explained), ...longhornFacts(explained)])]
+  if (explained.kind === 'nodedisruption') return [renderFacts(requestFacts(explained.disruption, style))]
+  if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
+  if (explained.kind === 'osd') return [renderFacts(osdFacts(explained, style))]
+  if (explained.kind === 'cephcluster') return [renderFacts(cephClusterFacts(explained, style))]
+  const { reason, explanation, node } = explained.pod
+  const { osdUpdate } = explained
+  const place = [
+    ...(node === undefined ? [] : [['node', node] as Fact]),
+    ...longhornFacts(explained),
+    ...(osdUpdate === undefined ? [] : some('update', osdUpdateLines(osdUpdate, style.now))),
+  ]
+  if (explained.blockers.length > 0) return place.length === 0 ? [] : [renderFacts(place)]
+  return [renderFacts([['why', `${explanation} (${reason})`], ...place])]
+}
+
+type Fact = readonly [name: string, text: string]
+
+const factWidth = 10
+
+function renderFacts(facts: readonly Fact[]): string {
+  return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
+}
+
+function longhornFacts({ longhorn }: Pick<Explained, 'longhorn'>): Fact[] {
+  return longhorn === undefined ? [] : some('longhorn', longhornLines(longhorn))
+}
+
+function nodeFacts({ node, storage, disruptions, fencing, ...explained }: NodeExplanation, style: Style): Fact[] {
+  return [
+    ['state', nodeStateText(node, style)],
+    ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
+    ...storage.map((each): Fact => ['storage', storageText(each, style)]),
+    ...longhornFacts(explained),
+    ...(fencing === undefined ? [] : fencingFacts(fencing, style)),
+  ]
+}
+
+function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): Fact[] {
+  return [['node', nodeName ?? 'none'], ...fencingFacts(fencing, style)]
+}
+
+function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
+  return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
+}
+
+function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style): Fact[] {
+  return [
+    ['cluster', osdUpdate.cluster],
+    ...pods.map(({ pod, node }): Fact => ['pod', node === undefined ? pod : `${pod} on ${node}`]),
+    ...(blockers.length > 0 ? [] : pods.map(({ explanation, reason }): Fact => ['why', `${explanation} (${reason})`])),
+    ...some('update', osdUpdateLines(osdUpdate, now)),
+  ]
+}
+
+function cephClusterFacts({ domains, failureDomainType, update }: CephClusterExplanation, style: Style): Fact[] {
+  const { now, paint } = style
+  const colours = { free: 'green', held: 'red', away: 'yellow' } as const
+  const places = (['free', 'held', 'away'] as const).flatMap((state): Fact[] => {
+    const names = domains.filter((each) => each.state === state).map(domainText)
+    const text = `${failureDomainType ?? 'node'} ${listText(names)}`
+    return names.length === 0 ? [] : [[state, paint(colours[state], text)]]
+  })
+  return [...places, ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)])]
+}
+
+function domainText({ domain, osds }: DomainAnswer): string {
+  return `${domain} (osd ${idRanges(osds)})`
+}
+
+export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {
+  const ready = node.isReady ? 'Ready' : `NotReady${forText(node.notReadySince, now)}`
+  if (!node.isCordoned) return ready
+  const by = node.cordonedBy === undefined ? '' : ` by ${node.cordonedBy}`
+  const cordoned = `cordoned${by}${forText(node.cordonedSince, now)}`
+  const drain = {
+    PodsLeaving: `pods are leaving${forText(node.drainSince, now)}`,
+    DrainCompleted: `drained${forText(node.drainSince, now)}`,
+    EvictionAttempted: `a drain waits${forText(node.drainSince, now)}`,
+    DrainEnded: 'a drain was given up, pods remain',
+    CordonedOnly: 'nobody evicts its pods',
+  }
+  return [ready, cordoned, drain[node.drain as keyof typeof drain]].filter((part) => part !== undefined).join(', ')
+}
+
+function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {
+  const names = osds.map((id) => `osd.${id}`).join(' ')
+  const place = [cluster, domain === undefined ? '' : `${failureDomainType ?? 'domain'} ${domain}`, names]
+    .filter((part) => part !== '')
+    .join(', ')
+  const age = ageText(answer.unattendedSince, now)
+  const absence = age === undefined ? 'no operator is running' : `no operator has been running for ${age}`
+  const old = answer.isAttended === false ? `; it may be old: ${absence}` : ''
+  const from = answer.source === 'record' ? `, as last recorded${old}` : ''
+  return `${place}: ${answer.explanation} (${answer.reason}${forText(answer.since, now)}${from})`
+}
+
+/** One request in one line. */
+export function disruptionText(
+  { request, phase, intent, since, requester, blockedBy, ...rest }: DisruptionAnswer,
+  { now }: Pick<Style, 'now'>,
+): string {
+  const by = requester === undefined ? '' : ` by ${requester}`
+  const waits = rest.isBlocked ? `, waits for ${listText(blockedBy.map(({ object }) => object))}` : ''
+  return `nodedisruption/${request}${by}, to ${intent.toLowerCase()}: ${phase}${forText(since, now)}${waits}`
+}
+
+function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
+  const { node, intent, requester, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
+  const told = (name: string, text: string | undefined): Fact[] =>
+    text === undefined || text === '' ? [] : [[name, text]]
+  return [
+    ['node', `${node}, to ${intent.toLowerCase()}`],
+    ['phase', `${phase}${forText(since, now)}${answer.isCancelled ? ', cancelled' : ''}`],
+    ...told('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
+    ...told('stay', listText(stays)),
+    ...told('evicted', listText(evicted)),
+    ...told('locked', listText(locked)),
+    ...told('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
+    ...told('fell back', answer.hasFallenBack ? 'not all locks could be had in time: every pod is evicted' : undefined),
+    ...told('deadline', answer.deadline),
+    ...told('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
+    ...answer.warnings.map(({ object, says }): Fact => ['', `${paint('yellow', 'warning:')} ${object} ${says}`]),
+  ]
+}
+
+function budgetFacts({ budget }: BudgetExplanation): Fact[] {
+  const { rule, healthy, desired, expected } = budget
+  return [
+    ['rule', rule],
+    ['healthy', `${healthy} of ${expected}, needs ${desired}`],
+  ]
+}
+
+/** Blockers that differ only in what they are about are told as one. */
+function alike(blockers: readonly Blocker[]): Blocker[][] {
+  const groups = new Map<string, Blocker[]>()
+  for (const blocker of blockers) {
+    const { reason, since = '', unblocks } = blocker
+    const key = [reason, since, unblocks].join('\n')
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [blocker])
+    else group.push(blocker)
+  }
+  return [...groups.values()]
+}
+
+function renderBlockers(group: readonly Blocker[], { paint, now }: Style): string {
+  const first = group[0] as Blocker
+  const each = <T>(what: (blocker: Blocker) => readonly T[]) => [...new Set(group.flatMap(what))]
+  const causes = each((blocker) =>
+    blocker.causes.map(
+      ({ object, says, since }) => `${object} ${says}${since === undefined ? '' : `, ${forText(since, now).trim()}`}`,
+    ),
+  )
+  const waiting = each((blocker) => blocker.waiting)
+  const facts: Fact[] = [
+    ...some('why', linesOf(each(({ explanation }) => [explanation]))),
+    ...causes.map((cause): Fact => ['', cause]),
+    ['held by', listText(each(({ holder }) => [holder]))],
+    ['ends with', first.unblocks],
+    ...some('override', linesOf(each(({ override }) => [override]))),
+    ...(waiting.length === 0 ? [] : [['waiting', listText(waiting)] as Fact]),
+  ]
+  const objects = listText(group.map(({ object }) => object))
+  const title = `${paint('bold', objects)}  ${paint('yellow', first.reason)}${forText(first.since, now)}`
+  return `${title}\n${renderFacts(facts)}`
+}
+
+function some(name: string, lines: readonly string[]): Fact[] {
+  return lines.map((line, at) => [at === 0 ? name : '', line])
+}
+
+function linesOf(lines: readonly string[]): string[] {
+  const more = lines.length - shownAtMost
+  return more <= 0 ? [...lines] : [...lines.slice(0, shownAtMost), `and ${more} more; -o json shows all`]
+}
+
+const shownAtMost = 5
+
+function tablesOf(explained: Explained, style: Style): string[] {
+  if (explained.kind !== 'node' && explained.kind !== 'pdb') return []
+  if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
+  const { pods, mayGo, command } = explained
+  const leavers = pods.some(({ verdict }) => verdict !== 'stays')
+  return [
+    ...(pods.length === 0 ? [] : [renderPods(pods, style)]),
+    ...flagNotes(pods),
+    ...(mayGo && leavers ? [`To drain it: ${style.paint('bold', command)}`] : []),
+  ]
+}
+
+export const holdWords = {
+  Granted: 'held',
+  Acting: 'in use',
+  Orphaned: 'orphaned',
+  Waiting: 'waited for',
+  AppLock: 'locked',
+  Ignored: 'ignored',
+} as const
+
+/** What the blockers have not said yet. */
+function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): string[] {
+  const isTold = ({ key, holder }: HoldAnswer) =>
+    blockers.some((blocker) => blocker.object === key && blocker.holder === holder)
+  const rest = holds.filter((each) => !isTold(each))
+  if (rest.length === 0) return []
+  return [
+    renderTable(
+      ['KEY', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
+      rest.map(({ key, scope, state, holder, since, until = '', says }) => [
+        scope === undefined ? key : `${key} (${scope})`,
+        paint(state === 'Ignored' || state === 'Orphaned' ? 'yellow' : 'cyan', holdWords[state]),
+        holder,
+        ageText(since, now) ?? '',
+        until,
+        says,
+      ]),
+    ),
+  ]
+}
+
+const verdictWords = { goes: 'goes', 'in-turn': 'in turn', waits: 'waits', leaving: 'leaving', stays: 'stays' }
+const verdictColours = { goes: 'green', 'in-turn': 'green', waits: 'red', leaving: 'yellow', stays: 'dim' } as const
+
+function renderPods(pods: readonly PodAnswer[], { paint }: Style): string {
+  return renderTable(
+    ['POD', 'ANSWER', 'WHY'],
+    pods.map(({ pod, verdict, explanation }) => [
+      pod,
+      paint(verdictColours[verdict], verdictWords[verdict]),
+      explanation,
+    ]),
+  )
+}
+
+function renderCovered({ pods }: BudgetExplanation, { paint, now }: Style): string {
+  return renderTable(
+    ['POD', 'NODE', 'HEALTHY', 'STATE', 'FOR'],
+    pods.map(({ pod, node = '', isHealthy, says, since }) => [
+      pod,
+      node,
+      isHealthy ? paint('green', 'yes') : paint('red', 'no'),
+      says,
+      ageText(since, now) ?? '',
+    ]),
+  )
+}
+
+const flagMeanings: Partial<Record<DrainFlag, (pods: string) => string>> = {
+  '--delete-emptydir-data': (pods) => `what is in the emptyDir volumes of ${pods} is lost`,
+  '--force': (pods) => `no controller brings back ${pods}`,
+}
+
+function flagNotes(pods: readonly PodAnswer[]): string[] {
+  const lines = Object.entries(flagMeanings).flatMap(([flag, meaning]) => {
+    const names = pods.filter(({ needs }) => needs.includes(flag as DrainFlag)).map(({ pod }) => pod)
+    return names.length === 0 ? [] : [`${flag}: ${meaning(listText(names))}`]
+  })
+  return lines.length === 0 ? [] : [lines.join('\n')]
+}
+
+function forText(since: string | undefined, now: string): string {
+  const age = ageText(since, now)
+  return age === undefined ? '' : ` for ${age}`
+}

@@ -1,0 +1,111 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import { explainCephCluster } from '../../explain/explain-ceph-cluster.ts'
+import { explainOsd } from '../../explain/explain-osd.ts'
+import { explainOsdUpdate } from '../../explain/explain-osd-update.ts'
+import type { PodExplanation } from '../../explain/explanation.ts'
+import type { GuardSnapshot } from '../../explain/snapshot.ts'
+import { osdOf } from '../../explain/storage-budget.ts'
+import type { SeenUpdate } from '../../explain/summarize-update.ts'
+import { observePodGuards } from '../observe/observe-guards.ts'
+import { observeOperator } from '../observe/observe-operator.ts'
+import { observeUpdates } from '../observe/observe-updates.ts'
+import type { Explained, Question } from './explain-observe.ts'
+import type { Subject } from './explain-subject.ts'
+import { findObject } from './find-object.ts'
+
+export async function explainNamedCluster(key: Required<ObjectKey>, question: Question): Promise<Explained> {
+  await findObject(cephClusters, key, question)
+  const notSeen: string[] = []
+  const seen = (await updatesOf(key.namespace, question, notSeen)).find(
+    ({ cluster }) => cluster.metadata.name === key.name,
+  )
+  if (seen === undefined) {
+    throw new CofferdamError('OBJECT_NOT_FOUND', `the OSDs of CephCluster ${key.namespace}/${key.name} run elsewhere`, {
+      facts: { kind: 'CephCluster', object: `${key.namespace}/${key.name}` },
+      hint: 'ask where its daemons run: spec.external.enable is true here',
+    })
+  }
+  const { osdPods, guards } = await observeOsds(key.namespace, () => true, question, notSeen)
+  return {
+    kind: 'cephcluster',
+    ...explainCephCluster(guards, { seen, osdPods }),
+    observedAt: question.now,
+    notSeen: [...new Set(notSeen)],
+  }
+}
+
+/** By its id, or by its Deployment. */
+export async function explainNamedOsd(
+  subject: Extract<Subject, { readonly kind: 'osd' | 'deployment' }>,
+  question: Question,
+): Promise<Explained> {
+  const { kind, namespace, name } = subject
+  const object = `${kind}/${namespace}/${name}`
+  const osd = kind === 'osd' ? Number(name) : await osdOfDeployment({ namespace, name }, question)
+  const notSeen: string[] = []
+  const updates = await updatesOf(namespace, question, notSeen)
+  const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
+  if (seen === undefined || (seen.osds !== undefined && !seen.osds.some(({ id }) => id === osd))) {
+    throw new CofferdamError('OBJECT_NOT_FOUND', `there is no OSD ${osd} in namespace ${namespace}`, {
+      facts: { kind: 'OSD', object },
+      hint: `kubectl get deployments -n ${namespace} -l app=rook-ceph-osd shows those there are`,
+    })
+  }
+  const { osdPods, guards } = await observeOsds(namespace, (id) => id === osd, question, notSeen)
+  return {
+    kind: 'osd',
+    ...explainOsd(guards, { osd, object, osdPods, seen }),
+    observedAt: question.now,
+    notSeen: [...new Set(notSeen)],
+  }
+}
+
+/** The pods of these OSDs and what guards them, read as for any pod: without them there is no answer. */
+async function observeOsds(
+  namespace: string,
+  isAsked: (osd: number) => boolean,
+  question: Question,
+  notSeen: string[],
+): Promise<{ readonly osdPods: readonly Pod[]; readonly guards: GuardSnapshot }> {
+  const { api, signal } = question
+  const [osds, budgets] = await Promise.all([
+    api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd', signal }),
+    api.list(podDisruptionBudgets, { namespace, signal }),
+  ])
+  const osdPods = osds.items.filter((pod) => {
+    const id = osdOf(pod)
+    return id !== undefined && isAsked(id)
+  })
+  return { osdPods, guards: await observePodGuards(osdPods, budgets.items, question, notSeen) }
+}
+
+/** How far the update of the OSD behind a pod is; nothing for any other pod. */
+export async function osdUpdateField(
+  pod: Pod,
+  question: Question,
+  notSeen: string[],
+): Promise<Pick<PodExplanation, 'osdUpdate'>> {
+  const osd = osdOf(pod)
+  if (osd === undefined) return {}
+  const updates = await updatesOf(pod.metadata.namespace ?? '', question, notSeen)
+  const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
+  return seen === undefined ? {} : { osdUpdate: explainOsdUpdate(seen, osd) }
+}
+
+async function osdOfDeployment(key: Required<ObjectKey>, question: Question): Promise<number> {
+  const osd = osdOf(await findObject(deployments, key, question))
+  if (osd !== undefined) return osd
+  throw new CofferdamError('USAGE', `deployment ${key.namespace}/${key.name} is not of an OSD`, {
+    hint: 'explain its pods: cofferdam explain pod/NAMESPACE/NAME',
+  })
+}
+
+function updatesOf(namespace: string, question: Question, notSeen: string[]): Promise<readonly SeenUpdate[]> {
+  const { api, clock, signal } = question
+  const operator = (unseen: string[]) => observeOperator(question, unseen)
+  return observeUpdates({ api, clock, operator, namespace, signal }, notSeen)
+}

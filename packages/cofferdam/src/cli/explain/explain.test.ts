@@ -1,0 +1,342 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { ConfigMap, Lease } from '@cofferdam/kubernetes/api/core.ts'
+import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import {
+  configMaps,
+  deployments,
+  leases,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+} from '@cofferdam/kubernetes/api/resources.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { budget, changedApi, deployment, openWorld, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { inProcess, runCommand } from '../testing/run-command.ts'
+import { createExplainCommand } from './explain.ts'
+
+let story: Story
+beforeEach(async () => {
+  story = await openWorld({ nodeCount: 3 })
+  await story.api.create(deployments, deployment('web', { replicas: 2 }))
+  await story.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
+  await story.seconds(30)
+})
+afterEach(() => story.stop())
+
+async function explain(...argv: string[]) {
+  const { connect, links } = inProcess(story.api)
+  const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', ...argv)
+  expect(links.closed).toBe(links.opened)
+  return result
+}
+
+const podsOfWeb = async () =>
+  (await story.podsOf('web')).map(({ metadata, spec }) => ({ ...metadata, node: spec.nodeName }))
+
+describe('explain, against a living cluster', () => {
+  it('what is free ends with 0, and the eviction it promised is granted', async () => {
+    const [pod] = await podsOfWeb()
+    expect(await explain(`pod/default/${pod?.name}`)).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        `pod/default/${pod?.name}  free: It may be evicted now.`,
+        '',
+        '  why       budget web: it can spare one pod now (BudgetAllows)',
+        `  node      ${pod?.node}`,
+        '',
+      ].join('\n'),
+    })
+    expect((await explain(`node/${pod?.node}`)).code).toBe(0)
+    await evictPod(story.api, { namespace: 'default', name: pod?.name as string })
+  })
+
+  it('what is blocked ends with 3, and the eviction it warned of is refused', async () => {
+    const [first, second] = await podsOfWeb()
+    await evictPod(story.api, { namespace: 'default', name: first?.name as string })
+    for (const object of [`pod/default/${second?.name}`, `node/${second?.node}`, 'pdb/default/web']) {
+      const { code, out } = await explain(object)
+      expect({ object, code }).toEqual({ object, code: 3 })
+      expect(out).toMatch(new RegExp(`^${object}  blocked: `))
+      expect(out).toContain('pdb/default/web  BudgetExhausted')
+      expect(out).toContain(`pod/default/${first?.name}`)
+    }
+    await expect(evictPod(story.api, { namespace: 'default', name: second?.name as string })).rejects.toMatchObject({
+      reason: 'TooManyRequests',
+    })
+  })
+
+  it('a cordon is told with the tool that made it, and a drain with its end', async () => {
+    await story.api.patch(
+      nodes,
+      { name: 'node-1' },
+      { type: 'merge', body: { spec: { unschedulable: true } } },
+      { fieldManager: 'kured' },
+    )
+    await story.seconds(90)
+    const { out } = await explain('node/node-1')
+    expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured for 90s, /)
+  })
+
+  describe('of a node with OSDs', () => {
+    const whole = {
+      'cofferdam.io/reason': 'DomainReleased',
+      'cofferdam.io/explanation': 'zone-x may go, zone-y and zone-z are held',
+      'cofferdam.io/since': '2026-01-01T00:00:00Z',
+    }
+    const answer = {
+      domain: 'zone-z',
+      osds: [4],
+      nodes: ['node-2'],
+      mayDrain: false,
+      reason: 'OtherDomainDown',
+      explanation: 'zone zone-z waits until zone-x is back and all data is clean.',
+    }
+    const byDomain = {
+      ...whole,
+      'cofferdam.io/failure-domain-type': 'zone',
+      'cofferdam.io/domains': JSON.stringify({ total: 3, held: 2, answers: [answer] }),
+    }
+    const cases: Record<
+      string,
+      {
+        notes: Record<string, string>
+        observed?: Record<string, string>
+        leaseAgeSeconds?: number
+        code: number
+        says: string[]
+      }
+    > = {
+      'its failure domain answers from what is on record, and says so': {
+        notes: byDomain,
+        leaseAgeSeconds: 5,
+        code: 3,
+        says: [
+          'node/node-2  blocked: It may not be drained now.\n',
+          '  storage   rook-ceph/rook-ceph, zone zone-z, osd.4: zone zone-z waits until zone-x is back and all data is clean. (OtherDomainDown for 2m, as last recorded)\n',
+          'cephcluster/rook-ceph/rook-ceph  OtherDomainDown for 2m\n  why       zone zone-z waits until zone-x is back and all data is clean.\n  held by',
+        ],
+      },
+      'without an answer for the domain the cluster as a whole answers': {
+        notes: whole,
+        leaseAgeSeconds: 5,
+        code: 0,
+        says: [
+          '  storage   rook-ceph/rook-ceph, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
+        ],
+      },
+      'a record that nobody keeps up to date may be old, since the lease was renewed last': {
+        notes: byDomain,
+        leaseAgeSeconds: 90,
+        code: 3,
+        says: [
+          '(OtherDomainDown for 2m, as last recorded; it may be old: no operator has been running for 90s)\n',
+          'the operator is not running, so this may be old, and the budget stays as it is, for 90s\n',
+          '  ends with the operator running again, then zone zone-x back',
+        ],
+      },
+      'what was seen while Rook has the budgets goes before what an older record says': {
+        notes: whole,
+        observed: { ...byDomain, 'cofferdam.io/reason': 'ManagedElsewhere' },
+        leaseAgeSeconds: 5,
+        code: 3,
+        says: ['cephcluster/rook-ceph/rook-ceph  OtherDomainDown for 2m\n'],
+      },
+      'where no operator ever led, the record may be old since nobody knows when': {
+        notes: byDomain,
+        code: 3,
+        says: ['(OtherDomainDown for 2m, as last recorded; it may be old: no operator is running)\n'],
+      },
+      'answers that cannot be read are told, and the cluster as a whole answers': {
+        notes: { ...byDomain, 'cofferdam.io/domains': '{"total":3' },
+        leaseAgeSeconds: 5,
+        code: 0,
+        says: [
+          'zone zone-z, osd.4: zone-x may go, zone-y and zone-z are held (DomainReleased for 2m, as last recorded)\n',
+          'not seen: configmap rook-ceph/rook-ceph-pdbstatemap: annotation cofferdam.io/domains: it is no JSON\n',
+        ],
+      },
+    }
+    it.each(Object.entries(cases))('%s', async (_name, { notes, observed, leaseAgeSeconds, code, says }) => {
+      const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
+      await createOsd(story, labels)
+      await story.seconds(120)
+      const renewTime = leaseAgeSeconds === undefined ? undefined : rfc3339(story.clock.now() - leaseAgeSeconds * 1_000)
+      const { connect } = inProcess(withRook(story, { notes, observed, renewTime }))
+      const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
+      expect(result).toMatchObject({ code, err: '' })
+      for (const text of says) expect(result.out).toContain(text)
+    })
+  })
+
+  it('what may not be read is told instead of passed over', async () => {
+    const api = changedApi(story.api, {
+      list: (type, query) =>
+        type.plural === cephClusters.plural
+          ? Promise.reject(new ApiError('Forbidden', 'cephclusters.ceph.rook.io is forbidden'))
+          : story.api.list(type, query),
+    })
+    const { connect } = inProcess(api)
+    const { code, out } = await runCommand(
+      createExplainCommand({ connect, clock: story.clock }),
+      'explain',
+      'node/node-1',
+    )
+    expect(code).toBe(0)
+    expect(out).toContain('not seen: cephclusters.ceph.rook.io: cephclusters.ceph.rook.io is forbidden')
+  })
+
+  it('the data of a node has the documented fields and no others', async () => {
+    const [pod] = await podsOfWeb()
+    const { out } = await explain(`node/${pod?.node}`, '-o', 'json')
+    expect(JSON.parse(out)).toEqual({
+      kind: 'node',
+      object: `node/${pod?.node}`,
+      mayGo: true,
+      summary: 'Its only pod may go.',
+      blockers: [],
+      holds: [],
+      disruptions: [],
+      node: { isReady: true, isCordoned: false, drain: 'NotCordoned' },
+      pods: [
+        {
+          pod: `default/${pod?.name}`,
+          node: pod?.node,
+          verdict: 'goes',
+          reason: 'BudgetAllows',
+          explanation: 'budget web: it can spare one pod now',
+          budgets: ['default/web'],
+          needs: [],
+        },
+      ],
+      storage: [],
+      command: `kubectl drain ${pod?.node} --ignore-daemonsets`,
+      observedAt: '2026-01-01T00:00:32Z',
+      notSeen: [],
+    })
+  })
+})
+
+describe('explain of what is not there ends with 1 and names it', () => {
+  const cases: Record<string, { given: string; says: string }> = {
+    'a node, with the closest there is': {
+      given: 'node/nod-1',
+      says: 'error: there is no Node nod-1\nhint: did you mean node-1?\n',
+    },
+    'a pod': {
+      given: 'pod/default/nothing-like-it',
+      says: 'error: there is no Pod default/nothing-like-it\nhint: kubectl get pods -n default shows those there are\n',
+    },
+    'a budget': {
+      given: 'pdb/default/wep',
+      says: 'error: there is no PodDisruptionBudget default/wep\nhint: did you mean web?\n',
+    },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
+    expect(await explain(given)).toEqual({ code: 1, out: '', err: says })
+  })
+})
+
+describe('explain that is not understood ends with 2 and shows the closest form', () => {
+  const forms =
+    'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME, nodedisruption/NAME, cephcluster/NAMESPACE/NAME or osd/NAMESPACE/ID'
+  const cases: Record<string, { given: string[]; says: string }> = {
+    'two words instead of one': {
+      given: ['node', 'worker-a1'],
+      says: `error: "node worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
+    },
+    'a bare name': {
+      given: ['worker-a1'],
+      says: `error: "worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
+    },
+    'another word for it': {
+      given: ['pods/shop/web-1'],
+      says: `error: "pods/shop/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
+    },
+    'a pod without its namespace, which a flag names': {
+      given: ['pod/web-1', '-n', 'shop'],
+      says: `error: "pod/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
+    },
+    'a budget without its namespace': {
+      given: ['pdb', 'web'],
+      says: `error: "pdb web" is not ${forms}\nhint: cofferdam explain pdb/NAMESPACE/web\n`,
+    },
+    'an OSD as Ceph calls it': {
+      given: ['osd/rook-ceph/osd.4'],
+      says: `error: "osd/rook-ceph/osd.4" is not ${forms}\nhint: cofferdam explain osd/rook-ceph/4\n`,
+    },
+    'an OSD without its namespace': {
+      given: ['osd/4'],
+      says: `error: "osd/4" is not ${forms}\nhint: cofferdam explain osd/NAMESPACE/4\n`,
+    },
+    'something else altogether': {
+      given: ['service/shop/web'],
+      says: `error: "service/shop/web" is not ${forms}\n`,
+    },
+    'an empty name': { given: ['node/'], says: `error: "node/" is not ${forms}\n` },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
+    expect(await explain(...given)).toEqual({ code: 2, out: '', err: says })
+  })
+})
+
+function withRook(
+  { api }: Story,
+  given: {
+    readonly notes: Record<string, string>
+    readonly observed: Record<string, string> | undefined
+    readonly renewTime: string | undefined
+  },
+) {
+  const { notes, observed, renewTime } = given
+  const cluster: CephCluster = {
+    apiVersion: 'ceph.rook.io/v1',
+    kind: 'CephCluster',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph' },
+  }
+  const record: ConfigMap = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap', annotations: notes },
+    data: { 'draining-failure-domain': 'zone-x' },
+  }
+  const lease: Lease = {
+    apiVersion: 'coordination.k8s.io/v1',
+    kind: 'Lease',
+    metadata: { namespace: 'cofferdam-system', name: 'cofferdam-operator' },
+    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 15, ...(renewTime === undefined ? {} : { renewTime }) },
+  }
+  return changedApi(api, {
+    list: (async (type, query) =>
+      type.plural === cephClusters.plural
+        ? { items: [cluster], resourceVersion: '1' }
+        : api.list(type, query)) as typeof api.list,
+    get: (async (type, key, options) => {
+      if (type === (configMaps as typeof type) && key.name === record.metadata.name) return record
+      if (type === (configMaps as typeof type) && observed !== undefined) {
+        return { ...record, metadata: { namespace: 'rook-ceph', name: key.name, annotations: observed }, data: {} }
+      }
+      if (type === (leases as typeof type) && renewTime !== undefined) return lease
+      return api.get(type, key, options)
+    }) as typeof api.get,
+  })
+}
+
+async function createOsd({ api }: Story, labels: Record<string, string>) {
+  await api.create(
+    { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'rook-ceph' },
+    },
+  )
+  await api.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'rook-ceph', name: 'rook-ceph-osd-4', labels },
+    spec: { nodeName: 'node-2', containers: [{ name: 'osd', image: 'registry.example/ceph:1' }] },
+  })
+}

@@ -1,0 +1,65 @@
+import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { type CliCommand, exitCodes } from '../command.ts'
+import type { Connect } from '../connect.ts'
+import { type Explained, explainSubject } from './explain-observe.ts'
+import { parseSubject, subjectForms } from './explain-subject.ts'
+import { renderExplained } from './explain-text.ts'
+
+interface ExplainFlags {
+  readonly leaseNamespace: string
+}
+
+export function createExplainCommand(ports: {
+  readonly connect: Connect
+  readonly clock: Clock
+}): CliCommand<ExplainFlags, Explained> {
+  return {
+    name: 'explain',
+    summary: 'say whether something may go now, and if not, why',
+    description:
+      'Says whether a node may be drained, a pod or an OSD evicted, a machine fenced or a budget can spare one, right now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node has come. Of OSDs and Ceph clusters it also says how far their update is. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+    examples: [
+      { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
+      { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },
+      { line: 'cofferdam explain pdb/shop/orders -o json', says: 'what holds this budget, for scripts' },
+      { line: 'cofferdam explain machine/openshift-machine-api/worker-1', says: 'may this machine be fenced now?' },
+      {
+        line: 'cofferdam explain nd/worker-a1-20260101-120000',
+        says: 'how far is this drain, and what is in its way?',
+      },
+      { line: 'cofferdam explain osd/rook-ceph/4', says: 'may this OSD be evicted now, and how far is its update?' },
+      {
+        line: 'cofferdam explain cephcluster/rook-ceph/rook-ceph',
+        says: 'in which failure domains may nodes be drained now, and how far is the update?',
+      },
+    ],
+
+    configure(command) {
+      command
+        .argument('<object>', subjectForms)
+        // What comes after it is not understood either, and the answer can say what was meant.
+        .allowExcessArguments()
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+    },
+
+    async run({ args, flags, signal }) {
+      const subject = parseSubject(args, flags.namespace)
+      const link = await ports.connect(flags)
+      try {
+        return await explainSubject(subject, {
+          api: link.api,
+          clock: ports.clock,
+          now: timestamp(ports.clock),
+          leaseNamespace: flags.leaseNamespace,
+          signal,
+        })
+      } finally {
+        await link.close()
+      }
+    },
+
+    render: renderExplained,
+    exitCode: ({ mayGo }) => (mayGo ? exitCodes.done : exitCodes.blocked),
+  }
+}

@@ -1,0 +1,91 @@
+import { validatingWebhookConfigurations } from '@cofferdam/kubernetes/api/admission-registration.ts'
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { events, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { lockableBudget } from '../../capabilities/drain-lock/domain/app-locks.ts'
+import { guardConfigurationName } from '../../eviction-guard/domain/webhook-configuration.ts'
+import type { AppLock, LockableBudget } from '../../ledger/rules/app-lock.ts'
+import { buildEvent, type News } from '../../operator/events.ts'
+import { findObject } from '../explain/find-object.ts'
+
+export interface LockPlace {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly signal: AbortSignal
+}
+
+/** The budget, and every budget of its namespace that carries a lock. */
+export async function observeLocks(
+  { api, signal }: LockPlace,
+  key: { readonly namespace: string; readonly name: string },
+): Promise<{ readonly budget: PodDisruptionBudget; readonly locked: readonly LockableBudget[] }> {
+  const { items } = await api.list(podDisruptionBudgets, { namespace: key.namespace, signal })
+  const listed = items.find(({ metadata }) => metadata.name === key.name)
+  const budget = listed ?? (await findObject(podDisruptionBudgets, key, { api, signal }))
+  const locked = items.flatMap(
+    ({ metadata: { name, annotations = {} } }) => lockableBudget({ name, annotations }) ?? [],
+  )
+  return { budget, locked }
+}
+
+const mostConflicts = 5
+
+/** Looks and writes again while somebody else changes the budget in between. */
+export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let conflicts = 0; ; conflicts += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!hasReason(error, 'Conflict') || conflicts >= mostConflicts) throw error
+    }
+  }
+}
+
+/** Changes annotations of the very version that was looked at; null takes one away. */
+export async function annotateBudget(
+  { api, signal }: LockPlace,
+  { metadata }: PodDisruptionBudget,
+  annotations: Readonly<Record<string, string | null>>,
+): Promise<void> {
+  const { namespace = '', name, resourceVersion } = metadata
+  const body = { metadata: { ...(resourceVersion === undefined ? {} : { resourceVersion }), annotations } }
+  const options = { fieldManager: 'cofferdam', signal }
+  await api.patch(podDisruptionBudgets, { namespace, name }, { type: 'merge', body }, options)
+}
+
+/** An Event for whoever looks later. The owner of a lock need not have the right to write one. */
+export async function tellEvent({ api, clock, random, signal }: LockPlace, news: News): Promise<void> {
+  try {
+    await api.create(events, buildEvent(news, { clock, random }), { signal })
+  } catch (error) {
+    if (!hasReason(error, 'Forbidden')) throw error
+  }
+}
+
+/** Whether evictions are asked of the guard; undefined where that may not be read. */
+export async function observeGuard({ api, signal }: Pick<LockPlace, 'api' | 'signal'>): Promise<boolean | undefined> {
+  try {
+    await api.get(validatingWebhookConfigurations, { name: guardConfigurationName }, { signal })
+    return true
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return false
+    if (hasReason(error, 'Forbidden')) return undefined
+    throw error
+  }
+}
+
+/** A lock as data. */
+export interface LockFacts {
+  readonly holder: string
+  readonly reason: string
+  readonly until: string
+}
+
+export function lockFacts({ holder, reason, untilMs }: AppLock): LockFacts {
+  return { holder, reason, until: rfc3339(untilMs) }
+}

@@ -1,0 +1,58 @@
+import { isAbsolute, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import packageFile from '../../../../package.json' with { type: 'json' }
+import { exitCodes } from './command.ts'
+import { createCommands } from './commands.ts'
+import { renderError } from './error-text.ts'
+import { runProgram } from './program.ts'
+import { createTerminal } from './terminal.ts'
+
+// What the build puts beside this file.
+const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+// In a clone nothing is installed, and the launcher is called by its path.
+const launcher = relative(process.cwd(), beside('../bin/cofferdam.js'))
+const isInClone = !launcher.startsWith('..') && !isAbsolute(launcher) && !launcher.includes('node_modules')
+
+const commands = createCommands({
+  pageDirectory: beside('./page'),
+  defaultClusterFile: beside('./clusters/default.yaml'),
+  calledAs: isInClone ? `node ${launcher}` : 'cofferdam',
+})
+
+const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })
+const debug = process.env['COFFERDAM_DEBUG'] === '1'
+const ending = new AbortController()
+
+// npm passes a Ctrl-C on to a process that the terminal has told already: within a second it is the same one.
+const sameSignalMs = 1_000
+let endingSince: number | undefined
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => {
+    endingSince ??= Date.now()
+    if (Date.now() - endingSince > sameSignalMs) process.exit(130)
+    ending.abort()
+  })
+}
+
+// A defect somewhere in a long-running command still lets it put away what it has put up.
+let hasFailed = false
+process.on('uncaughtException', (error) => {
+  if (hasFailed) process.exit(1)
+  hasFailed = true
+  terminal.note(renderError(error, { paint: terminal.paint, withStack: debug }))
+  ending.abort()
+})
+
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+const exitCode = await runProgram({
+  argv: process.argv.slice(2),
+  commands,
+  version: packageFile.version,
+  terminal,
+  signal: ending.signal,
+  debug,
+})
+process.stdout.write('', () => process.exit(hasFailed ? exitCodes.error : exitCode))

@@ -1,0 +1,45 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { podsLeftBy } from '../../capabilities/drain-detection/domain/snapshot.ts'
+import { explainDisruption, isOver } from '../../explain/explain-disruption.ts'
+import { type HoldView, viewAppLocks } from '../../explain/hold-view.ts'
+import { appLockAnnotation } from '../../ledger/rules/app-lock.ts'
+import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
+import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { observeGuard } from '../lock/lock-observe.ts'
+import { ifAllowed } from './if-allowed.ts'
+import { noteDefaults, observeSettings } from './observe-settings.ts'
+
+export interface HoldQuestion {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** Who holds what. A cluster without Cofferdam has no ledger and no requests; missing rights are told, not fatal. */
+export async function observeHolds(
+  { api, clock, signal }: HoldQuestion,
+  /** All of every namespace that is asked about. */
+  budgets: readonly PodDisruptionBudget[],
+  notSeen: string[],
+): Promise<HoldView> {
+  const [ledger, disruptions, hasGuard, settings] = await Promise.all([
+    createLedgerStore({ api, clock }).read(signal),
+    ifAllowed('nodedisruptions.cofferdam.io', notSeen, () => api.list(nodeDisruptions, { signal })),
+    observeGuard({ api, signal }),
+    observeSettings({ api, signal }),
+  ])
+  if (!ledger.known) notSeen.push(`disruptionledger cluster: ${ledger.why}`)
+  const isAnyLocked = budgets.some(({ metadata }) => metadata.annotations?.[appLockAnnotation] !== undefined)
+  if (isAnyLocked) noteDefaults(settings, notSeen)
+  const nowMs = clock.now()
+  return {
+    nowMs,
+    ledger,
+    appLocks: viewAppLocks(budgets, settings.appLocks, nowMs),
+    disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
+    leftByRequest: podsLeftBy(disruptions?.items ?? []),
+    hasGuard,
+  }
+}

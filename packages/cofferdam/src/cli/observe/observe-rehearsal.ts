@@ -1,0 +1,63 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { DisruptionSnapshot, StorageFacts } from '../../capabilities/drain-lock/domain/snapshot.ts'
+import { parseHoldableBudget } from '../../capabilities/drain-lock/observe/objects.ts'
+import { observeDisruption } from '../../capabilities/drain-lock/observe/observe.ts'
+import { decideLonghornDrain } from '../../capabilities/longhorn-drain/domain/decide.ts'
+import { hasLonghornData, longhornStorageFacts } from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
+import type { LonghornView } from '../../explain/longhorn-view.ts'
+import { recordedStorage } from '../../explain/recorded-storage.ts'
+import type { StorageView } from '../../explain/storage-view.ts'
+import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { listView } from '../status/list-view.ts'
+import { noteDefaults, observeSettings } from './observe-settings.ts'
+
+export interface RehearsalQuestion {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** What is on record of Ceph. */
+  readonly storage: readonly StorageView[]
+  readonly budgets?: readonly PodDisruptionBudget[]
+  readonly longhorn?: LonghornView
+}
+
+/** What the operator would see if this request were made now. Nothing is written. */
+export async function observeRehearsal(
+  request: NodeDisruption,
+  { api, clock, signal, storage, budgets, longhorn }: RehearsalQuestion,
+  notSeen: string[],
+): Promise<DisruptionSnapshot> {
+  const [listed, settings] = await Promise.all([
+    budgets ?? api.list(podDisruptionBudgets, { signal }).then(({ items }) => items),
+    observeSettings({ api, signal }),
+  ])
+  noteDefaults(settings, notSeen)
+  return observeDisruption(
+    {
+      api,
+      clock,
+      store: createLedgerStore({ api, clock }),
+      settings: settings.drainLock,
+      appLocks: settings.appLocks,
+      identity: 'cofferdam',
+      views: {
+        pods: listView([], {}),
+        budgets: listView(listed.map(parseHoldableBudget), { namespace: ({ namespace }) => namespace }),
+      },
+      observeStorage: async (about) =>
+        'node' in about ? [...recordedStorage(storage, about.node), ...longhornFacts(longhorn, about.node)] : [],
+    },
+    request,
+    { isFresh: true, signal },
+  )
+}
+
+function longhornFacts(longhorn: LonghornView | undefined, node: string): StorageFacts[] {
+  if (longhorn === undefined || !hasLonghornData(longhorn.snapshot, node)) return []
+  const { snapshot } = longhorn
+  return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: decideLonghornDrain })]
+}

@@ -1,0 +1,56 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { defaultDrainLockSettings } from '../../capabilities/drain-lock/controller/settings.ts'
+import {
+  type PublishedSettings,
+  parseSettings,
+  settingsAnnotation,
+} from '../../capabilities/drain-lock/domain/published-settings.ts'
+import type { DrainLockSettings } from '../../capabilities/drain-lock/domain/snapshot.ts'
+import { type AppLockPolicy, defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
+import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
+import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
+import { type Observed, unknown } from '../../shared/observed.ts'
+
+export interface OperatorSettings {
+  readonly drainLock: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  /** The CephClusters that the operator acts on; undefined where it has not said. */
+  readonly trust: CephTrust | undefined
+  /** Why these are the defaults, and not the operator's own. */
+  readonly instead: string | undefined
+}
+
+/** What the operator judges by, so that the answer here is its answer. */
+export async function observeSettings({
+  api,
+  signal,
+}: {
+  readonly api: Pick<KubeApi, 'get'>
+  readonly signal: AbortSignal
+}): Promise<OperatorSettings> {
+  const settings = await published()
+  if (!settings.known) {
+    const instead = `${settings.why}; the defaults are taken`
+    return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, trust: undefined, instead }
+  }
+  const { drainLock, appLocks, trust } = settings.value
+  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, trust, instead: undefined }
+
+  async function published(): Promise<Observed<PublishedSettings>> {
+    try {
+      const { metadata } = await api.get(disruptionLedgers, { name: ledgerName }, { signal })
+      return parseSettings(metadata.annotations?.[settingsAnnotation])
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return parseSettings(undefined)
+      if (hasReason(error, 'Forbidden')) return unknown(error.message)
+      throw error
+    }
+  }
+}
+
+/** Says once that the answer rests on the defaults. */
+export function noteDefaults({ instead }: OperatorSettings, notSeen: string[]): void {
+  const note = `settings of the operator: ${instead}`
+  if (instead !== undefined && !notSeen.includes(note)) notSeen.push(note)
+}

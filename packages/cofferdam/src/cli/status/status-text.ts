@@ -1,0 +1,247 @@
+import type { DisruptionAnswer } from '../../explain/explain-disruption.ts'
+import type { HoldAnswer } from '../../explain/hold-view.ts'
+import type { StorageView } from '../../explain/storage-view.ts'
+import { isUpdateNews } from '../../explain/summarize-update.ts'
+import { ageText } from '../age.ts'
+import { holdWords, nodeStateText } from '../explain/explain-text.ts'
+import { fencingSummaryLines } from '../explain/fencing-text.ts'
+import type { OperatorStatus } from '../observe/observe-operator.ts'
+import { renderTable } from '../table.ts'
+import type { Paint } from '../terminal.ts'
+import { listText } from './list-text.ts'
+import { longhornStatusLines } from './status-longhorn-text.ts'
+import type { Status } from './status-observe.ts'
+import { updateStatusLines } from './status-update-text.ts'
+
+const rowsShown = 10
+const warningsShown = 5
+const messageWidth = 100
+
+/** One screen: five lines that say it all, then a table for each thing that is not as usual. */
+export function renderStatus(status: Status, paint: Paint): string {
+  return [
+    headOf(status, paint),
+    ...nodeTable(status),
+    ...drainTable(status, paint),
+    ...lockTable(status, paint),
+    ...budgetTable(status),
+    ...warningTable(status),
+  ]
+    .concat(status.notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`))
+    .join('\n\n')
+}
+
+function headOf(status: Status, paint: Paint): string {
+  const { nodes, budgets, storage } = status
+  const lines: [string, string][] = [
+    ['Cluster', `${status.server}, ${counted(nodes.length, 'node')}, ${counted(status.pods, 'pod')}`],
+    ['Operator', operatorText(status.operator, status.observedAt, paint)],
+    ['Nodes', nodesText(status, paint)],
+    ['Budgets', budgetsText(budgets, paint)],
+    ...(status.drains.length === 0 ? [] : [['Drains', drainsText(status, paint)] as [string, string]]),
+    ...(status.locks.length === 0 ? [] : [['Locks', locksText(status, paint)] as [string, string]]),
+    ...storage.flatMap((view): [string, string][] => [
+      ['Storage', storageText(view, status.observedAt, paint)],
+      ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
+    ]),
+    ...updateLines(status, paint),
+    ...(status.longhorn === undefined ? [] : longhornStatusLines(status.longhorn, paint)).map(
+      (text, at): [string, string] => [at === 0 ? 'Longhorn' : '', text],
+    ),
+    ...(status.fencing === undefined ? [] : fencingSummaryLines(status.fencing, status.observedAt)).map(
+      (text, at): [string, string] => [at === 0 ? 'Fencing' : '', text],
+    ),
+  ]
+  return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
+}
+
+function updateLines({ osdUpdates = [], observedAt }: Status, paint: Paint): [string, string][] {
+  return osdUpdates
+    .filter((summary) => isUpdateNews(summary, Date.parse(observedAt)))
+    .flatMap((summary) =>
+      updateStatusLines(summary, observedAt, paint).map((text, at): [string, string] => [
+        at === 0 ? 'Updates' : '',
+        text,
+      ]),
+    )
+}
+
+function operatorText({ isRunning, leader, since, renewedAt }: OperatorStatus, now: string, paint: Paint): string {
+  if (isRunning === undefined) return paint('yellow', 'unknown: its lease may not be read')
+  if (isRunning) return `${paint('green', leader ?? '')} leads${forText(since, now)}`
+  const last =
+    leader === undefined ? '' : `; ${leader} led last, and has not renewed its lease${forText(renewedAt, now)}`
+  return `${paint('red', 'no operator is running')}${last}`
+}
+
+function nodesText({ nodes }: Status, paint: Paint): string {
+  const count = (isSo: (node: Status['nodes'][number]) => boolean) => nodes.filter(isSo).length
+  const parts: [number, string, 'green' | 'yellow' | 'red'][] = [
+    [count(({ isReady }) => isReady), 'ready', 'green'],
+    [count(({ isReady }) => !isReady), 'not ready', 'red'],
+    [count(({ drain }) => drain === 'CordonedOnly' || drain === 'DrainEnded'), 'cordoned', 'yellow'],
+    [count(({ drain }) => drain === 'PodsLeaving' || drain === 'EvictionAttempted'), 'draining', 'yellow'],
+    [count(({ drain }) => drain === 'DrainCompleted'), 'drained', 'yellow'],
+  ]
+  const shown = parts.filter(([number]) => number > 0)
+  return shown.length === 0
+    ? 'none'
+    : shown.map(([number, word, colour]) => paint(colour, `${number} ${word}`)).join(', ')
+}
+
+function budgetsText({ total, blocked, keptOpen = 0 }: Status['budgets'], paint: Paint): string {
+  if (total === 0) return 'none'
+  const kept = keptOpen === 0 ? '' : `, ${keptOpen} of Longhorn's until their nodes are cordoned`
+  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}${kept}`
+  const rest = keptOpen === 0 ? 'all can spare a pod' : 'none holds pods back now'
+  return `${total}, ${paint('green', rest)}${kept}`
+}
+
+function drainsText({ drains }: Status, paint: Paint): string {
+  const blocked = drains.filter(({ isBlocked }) => isBlocked).length
+  const drained = drains.filter(({ phase }) => phase === 'Drained').length
+  return [
+    `${drains.length} under way`,
+    ...(drained === 0 ? [] : [paint('green', `${drained} may go now`)]),
+    ...(blocked === 0 ? [] : [paint('red', `${blocked} blocked`)]),
+  ].join(', ')
+}
+
+function locksText({ locks }: Status, paint: Paint): string {
+  const count = (...states: HoldAnswer['state'][]) => locks.filter(({ state }) => states.includes(state)).length
+  const parts: [number, string][] = [
+    [count('Granted', 'Acting'), `${counted(count('Granted', 'Acting'), 'key')} held by requests`],
+    [count('AppLock'), `${counted(count('AppLock'), 'budget')} locked by owners`],
+    [count('Orphaned'), paint('yellow', `${counted(count('Orphaned'), 'key')} orphaned`)],
+    [count('Ignored'), paint('yellow', `${counted(count('Ignored'), 'lock')} ignored`)],
+  ]
+  return parts.flatMap(([number, text]) => (number === 0 ? [] : [text])).join(', ')
+}
+
+function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
+  return tableOf(
+    ['DRAIN', 'REQUEST', 'PHASE', 'FOR', 'BLOCKED BY'],
+    drains.map(({ node, request, phase, since, isBlocked, blockedBy, isCancelled }) => [
+      node,
+      request,
+      isCancelled ? `${phase}, cancelled` : phase,
+      ageText(since, observedAt) ?? '',
+      isBlocked ? paint('red', blockersText(blockedBy)) : '',
+    ]),
+  )
+}
+
+/** The first with its holder; `explain nodedisruption/NAME` has them all. */
+function blockersText(blockedBy: DisruptionAnswer['blockedBy']): string {
+  const [first, ...more] = blockedBy
+  if (first === undefined) return ''
+  return `${first.object} (${first.reason}, ${first.holder})${more.length === 0 ? '' : ` and ${more.length} more`}`
+}
+
+function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {
+  return tableOf(
+    ['LOCK', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
+    locks.map(({ key, scope, state, holder, since, until = '', says }) => [
+      scope === undefined ? key : `${key} (${scope})`,
+      paint(state === 'Orphaned' || state === 'Ignored' ? 'yellow' : 'cyan', holdWords[state]),
+      holder,
+      ageText(since, observedAt) ?? '',
+      until,
+      says,
+    ]),
+  )
+}
+
+function storageText({ namespace, name, ...view }: StorageView, now: string, paint: Paint): string {
+  const word = paint(view.source === 'none' ? 'yellow' : 'cyan', view.reason)
+  return `${namespace}/${name}: ${word}${forText(view.since, now)}: ${view.explanation}`
+}
+
+function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {
+  return [
+    ...(view.isAttended === false
+      ? [`this may be old: nobody has kept it up to date${forText(view.unattendedSince, now)}`]
+      : []),
+    ...heldTexts(view),
+    ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
+    ...(noout.length === 0 ? [] : [`noout: ${noout.join(', ')}`]),
+    ...problems.map((problem) => `problem: ${problem}`),
+  ]
+}
+
+/** The failure domains that wait, by reason; where all may go, the line above has said it. */
+function heldTexts({ failureDomainType, domains, domainCounts }: Partial<StorageView>): string[] {
+  const type = failureDomainType ?? 'failure domain'
+  const held = (domains ?? []).filter(({ mayDrain }) => !mayDrain)
+  const reasons = [...new Set(held.map(({ reason }) => reason))]
+  const unlisted = (domainCounts?.held ?? 0) - held.length
+  return [
+    ...reasons.map((reason) => {
+      const names = held.filter((answer) => answer.reason === reason).map(({ domain }) => domain)
+      return `${type} ${listText(names)}: may not be drained now (${reason})`
+    }),
+    ...(unlisted > 0 ? [`${unlisted} more of ${domainCounts?.total} may not be drained now`] : []),
+  ]
+}
+
+function nodeTable({ nodes, observedAt }: Status): string[] {
+  const unusual = nodes.filter(({ isReady, isCordoned }) => !isReady || isCordoned)
+  return tableOf(
+    ['NODE', 'STATE'],
+    unusual.map((node) => [node.name, nodeStateText(node, { now: observedAt })]),
+  )
+}
+
+/** Budgets that Ceph or Longhorn holds all say the same, and the lines about storage have said it. */
+function budgetTable({ budgets, storage, observedAt }: Status): string[] {
+  const clusters = new Set(storage.map(({ namespace, name }) => `cephcluster/${namespace}/${name}`))
+  const isLonghorns = (holder: string) => holder.startsWith('longhorn/')
+  const isTold = (holder: string) => clusters.has(holder) || isLonghorns(holder)
+  const told = (under: string, isSo: (holder: string) => boolean) => {
+    const names = budgets.blocked.filter(({ holder }) => isSo(holder)).map(({ budget }) => budget)
+    return names.length === 0 ? [] : [`Held as said under ${under}: ${listText(names)}`]
+  }
+  const table = tableOf(
+    ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
+    budgets.blocked
+      .filter(({ holder }) => !isTold(holder))
+      .map(({ budget, reason, since, explanation, holder }) => [
+        budget,
+        reason,
+        ageText(since, observedAt) ?? '',
+        explanation,
+        holder,
+      ]),
+  )
+  return [...table, ...told('Storage', (holder) => clusters.has(holder)), ...told('Longhorn', isLonghorns)]
+}
+
+function warningTable({ warnings, observedAt }: Status): string[] {
+  return tableOf(
+    ['WARNING', 'OBJECT', 'AGO', 'MESSAGE'],
+    warnings
+      .slice(0, warningsShown)
+      .map(({ reason, object, at, message, count }) => [
+        count > 1 ? `${reason} (x${count})` : reason,
+        object,
+        ageText(at, observedAt) ?? '',
+        message.length > messageWidth ? `${message.slice(0, messageWidth - 1)}…` : message,
+      ]),
+  )
+}
+
+function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return []
+  const more = rows.length - rowsShown
+  const table = renderTable(headings, rows.slice(0, rowsShown))
+  return [more > 0 ? `${table}\n… and ${more} more; -o json shows all` : table]
+}
+
+function forText(since: string | undefined, now: string): string {
+  const age = ageText(since, now)
+  return age === undefined ? '' : ` for ${age}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,50 @@
+import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import type { CliCommand } from '../command.ts'
+import type { Connect } from '../connect.ts'
+import { observeStatus, type Status } from './status-observe.ts'
+import { renderStatus } from './status-text.ts'
+
+interface StatusFlags {
+  readonly leaseNamespace: string
+}
+
+export function createStatusCommand(ports: {
+  readonly connect: Connect
+  readonly clock: Clock
+}): CliCommand<StatusFlags, Status> {
+  return {
+    name: 'status',
+    summary: 'show nodes, budgets, drains, locks, storage and what is blocked',
+    description:
+      'One screen: the operator, nodes that are cordoned or draining, budgets that spare nothing and why, requests to take nodes out and what they wait for, locks and who holds them, what was decided about each Ceph cluster, how far updates of OSDs are, how Longhorn is, which machines may be fenced, and the latest warnings. Changes nothing.',
+    examples: [
+      { line: 'cofferdam status', says: 'the whole cluster on one screen' },
+      { line: 'cofferdam status -n shop', says: 'budgets, pods and warnings of one namespace only' },
+      { line: 'cofferdam status -o json', says: 'the same as data' },
+    ],
+
+    configure(command) {
+      command.option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+    },
+
+    async run({ flags, signal }) {
+      const link = await ports.connect(flags)
+      try {
+        return await observeStatus({
+          api: link.api,
+          clock: ports.clock,
+          server: link.server,
+          now: timestamp(ports.clock),
+          namespace: flags.namespace,
+          leaseNamespace: flags.leaseNamespace,
+          signal,
+        })
+      } finally {
+        await link.close()
+      }
+    },
+
+    render: renderStatus,
+  }
+}

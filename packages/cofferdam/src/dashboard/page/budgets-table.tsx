@@ -1,0 +1,93 @@
+import type { HoldAnswer } from '../../explain/hold-view.ts'
+import { tellBudget, type Verdict } from '../server/cluster-story.ts'
+import type { BudgetView } from '../server/cluster-view.ts'
+import { lockOfBudget } from '../server/lock-story.ts'
+import type { KeepOf } from '../server/longhorn-story.ts'
+
+export function BudgetsTable({
+  budgets,
+  locks,
+  keepOf,
+}: {
+  budgets: readonly BudgetView[]
+  locks: readonly HoldAnswer[]
+  keepOf: KeepOf
+}) {
+  const sorted = budgets.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  return (
+    <section class="budgets panel" aria-labelledby="budgets-title">
+      <h2 id="budgets-title">Disruption budgets</h2>
+      {sorted.length === 0 ? (
+        <p class="empty">No PodDisruptionBudgets. Any pod may be evicted at any time.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <section class="table-frame" tabIndex={0} aria-label="Budgets, a table that scrolls">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Budget</th>
+                <th scope="col">Next eviction</th>
+                <th scope="col">Pods</th>
+                <th scope="col" class="number">
+                  Healthy
+                </th>
+                <th scope="col" class="number">
+                  Needed
+                </th>
+                <th scope="col" class="number">
+                  Allowed
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {sorted.map((budget) => (
+                <BudgetRow
+                  key={budget.id}
+                  budget={budget}
+                  verdict={tellBudget(budget, lockOfBudget(locks, budget), keepOf(budget.id))}
+                />
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </section>
+  )
+}
+
+function BudgetRow({ budget, verdict }: { budget: BudgetView; verdict: Verdict }) {
+  const name = budget.id.slice(budget.namespace.length + 1)
+  return (
+    <tr>
+      <th scope="row" class="name">
+        <span class="namespace">{budget.namespace}/</span>
+        {name}
+        <div class="soft">{budget.rule}</div>
+      </th>
+      <td class="wraps">
+        <span class={`verdict ${verdict.tone}`}>{verdict.says}</span>
+      </td>
+      <td>
+        <Pips budget={budget} />
+      </td>
+      <td class="number">{budget.healthy}</td>
+      <td class="number">{budget.desired}</td>
+      <td class="number">{budget.allowed}</td>
+    </tr>
+  )
+}
+
+const mostPips = 12
+
+/** One mark per expected pod, needed ones before the line: the numbers beside it, seen at a glance. */
+function Pips({ budget: { healthy, desired, expected } }: { budget: BudgetView }) {
+  if (expected > mostPips) return null
+  const marks = Array.from({ length: expected }, (_, index) => (index < healthy ? 'pip' : 'pip missing'))
+  return (
+    <span class="pips" aria-hidden="true">
+      {marks.map((kind, index) => (
+        <span key={index} class={index === desired && index > 0 ? `${kind} spare` : kind} />
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,67 @@
+import { computed } from '@preact/signals'
+import { render } from 'preact'
+import { tellCluster } from '../server/cluster-story.ts'
+import { openDrains, tellLocks } from '../server/lock-story.ts'
+import { keepsOf } from '../server/longhorn-story.ts'
+import { tellUpdates } from '../server/osd-update-story.ts'
+import { BudgetsTable } from './budgets-table.tsx'
+import { connection, followCluster, now, view } from './connection.ts'
+import { DrainsPanel } from './drains-panel.tsx'
+import { EventsList } from './events-list.tsx'
+import { LonghornPanel } from './longhorn-panel.tsx'
+import { OsdUpdatePanels } from './osd-update-panel.tsx'
+import { Overview } from './overview.tsx'
+import { PodDetail } from './pod-detail.tsx'
+import { TopBar } from './top-bar.tsx'
+import { ZoneMap } from './zone-map.tsx'
+
+const story = computed(() => (view.value === undefined ? undefined : tellCluster(view.value)))
+
+/** Of thousands of OSDs nothing is told anew while only other things change. */
+const updatePieces = computed(() => view.value?.osdUpdates)
+const updates = computed(() => tellUpdates(updatePieces.value ?? []))
+
+/** Locks end by the clock, so this is told anew now and then; the rest only when something changes. */
+const lately = computed(() => Math.floor(now.value / 5_000))
+const locks = computed(() => (view.value === undefined ? [] : tellLocks(view.value, lately.value * 5_000)))
+
+function Page() {
+  const facts = view.value
+  const told = story.value
+  return (
+    <>
+      <TopBar />
+      {facts === undefined || told === undefined ? (
+        <main class="waiting" aria-busy="true">
+          <p>
+            {connection.value === 'connecting'
+              ? 'Looking at the cluster…'
+              : 'The server does not answer. Trying again…'}
+          </p>
+        </main>
+      ) : (
+        <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
+          <div class="summary">
+            <Overview story={told} />
+            <OsdUpdatePanels stories={updates.value} />
+          </div>
+          <ZoneMap story={told} />
+          <div class="under-way">
+            <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
+            <LonghornPanel board={facts.longhorn[0]} />
+          </div>
+          <BudgetsTable budgets={facts.budgets} locks={locks.value} keepOf={keepsOf(facts.longhorn)} />
+          <EventsList events={facts.events} />
+        </main>
+      )}
+      <footer class="foot">
+        <p>This page only looks; it changes nothing. Times are the cluster’s.</p>
+      </footer>
+      <PodDetail />
+    </>
+  )
+}
+
+const root = document.getElementById('page')
+if (root !== null) render(<Page />, root)
+followCluster()

@@ -1,0 +1,128 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import {
+  type BudgetView,
+  type ClusterView,
+  type DrainView,
+  type EventView,
+  type LedgerView,
+  type NodeView,
+  newestEvents,
+  type PodView,
+} from './cluster-view.ts'
+import type { LonghornBoard } from './longhorn-board.ts'
+import type { MachineCard } from './machine-card.ts'
+import type { UpdatePiece } from './osd-update-board.ts'
+import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
+
+export interface ClusterViews {
+  readonly nodes: WatchView<NodeView>
+  readonly pods: WatchView<PodView>
+  readonly budgets: WatchView<BudgetView>
+  readonly drains: WatchView<DrainView>
+  readonly ledgers: WatchView<LedgerView>
+  readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
+  readonly machines: Pick<WatchView<MachineCard>, 'synced' | 'list' | 'subscribe'>
+  readonly osdUpdates: Pick<WatchView<UpdatePiece>, 'synced' | 'list' | 'subscribe'>
+  readonly events: WatchView<EventView>
+}
+
+/** The cluster as a picture that can be asked for, and as a stream of what changes in it. */
+export interface ClusterFeed {
+  readonly isSynced: boolean
+  snapshot(): ClusterView
+  /** Called at most once per batch. A change may repeat what a snapshot taken meanwhile already holds. */
+  subscribe(listener: (change: ViewChange) => void): () => void
+  close(): void
+}
+
+const kinds: readonly ViewKind[] = [
+  'nodes',
+  'pods',
+  'budgets',
+  'drains',
+  'ledgers',
+  'longhorn',
+  'machines',
+  'osdUpdates',
+  'events',
+]
+type AnyView = NonNullable<ClusterView[ViewKind]>[number]
+
+export function createClusterFeed(options: {
+  readonly views: ClusterViews
+  readonly clock: Clock
+  /** Changes within this time go out together. */
+  readonly batchMs?: number
+}): ClusterFeed {
+  const { views, clock, batchMs = 100 } = options
+  const listeners = new Set<(change: ViewChange) => void>()
+  let pending = new Map<ViewKind, Map<string, AnyView | undefined>>()
+  let cancelFlush: (() => void) | undefined
+
+  const flush = () => {
+    cancelFlush = undefined
+    const change = buildChange(pending)
+    pending = new Map()
+    for (const listener of listeners) listener(change)
+  }
+  const note = (kind: ViewKind, id: string, view: AnyView | undefined) => {
+    if (listeners.size === 0) return
+    const ofKind = pending.get(kind) ?? new Map<string, AnyView | undefined>()
+    pending.set(kind, ofKind.set(id, view))
+    cancelFlush ??= clock.after(batchMs, flush)
+  }
+  const unsubscribes = kinds.map((kind) =>
+    (views[kind] as Pick<WatchView<AnyView>, 'subscribe'>).subscribe((change) => {
+      if (change.type === 'removed') note(kind, change.previous.id, undefined)
+      else if (change.type === 'added' || !isSameJson(change.previous, change.value)) {
+        note(kind, change.value.id, change.value)
+      }
+    }),
+  )
+  return {
+    get isSynced() {
+      return kinds.every((kind) => views[kind].synced)
+    },
+    snapshot: () => ({
+      nodes: [...views.nodes.list()],
+      pods: [...views.pods.list()],
+      budgets: [...views.budgets.list()],
+      drains: [...views.drains.list()],
+      ledgers: [...views.ledgers.list()],
+      longhorn: [...views.longhorn.list()],
+      ...machinesIn([...views.machines.list()]),
+      ...updatesIn([...views.osdUpdates.list()]),
+      events: newestEvents([...views.events.list()], keptEvents),
+    }),
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close() {
+      cancelFlush?.()
+      listeners.clear()
+      for (const unsubscribe of unsubscribes) unsubscribe()
+    },
+  }
+}
+
+function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {
+  return machines.length === 0 ? {} : { machines }
+}
+
+function updatesIn(osdUpdates: readonly UpdatePiece[]): Pick<ClusterView, 'osdUpdates'> {
+  return osdUpdates.length === 0 ? {} : { osdUpdates }
+}
+
+function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {
+  const change: { [Kind in ViewKind]?: CollectionChange<AnyView> } = {}
+  for (const [kind, views] of pending) {
+    change[kind] = {
+      set: [...views.values()].filter((view) => view !== undefined),
+      gone: [...views].flatMap(([id, view]) => (view === undefined ? [id] : [])),
+    }
+  }
+  return change as ViewChange
+}

@@ -1,0 +1,148 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { streamChanges } from './change-stream.ts'
+import type { ClusterFeed } from './cluster-feed.ts'
+import { tellBudget, tellCluster } from './cluster-story.ts'
+import { lockOfBudget, tellLocks } from './lock-story.ts'
+import type { PageFile } from './page-files.ts'
+
+export interface DashboardServerOptions {
+  readonly feed: ClusterFeed
+  readonly clock: Clock
+  readonly files: ReadonlyMap<string, PageFile>
+  readonly port: number
+  readonly host: string
+  readonly cluster: string
+  /** The flag a user would change the port with, for the message when it is taken. */
+  readonly portFlag: string
+  /** What is still missing before the thing shown is ready; undefined when nothing is. */
+  readonly whatIsMissing: () => string | undefined
+}
+
+export interface RunningDashboard {
+  readonly url: string
+  readonly port: number
+  close(): Promise<void>
+}
+
+interface Answer extends PageFile {
+  readonly code: number
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const mostReaders = 64
+
+const guardingHeaders = {
+  'cache-control': 'no-cache',
+  'content-security-policy': "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+/** Serves the page, its facts and their changes. It only ever answers GET and HEAD. */
+export async function startDashboardServer(options: DashboardServerOptions): Promise<RunningDashboard> {
+  const endings = new Set<() => void>()
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(guardingHeaders)) response.setHeader(name, value)
+    const answer = answerTo(request, options, endings.size)
+    if (answer === 'stream') {
+      const end = streamChanges(response, options)
+      endings.add(end)
+      response.on('close', () => endings.delete(end))
+      return
+    }
+    const { code, contentType, headers, body } = answer
+    response.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length })
+    response.end(request.method === 'HEAD' ? undefined : body)
+  })
+  await listen(server, options)
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://${options.host}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const end of endings) end()
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function answerTo(request: IncomingMessage, options: DashboardServerOptions, readers: number): Answer | 'stream' {
+  const { feed, clock, cluster, files } = options
+  if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return { ...text(405, 'this page only looks; it takes GET and HEAD'), headers: { allow: 'GET, HEAD' } }
+  }
+  const path = (request.url ?? '/').split('?', 1)[0] as string
+  const file = files.get(path)
+  if (file !== undefined) return { code: 200, ...file }
+
+  switch (path) {
+    case '/healthz':
+      return text(200, 'ok')
+    case '/readyz': {
+      const missing = feed.isSynced ? options.whatIsMissing() : 'the first look at the cluster'
+      return missing === undefined ? text(200, 'ok') : text(503, `waiting for ${missing}`)
+    }
+    case '/api/cluster': {
+      const facts = { at: clock.now(), cluster, ...describeCluster(feed, clock.now()) }
+      return { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(facts)) }
+    }
+    case '/api/stream':
+      if (request.method === 'HEAD') return { ...text(405, 'a stream has no HEAD'), headers: { allow: 'GET' } }
+      return readers < mostReaders ? 'stream' : text(503, 'too many readers; close some windows')
+    default:
+      return text(404, 'nothing here; the page is at /')
+  }
+}
+
+/** The facts, with what the page concludes from them. */
+function describeCluster(feed: ClusterFeed, nowMs: number) {
+  const view = feed.snapshot()
+  const locks = tellLocks(view, nowMs)
+  const { zones, headline } = tellCluster(view)
+  const states = new Map(zones.flatMap(({ nodes }) => nodes.map(({ node, state }) => [node.id, state])))
+  return {
+    headline: [headline.says, ...headline.more].join(' '),
+    nodes: view.nodes.map((node) => ({ ...node, state: states.get(node.id) })),
+    pods: view.pods,
+    budgets: view.budgets.map((budget) => ({
+      ...budget,
+      verdict: tellBudget(budget, lockOfBudget(locks, budget)).says,
+    })),
+    drains: view.drains,
+    locks,
+    ...(view.osdUpdates === undefined ? {} : { osdUpdates: view.osdUpdates }),
+    events: view.events,
+  }
+}
+
+/** A page elsewhere can point its own host name at 127.0.0.1; the name it used gives it away. */
+function isLocalName(host: string | undefined): boolean {
+  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host ?? '')
+}
+
+function text(code: number, says: string): Answer {
+  return { code, contentType: 'text/plain; charset=utf-8', body: Buffer.from(`${says}\n`) }
+}
+
+function listen(server: Server, { port, host, portFlag }: DashboardServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'EADDRINUSE') return reject(cause)
+      const hint = `stop that program, or choose another port with ${portFlag} (0 takes any free one)`
+      const message = `port ${port} on ${host} is taken by another program`
+      reject(new CofferdamError('PORT_IN_USE', message, { facts: { host, port }, hint, cause }))
+    }
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      resolve()
+    })
+  })
+}

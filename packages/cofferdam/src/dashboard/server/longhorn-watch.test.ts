@@ -1,0 +1,37 @@
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-stage.ts'
+import { openWorld } from '@cofferdam/simulator/world/testing/story.ts'
+import { expect, it } from 'vitest'
+import { createLonghornWatch } from './longhorn-watch.ts'
+
+it('follows a living Longhorn: a cordon shows within a second', async () => {
+  const volumes = [{ name: 'v1', numberOfReplicas: 1, filled: 0.5, placedOn: ['node-1'] }]
+  const { api, clock, seconds, cordon, stop } = await openLonghorn({ volumes })
+  const watch = createLonghornWatch({ api, clock, random: seededRandom(1) })
+  const told: string[] = []
+  watch.subscribe((change) => told.push(change.type))
+  await seconds(2)
+  const places = () =>
+    [...watch.list()].flatMap((board) => board.places.map(({ node, leaving }) => [node, leaving?.reason]))
+  expect(places()).toEqual([
+    ['node-1', undefined],
+    ['node-2', undefined],
+    ['node-3', undefined],
+  ])
+  told.length = 0
+  await cordon('node-1')
+  await seconds(1)
+  expect(told).toContain('changed')
+  expect(places()[0]).toEqual(['node-1', 'LastReplica'])
+  await watch.stop()
+  stop()
+})
+
+it('without Longhorn there is nothing to show, and nobody waits for it', async () => {
+  const { api, clock, seconds, stop } = await openWorld({ nodeCount: 1 })
+  const watch = createLonghornWatch({ api, clock, random: seededRandom(1) })
+  await seconds(2)
+  expect({ isSynced: watch.synced, boards: [...watch.list()] }).toEqual({ isSynced: true, boards: [] })
+  await watch.stop()
+  stop()
+})

@@ -1,0 +1,72 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+
+/** What the page follows that is made of several kinds together. */
+export interface SettledWatch<T> extends Pick<WatchView<T>, 'synced' | 'list' | 'subscribe'> {
+  stop(): Promise<void>
+}
+
+interface Source extends Pick<WatchView<unknown>, 'synced' | 'subscribe'> {
+  stop(): Promise<void>
+}
+
+/** Changes within this time are looked at together: a rebuild or a fence changes several objects at once, again and again. */
+const settleMs = 500
+
+/** Looks again when one of its sources changed, and tells what came out differently. */
+export function createSettledWatch<T>({
+  clock,
+  sources,
+  look,
+}: {
+  readonly clock: Clock
+  readonly sources: readonly Source[]
+  readonly look: () => ReadonlyMap<string, T>
+}): SettledWatch<T> {
+  const listeners = new Set<(change: ViewChange<T>) => void>()
+  let seen: ReadonlyMap<string, T> = new Map()
+  let cancel: (() => void) | undefined
+
+  const refresh = () => {
+    cancel?.()
+    cancel = undefined
+    const before = seen
+    seen = look()
+    for (const change of changesOf(before, seen)) for (const listener of listeners) listener(change)
+  }
+  const later = () => {
+    cancel ??= clock.after(settleMs, refresh)
+  }
+  const unsubscribes = sources.map((source) => source.subscribe(later))
+  return {
+    get synced() {
+      return sources.every(({ synced }) => synced)
+    },
+    list() {
+      if (cancel !== undefined || seen.size === 0) refresh()
+      return seen.values()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async stop() {
+      cancel?.()
+      for (const unsubscribe of unsubscribes) unsubscribe()
+      await Promise.all(sources.map((source) => source.stop()))
+    },
+  }
+}
+
+function changesOf<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>): ViewChange<T>[] {
+  const gone = [...before].flatMap(([key, previous]): ViewChange<T>[] =>
+    after.has(key) ? [] : [{ type: 'removed', key, previous }],
+  )
+  const here = [...after].flatMap(([key, value]): ViewChange<T>[] => {
+    const previous = before.get(key)
+    if (previous === undefined) return [{ type: 'added', key, value }]
+    return isSameJson(previous, value) ? [] : [{ type: 'changed', key, value, previous }]
+  })
+  return [...gone, ...here]
+}

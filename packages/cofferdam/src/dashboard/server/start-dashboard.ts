@@ -1,0 +1,69 @@
+import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-cache.ts'
+import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { createClusterFeed } from './cluster-feed.ts'
+import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
+import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import { createLonghornWatch } from './longhorn-watch.ts'
+import { createMachineWatch } from './machine-watch.ts'
+import { createOsdUpdateWatch } from './osd-update-watch.ts'
+import { readPageFiles } from './page-files.ts'
+import { viewLedger } from './view-ledger.ts'
+
+export interface DashboardOptions {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly host?: string
+  /** Where the built page is. */
+  readonly pageDirectory: string
+  /** How the cluster is called at the top of the page. */
+  readonly cluster?: string
+  readonly portFlag?: string
+  /** What `/readyz` still waits for; undefined when nothing is missing. */
+  readonly whatIsMissing?: () => string | undefined
+}
+
+/** A page that shows one cluster live, and changes nothing in it. */
+export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
+  const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
+  const whatIsMissing = options.whatIsMissing ?? (() => undefined)
+  const files = await readPageFiles(options.pageDirectory)
+  const shared = { api, clock, random }
+  const views = {
+    nodes: createWatchCache({ ...shared, type: nodes, project: viewNode }),
+    pods: createWatchCache({ ...shared, type: pods, project: viewPod }),
+    budgets: createWatchCache({ ...shared, type: podDisruptionBudgets, project: viewBudget }),
+    drains: createOptionalCache({ ...shared, type: nodeDisruptions, project: viewDrain }),
+    ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
+    longhorn: createLonghornWatch(shared),
+    machines: createMachineWatch(shared),
+    osdUpdates: createOsdUpdateWatch(shared),
+    events: createWatchCache({ ...shared, type: events, project: viewEvent }),
+  }
+  const feed = createClusterFeed({ views, clock })
+  const stopFollowing = async () => {
+    feed.close()
+    await Promise.all(Object.values(views).map((view) => view.stop()))
+  }
+  try {
+    const server = await startDashboardServer({ feed, clock, files, port, host, cluster, portFlag, whatIsMissing })
+    return {
+      ...server,
+      async close() {
+        await server.close()
+        await stopFollowing()
+      },
+    }
+  } catch (error) {
+    await stopFollowing()
+    throw error
+  }
+}

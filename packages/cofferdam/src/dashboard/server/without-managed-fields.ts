@@ -1,0 +1,7 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+
+/** The server's own account of who wrote which field is often larger than the object. */
+export function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}

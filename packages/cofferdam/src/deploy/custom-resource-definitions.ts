@@ -1,0 +1,114 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { buildMachineBudgetDefinition } from '@cofferdam/kubernetes/api/kinds/machine-budget-definition.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { buildResourceDefinition, partOfUs } from '@cofferdam/kubernetes/api/resource-definition.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { z } from 'zod'
+import { disruptionLedgerStatus, disruptionLedgers, ledgerName } from '../shared/kinds/disruption-ledger.ts'
+import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../shared/kinds/node-disruption.ts'
+
+interface DefinitionOptions {
+  readonly type: ResourceType
+  readonly shortNames: readonly string[]
+  readonly description: string
+  readonly spec?: z.ZodType
+  readonly status: z.ZodType
+  readonly columns: readonly JsonObject[]
+  readonly rules?: readonly JsonObject[]
+}
+
+/** The definitions that `deploy/crds` holds, in the order in which they are listed there. */
+export function buildCustomResourceDefinitions(): KubeObject[] {
+  return [
+    buildDefinition({
+      type: nodeDisruptions,
+      shortNames: ['nd'],
+      description: 'Asks for a node to be taken out, and records how far that has come.',
+      spec: nodeDisruptionSpec,
+      status: nodeDisruptionStatus,
+      columns: [
+        { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
+        { name: 'Intent', type: 'string', jsonPath: '.spec.intent' },
+        { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+        { name: 'Blocked By', type: 'string', jsonPath: '.status.blockedBy[0].object' },
+        { name: 'Since', type: 'date', jsonPath: '.status.phaseSince' },
+        { name: 'Requester', type: 'string', jsonPath: '.spec.requester', priority: 1 },
+        { name: 'Held By', type: 'string', jsonPath: '.status.blockedBy[0].holder', priority: 1 },
+        { name: 'Way Out', type: 'string', jsonPath: '.status.blockedBy[0].wayOut', priority: 1 },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', priority: 1 },
+      ],
+    }),
+    buildDefinition({
+      type: disruptionLedgers,
+      shortNames: ['ledger'],
+      description: 'The one arbiter of all disruptions: who holds what, and who waits.',
+      status: disruptionLedgerStatus,
+      columns: [
+        { name: 'Held', type: 'integer', jsonPath: '.status.held' },
+        { name: 'Waiting', type: 'integer', jsonPath: '.status.waiting' },
+        { name: 'Holder', type: 'string', jsonPath: '.status.entries[0].holder' },
+        { name: 'Next Epoch', type: 'integer', jsonPath: '.status.nextEpoch', priority: 1 },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+      rules: [
+        {
+          rule: `self.metadata.name == '${ledgerName}'`,
+          message: `metadata.name must be ${ledgerName}: there is one ledger`,
+        },
+      ],
+    }),
+    buildMachineBudgetDefinition(),
+  ]
+}
+
+function buildDefinition({
+  type,
+  shortNames,
+  description,
+  spec,
+  status,
+  columns,
+  rules,
+}: DefinitionOptions): KubeObject {
+  const { group, version, plural, kind, namespaced } = type
+  return buildResourceDefinition({
+    group,
+    kind,
+    plural,
+    namespaced,
+    shortNames,
+    labels: partOfUs,
+    versions: [
+      {
+        name: version,
+        description,
+        ...(spec === undefined ? {} : { required: ['spec'] }),
+        ...(rules === undefined ? {} : { rules }),
+        properties: {
+          ...(spec === undefined ? {} : { spec: structuralSchema(spec) }),
+          status: structuralSchema(status),
+        },
+        columns,
+      },
+    ],
+  })
+}
+
+/** The JSON schema of a zod type, within what Kubernetes calls structural. */
+function structuralSchema(type: z.ZodType): JsonObject {
+  const { $schema: _, ...schema } = z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject
+  return withoutUnboundedIntegers(schema) as JsonObject
+}
+
+/** zod writes the limits of a JavaScript integer, and forbids unknown fields; Kubernetes prunes those instead. */
+function withoutUnboundedIntegers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUnboundedIntegers)
+  if (typeof value !== 'object' || value === null) return value
+  const kept = Object.entries(value).filter(
+    ([field, child]) =>
+      !((field === 'maximum' || field === 'minimum') && Math.abs(child as number) === Number.MAX_SAFE_INTEGER) &&
+      !(field === 'additionalProperties' && child === false),
+  )
+  const out = Object.fromEntries(kept.map(([field, child]) => [field, withoutUnboundedIntegers(child)]))
+  return out['type'] === 'integer' ? { ...out, format: 'int64' } : out
+}

@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Command } from 'commander'
+import { loadAll } from 'js-yaml'
+import { expect, it } from 'vitest'
+import { operatorCommand } from '../cli/operator/operator.ts'
+import { permissionsOf } from '../operator/controller-names.ts'
+import { buildDeployFiles } from './deploy-files.ts'
+
+const root = resolve(import.meta.dirname, '../../../..')
+
+interface Manifest {
+  readonly kind: string
+  readonly metadata?: { readonly name?: string; readonly namespace?: string }
+}
+
+it('deploy/ holds exactly what the code needs; `npm run deploy-files` brings it up to date', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  const built = buildDeployFiles({ version, permissions: permissionsOf })
+  const folder = join(root, 'deploy')
+  const present = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    statSync(join(folder, path)).isFile(),
+  )
+  expect(Object.fromEntries(present.map((path) => [path, readFileSync(join(folder, path), 'utf8')]))).toEqual(built)
+})
+
+it('the base is applied to a cluster with neither Rook nor Longhorn: it puts nothing into a namespace that it does not bring along', () => {
+  const built = buildDeployFiles({ version: 'test', permissions: permissionsOf })
+  const [{ resources }] = loadAll(built['kustomization.yaml'] ?? '') as [{ readonly resources: readonly string[] }]
+  const manifests = resources.flatMap((path) => loadAll(built[path] ?? '') as Manifest[])
+  const brought = manifests.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata?.name)
+  const used = new Set(manifests.flatMap(({ metadata }) => metadata?.namespace ?? []))
+  expect([...used]).toEqual(['cofferdam-system'])
+  expect(brought).toEqual(['cofferdam-system'])
+})
+
+it('every flag that a part adds is one that the operator knows: with another it would not start', () => {
+  const built = buildDeployFiles({ version: 'test', permissions: permissionsOf })
+  const command = new Command()
+  operatorCommand.configure?.(command)
+  const known = command.options.map(({ long }) => long)
+  const added = Object.values(built).flatMap((text) =>
+    [...text.matchAll(/value: (--[a-z-]+)=/g)].map(([, flag]) => flag),
+  )
+  expect(added).toEqual(['--ceph-clusters', '--own-osds', '--grow-osds', '--rook-image'])
+  for (const flag of added) expect(known).toContain(flag)
+})

@@ -1,0 +1,91 @@
+import { defaultRookNamespace } from '@cofferdam/kubernetes/api/kinds/rook-operator.ts'
+import { dump } from 'js-yaml'
+import type { AccessPart, Permission } from '../shared/permission.ts'
+import { buildAccess, buildPartAccess, buildToolboxAccess } from './access-manifests.ts'
+import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
+import { buildGuardConfigurationManifest, buildGuardService } from './guard-manifests.ts'
+import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
+
+export interface DeployOptions {
+  readonly version: string
+  readonly permissions: Readonly<Record<string, readonly Permission[]>>
+}
+
+interface Part {
+  readonly rights: readonly object[]
+  /** What the operator is told beside. */
+  readonly args: readonly string[]
+}
+
+const kustomize = 'kustomize.config.k8s.io'
+/** The one that Rook's own examples make. */
+const exampleCluster = `${defaultRookNamespace}/rook-ceph`
+const exampleRookImage = 'docker.io/rook/ceph:v1.18.8'
+
+/** Every file of deploy/, by its path in there. */
+export function buildDeployFiles({ version, permissions }: DeployOptions): Record<string, string> {
+  const definitions = buildCustomResourceDefinitions().map(
+    (definition) => [`crds/${definition.metadata.name}.yaml`, [definition]] as const,
+  )
+  const files: Record<string, readonly object[]> = {
+    ...Object.fromEntries(definitions),
+    'access.yaml': buildAccess(permissions),
+    'operator.yaml': buildOperatorWorkload({ image: `cofferdam:${version}` }),
+    'guard.yaml': [...buildGuardService(), ...buildGuardConfigurationManifest()],
+  }
+  const kustomization = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: Object.keys(files) }
+  const parts = Object.entries(buildParts(permissions)).flatMap(([name, part]) => partFiles(name, part))
+  const all = { ...files, 'kustomization.yaml': [kustomization], ...Object.fromEntries(parts) }
+  return Object.fromEntries(Object.entries(all).map(([path, objects]) => [path, text(objects)]))
+}
+
+/** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
+function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<AccessPart | 'ceph-toolbox', Part>> {
+  const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, [defaultRookNamespace])
+  return {
+    ceph: {
+      rights: rightsOf('ceph'),
+      args: [`--ceph-clusters=${exampleCluster}`],
+    },
+    'ceph-toolbox': { rights: buildToolboxAccess({ namespace: defaultRookNamespace }), args: [] },
+    'ceph-own-osds': { rights: rightsOf('ceph-own-osds'), args: [`--own-osds=${exampleCluster}`] },
+    'ceph-grow-osds': {
+      rights: rightsOf('ceph-grow-osds'),
+      args: [`--grow-osds=${exampleCluster}`, `--rook-image=${exampleRookImage}`],
+    },
+    longhorn: { rights: rightsOf('longhorn'), args: [] },
+    medik8s: { rights: rightsOf('medik8s'), args: [] },
+  }
+}
+
+/**
+ * A component for whoever composes an installation, and the rights alone in a folder of their own: an overlay can put those into
+ * another namespace, and a component cannot.
+ */
+function partFiles(name: string, { rights, args }: Part): (readonly [string, readonly object[]])[] {
+  const component = {
+    apiVersion: `${kustomize}/v1alpha1`,
+    kind: 'Component',
+    resources: ['rights'],
+    ...(args.length === 0 ? {} : { patches: [argsPatch(args)] }),
+  }
+  const alone = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: ['rights.yaml'] }
+  return [
+    [`${name}/kustomization.yaml`, [component]],
+    [`${name}/rights/kustomization.yaml`, [alone]],
+    [`${name}/rights/rights.yaml`, rights],
+  ]
+}
+
+function argsPatch(args: readonly string[]): object {
+  const path = '/spec/template/spec/containers/0/args/-'
+  return {
+    target: { kind: 'Deployment', name: operatorAccount.name },
+    patch: dump(args.map((value) => ({ op: 'add', path, value }))),
+  }
+}
+
+function text(objects: readonly object[]): string {
+  const documents = objects.map((object) => dump(object, { lineWidth: 120, noRefs: true }))
+  return `# Made by \`npm run deploy-files\` from the code; change it there.\n${documents.join('---\n')}`
+}

@@ -1,0 +1,37 @@
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { servingCertificateOf } from './guard-secret-data.ts'
+import type { CertifiedKey } from './self-signed-certificate.ts'
+
+export interface CertificateSourceOptions {
+  /** The data of the guard's Secret; undefined while there is none. */
+  readonly read: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Told of the first certificate and of every other one after it. */
+  readonly onCertificate: (certificate: CertifiedKey) => void | Promise<void>
+  readonly onError: (error: unknown) => void
+  /** How often to look. Default 30 s, and every second until there is one. */
+  readonly everyMs?: number
+}
+
+/**
+ * Looks at the guard's Secret now and then, until the signal fires. Never rejects.
+ *
+ * It is read and not watched: a right to watch Secrets would let the guard see those of others.
+ */
+export async function followCertificate(options: CertificateSourceOptions): Promise<void> {
+  const { read, clock, signal, onCertificate, onError, everyMs = 30_000 } = options
+  let present: string | undefined
+  while (!signal.aborted) {
+    try {
+      const certificate = servingCertificateOf(await read(signal))
+      if (certificate !== undefined && certificate.certificatePem !== present) {
+        await onCertificate(certificate)
+        present = certificate.certificatePem
+      }
+    } catch (error) {
+      if (!signal.aborted) onError(error)
+    }
+    await sleep(clock, present === undefined ? Math.min(1_000, everyMs) : everyMs, signal)
+  }
+}

@@ -1,0 +1,125 @@
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { evictionTokenAnnotation, parseEvictionToken } from '../capabilities/drain-lock/domain/eviction-token.ts'
+import { decideEviction } from '../capabilities/drain-lock/domain/guard.ts'
+import type { BreakGlass } from '../capabilities/drain-lock/domain/snapshot.ts'
+import type { Ledger } from '../ledger/rules/ledger.ts'
+import { known, type Observed, unknown } from '../shared/observed.ts'
+import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from './admission-review.ts'
+import type { CoveringBudgets } from './covering-budgets.ts'
+import type { DrainSightings } from './drain-sightings.ts'
+import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import type { LedgerSource } from './ledger-source.ts'
+import { exemptionOf } from './removal-exemptions.ts'
+import type { SightingPublisher } from './sighting-publisher.ts'
+
+/** What is sent back over HTTP. */
+export interface GuardAnswer {
+  readonly code: number
+  readonly body: string
+  readonly contentType?: string
+}
+
+export interface EvictionGuardOptions {
+  readonly clock: Clock
+  readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
+  /** Asks the API server for a pod that the view does not have. */
+  readonly readPod: (key: { namespace: string; name: string }) => Promise<Observed<GuardedPod | undefined>>
+  readonly budgets: CoveringBudgets
+  readonly ledger: LedgerSource
+  /** What a request was allowed on somebody's explicit word. */
+  readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
+  /** As whom the operator evicts. */
+  readonly operatorUser: () => Observed<string>
+  readonly sightings: DrainSightings
+  readonly publisher: Pick<SightingPublisher, 'publish'>
+  readonly report?: (outcome: GuardOutcome) => void
+  /** A view that heard nothing for longer is not believed. Default 3 minutes: a quiet watch is heard about once a minute. */
+  readonly trustedMs?: number
+  /** Whether deletions of pods are judged as evictions are. Default false. */
+  readonly guardsDeletions?: boolean
+}
+
+export interface GuardOutcome {
+  readonly verdict: 'allowed' | 'refused' | 'malformed'
+  readonly reason: string
+  readonly tookMs: number
+}
+
+export interface EvictionGuard {
+  /** `isStrict`: the namespace holds a lock, so what cannot be known counts as held. */
+  answer(text: string, asked: { readonly isStrict: boolean }): Promise<GuardAnswer>
+}
+
+/**
+ * Answers admission reviews about pods that somebody wants gone.
+ *
+ * Guarantees: the work for one review does not grow with the number of pods or budgets; nothing is remembered of it but
+ * who last tried to empty which node.
+ */
+export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
+  const { clock, pods, readPod, budgets, ledger, breakGlassOf, operatorUser, sightings, publisher, report } = options
+  const { trustedMs = 180_000, guardsDeletions = false } = options
+
+  async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
+    const began = performance.now()
+    const told = (verdict: GuardOutcome['verdict'], reason: string) =>
+      report?.({ verdict, reason, tookMs: performance.now() - began })
+    const decoded = decodeReview(text)
+    if (!decoded.ok) {
+      told('malformed', 'Malformed')
+      return { code: 400, body: `not understood: ${decoded.why}\n` }
+    }
+    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isStrict)
+    told(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
+    return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
+  }
+
+  async function judgeRemoval(removal: PodRemoval, isStrict: boolean): Promise<ReviewAnswer> {
+    const { verb, isDryRun, user } = removal
+    if (verb === 'delete' && (!guardsDeletions || exemptionOf(removal) !== undefined)) return notOurs
+    const held = podOf(removal)
+    // Where something is locked, a pod that is merely too new to be in view is not let go.
+    const pod = isStrict && held.known && held.value === undefined ? await readPod(removal) : held
+    const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
+    if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
+    const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
+    const over = budgetsOver(pod)
+    const judge = (seen: Observed<Ledger>) =>
+      decideEviction({
+        target: { namespace: removal.namespace, name: removal.name },
+        pod,
+        budgets: over,
+        ledger: seen,
+        // After the ledger was waited for: a lock that ended meanwhile does not count.
+        nowMs: clock.now(),
+        token,
+        asker: user,
+        operatorUser: operatorUser(),
+        breakGlass: token === undefined ? undefined : breakGlassOf(token.requestId),
+        isStrict,
+        dryRun: isDryRun,
+      })
+    const seen = ledger.current()
+    const verdict = judge(seen instanceof Promise ? await seen : seen)
+    if (verdict.allowed || token === undefined || verdict.reason === 'AppLocked') return verdict
+    // Whoever shows a token has just written it down, and our copy may be from before.
+    const latest = await ledger.renewed()
+    return latest.known ? judge(latest) : verdict
+  }
+
+  function budgetsOver(pod: Observed<GuardedPod | undefined>) {
+    if (!pod.known) return unknown(pod.why)
+    return pod.value === undefined ? known([]) : budgets.covering(pod.value)
+  }
+
+  function podOf({ namespace, name, pod }: PodRemoval): Observed<GuardedPod | undefined> {
+    if (pod !== undefined) return known(parseGuardedPod(pod))
+    if (pods.ageMs() > trustedMs) return unknown('the pods of the cluster are not known at the moment')
+    return known(pods.get({ namespace, name }))
+  }
+
+  return { answer }
+}
+
+const notOurs: ReviewAnswer = { allowed: true, reason: 'NotGuarded' }

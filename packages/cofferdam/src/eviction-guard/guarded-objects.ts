@@ -1,0 +1,84 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../capabilities/drain-lock/domain/break-glass.ts'
+import { isExchangedBudget } from '../capabilities/drain-lock/domain/exchanged-budget.ts'
+import type { BreakGlass } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { isClosedToPods } from '../shared/closed-node.ts'
+import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
+
+/** What the guard keeps of a pod; there are many. */
+export interface GuardedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly nodeName: string
+  readonly labels: Labels
+  readonly isReady: boolean
+  readonly isLeaving: boolean
+  /** False before it has started and once it has finished: no budget counts on it then. */
+  readonly isCounted: boolean
+}
+
+/** What the guard keeps of a budget. */
+export interface GuardedBudget {
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  /** Absent: it covers no pod. Empty: it covers every pod of its namespace. */
+  readonly selector: LabelSelector | undefined
+  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
+  readonly isExchanged: boolean
+  /** Those of ours only. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** What the guard keeps of a node. */
+export interface GuardedNode {
+  readonly name: string
+  readonly isClosed: boolean
+}
+
+/** What the guard keeps of a request to take a node out. */
+export interface GuardedDisruption {
+  readonly requestId: string
+  readonly breakGlass: BreakGlass | undefined
+}
+
+export function parseGuardedPod(pod: Pod): GuardedPod {
+  const { name, namespace = '', uid = '', labels = {}, deletionTimestamp } = pod.metadata
+  const phase = pod.status?.phase
+  return {
+    namespace,
+    name,
+    uid,
+    nodeName: pod.spec.nodeName ?? '',
+    labels,
+    isReady: conditionOf(pod, 'Ready')?.status === 'True',
+    isLeaving: deletionTimestamp !== undefined,
+    isCounted: phase !== 'Pending' && phase !== 'Succeeded' && phase !== 'Failed',
+  }
+}
+
+export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
+  const { name, namespace = '', uid = '' } = budget.metadata
+  const selector = budget.spec.selector ?? undefined
+  const isExchanged = isExchangedBudget(budget)
+  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget) }
+}
+
+export function parseGuardedNode(node: Node): GuardedNode {
+  return { name: node.metadata.name, isClosed: isClosedToPods(node) }
+}
+
+export function parseGuardedDisruption({ metadata }: NodeDisruption): GuardedDisruption {
+  const { breakGlass } = parseBreakGlass(metadata.annotations?.[breakGlassAnnotation])
+  return { requestId: metadata.uid ?? '', breakGlass }
+}
+
+function ownAnnotations({ metadata }: KubeObject): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/')),
+  )
+}

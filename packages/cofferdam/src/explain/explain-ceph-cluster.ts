@@ -1,0 +1,107 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { compareText } from '../shared/last-writer.ts'
+import { osdHolds } from './explain-osd.ts'
+import type { Blocker, Explanation } from './explanation.ts'
+import { groupedBy } from './grouped-by.ts'
+import type { PodJudgement } from './judge-pod.ts'
+import { judgePods } from './judge-pods.ts'
+import { mergeBlockers } from './merge-blockers.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+import { domainOf, isRunning, osdOf, storageBlocker } from './storage-budget.ts'
+import type { StorageView } from './storage-view.ts'
+import { type SeenUpdate, summarizeUpdate, type UpdateSummary } from './summarize-update.ts'
+
+/** What a drain would meet in one failure domain. */
+export interface DomainAnswer {
+  /** The name of the failure domain; of the node, where its type is not known. */
+  readonly domain: string
+  /** `free`: it may be drained now. `held`: one of its OSDs may not go, or not all of them. `away`: none of them runs. */
+  readonly state: 'free' | 'held' | 'away'
+  readonly nodes: readonly string[]
+  readonly osds: readonly number[]
+  /** What holds it: who, why, since when and what ends it. */
+  readonly blockers: readonly Blocker[]
+}
+
+export interface CephClusterExplanation extends Explanation {
+  /** Such as `zone`; left out where it is not known. */
+  readonly failureDomainType?: string
+  readonly domains: readonly DomainAnswer[]
+  /** How far the update of its OSDs is; it has no bearing on whether a node may be drained. */
+  readonly update: UpdateSummary
+}
+
+/** May a node with OSDs of this cluster be drained now, and which failure domains are held by what? */
+export function explainCephCluster(
+  guards: GuardSnapshot,
+  { seen, osdPods }: { readonly seen: SeenUpdate; readonly osdPods: readonly Pod[] },
+): CephClusterExplanation {
+  const update = summarizeUpdate(seen)
+  const view = guards.storage.find(({ namespace, name }) => `${namespace}/${name}` === update.cluster)
+  const type = view?.failureDomainType
+  const judged = judgePods(osdPods, guards)
+  const domains = domainAnswers(osdPods, judged, view)
+  const held = domains.filter(({ state }) => state === 'held')
+  const mayGo = held.length === 0 || domains.some(({ state }) => state === 'free')
+  return {
+    object: `cephcluster/${update.cluster}`,
+    mayGo,
+    summary: summaryOf(domains, type ?? 'node'),
+    blockers: mayGo ? [] : mergeBlockers(held.flatMap(({ blockers }) => blockers)),
+    holds: osdHolds(
+      guards,
+      seen,
+      judged.map(({ answer }) => answer),
+    ),
+    ...(type === undefined ? {} : { failureDomainType: type }),
+    domains,
+    update,
+  }
+}
+
+function domainAnswers(
+  osdPods: readonly Pod[],
+  judged: readonly PodJudgement[],
+  view: StorageView | undefined,
+): DomainAnswer[] {
+  const judgements = new Map(judged.map((each) => [each.answer.pod, each]))
+  const byDomain = groupedBy(osdPods, (pod) => domainOf(pod, view?.failureDomainType) ?? pod.spec.nodeName ?? '')
+  return [...byDomain]
+    .map(([domain, pods]): DomainAnswer => {
+      const fromPods = pods.flatMap((pod) => judgements.get(keyText(keyOf(pod)))?.blockers ?? [])
+      const nodes = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
+      const blockers = mergeBlockers(fromPods.length > 0 ? fromPods : fromStorage(view, nodes, pods))
+      return {
+        domain,
+        state: blockers.length > 0 ? 'held' : pods.some(isRunning) ? 'free' : 'away',
+        nodes,
+        osds: [...new Set(pods.flatMap((pod) => osdOf(pod) ?? []))].sort((a, b) => a - b),
+        blockers,
+      }
+    })
+    .sort((a, b) => compareText(a.domain, b.domain))
+}
+
+/** A drain takes the whole failure domain, so what was judged of it counts even where a budget would spare one OSD. */
+function fromStorage(
+  view: StorageView | undefined,
+  nodes: readonly string[],
+  pods: readonly Pod[],
+): (Blocker | undefined)[] {
+  if (view === undefined) return []
+  return nodes.map((nodeName) =>
+    storageBlocker(view, { nodeName, podsOnNode: pods.filter(({ spec }) => spec.nodeName === nodeName) }),
+  )
+}
+
+function summaryOf(domains: readonly DomainAnswer[], type: string): string {
+  const count = (state: DomainAnswer['state']) => domains.filter((each) => each.state === state).length
+  const [free, held] = [count('free'), count('held')]
+  if (free === 0 && held === 0) return 'None of its OSDs runs, so none is in the way of a drain.'
+  if (free === 0) return 'No node with OSDs of it may be drained now.'
+  if (held === 0) return `A node with OSDs of it may be drained now, in any ${type}, one ${type} at a time.`
+  const names = domains.filter(({ state }) => state === 'free').map(({ domain }) => domain)
+  const where = free === 1 ? `${type} ${names[0]}` : `${free} of ${domains.length} failure domains`
+  return `Nodes of ${where} may be drained now; ${held === 1 ? 'one other is' : `${held} others are`} held.`
+}

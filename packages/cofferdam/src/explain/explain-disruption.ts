@@ -1,0 +1,120 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { parseBreakGlass } from '../capabilities/drain-lock/domain/break-glass.ts'
+import type { DisruptionPhase } from '../capabilities/drain-lock/domain/snapshot.ts'
+import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
+import { compareText } from '../shared/last-writer.ts'
+import type { Reason } from '../shared/reasons.ts'
+
+/** One request to take a node out, and how far it has come. */
+export interface DisruptionAnswer {
+  /** The name of the NodeDisruption. */
+  readonly request: string
+  readonly node: string
+  readonly intent: 'Reboot' | 'Remove' | 'Replace'
+  readonly requester?: string
+  /** Why it is wanted, in the words of the requester. */
+  readonly purpose?: string
+  readonly phase: DisruptionPhase
+  readonly since?: string
+  /** A word of docs/reference/reasons.md: why it is where it is. */
+  readonly reason?: string
+  readonly explanation: string
+  /** Whether it waits for something that others must end. */
+  readonly isBlocked: boolean
+  readonly blockedBy: readonly DisruptionObstacle[]
+  readonly warnings: readonly { readonly object: string; readonly says: string }[]
+  /** `shop/orders-0`; they stay on the node. */
+  readonly stays: readonly string[]
+  readonly evicted: readonly string[]
+  /** `shop/orders`; the budgets that are or were locked for the pods that stay. */
+  readonly locked: readonly string[]
+  readonly cordonedBy?: string
+  readonly epoch?: number
+  readonly hasFallenBack: boolean
+  readonly fallbackAfter?: string
+  readonly deadline?: string
+  readonly breakGlass?: { readonly by: string; readonly reason: string; readonly until: string }
+  /** Somebody deleted it; what it did is being undone. */
+  readonly isCancelled: boolean
+}
+
+export interface DisruptionObstacle {
+  readonly object: string
+  readonly holder: string
+  readonly since?: string
+  readonly reason: string
+  readonly wayOut: string
+}
+
+/** What a request waits for of its own accord; nobody holds it up. */
+const ownWaits: readonly string[] = ['NodeMayGo', 'PodIsLeaving'] satisfies readonly Reason[]
+
+export function isOver({ phase }: Pick<DisruptionAnswer, 'phase'>): boolean {
+  return phase === 'Completed' || phase === 'Rejected'
+}
+
+/** The request as its record tells it. */
+export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer {
+  const { metadata, spec, status = {} } = disruption
+  const phase = status.phase ?? 'Pending'
+  const told = latestCondition(status.conditions ?? [])
+  const blockedBy = (status.blockedBy ?? []).map(({ since, ...blocker }) => ({
+    ...blocker,
+    ...(since === undefined ? {} : { since }),
+  }))
+  const since = status.phaseSince ?? metadata.creationTimestamp
+  const { breakGlass } = parseBreakGlass(metadata.annotations?.['cofferdam.io/break-glass'])
+  const intent = spec.intent
+  return {
+    request: metadata.name,
+    node: spec.nodeName,
+    intent,
+    ...optional('requester', spec.requester),
+    ...optional('purpose', spec.reason),
+    phase,
+    ...optional('since', since),
+    ...optional('reason', told?.reason),
+    explanation: told?.message || phaseSentences[phase](spec.nodeName, goneWords[intent]),
+    isBlocked: !isOver({ phase }) && blockedBy.some(({ reason }) => !ownWaits.includes(reason)),
+    blockedBy: isOver({ phase }) ? [] : blockedBy,
+    warnings: status.warnings ?? [],
+    stays: namesOf(status.skippedPods),
+    evicted: namesOf(status.evictedPods),
+    locked: namesOf(status.lockedBudgets),
+    ...optional('cordonedBy', status.cordonedBy),
+    ...optional('epoch', status.epoch),
+    hasFallenBack: status.hasFallenBack === true,
+    ...optional('fallbackAfter', spec.fallbackAfter),
+    ...optional('deadline', spec.deadline),
+    ...(breakGlass === undefined
+      ? {}
+      : { breakGlass: { by: breakGlass.by, reason: breakGlass.reason, until: rfc3339(breakGlass.untilMs) } }),
+    isCancelled: metadata.deletionTimestamp !== undefined,
+  }
+}
+
+/** What may be done to a node that is drained. */
+export const goneWords = { Reboot: 'rebooted', Remove: 'removed', Replace: 'replaced' } as const
+
+const phaseSentences: Record<DisruptionPhase, (node: string, gone: string) => string> = {
+  Pending: (node) => `Nobody has looked at the request for ${node} yet.`,
+  Waiting: (node) => `Something stands in the way of ${node}; nothing is held meanwhile.`,
+  Locking: (node) => `Keys are held for ${node}, and budgets are being locked for the pods that stay.`,
+  Draining: (node) => `Pods are leaving ${node}.`,
+  Drained: (node, gone) => `Nothing is left on ${node} but what stays: it may be ${gone} now.`,
+  Recovering: (node) => `${node} is back or given back; pods and storage are not yet as before.`,
+  Completed: (node) => `${node} is back or gone, and nothing is held for it.`,
+  Rejected: (node) => `The request for ${node} was given up, and nothing is held for it.`,
+}
+
+function latestCondition<T extends { readonly lastTransitionTime: string }>(conditions: readonly T[]): T | undefined {
+  return conditions.toSorted((a, b) => compareText(b.lastTransitionTime, a.lastTransitionTime))[0]
+}
+
+function namesOf(references: readonly { namespace: string; name: string }[] = []): string[] {
+  return references.map(({ namespace, name }) => `${namespace}/${name}`)
+}
+
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { [K in Key]: Value })
+}

@@ -1,0 +1,38 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { stayAnswers } from './explain-stay.ts'
+import type { PodExplanation } from './explanation.ts'
+import { explainHolds } from './hold-view.ts'
+import { judgeBudget } from './judge-budget.ts'
+import { judgePod } from './judge-pod.ts'
+import { mergeBlockers } from './merge-blockers.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+
+/** May this pod be evicted now, and if not, what stands in its way? */
+export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
+  const { budgets, pods, storage, longhorn, holds } = cluster
+  const judged = judgePod(pod, {
+    budgets,
+    storage,
+    judge: (budget) => judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) }),
+    stayOf: stayAnswers(cluster.rehearsal),
+  })
+  const keys = judged.answer.budgets.map((name) => `pdb/${name}`)
+  const blockers = mergeBlockers(judged.blockers)
+  return {
+    object: `pod/${keyText(keyOf(pod))}`,
+    mayGo: blockers.length === 0,
+    summary: summaries[judged.answer.verdict],
+    blockers,
+    holds: holds === undefined ? [] : explainHolds(holds, (key) => keys.includes(key)),
+    pod: judged.answer,
+  }
+}
+
+const summaries = {
+  goes: 'It may be evicted now.',
+  'in-turn': 'It may be evicted now.',
+  waits: 'It may not be evicted now.',
+  leaving: 'It is leaving already.',
+  stays: 'A drain leaves it where it is.',
+}

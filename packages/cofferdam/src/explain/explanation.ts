@@ -1,0 +1,143 @@
+import type { DrainDecision } from '../capabilities/drain-detection/domain/decide.ts'
+import type { DisruptionAnswer } from './explain-disruption.ts'
+import type { OsdUpdateAnswer } from './explain-osd-update.ts'
+import type { StayAnswer } from './explain-stay.ts'
+import type { FencingAnswer } from './fencing-answer.ts'
+import type { HoldAnswer } from './hold-view.ts'
+import type { LonghornAnswer } from './longhorn-answer.ts'
+
+/** One thing that stands in the way: what it is, whose it is, since when, what ends it, and what can be done at once. */
+export interface Blocker {
+  /** `pdb/shop/orders`, `node/worker-a1`, `cephcluster/rook-ceph/rook-ceph`, `replica/vol-1-r-a` */
+  readonly object: string
+  /** A word of docs/reference/reasons.md. */
+  readonly reason: string
+  readonly explanation: string
+  readonly holder: string
+  readonly since?: string
+  /** What lies behind it: the pods that are not healthy, the evictions that are not over. */
+  readonly causes: readonly Cause[]
+  readonly unblocks: string
+  /** How to go ahead all the same, and what that costs. */
+  readonly override: string
+  /** Who waits: `pod/shop/orders-0`. */
+  readonly waiting: readonly string[]
+}
+
+export interface Cause {
+  readonly object: string
+  readonly says: string
+  readonly since?: string
+}
+
+/**
+ * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its
+ * way. `leaving`: it is going already. `stays`: a drain leaves it where it is.
+ */
+export type PodVerdict = 'goes' | 'in-turn' | 'waits' | 'leaving' | 'stays'
+
+/** What a drain with kubectl has to be told before it touches such a pod. */
+export type DrainFlag = '--delete-emptydir-data' | '--force' | '--ignore-daemonsets'
+
+export interface PodAnswer {
+  /** `shop/orders-0` */
+  readonly pod: string
+  readonly node?: string
+  readonly verdict: PodVerdict
+  readonly reason: string
+  readonly explanation: string
+  /** The budgets that cover it: `shop/orders`. */
+  readonly budgets: readonly string[]
+  readonly needs: readonly DrainFlag[]
+  /** Present where it asks to stay through a reboot. */
+  readonly stay?: StayAnswer
+}
+
+export interface BudgetAnswer {
+  /** `shop/orders` */
+  readonly budget: string
+  /** What it demands, in words: `at least 2 up`. */
+  readonly rule: string
+  /** How many pods may be evicted now. */
+  readonly allowed: number
+  readonly healthy: number
+  readonly desired: number
+  readonly expected: number
+  readonly reason: string
+  readonly explanation: string
+}
+
+export interface NodeState {
+  readonly isReady: boolean
+  readonly notReadyReason?: string
+  readonly notReadySince?: string
+  readonly isCordoned: boolean
+  /** The tool that cordoned it, where its fields tell. */
+  readonly cordonedBy?: string
+  readonly cordonedSince?: string
+  /** As drain detection decides it. */
+  readonly drain: DrainDecision['reason']
+  readonly drainSince?: string
+}
+
+/** What a Ceph cluster says about the node: its failure domain, and whether that may be away now. */
+export interface StorageAnswer {
+  /** `rook-ceph/rook-ceph` */
+  readonly cluster: string
+  /** The OSDs on the node. */
+  readonly osds: readonly number[]
+  readonly failureDomainType?: string
+  readonly domain?: string
+  readonly reason: string
+  readonly explanation: string
+  readonly since?: string
+  /** Where the answer comes from: asked of Ceph just now, or what the operator wrote down last. */
+  readonly source: 'ceph' | 'record' | 'none'
+  /** Whether an operator keeps the record up to date; left out where it is not known. */
+  readonly isAttended?: boolean
+  readonly unattendedSince?: string
+}
+
+export interface Explanation {
+  /** `node/worker-a1` */
+  readonly object: string
+  readonly mayGo: boolean
+  readonly summary: string
+  readonly blockers: readonly Blocker[]
+  /** Who holds or waits for what concerns it. */
+  readonly holds: readonly HoldAnswer[]
+  /** What is said of its node where Longhorn has a part in it. */
+  readonly longhorn?: LonghornAnswer
+}
+
+export interface NodeExplanation extends Explanation {
+  /** Requests for the node that are not over. */
+  readonly disruptions: readonly DisruptionAnswer[]
+  readonly node: NodeState
+  readonly pods: readonly PodAnswer[]
+  readonly storage: readonly StorageAnswer[]
+  /** Present where there are Machines. */
+  readonly fencing?: FencingAnswer
+  /** The drain that goes through, as a command line. */
+  readonly command: string
+}
+
+export interface PodExplanation extends Explanation {
+  readonly pod: PodAnswer
+  /** Of an OSD's pod: how far its update is. */
+  readonly osdUpdate?: OsdUpdateAnswer
+}
+
+export interface BudgetExplanation extends Explanation {
+  readonly budget: BudgetAnswer
+  /** Every pod that the budget covers. */
+  readonly pods: readonly CoveredPod[]
+}
+
+export interface CoveredPod {
+  readonly pod: string
+  readonly node?: string
+  readonly isHealthy: boolean
+  readonly says: string
+  readonly since?: string
+}

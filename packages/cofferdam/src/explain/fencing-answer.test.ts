@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest'
+import { emptyLedger, type LedgerEntry } from '../ledger/rules/ledger.ts'
+import { known, unknown } from '../shared/observed.ts'
+import { answerFencing } from './fencing-answer.ts'
+import { type FencingSeen, viewFencing } from './fencing-view.ts'
+import { summarizeFencing } from './summarize-fencing.ts'
+import {
+  cluster,
+  fencedNode,
+  fencingSeen,
+  healthCheck,
+  machine,
+  machineBudget,
+  osd,
+} from './testing/fencing-objects.ts'
+import { earlier, storageView } from './testing/sample-objects.ts'
+
+const answer = (node: string, more: Parameters<typeof fencingSeen>[0] = {}) =>
+  answerFencing(viewFencing(fencingSeen(more)), node)
+
+const nodes = (...sick: string[]) => ['n1', 'n2', 'n3', 'app'].map((name) => fencedNode(name, !sick.includes(name)))
+const fences = {
+  'cofferdam.io/fences': JSON.stringify({ 'm-n2': { node: 'n2', bootID: '', scope: 'n2', since: earlier } }),
+}
+const domain = { domain: 'n3', osds: [2], nodes: ['n3'], mayDrain: true, reason: 'SafeToDrain', explanation: '' }
+const counts = { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedMachines: 3 }
+const held = (requestId: string): LedgerEntry => ({
+  key: 'storage/rook-ceph/rook-ceph',
+  uid: 'uid-rook-ceph',
+  scope: 'n3',
+  holder: 'a drain of n3',
+  requestId,
+  epoch: 1,
+  state: 'Acting',
+  since: earlier,
+  renewSequence: 0,
+})
+
+describe('explaining whether the machine of a node may be fenced', () => {
+  it('all of it: machine, verdict, budget, and who would do it', () => {
+    expect(answer('n1')).toEqual({
+      machine: 'openshift-machine-api/m-n1',
+      mayFence: true,
+      reason: 'FenceAllowed',
+      explanation: expect.any(String),
+      budgets: [
+        {
+          budget: 'openshift-machine-api/rook-ceph-rook-ceph',
+          cluster: 'rook-ceph/rook-ceph',
+          allowed: 1,
+          healthy: 3,
+          expected: 3,
+          reason: 'FenceAllowed',
+        },
+      ],
+      gates: [],
+      remediators: [{ remediator: 'openshift-mhc/openshift-machine-api/workers', listens: true }],
+      isAttended: true,
+    })
+  })
+
+  const cases: Record<
+    string,
+    { node?: string; seen: Partial<FencingSeen>; osds?: ReturnType<typeof osd>[]; then: object }
+  > = {
+    'a node without OSDs is never held back': {
+      node: 'app',
+      seen: { budgets: [machineBudget(0)] },
+      then: { mayFence: true, reason: 'MachineHasNoOsds', budgets: [] },
+    },
+    'a node whose OSDs are down, and whose machine has lost its label, is free although no other may go': {
+      seen: {
+        budgets: [machineBudget(0)],
+        nodes: nodes('n1'),
+        openshiftMachines: [machine('n1', { isLabelled: false }), machine('n2'), machine('n3')],
+      },
+      osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
+      then: { mayFence: true, reason: 'MachineHasNoOsds' },
+    },
+    'a node whose OSDs are down is held while its machine still has the label: Ceph may have them up': {
+      seen: { budgets: [machineBudget(0)], nodes: nodes('n1'), storage: [storageView({ reason: 'DataWaits' })] },
+      osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
+      then: { mayFence: false, reason: 'FenceWaitsForData', wayOut: 'It opens when Ceph has recovered.' },
+    },
+    'a failure domain that is open though nobody cordoned a node of it has lost data': {
+      seen: {
+        budgets: [machineBudget(0)],
+        storage: [storageView({ reason: 'DomainReleased', domains: [domain], openDomains: ['n3'] })],
+      },
+      then: { mayFence: false, reason: 'FenceWaitsForData' },
+    },
+    'a failure domain that is open for a drain says nothing of the data, and what the operator said is told': {
+      seen: {
+        budgets: [machineBudget(0)],
+        storage: [storageView({ explanation: 'n3 may go.', domains: [domain], openDomains: ['n3'] })],
+        nodes: nodes().map((node) => (node.metadata.name === 'n3' ? { ...node, spec: { unschedulable: true } } : node)),
+      },
+      then: {
+        mayFence: false,
+        reason: 'FenceUnknown',
+        explanation: 'Whether all data is clean is not known: only the operator asks Ceph; it said: n3 may go.',
+      },
+    },
+    'what the budget says about the data is taken from it': {
+      seen: { budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })] },
+      then: { mayFence: false, reason: 'FenceWaitsForData' },
+    },
+    'a budget that lets nobody go and does not say why leaves it unknown': {
+      seen: { budgets: [machineBudget(0)] },
+      then: {
+        mayFence: false,
+        reason: 'FenceUnknown',
+        explanation:
+          'Whether all data is clean is not known: only the operator asks Ceph; its budget lets no machine go.',
+      },
+    },
+    'a budget that was changed since it was last counted proves nothing': {
+      seen: { budgets: [machineBudget(1, { status: { ...counts, observedGeneration: 0 } })] },
+      then: { mayFence: false, reason: 'FenceUnknown' },
+    },
+    'without a budget nothing is known': {
+      seen: { budgets: [] },
+      then: {
+        mayFence: false,
+        reason: 'FenceUnknown',
+        explanation: 'Ceph cannot be judged: only the operator asks it, and it has made no budget yet.',
+      },
+    },
+    'without an operator the budget is no proof, and that is told': {
+      seen: { attendance: { isAttended: false, unattendedSince: earlier } },
+      then: { mayFence: false, reason: 'FenceUnknown', isAttended: false, unattendedSince: earlier },
+    },
+    'while it is not known whether an operator runs, nothing is': {
+      seen: { attendance: {} },
+      then: { mayFence: false, reason: 'FenceUnknown' },
+    },
+    'another machine that is being fenced comes first, and is named': {
+      seen: { budgets: [machineBudget(0, { annotations: fences })], nodes: nodes('n1', 'n2') },
+      then: { mayFence: false, reason: 'FenceUnderWay', explanation: 'Machine m-n2 of node n2 is being fenced.' },
+    },
+    'a machine that is being fenced says since when, and for which cluster': {
+      node: 'n2',
+      seen: { budgets: [machineBudget(0, { annotations: fences })], nodes: nodes('n2') },
+      then: { mayFence: true, reason: 'FenceUnderWay', underWay: { since: earlier, cluster: 'rook-ceph/rook-ceph' } },
+    },
+    'whoever holds another failure domain holds the machines too': {
+      seen: { ledger: known({ ...emptyLedger, entries: [held('drain-1')] }) },
+      then: { mayFence: false, reason: 'StorageKeyHeld', explanation: 'a drain of n3 holds failure domain n3.' },
+    },
+    'fencing does not hold itself back': {
+      seen: { ledger: known({ ...emptyLedger, entries: [held('fencing/uid-rook-ceph/n3')] }) },
+      then: { mayFence: true, reason: 'FenceAllowed' },
+    },
+    "a failure domain that ceph-drain holds because it failed is nobody's disruption": {
+      seen: {
+        ledger: known({ ...emptyLedger, entries: [held('ceph-drain/uid-rook-ceph/n3')] }),
+        storage: [storageView({ domains: [domain] })],
+      },
+      then: { mayFence: true, reason: 'FenceAllowed' },
+    },
+    'a failure domain that ceph-drain holds for a drain holds the machines': {
+      seen: {
+        ledger: known({ ...emptyLedger, entries: [held('ceph-drain/uid-rook-ceph/n3')] }),
+        storage: [storageView({ domains: [domain] })],
+        nodes: nodes().map((node) => (node.metadata.name === 'n3' ? { ...node, spec: { unschedulable: true } } : node)),
+      },
+      then: { mayFence: false, reason: 'StorageKeyHeld' },
+    },
+    'a ledger that cannot be read lets nobody go': {
+      seen: { ledger: unknown('it is gone') },
+      then: { mayFence: false, reason: 'LedgerUnknown' },
+    },
+    'a cluster that is handed back holds nothing': {
+      seen: {
+        cephClusters: [{ ...cluster, spec: { disruptionManagement: { manageMachineDisruptionBudgets: false } } }],
+      },
+      then: { mayFence: true, reason: 'HandedBack', budgets: [] },
+    },
+    'a remediator that nobody looks after is told, and a pause of ours is a gate': {
+      seen: {
+        openshiftHealthChecks: [
+          healthCheck('forgotten', { status: {} }),
+          healthCheck('paused', {
+            metadata: {
+              namespace: 'openshift-machine-api',
+              name: 'paused',
+              annotations: { 'cluster.x-k8s.io/paused': 'cofferdam', 'cofferdam.io/set-by-fencing': 'paused' },
+            },
+          }),
+          healthCheck('elsewhere', { spec: { selector: { matchLabels: { role: 'gpu' } } } }),
+        ],
+      },
+      then: {
+        gates: ['openshift-mhc/openshift-machine-api/paused is paused, for all that it looks after'],
+        remediators: [
+          {
+            remediator: 'openshift-mhc/openshift-machine-api/forgotten',
+            listens: false,
+            why: 'status.expectedMachines is not set, so nobody looks after it yet',
+          },
+          { remediator: 'openshift-mhc/openshift-machine-api/paused', listens: true, pausedBy: 'us' },
+        ],
+      },
+    },
+    'a Lease on the node is a gate, with who holds it and until when': {
+      seen: {
+        leases: [
+          {
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { namespace: 'medik8s-leases', name: 'node-n1' },
+            spec: { holderIdentity: 'cofferdam', leaseDurationSeconds: 3600, renewTime: earlier },
+          },
+        ],
+      },
+      then: { gates: ['lease medik8s-leases/node-n1 is held by cofferdam until 2026-01-01T12:50:00Z'] },
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_, { node = 'n1', seen, osds, then }) => {
+    expect(answer(node, { ...seen, ...(osds && { osds }) })).toMatchObject(then)
+  })
+
+  it('where there are no Machines there is nothing to say', () => {
+    expect(answer('n1', { openshiftMachines: undefined })).toBeUndefined()
+  })
+})
+
+describe('fencing of the whole cluster', () => {
+  it('tells the allowance, who is kept, and who does not listen', () => {
+    const seen = fencingSeen({
+      budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })],
+      nodes: nodes('n1', 'app'),
+      openshiftHealthChecks: [healthCheck('forgotten', { status: {} })],
+    })
+    expect(summarizeFencing(viewFencing(seen))).toMatchObject({
+      clusters: [{ cluster: 'rook-ceph/rook-ceph', allowed: 0, reason: 'FenceWaitsForData' }],
+      underWay: [],
+      held: [{ node: 'n1', reason: 'FenceWaitsForData' }],
+      remediators: [{ remediator: 'openshift-mhc/openshift-machine-api/forgotten', listens: false }],
+    })
+  })
+
+  it('tells of a fence that is not over', () => {
+    const seen = fencingSeen({ budgets: [machineBudget(0, { annotations: fences })], nodes: nodes('n2') })
+    expect(summarizeFencing(viewFencing(seen))?.underWay).toEqual([
+      { machine: 'm-n2', node: 'n2', cluster: 'rook-ceph/rook-ceph', since: earlier },
+    ])
+  })
+
+  it('is not told where there is no Ceph cluster', () => {
+    expect(summarizeFencing(viewFencing(fencingSeen({ cephClusters: [] })))).toBeUndefined()
+  })
+})

@@ -1,0 +1,124 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { parseOsd } from '../capabilities/ceph-drain/domain/cluster-objects.ts'
+import type { OsdView } from '../capabilities/ceph-drain/domain/snapshot.ts'
+import { machineBudgetNames } from '../capabilities/fencing/domain/budget-name.ts'
+import { decideFencing } from '../capabilities/fencing/domain/decide.ts'
+import type { FencingDecision } from '../capabilities/fencing/domain/decision.ts'
+import { clusterId, fenceLabelKeys } from '../capabilities/fencing/domain/fence-labels.ts'
+import { type FencingObjects, parseFencing } from '../capabilities/fencing/domain/parse-fencing.ts'
+import { parseFencingSettings } from '../capabilities/fencing/domain/settings.ts'
+import type {
+  FencedCluster,
+  FencedOsd,
+  FencingSnapshot,
+  StorageHolder,
+} from '../capabilities/fencing/domain/snapshot.ts'
+import type { Ledger, LedgerEntry } from '../ledger/rules/ledger.ts'
+import { arbiterOf } from '../ledger/rules/storage-arbiter.ts'
+import { hostnameOf, nodesByHostname } from '../shared/node-hostnames.ts'
+import { known, type Observed } from '../shared/observed.ts'
+import { recordedEvidence } from './recorded-evidence.ts'
+import type { Attendance, StorageView } from './storage-view.ts'
+
+/** Which machines may be fenced, as far as that can be told from what is written down. */
+export interface FencingView extends Attendance {
+  readonly snapshot: FencingSnapshot
+  readonly decision: FencingDecision
+}
+
+export interface FencingSeen extends Omit<FencingObjects, 'clusters'> {
+  readonly cephClusters: readonly CephCluster[]
+  readonly osdDeployments: readonly Deployment[]
+  readonly osdPods: readonly Pod[]
+  readonly storage: readonly StorageView[]
+  readonly ledger: Observed<Ledger>
+  readonly attendance: Attendance
+}
+
+/** Asks the operator's own decision, on what it wrote down instead of what Ceph says. */
+export function viewFencing(seen: FencingSeen): FencingView {
+  const { nowMs, attendance, ledger } = seen
+  const places = parseFencing({ ...seen, clusters: [] })
+  const names = seen.cephClusters.map(({ metadata }) => ({ namespace: metadata.namespace ?? '', name: metadata.name }))
+  const keys = fenceLabelKeys(names)
+  const budgetNames = machineBudgetNames(names)
+  const cordoned = new Set(
+    seen.nodes.flatMap(({ metadata, spec }) => (spec?.unschedulable === true ? metadata.name : [])),
+  )
+  const clusters = seen.cephClusters.map((cluster): FencedCluster => {
+    const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
+    const settings = parseFencingSettings(cluster)
+    const osds = osdsIn(namespace, seen)
+    const storage = seen.storage.find((view) => view.namespace === namespace && view.name === name)
+    const id = clusterId({ namespace, name })
+    const budgetName = budgetNames.get(id)
+    const budget = seen.budgets.find(
+      ({ metadata }) => metadata.namespace === settings.budgetNamespace && metadata.name === budgetName,
+    )
+    const labelKey = keys.get(id) as string
+    return {
+      namespace,
+      name,
+      uid,
+      isBeingDeleted: deletionTimestamp !== undefined,
+      settings,
+      evidence: recordedEvidence({
+        nowMs,
+        budget,
+        labelKey,
+        machines: places.machines,
+        osds,
+        storage,
+        attendance,
+        cordoned,
+      }),
+      osds: osds.map((osd) => fencedOsd(osd, storage?.failureDomainType)),
+      heldBy: holdersOf(ledger, { namespace, name, uid }, { storage, cordoned }),
+    }
+  })
+  const snapshot = { ...places, clusters }
+  return { snapshot, decision: decideFencing(snapshot), ...attendance }
+}
+
+function osdsIn(namespace: string, { osdDeployments, osdPods, nodes }: FencingSeen): OsdView[] {
+  const nodeOf = nodesByHostname(nodes.map((node) => ({ name: node.metadata.name, hostname: hostnameOf(node) })))
+  const pods = osdPods.filter(({ metadata }) => metadata.namespace === namespace)
+  return osdDeployments
+    .filter(({ metadata }) => metadata.namespace === namespace)
+    .flatMap((deployment) => {
+      const parsed = parseOsd(deployment, pods, { nodeOf })
+      return 'osd' in parsed ? [parsed.osd] : []
+    })
+}
+
+function fencedOsd({ id, isReady, nodeName, topology }: OsdView, domainType: string | undefined): FencedOsd {
+  return { id, isReady, nodeName, domain: domainType === undefined ? undefined : topology[domainType] }
+}
+
+/**
+ * As fencing counts them: it does not stand in its own way, whoever was granted a failure domain and has not begun shares it
+ * with nobody, and what ceph-drain holds counts only while a node there is cordoned.
+ */
+function holdersOf(
+  ledger: Observed<Ledger>,
+  cluster: Pick<FencedCluster, 'namespace' | 'name' | 'uid'>,
+  { storage, cordoned }: { readonly storage: StorageView | undefined; readonly cordoned: ReadonlySet<string> },
+): Observed<readonly StorageHolder[]> {
+  if (!ledger.known) return ledger
+  const { own, others } = arbiterOf(ledger.value, cluster)
+  const isDrained = ({ scope }: LedgerEntry) => {
+    if (storage === undefined || storage.domains.length === 0) return true
+    const held = storage.domains.filter(({ domain }) => scope.split('+').includes(domain))
+    return (held.length === 0 ? storage.domains : held).some(({ nodes }) => nodes.some((node) => cordoned.has(node)))
+  }
+  const strangers = others.filter(({ requestId }) => !requestId.startsWith(`fencing/${cluster.uid}/`))
+  return known(
+    [...strangers, ...own.filter(isDrained)].map(({ holder, requestId, scope, state }) => ({
+      holder: holder === '' ? `request ${requestId}` : holder,
+      requestId,
+      scope: state === 'Granted' ? '' : scope,
+    })),
+  )
+}

@@ -1,0 +1,51 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { disruptedUntilMs } from '../capabilities/drain-lock/domain/budget-hold.ts'
+import { budgetKey } from '../capabilities/drain-lock/domain/claims.ts'
+import { decideEviction } from '../capabilities/drain-lock/domain/guard.ts'
+import { known, unknown } from '../shared/observed.ts'
+import { explainHolds, type HoldView } from './hold-view.ts'
+import type { Refusal } from './judge-budget.ts'
+
+/** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
+export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: HoldView): Refusal | undefined {
+  const { namespace = '', name, uid = '' } = metadata
+  const key = budgetKey({ namespace, name })
+  const pod = { namespace, name: 'of any name', uid: '' }
+  const verdict = decideEviction({
+    nowMs: view.nowMs,
+    target: pod,
+    pod: known({ ...pod, nodeName: '', isLeaving: false, isCounted: true }),
+    budgets: known([{ namespace, name, uid, appLock: view.appLocks.get(key)?.lock }]),
+    ledger: view.ledger,
+    token: undefined,
+    asker: '',
+    operatorUser: unknown('no token is shown'),
+    breakGlass: undefined,
+    isStrict: false,
+    dryRun: true,
+  })
+  if (verdict.allowed) return undefined
+  const { reason, holder } = verdict
+  const isAppLock = reason === 'AppLocked'
+  const answer = explainHolds(view, (each) => each === key).find(({ state }) =>
+    isAppLock ? state === 'AppLock' : state !== 'AppLock' && state !== 'Ignored' && state !== 'Waiting',
+  )
+  const unheard =
+    isAppLock && view.hasGuard === false
+      ? '; no eviction guard is registered, so only drains by Cofferdam wait for it'
+      : ''
+  const reserved = isAppLock ? [] : Object.entries(disruptedUntilMs(status))
+  return {
+    reason,
+    explanation: `${holder} ${answer?.says ?? 'holds it'}${unheard}`,
+    holder,
+    ...(answer?.since === undefined ? {} : { since: answer.since }),
+    causes: reserved.map(([pod, untilMs]) => ({
+      object: `pod/${namespace}/${pod}`,
+      says: `counts as gone until ${rfc3339(untilMs)}, and longer while the request lives: it stays on its node`,
+    })),
+    unblocks: answer?.ends ?? verdict.until ?? 'its holder',
+    override: answer?.override ?? '',
+  }
+}

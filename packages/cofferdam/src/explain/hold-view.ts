@@ -1,0 +1,156 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type AnnotatedBudget, lockableBudget } from '../capabilities/drain-lock/domain/app-locks.ts'
+import { budgetKey } from '../capabilities/drain-lock/domain/claims.ts'
+import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../ledger/rules/app-lock.ts'
+import type { Ledger } from '../ledger/rules/ledger.ts'
+import { isUpdateRequest } from '../ledger/rules/update-claim.ts'
+import type { Observed } from '../shared/observed.ts'
+import type { DisruptionAnswer } from './explain-disruption.ts'
+
+/** Who holds what, as far as locks go. */
+export interface HoldView {
+  readonly nowMs: number
+  readonly ledger: Observed<Ledger>
+  /** By key of the budget; also those that lock nothing, with the reason. */
+  readonly appLocks: ReadonlyMap<string, ParsedAppLock>
+  /** Requests that are not over. */
+  readonly disruptions: readonly DisruptionAnswer[]
+  /** Uids of the pods that requests leave on nodes that may go now. */
+  readonly leftByRequest: readonly string[]
+  /** Whether evictions are asked of the guard; undefined where that is not known. */
+  readonly hasGuard: boolean | undefined
+}
+
+/** One thing that somebody holds or waits for. */
+export interface HoldAnswer {
+  /** `pdb/shop/orders`, `node/worker-a1`, `storage/rook-ceph/rook-ceph` */
+  readonly key: string
+  /** Of a storage key: the failure domain it is held for. */
+  readonly scope?: string
+  /** `AppLock`: by an owner. `Ignored`: an owner's lock that locks nothing. Else as the ledger has it. */
+  readonly state: 'Granted' | 'Acting' | 'Orphaned' | 'Waiting' | 'AppLock' | 'Ignored'
+  readonly holder: string
+  readonly since?: string
+  readonly until?: string
+  readonly says: string
+  readonly ends: string
+  readonly override: string
+}
+
+/** The locks of owners on these budgets, by key. All budgets of a namespace must be there: limits are those of the whole. */
+export function viewAppLocks(
+  budgets: readonly PodDisruptionBudget[],
+  policy: AppLockPolicy,
+  nowMs: number,
+): ReadonlyMap<string, ParsedAppLock> {
+  const annotated = budgets.map(({ metadata: { namespace = '', name, annotations = {} } }) => {
+    return { namespace, name, annotations }
+  })
+  return appLocksByKey(annotated, policy, nowMs)
+}
+
+export function appLocksByKey(
+  budgets: readonly (AnnotatedBudget & { readonly namespace: string })[],
+  policy: AppLockPolicy,
+  nowMs: number,
+): ReadonlyMap<string, ParsedAppLock> {
+  const locks = new Map<string, ParsedAppLock>()
+  for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
+    const lockable = budgets
+      .filter((budget) => budget.namespace === namespace)
+      .flatMap((budget) => lockableBudget(budget) ?? [])
+    for (const [name, parsed] of judgeAppLocks(lockable, policy, nowMs))
+      locks.set(budgetKey({ namespace, name }), parsed)
+  }
+  return locks
+}
+
+/** Everything that is held of these keys or waited for, by the ledger and by owners. */
+export function explainHolds(view: HoldView, isAsked: (key: string) => boolean): HoldAnswer[] {
+  const { ledger, appLocks } = view
+  const held = ledger.known ? ledger.value.entries.filter(({ key }) => isAsked(key)) : []
+  const tickets = ledger.known ? ledger.value.tickets : []
+  return [
+    ...held.map(
+      ({ key, scope, state, holder, since, requestId }): HoldAnswer => ({
+        key,
+        ...(scope === '' ? {} : { scope }),
+        state,
+        holder,
+        since,
+        ...(isUpdateRequest(requestId) ? updateWords[state] : words[state]),
+        override: breakGlassText,
+      }),
+    ),
+    ...[...appLocks].filter(([key]) => isAsked(key)).map(([key, parsed]) => appLockAnswer(key, parsed)),
+    ...tickets.flatMap(({ holder, requestId, since, number, claims }) =>
+      claims
+        .filter(({ key }) => isAsked(key))
+        .map(
+          ({ key, scope }): HoldAnswer => ({
+            key,
+            ...(scope === '' ? {} : { scope }),
+            state: 'Waiting',
+            holder: holder === '' ? `request ${requestId}` : holder,
+            ...(since === '' ? {} : { since }),
+            says: `waits for it with ticket ${number}, and holds nothing meanwhile`,
+            ends: 'its turn, when nothing that it needs is held and no older ticket needs the same',
+            override: 'cofferdam uncordon NODE cancels its request',
+          }),
+        ),
+    ),
+  ]
+}
+
+const breakGlassText = 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; who held it is told'
+
+const words = {
+  Granted: {
+    says: 'holds it, and has touched nothing yet',
+    ends: 'it goes on or gives up soon',
+  },
+  Acting: {
+    says: 'holds it: its node may go at any moment, or is away',
+    ends: 'its node back with everything on it running, or the request cancelled with cofferdam uncordon',
+  },
+  Orphaned: {
+    says: 'held it and is gone: the key counts until what it did has ended',
+    ends: 'the node Ready again or deleted, its pods ready, storage clean',
+  },
+} as const
+
+const updateWords = {
+  ...words,
+  Acting: {
+    says: 'holds it while OSDs are on their way',
+    ends: 'those OSDs back and all data clean; whoever waits for it then comes before the next OSDs',
+  },
+  Orphaned: {
+    says: 'held it and is gone: the key counts until its OSDs are back',
+    ends: 'the next operator, which carries the update on',
+  },
+} as const
+
+function appLockAnswer(key: string, { lock, problem }: ParsedAppLock): HoldAnswer {
+  const noted = problem === undefined ? '' : ` (${problem})`
+  if (lock === undefined) {
+    return {
+      key,
+      state: 'Ignored',
+      holder: 'nobody',
+      says: problem ?? 'it locks nothing',
+      ends: 'nothing waits for it',
+      override: `cofferdam unlock ${key} removes what is left of it`,
+    }
+  }
+  return {
+    key,
+    state: 'AppLock',
+    holder: lock.holder,
+    until: rfc3339(lock.untilMs),
+    says: `has locked it: ${lock.reason}${noted}`,
+    ends: `${rfc3339(lock.untilMs)}, or cofferdam unlock ${key}`,
+    override: `cofferdam unlock ${key} --force; or cofferdam drain NODE --break-glass --reason TEXT --for 30m`,
+  }
+}

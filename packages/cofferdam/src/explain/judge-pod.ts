@@ -1,0 +1,144 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { budgetsOf, isOutsideBudgets, mayEvictUnready } from '@cofferdam/kubernetes/api/disruption-rules.ts'
+import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { parsePodOnNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { lossesOf, lossFlags } from '../capabilities/drain-lock/domain/pod-losses.ts'
+import type { Reason } from '../shared/reasons.ts'
+import type { StayAnswer, StayOf } from './explain-stay.ts'
+import type { Blocker, DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
+import { authorOf, type BudgetJudgement, blockersOf } from './judge-budget.ts'
+import { isReleased, isStorageBudget } from './storage-budget.ts'
+import type { StorageView } from './storage-view.ts'
+
+export interface PodJudgement {
+  readonly answer: PodAnswer
+  readonly blockers: readonly Blocker[]
+  /** The budget that one disruption is taken from when it goes. */
+  readonly takesFrom: PodDisruptionBudget | undefined
+}
+
+/** Whether the pod may be evicted now, by the rules of the eviction API. */
+export function judgePod(
+  pod: Pod,
+  cluster: {
+    readonly budgets: readonly PodDisruptionBudget[]
+    readonly storage: readonly StorageView[]
+    readonly judge: (budget: PodDisruptionBudget) => BudgetJudgement
+    readonly stayOf?: StayOf
+  },
+): PodJudgement {
+  const budgets = budgetsOf(pod, cluster.budgets)
+  const { nodeName } = pod.spec
+  const name = keyText(keyOf(pod))
+  const stayAnswer = cluster.stayOf?.(pod)
+  const refused = stayAnswer?.mayStay === false ? stayAnswer.says : undefined
+  const answer = (verdict: PodVerdict, reason: Reason, explanation: string): PodAnswer => ({
+    pod: name,
+    ...(nodeName ? { node: nodeName } : {}),
+    verdict,
+    reason,
+    explanation: refused === undefined ? explanation : `${explanation}; ${refused}`,
+    budgets: budgets.map((budget) => keyText(keyOf(budget))),
+    needs: verdict === 'leaving' ? [] : flagsFor(pod),
+    ...(stayAnswer === undefined ? {} : { stay: stayAnswer }),
+  })
+  const free = (verdict: PodVerdict, reason: Reason, explanation: string): PodJudgement => ({
+    answer: answer(verdict, reason, explanation),
+    blockers: [],
+    takesFrom: undefined,
+  })
+
+  const stay = whyItStays(pod, stayAnswer)
+  if (stay !== undefined) return free('stays', 'PodStays', stay)
+  if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
+  if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget is asked')
+  const held = budgets
+    .map((each) => ({ name: each.metadata.name, ...cluster.judge(each) }))
+    .find(({ isHeld }) => isHeld)
+  if (held?.blocker !== undefined) {
+    const says = `budget ${held.name}: ${held.answer.explanation}`
+    return {
+      answer: { ...answer('waits', 'HeldByRequest', says), reason: held.answer.reason },
+      blockers: [{ ...held.blocker, waiting: [`pod/${name}`] }],
+      takesFrom: undefined,
+    }
+  }
+  const [budget, second] = budgets
+  if (budget === undefined) {
+    const isAway = isReleased(pod, cluster.storage)
+    return free(
+      'goes',
+      'NoBudget',
+      isAway ? 'no budget holds it: its failure domain may be away' : 'no budget covers it',
+    )
+  }
+  if (second !== undefined) {
+    const blocker = overlap(budgets, name)
+    return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
+  }
+  if (conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)) {
+    return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
+  }
+  const judged = cluster.judge(budget)
+  const says = `budget ${budget.metadata.name}: ${whyOf(budget, judged)}`
+  const verdict = judged.blocker === undefined ? 'goes' : 'waits'
+  return {
+    answer: { ...answer(verdict, 'BudgetAllows', says), reason: judged.answer.reason },
+    blockers: blockersOf(judged).map((blocker) => ({ ...blocker, waiting: [`pod/${name}`] })),
+    takesFrom: judged.blocker === undefined ? budget : undefined,
+  }
+}
+
+/** What is told at length elsewhere is told in few words for each pod. */
+function whyOf(budget: PodDisruptionBudget, { answer, blocker, behind = [] }: BudgetJudgement): string {
+  if (blocker === undefined) return answer.explanation
+  if (isStorageBudget(budget)) return `its failure domain is held (${answer.reason})`
+  return behind.some(({ object }) => !object.startsWith('pdb/'))
+    ? `Longhorn needs its node (${answer.reason})`
+    : answer.explanation
+}
+
+function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined {
+  if (stay?.mayStay === false) return undefined
+  if (stay !== undefined) return stay.says
+  const { mustLeave, wantsToStay, isLeaving } = parsePodOnNode(pod)
+  if (mustLeave && (!wantsToStay || isLeaving)) return undefined
+  const { annotations = {} } = pod.metadata
+  if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'
+  if (controllerOf(pod)?.kind === 'DaemonSet') return 'it belongs to a DaemonSet'
+  if (annotations['kubernetes.io/config.mirror'] !== undefined) return 'it is a mirror of a static pod'
+  return 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain does not heed that'
+}
+
+function leavingText({ metadata }: Pod): string {
+  const finalizers = metadata.finalizers ?? []
+  return finalizers.length === 0 ? 'it is going already' : `it is going already, held by ${finalizers.join(', ')}`
+}
+
+function flagsFor(pod: Pod): DrainFlag[] {
+  const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
+  if (!isFinished && controllerOf(pod)?.kind === 'DaemonSet') return ['--ignore-daemonsets']
+  return lossesOf(pod).map((loss) => lossFlags[loss])
+}
+
+function overlap(budgets: readonly PodDisruptionBudget[], pod: string): Blocker {
+  const reason: Reason = 'BudgetOverlap'
+  const names = budgets.map((budget) => keyText(keyOf(budget)))
+  const [namespace = '', podName = ''] = pod.split('/')
+  const isSwap = budgets.every(isStorageBudget)
+  const later = budgets.at(-1) as PodDisruptionBudget
+  return {
+    object: `pdb/${names[0]}`,
+    reason,
+    explanation: `budgets ${names.join(' and ')} cover it, and the eviction API refuses pods with more than one`,
+    holder: [...new Set(budgets.map(authorOf))].join(' and '),
+    causes: names.slice(1).map((name) => ({ object: `pdb/${name}`, says: 'covers it too' })),
+    unblocks: isSwap
+      ? 'the end of the swap between the two, within seconds'
+      : `selectors that do not overlap, or one budget less: kubectl -n ${namespace} delete pdb ${later.metadata.name}`,
+    override: `kubectl -n ${namespace} delete pod ${podName} asks no budget`,
+    waiting: [`pod/${pod}`],
+  }
+}

@@ -1,0 +1,24 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { compareText } from '../shared/last-writer.ts'
+import { stayAnswers } from './explain-stay.ts'
+import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
+import { judgePod, type PodJudgement } from './judge-pod.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+
+/** Whether each of the pods may be evicted now, by name; every budget is judged once. */
+export function judgePods(asked: readonly Pod[], snapshot: GuardSnapshot): PodJudgement[] {
+  const { budgets, pods, storage, longhorn, holds, rehearsal } = snapshot
+  const stayOf = stayAnswers(rehearsal)
+  const judgements = new Map<PodDisruptionBudget, BudgetJudgement>()
+  const judge = (budget: PodDisruptionBudget) => {
+    const judged =
+      judgements.get(budget) ??
+      judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) })
+    judgements.set(budget, judged)
+    return judged
+  }
+  return asked
+    .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
+    .map((pod) => judgePod(pod, { budgets, storage, judge, stayOf }))
+}

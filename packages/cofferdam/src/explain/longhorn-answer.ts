@@ -1,0 +1,131 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { bytesLeftOf } from '../capabilities/longhorn-drain/domain/bytes-left.ts'
+import { estimateMove } from '../capabilities/longhorn-drain/domain/estimate-move.ts'
+import { explainLonghornStuck } from '../capabilities/longhorn-drain/domain/guidance-stuck.ts'
+import type { LonghornDrainSettings, LonghornNodeView } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
+
+/** Who decides drains of Longhorn's nodes, and by which policy. */
+export interface LonghornRule {
+  readonly mode: LonghornDrainSettings['mode']
+  /** Why `owner` is asked for and not in force. */
+  readonly refused?: string
+  /** What somebody else undid of what the operator wrote as owner, not long ago. */
+  readonly reverted?: string
+  /** What decides; left out while it is unknown. */
+  readonly policy?: string
+  /** What the setting says, where a guide wants another. */
+  readonly inForce?: string
+  readonly trigger: LonghornDrainSettings['trigger']
+  /** Left out where it is not known whether an operator is at work, or nobody needs one. */
+  readonly isAttended?: boolean
+}
+
+/** How far replicas have moved off a node. */
+export interface MoveProgress {
+  readonly bytesLeft: number
+  /** Since when, and how much there was; left out where nobody noted it. */
+  readonly since?: string
+  readonly bytes?: number
+  /** On the whole since then. */
+  readonly bytesPerSecond?: number
+  readonly secondsLeft?: number
+}
+
+/** What Longhorn, or we in its place, say about one node. */
+export interface LonghornAnswer extends LonghornRule {
+  readonly node: string
+  /** The node is open: the answer is what a drain would meet if it began now. */
+  readonly isRehearsed: boolean
+  readonly mayDrain: boolean
+  readonly reason: string
+  readonly explanation: string
+  /** How many are on the node. */
+  readonly replicas: number
+  /** Those that move off it, or would. */
+  readonly moving: readonly { readonly replica: string; readonly volume: string; readonly bytes: number }[]
+  readonly progress?: MoveProgress
+  readonly heldBy: readonly LonghornHold[]
+}
+
+export interface LonghornHold {
+  /** `replica/vol-1-r-a`, `volume/vol-1` */
+  readonly object: string
+  readonly volume: string
+  readonly reason: string
+  readonly explanation: string
+  readonly wayOut: string
+  /** A drain ends it without anybody's help. */
+  readonly passes: boolean
+}
+
+/** Undefined where Longhorn has no such node. */
+export function answerLonghorn(
+  view: LonghornView,
+  { nodeName, podsOnNode }: { readonly nodeName: string; readonly podsOnNode: readonly Pod[] },
+): LonghornAnswer | undefined {
+  const asked = rehearseDrain(view, nodeName)
+  const node = nodeOf(asked, nodeName)
+  const answer = asked.decision.nodes.find((each) => each.node === nodeName)
+  if (node === undefined || answer === undefined) return undefined
+  const moving = movingFrom(asked, nodeName)
+  const stuck = explainLonghornStuck(asked.snapshot, asked.decision).find((each) => each.node === nodeName)
+  const { reason, explanation } = stuck ?? answer
+  const blockers = [...answer.blockers, ...(stuck === undefined ? [] : [{ ...stuck, volume: '' }])]
+  return {
+    ...ruleInForce(view),
+    node: nodeName,
+    isRehearsed: asked.rehearsed === nodeName,
+    mayDrain: answer.mayDrain && stuck === undefined,
+    reason,
+    explanation,
+    replicas: asked.snapshot.replicas.filter(({ node: place, isActive }) => place === nodeName && isActive).length,
+    moving,
+    ...(moving.length === 0 ? {} : { progress: progressOf(node, answer.bytesLeft, asked.snapshot.nowMs) }),
+    heldBy: blockers.map((blocker) => ({
+      object: blocker.object,
+      volume: blocker.volume,
+      reason: blocker.reason,
+      explanation: blocker.explanation,
+      wayOut: blocker.wayOut,
+      passes: passesInDrain(blocker, asked, podsOnNode),
+    })),
+  }
+}
+
+export function ruleInForce({ snapshot, isAttended }: LonghornView): LonghornRule {
+  const { mode, refused, reverted, policy, inForce, trigger } = snapshot.settings
+  const differs = inForce.known && !(policy.known && policy.value === inForce.value)
+  return {
+    mode,
+    ...(refused === undefined ? {} : { refused }),
+    ...(reverted === undefined ? {} : { reverted }),
+    ...(policy.known ? { policy: policy.value } : {}),
+    ...(differs ? { inForce: inForce.value } : {}),
+    trigger,
+    ...(isAttended === undefined || mode === 'observe' ? {} : { isAttended }),
+  }
+}
+
+export function progressOf(
+  { moving }: Pick<LonghornNodeView, 'moving'>,
+  bytesLeft: number,
+  nowMs: number,
+): MoveProgress {
+  if (moving === undefined) return { bytesLeft }
+  const estimate = estimateMove({ moving, bytesLeft, nowMs })
+  return { bytesLeft, since: rfc3339(moving.sinceMs), bytes: Math.max(moving.bytes, bytesLeft), ...estimate }
+}
+
+function movingFrom({ snapshot, decision }: LonghornView, node: string): LonghornAnswer['moving'] {
+  const flagged = new Set(
+    decision.evictions.filter((each) => each.node === node && each.isRequested).map(({ replica }) => replica),
+  )
+  if (flagged.size === 0) return []
+  const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
+  return snapshot.replicas
+    .filter((replica) => replica.node === node && flagged.has(replica.name))
+    .filter(({ volume }) => volumes.get(volume)?.isStrictLocal !== true)
+    .map(({ name, volume }) => ({ replica: name, volume, bytes: bytesLeftOf(volumes.get(volume)) }))
+}

@@ -1,0 +1,156 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { isInstanceManagerBudget } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import type { ReplicaBlocker } from '../capabilities/longhorn-drain/domain/decision.ts'
+import { explainLonghornStuck } from '../capabilities/longhorn-drain/domain/guidance-stuck.ts'
+import { drainPolicyLabel } from '../capabilities/longhorn-drain/domain/policy.ts'
+import type { Reason } from '../shared/reasons.ts'
+import type { Blocker, Cause } from './explanation.ts'
+import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
+
+/** Why the budget of an instance manager spares nothing: the things behind it, one by one. Empty: a drain of its node frees it. */
+export type LonghornRefusals = readonly Omit<Blocker, 'waiting'>[]
+
+/** Undefined for any other budget, and where its instance manager is not known. */
+export function longhornRefusals(
+  budget: PodDisruptionBudget,
+  view: LonghornView | undefined,
+  pods: readonly Pod[],
+): LonghornRefusals | undefined {
+  if (view === undefined || !isInstanceManagerBudget(budget)) return undefined
+  const answer = view.decision.budgets.find(({ instanceManager }) => instanceManager === budget.metadata.name)
+  if (answer === undefined) return undefined
+  const { wanted, node, reason, explanation } = answer
+  const isRehearsed = view.rehearsed === node
+  if (wanted === 'absent') {
+    const stuck = stuckBudget(budget, view, node)
+    if (stuck !== undefined) return [stuck]
+    return isRehearsed && !isBudgetForsaken(view) ? [] : [goingBudget(budget, view)]
+  }
+  const behind = longhornBlockers(view, node, pods)
+  if (wanted === 'present' && (behind.length > 0 || isRehearsed)) return behind
+  const isOpen = reason === ('NotCordoned' satisfies Reason)
+  return [
+    {
+      object: objectOf(budget),
+      reason,
+      explanation: isOpen ? `node ${node} takes new pods, so its instance manager is kept` : explanation,
+      holder: keeperOf(view),
+      causes: [],
+      unblocks: isOpen
+        ? `a cordon of the node; cofferdam explain node/${node} tells what would hold it then`
+        : 'the instance manager running again',
+      override: deletePod(budget.metadata.name),
+    },
+  ]
+}
+
+/** The node that an instance manager's budget is about. */
+export function nodeBehind(budget: PodDisruptionBudget, { decision }: LonghornView): string | undefined {
+  if (!isInstanceManagerBudget(budget)) return undefined
+  return decision.budgets.find(({ instanceManager }) => instanceManager === budget.metadata.name)?.node
+}
+
+/** What holds a leaving node; of one whose drain is rehearsed only what a drain would not end by itself. */
+export function longhornBlockers(view: LonghornView, nodeName: string, podsOnNode: readonly Pod[]): LonghornRefusals {
+  const answer = view.decision.nodes.find(({ node }) => node === nodeName)
+  const all = answer?.blockers ?? []
+  const lasting = view.rehearsed === nodeName ? all.filter((each) => !passesInDrain(each, view, podsOnNode)) : all
+  return lasting.map((each) => blockerOf(each, view, nodeName))
+}
+
+const ofMoves: readonly Reason[] = ['NoPlaceForReplica', 'ReplicaMoving']
+
+function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string): Omit<Blocker, 'waiting'> {
+  const { object, reason, explanation, wayOut } = blocker
+  const sinceMs = ofMoves.includes(reason) ? nodeOf(view, nodeName)?.moving?.sinceMs : undefined
+  return {
+    object,
+    reason,
+    explanation,
+    holder: holderOf(blocker, view),
+    ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
+    causes: moveReasons.includes(reason) ? absentOperator(view) : [],
+    unblocks: wayOut,
+    override: overrideOf(blocker, view),
+  }
+}
+
+function holderOf({ object, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
+  if (volume === '') return object
+  const by = snapshot.volumes.find(({ name }) => name === volume)?.attachedBy
+  return by === undefined ? `volume/${volume}` : `volume/${volume} (attached by ${by})`
+}
+
+/** The policy rests, and the budget has not gone yet. */
+function goingBudget(budget: PodDisruptionBudget, view: LonghornView): LonghornRefusals[number] {
+  const reason: Reason = 'ReplicasProtected'
+  return {
+    object: objectOf(budget),
+    reason,
+    explanation: 'nothing on the node holds it, but its budget is still there',
+    holder: keeperOf(view),
+    causes: absentOperator(view),
+    unblocks: isBudgetForsaken(view) ? 'the operator running again' : 'a moment',
+    override: `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`,
+  }
+}
+
+/** The policy rests, but Longhorn never finds that out. */
+function stuckBudget(
+  budget: PodDisruptionBudget,
+  view: LonghornView,
+  nodeName: string,
+): LonghornRefusals[number] | undefined {
+  const stuck = explainLonghornStuck(view.snapshot, view.decision).find(({ node }) => node === nodeName)
+  if (stuck === undefined) return undefined
+  const { object, reason, explanation, wayOut } = stuck
+  const override = `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`
+  return { object, reason, explanation, holder: keeperOf(view), causes: [], unblocks: wayOut, override }
+}
+
+/** Who makes and removes the budgets of instance managers. */
+function keeperOf({ snapshot }: LonghornView): string {
+  return snapshot.settings.mode === 'owner' ? 'the operator' : 'Longhorn'
+}
+
+function isBudgetForsaken(view: LonghornView): boolean {
+  return isForsaken(view) && view.snapshot.settings.mode === 'owner'
+}
+
+function absentOperator(view: LonghornView): Cause[] {
+  if (!isForsaken(view)) return []
+  const { unattendedSince } = view
+  const says = 'is not running, so nothing begins to move, and no budget goes'
+  return [{ object: 'the operator', says, ...(unattendedSince === undefined ? {} : { since: unattendedSince }) }]
+}
+
+const ofPolicy: readonly Reason[] = [
+  'DrainPolicyUnknown',
+  'LastReplica',
+  'NoPlaceForReplica',
+  'ReplicaMoving',
+  'ReplicaMustLeave',
+  'StrictLocalReplica',
+  'VolumeFaulted',
+]
+
+/** A policy lets replicas go; what the policy has no say in goes with the pod alone. Longhorn itself knows no policy of one volume. */
+function overrideOf({ reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
+  if (!ofPolicy.includes(reason)) return deletePod('NAME')
+  if (snapshot.settings.mode === 'owner') {
+    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach`
+  }
+  const body = JSON.stringify({ value: 'always-allow' })
+  return `kubectl -n ${longhornNamespace} patch settings.longhorn.io node-drain-policy --type merge -p '${body}'; then no volume holds a node`
+}
+
+function deletePod(name: string): string {
+  return `kubectl -n ${longhornNamespace} delete pod ${name} asks no budget; volumes in use there fail at once`
+}
+
+function objectOf({ metadata }: PodDisruptionBudget): string {
+  return `pdb/${metadata.namespace ?? ''}/${metadata.name}`
+}

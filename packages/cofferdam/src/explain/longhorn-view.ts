@@ -1,0 +1,100 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { parsePodOnNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { decideLonghornDrain } from '../capabilities/longhorn-drain/domain/decide.ts'
+import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../capabilities/longhorn-drain/domain/decision.ts'
+import type { LonghornNodeView, LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import type { Reason } from '../shared/reasons.ts'
+import type { Attendance } from './storage-view.ts'
+
+/** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
+export interface LonghornView extends Attendance {
+  readonly snapshot: LonghornSnapshot
+  readonly decision: LonghornDecision
+  /** An open node that is shown as if it were drained, to tell what a drain would meet. */
+  readonly rehearsed?: string
+}
+
+export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
+  const snapshot = asDecided(seen)
+  return { ...attendance, snapshot, decision: decideLonghornDrain(snapshot) }
+}
+
+/** What whoever decides goes by. Where that is Longhorn alone, it knows no policy of one volume, no intent, and no trigger but a cordon. */
+export function asDecided(snapshot: LonghornSnapshot): LonghornSnapshot {
+  if (snapshot.settings.mode !== 'observe') return snapshot
+  return {
+    ...snapshot,
+    settings: { ...snapshot.settings, trigger: 'cordon' },
+    volumes: snapshot.volumes.map((each) => (each.policy === undefined ? each : { ...each, policy: undefined })),
+    nodes: snapshot.nodes.map((each) => (each.intent === undefined ? each : { ...each, intent: undefined })),
+  }
+}
+
+/** The same view for a node that is leaving or unknown; for an open one, as the same decision would have it in a drain. */
+export function rehearseDrain(view: LonghornView, node: string): LonghornView {
+  const seen = nodeOf(view, node)
+  if (seen === undefined || isLeaving(seen)) return view
+  const shown: LonghornNodeView = { ...seen, isCordoned: true, isDraining: true }
+  const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
+  const snapshot = { ...view.snapshot, nodes }
+  const decision = decideLonghornDrain(snapshot)
+  const answers = decision.nodes.map((answer) => (answer.node === node ? asRehearsed(answer) : answer))
+  return { ...view, snapshot, decision: { ...decision, nodes: answers }, rehearsed: node }
+}
+
+/** The same answer in words that do not claim that anything moves yet. */
+function asRehearsed(answer: NodeAnswer): NodeAnswer {
+  const blockers = answer.blockers.map((blocker): ReplicaBlocker => {
+    if (blocker.reason !== 'ReplicaMoving') return blocker
+    const [, name] = blocker.object.split('/')
+    return {
+      ...blocker,
+      reason: 'ReplicaMustLeave',
+      explanation: `Replica ${name} of volume ${blocker.volume} has to be copied to another node first.`,
+      wayOut: 'A drain moves it; that needs a node that has room and may take it.',
+    }
+  })
+  const [first] = blockers
+  if (first === undefined) return answer
+  const more = blockers.length === 1 ? '' : ` And ${blockers.length - 1} more.`
+  return { ...answer, reason: first.reason, explanation: `${first.explanation}${more}`, blockers }
+}
+
+export function nodeOf({ snapshot }: LonghornView, name: string): LonghornNodeView | undefined {
+  return snapshot.nodes.find((node) => node.name === name)
+}
+
+function isLeaving({ isCordoned, isDraining }: LonghornNodeView): boolean {
+  return isCordoned || isDraining
+}
+
+/** Somebody of ours is in charge, and nobody of ours is at work. */
+export function isForsaken({ snapshot, isAttended }: LonghornView): boolean {
+  return isAttended === false && snapshot.settings.mode !== 'observe'
+}
+
+/** Replicas that move by themselves once the node is drained. */
+export const moveReasons: readonly Reason[] = ['ReplicaMoving', 'ReplicaMustLeave']
+
+/**
+ * Whether a drain ends it without anybody's help: the replica moves, or the volume goes with pods that are evicted.
+ *
+ * Fails closed: a pod that is not on the node, or that stays there, takes no volume with it.
+ */
+export function passesInDrain(
+  { reason, volume }: ReplicaBlocker,
+  view: LonghornView,
+  podsOnNode: readonly Pod[],
+): boolean {
+  const seen = view.snapshot.volumes.find(({ name }) => name === volume)
+  if (moveReasons.includes(reason)) return !isForsaken(view)
+  if (reason !== 'VolumeAttached' || seen?.attachedBy === undefined) return false
+  const leavers = new Set(podsOnNode.filter(isTakenByDrain).map((pod) => `pod ${keyText(keyOf(pod))}`))
+  return seen.attachedBy.split(', ').every((user) => leavers.has(user))
+}
+
+function isTakenByDrain(pod: Pod): boolean {
+  const { mustLeave, wantsToStay } = parsePodOnNode(pod)
+  return mustLeave && !wantsToStay
+}

@@ -1,0 +1,57 @@
+import { claimsFor } from '../capabilities/drain-lock/domain/claims.ts'
+import { decideDisruption } from '../capabilities/drain-lock/domain/decide.ts'
+import { type PodPlan, planPods } from '../capabilities/drain-lock/domain/plan-pods.ts'
+import type { DisruptionSnapshot, PodReference } from '../capabilities/drain-lock/domain/snapshot.ts'
+import type { DisruptionObstacle } from './explain-disruption.ts'
+
+/** What would become of a node if it were asked for now. */
+export interface DisruptionPlan {
+  readonly node: string
+  readonly intent: 'Reboot' | 'Remove' | 'Replace'
+  /** Whether it could begin at once. */
+  readonly mayBegin: boolean
+  /** A word of docs/reference/reasons.md. */
+  readonly reason: string
+  readonly explanation: string
+  /** `shop/orders-0` */
+  readonly stays: readonly string[]
+  readonly leaves: readonly string[]
+  /** On their way already. */
+  readonly leaving: readonly string[]
+  /** What has to be held: `node/worker-a1`, `pdb/shop/orders`, `storage/rook-ceph/rook-ceph`. */
+  readonly keys: readonly string[]
+  readonly blockedBy: readonly DisruptionObstacle[]
+  readonly warnings: readonly { readonly object: string; readonly says: string }[]
+}
+
+/** Asks the very decisions that the operator asks, and does nothing. */
+export function planDisruption(snapshot: DisruptionSnapshot): DisruptionPlan {
+  const { request, node, storage } = snapshot
+  const { reason, explanation, blockedBy, warnings } = decideDisruption(snapshot)
+  const plan = podPlanOf(snapshot)
+  const names = (pods: readonly PodReference[]) => pods.map(({ namespace, name }) => `${namespace}/${name}`)
+  return {
+    node: request.nodeName,
+    intent: request.intent,
+    mayBegin: blockedBy.length === 0 && node !== undefined,
+    reason,
+    explanation,
+    stays: names(plan.stays),
+    leaves: names(plan.leaves),
+    leaving: names(plan.going),
+    keys: node === undefined ? [] : claimsFor(node, storage, plan.locks).map(({ key }) => key),
+    blockedBy,
+    warnings,
+  }
+}
+
+export function podPlanOf(snapshot: DisruptionSnapshot): PodPlan {
+  const { hasFallenBack, phase, skippedPods } = snapshot.request.record
+  const hasBegun = phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
+  return planPods({
+    seen: snapshot,
+    hasFallenBack,
+    bound: hasBegun ? skippedPods : undefined,
+    isPatienceOver: false,
+  })
+}

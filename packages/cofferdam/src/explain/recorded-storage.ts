@@ -1,0 +1,22 @@
+import type { StorageFacts } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { known, unknown } from '../shared/observed.ts'
+import type { StorageView } from './storage-view.ts'
+
+/** What the record says about the failure domains of a node, for whoever cannot ask Ceph. */
+export function recordedStorage(views: readonly StorageView[], node: string): StorageFacts[] {
+  return views.flatMap((view): StorageFacts[] => {
+    const key = `storage/${view.namespace}/${view.name}`
+    const isClean = unknown('only the operator asks Ceph')
+    const answers = view.domains.filter(({ nodes }) => nodes.includes(node))
+    return answers.map(({ domain, mayDrain, explanation }) => ({
+      key,
+      uid: '',
+      failureDomain: domain,
+      mayGo:
+        view.isAttended === false
+          ? unknown('no operator keeps the record up to date')
+          : known({ allowed: mayDrain, explanation }),
+      isClean,
+    }))
+  })
+}

@@ -1,0 +1,27 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
+import type { FencingView } from './fencing-view.ts'
+import type { HoldView } from './hold-view.ts'
+import type { LonghornView } from './longhorn-view.ts'
+import type { StorageView } from './storage-view.ts'
+
+/** What guards pods: their budgets, the pods that those budgets count, and the storage behind some of them. */
+export interface GuardSnapshot {
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly pods: readonly Pod[]
+  readonly storage: readonly StorageView[]
+  /** Left out where there is no Longhorn. */
+  readonly longhorn?: LonghornView
+  /** Who holds what; left out where nobody has looked. */
+  readonly holds?: HoldView
+  /** What a drain of the node for a reboot would see, for pods that ask to stay. */
+  readonly rehearsal?: DisruptionSnapshot
+}
+
+export interface NodeSnapshot extends GuardSnapshot {
+  readonly node: Node
+  readonly now: string
+  /** Left out where there are no Machines. */
+  readonly fencing?: FencingView
+}

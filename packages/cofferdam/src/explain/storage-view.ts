@@ -1,0 +1,101 @@
+import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import {
+  parseDomainRecord,
+  type RecordedAnswer,
+  type RecordedDomains,
+} from '../capabilities/ceph-drain/domain/domain-record.ts'
+import { parseDrainState } from '../capabilities/ceph-drain/domain/state-map.ts'
+import { nameOf, notNamedText } from '../shared/ceph-trust/named-clusters.ts'
+import type { Reason } from '../shared/reasons.ts'
+import { recordNotes } from '../shared/record-notes.ts'
+import type { StorageAnswer } from './explanation.ts'
+import { blockedType } from './storage-budget.ts'
+
+/** What is known of one Ceph cluster's drains when something is explained. */
+export interface StorageView extends Attendance {
+  readonly namespace: string
+  readonly name: string
+  readonly source: StorageAnswer['source']
+  readonly reason: string
+  readonly explanation: string
+  readonly since?: string
+  readonly failureDomainType?: string
+  /** Per failure domain, where the answer is at hand; of very many only those that may not be drained. */
+  readonly domains: readonly RecordedAnswer[]
+  readonly domainCounts?: Omit<RecordedDomains, 'answers'>
+  readonly openDomains: readonly string[]
+  /** CRUSH buckets that ceph-drain keeps from rebalancing. */
+  readonly noout: readonly string[]
+  readonly problems: readonly string[]
+}
+
+/** Whether somebody keeps the record up to date. */
+export interface Attendance {
+  /** Left out where it is not known. */
+  readonly isAttended?: boolean
+  readonly unattendedSince?: string
+}
+
+/** A cluster that the operator's administrator has not named: whatever is written there, it holds nothing back. */
+export function viewUnnamedStorage({ metadata }: CephCluster): StorageView {
+  const reason: Reason = 'ClusterNotNamed'
+  return {
+    ...nameOf({ metadata }),
+    source: 'none',
+    reason,
+    explanation: notNamedText,
+    domains: [],
+    openDomains: [],
+    noout: [],
+    problems: [],
+  }
+}
+
+/** What the operator wrote down last about one cluster, and what of it cannot be read. */
+export function viewRecordedStorage({
+  cluster,
+  record,
+  observed,
+  budgets,
+  attendance,
+}: {
+  readonly cluster: CephCluster
+  /** Rook's state map, which is ours where we have the budgets. */
+  readonly record: ConfigMap | undefined
+  /** What we wrote down while another operator has the budgets. */
+  readonly observed: ConfigMap | undefined
+  readonly budgets: readonly PodDisruptionBudget[]
+  readonly attendance: Attendance
+}): { readonly view: StorageView; readonly unread: readonly string[] } {
+  const { namespace = '', name } = cluster.metadata
+  const notes = (observed ?? record)?.metadata.annotations ?? {}
+  const { openDomains, ownNoout } = parseDrainState(record?.data ?? {})
+  const reason = notes[recordNotes.reason]
+  const since = notes[recordNotes.since]
+  const type =
+    notes[recordNotes.failureDomainType] ??
+    blockedType(budgets.filter(({ metadata }) => metadata.namespace === namespace))
+  const text = notes[recordNotes.domains]
+  const recorded = text === undefined ? undefined : parseDomainRecord(text)
+  const undecided: Reason = 'StorageUndecided'
+  return {
+    view: {
+      namespace,
+      name,
+      source: reason === undefined ? 'none' : 'record',
+      reason: reason ?? undecided,
+      explanation: notes[recordNotes.explanation] ?? 'nothing is on record: no operator of ours manages this cluster',
+      ...(since === undefined ? {} : { since }),
+      ...(reason === undefined ? {} : attendance),
+      ...(type === undefined ? {} : { failureDomainType: type }),
+      domains: recorded?.known ? recorded.value.answers : [],
+      ...(recorded?.known ? { domainCounts: { total: recorded.value.total, held: recorded.value.held } } : {}),
+      openDomains,
+      noout: ownNoout,
+      problems: (notes[recordNotes.problems] ?? '').split('; ').filter((problem) => problem !== ''),
+    },
+    unread: recorded === undefined || recorded.known ? [] : [`annotation ${recordNotes.domains}: ${recorded.why}`],
+  }
+}

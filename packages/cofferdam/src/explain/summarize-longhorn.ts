@@ -1,0 +1,49 @@
+import type { LonghornDecision } from '../capabilities/longhorn-drain/domain/decision.ts'
+import type { VolumeView } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import { type LonghornRule, type MoveProgress, progressOf, ruleInForce } from './longhorn-answer.ts'
+import { type LonghornView, nodeOf } from './longhorn-view.ts'
+
+/** All of Longhorn as far as drains go. */
+export interface LonghornSummary extends LonghornRule {
+  readonly volumes: Readonly<Record<VolumeView['robustness'], number>> & { readonly total: number }
+  readonly replicas: number
+  /** Nodes that are cordoned or drained. */
+  readonly nodes: readonly LonghornNodeSummary[]
+  readonly problems: LonghornDecision['problems']
+  /** Where the operator decides: volumes with copies that are to be removed and stay for now. */
+  readonly surplusKept: LonghornDecision['surplusKept']
+}
+
+export interface LonghornNodeSummary {
+  readonly node: string
+  readonly mayDrain: boolean
+  readonly reason: string
+  readonly explanation: string
+  /** How many things hold it. */
+  readonly held: number
+  /** Replicas that move off it. */
+  readonly moving: number
+  readonly progress?: MoveProgress
+}
+
+export function summarizeLonghorn(view: LonghornView): LonghornSummary {
+  const { snapshot, decision } = view
+  const volumes = { total: snapshot.volumes.length, healthy: 0, degraded: 0, faulted: 0, unknown: 0 }
+  for (const { robustness } of snapshot.volumes) volumes[robustness] += 1
+  const moving = new Map<string, number>()
+  for (const { node, isRequested } of decision.evictions) {
+    if (isRequested) moving.set(node, (moving.get(node) ?? 0) + 1)
+  }
+  return {
+    ...ruleInForce(view),
+    volumes,
+    replicas: snapshot.replicas.filter(({ isActive }) => isActive).length,
+    nodes: decision.nodes.map(({ node, mayDrain, reason, explanation, bytesLeft, blockers }) => {
+      const count = moving.get(node) ?? 0
+      const progress = count === 0 ? {} : { progress: progressOf(nodeOf(view, node) ?? {}, bytesLeft, snapshot.nowMs) }
+      return { node, mayDrain, reason, explanation, held: blockers.length, moving: count, ...progress }
+    }),
+    problems: decision.problems,
+    surplusKept: snapshot.settings.mode === 'owner' ? decision.surplusKept : [],
+  }
+}

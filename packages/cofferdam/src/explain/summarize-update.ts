@@ -1,0 +1,149 @@
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { GrowthDecision } from '../capabilities/osd-update/domain/decide-growth.ts'
+import type { UpdateProgress } from '../capabilities/osd-update/domain/decision.ts'
+import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../capabilities/osd-update/domain/snapshot.ts'
+import type { UpdateReport } from '../capabilities/osd-update/domain/update-report.ts'
+import { notNamedText } from '../shared/ceph-trust/named-clusters.ts'
+import type { Reason } from '../shared/reasons.ts'
+
+/** How far the update of one cluster's OSDs is, and how it grows. */
+export interface UpdateSummary {
+  /** `rook-ceph/rook-ceph` */
+  readonly cluster: string
+  /** `own`: the OSDs are the operator's. `beside-rook`: only restarts, and on request. Left out where it is not known. */
+  readonly mode?: UpdatedCluster['mode']
+  /** A word of docs/reference/reasons.md; left out where nothing is on record. */
+  readonly reason?: string
+  readonly explanation: string
+  /** Of the last decision on record. */
+  readonly progress?: Omit<UpdateProgress, 'secondsLeft'>
+  readonly secondsLeft?: number
+  readonly startedAt?: string
+  readonly endedAt?: string
+  /** How many were updated since the CephCluster changed last. */
+  readonly updated: number
+  /** OSDs that have a Deployment, right now; left out where they cannot be seen. */
+  readonly osds?: number
+  /** OSDs that are not what the CephCluster says, right now; left out where that cannot be seen. */
+  readonly outdated?: number
+  /** Ids of what is known not to start, and why; the first of many. */
+  readonly blocked: UpdateReport['blocked']
+  readonly failed: readonly FailedOsd[]
+  /** It stopped the update. */
+  readonly frozen?: FailedOsd
+  readonly growth?: GrowthSummary
+  /** Whether an operator keeps the record up to date; left out where it is not known. */
+  readonly isAttended?: boolean
+}
+
+export interface FailedOsd {
+  readonly osd: number
+  readonly why: string
+  readonly since: string
+  readonly wayOut: string
+}
+
+export interface GrowthSummary {
+  /** Nodes and volume claims whose disks are being looked at. */
+  readonly awaited: readonly string[]
+  readonly failed: readonly { readonly place: string; readonly why: string }[]
+  /** Those that cannot be looked at now. */
+  readonly unusable: readonly { readonly place: string; readonly why: string }[]
+  /** Ids of OSDs that are about to get their Deployment. */
+  readonly adding: readonly number[]
+}
+
+export interface SeenUpdate {
+  readonly cluster: CephCluster
+  readonly mode: UpdatedCluster['mode'] | undefined
+  /** False: the operator's administrator has not named it, so nothing is done about it. */
+  readonly isNamed: boolean
+  readonly report: UpdateReport | undefined
+  /** Undefined where they may not be read. */
+  readonly osds: readonly UpdatableOsd[] | undefined
+  readonly growth: GrowthDecision | undefined
+  readonly isAttended: boolean | undefined
+}
+
+export function summarizeUpdate(seen: SeenUpdate): UpdateSummary {
+  const { cluster, mode, osds, growth, isAttended } = seen
+  const report = seen.isNamed ? seen.report : undefined
+  const { namespace = '', name } = cluster.metadata
+  const outdated =
+    mode !== 'off' ? osds?.filter(({ needsUpdate, leftAlone }) => needsUpdate && leftAlone === undefined) : undefined
+  const failure = failureIn(namespace)
+  return {
+    cluster: `${namespace}/${name}`,
+    ...(mode !== undefined && { mode }),
+    ...(report !== undefined && report.reason !== '' && { reason: report.reason }),
+    ...(!seen.isNamed && { reason: notNamed }),
+    explanation: seen.isNamed ? (report?.explanation ?? 'nothing is on record about an update') : notNamedText,
+    ...(report?.progress && { progress: report.progress }),
+    ...(report?.secondsLeft !== undefined && { secondsLeft: report.secondsLeft }),
+    ...timeField('startedAt', report?.startedMs),
+    ...timeField('endedAt', report?.lastEndedMs),
+    updated: report?.done ?? 0,
+    ...(osds !== undefined && { osds: osds.length }),
+    ...(outdated !== undefined && { outdated: outdated.length }),
+    blocked: report?.blocked ?? [],
+    failed: (report?.failed ?? []).map((each) => failure(each, false)),
+    ...(report?.frozen && { frozen: failure(report.frozen, true) }),
+    ...(growth && { growth: growthOf(growth) }),
+    ...(isAttended !== undefined && { isAttended }),
+  }
+}
+
+const notNamed: Reason = 'ClusterNotNamed'
+const calmReasons: readonly Reason[] = [notNamed, 'OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
+const calm: readonly (string | undefined)[] = [...calmReasons, undefined]
+
+/** So long it is told that an update ended. */
+const newsMs = 3_600_000
+
+/** Whether there is anything to tell but that every OSD is as it should be. */
+export function isUpdateNews(summary: UpdateSummary, nowMs: number): boolean {
+  const { reason, progress, outdated = 0, blocked, failed, frozen, growth, updated, endedAt } = summary
+  if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true
+  if ((progress?.running.length ?? 0) > 0 || (progress?.blocked ?? blocked.length) > 0) return true
+  if (summary.mode !== 'off' && outdated > 0) return true
+  if (growth !== undefined && isGrowthNews(growth)) return true
+  const endedMs = parseRfc3339(endedAt ?? '')
+  return updated > 0 && endedMs !== undefined && nowMs - endedMs < newsMs
+}
+
+export function isGrowthNews({ awaited, failed, unusable, adding }: GrowthSummary): boolean {
+  return awaited.length + failed.length + unusable.length + adding.length > 0
+}
+
+/** What whoever is in charge can do about an OSD that did not come back. */
+export function failureIn(
+  namespace: string,
+): (failure: UpdateRecord['failed'][number], isFrozen: boolean) => FailedOsd {
+  return ({ osd, why, atMs }, isFrozen) => ({
+    osd,
+    why,
+    since: rfc3339(atMs),
+    wayOut: `kubectl -n ${namespace} describe pod -l app=rook-ceph-osd,ceph-osd-id=${osd} shows what is wrong; ${
+      isFrozen
+        ? 'the update goes on when it is back, or when the CephCluster changes, such as back to the image before'
+        : 'it is tried again when the CephCluster changes'
+    }`,
+  })
+}
+
+function growthOf({ awaited, prepare, errors, unusable, create }: GrowthDecision): GrowthSummary {
+  return {
+    awaited: [...new Set([...awaited, ...prepare])].sort(),
+    failed: errors,
+    unusable,
+    adding: create.map(({ id }) => id),
+  }
+}
+
+function timeField<Key extends 'startedAt' | 'endedAt'>(
+  key: Key,
+  ms: number | undefined,
+): { readonly [K in Key]?: string } {
+  return ms === undefined ? {} : ({ [key]: rfc3339(ms) } as { readonly [K in Key]: string })
+}

@@ -1,0 +1,39 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { buildInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
+import {
+  longhornStage,
+  managerView,
+  type Stage,
+} from '../../capabilities/longhorn-drain/domain/testing/longhorn-stage.ts'
+import { type LonghornView, viewLonghorn } from '../longhorn-view.ts'
+import type { Attendance } from '../storage-view.ts'
+import { earlier, pod } from './sample-objects.ts'
+
+/** The instance manager of a node, and the budget over it that spares nothing. */
+export function instanceManager(node: string): { readonly pod: Pod; readonly budget: PodDisruptionBudget } {
+  const built = buildInstanceManagerBudget(managerView(node), () => 'abcdef0123')
+  const labels = built.spec.selector?.matchLabels ?? {}
+  return {
+    pod: pod(`im-${node}`, { namespace: longhornNamespace, node, labels, ownerKind: 'InstanceManager' }),
+    budget: {
+      ...built,
+      metadata: { ...built.metadata, generation: 1 },
+      status: {
+        observedGeneration: 1,
+        disruptionsAllowed: 0,
+        currentHealthy: 1,
+        desiredHealthy: 1,
+        expectedPods: 1,
+        conditions: [{ type: 'DisruptionAllowed', status: 'False', lastTransitionTime: earlier, message: '' }],
+      },
+    },
+  }
+}
+
+export function longhornSeen(stage: Stage, attendance: Attendance = {}): LonghornView {
+  const { settings, ...seen } = longhornStage(stage)
+  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems } = stage
+  return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce, problems } }, attendance)
+}

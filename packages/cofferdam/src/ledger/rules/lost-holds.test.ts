@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { type Claim, emptyLedger, entriesOf, grant, intend, type Ledger } from './ledger.ts'
+import { type ActedRecord, findLostHolds, parseActedRecord, restoreHolds } from './lost-holds.ts'
+
+const now = '2026-01-01T00:00:00Z'
+const record: ActedRecord = {
+  requestId: 'R1',
+  name: 'reboot-a',
+  nodeName: 'a',
+  epoch: 7,
+  bootID: 'boot-1',
+  claims: [claim('node/a'), claim('pdb/shop/web')],
+}
+
+function claim(key: string, scope = ''): Claim {
+  return { key, uid: `uid of ${key}`, scope }
+}
+
+function take(ledger: Ledger, requestId: string, ...claims: Claim[]): Ledger {
+  return grant(ledger, { requestId, holder: `holder of ${requestId}`, claims, now }).ledger
+}
+
+function disruption(status: NodeDisruption['status']): NodeDisruption {
+  const spec = { nodeName: 'a', intent: 'Reboot' as const, honourSkipDrain: true }
+  const object = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'NodeDisruption', spec }
+  const metadata = { name: 'reboot-a', uid: 'R1' }
+  return status === undefined ? { ...object, metadata } : { ...object, metadata, status }
+}
+
+describe('a record tells of keys that must be held', () => {
+  const status = {
+    epoch: 7,
+    nodeUid: 'uid of node/a',
+    bootIDBefore: 'boot-1',
+    lockedBudgets: [{ namespace: 'shop', name: 'web', uid: 'uid of pdb/shop/web' }],
+  }
+  for (const phase of ['Draining', 'Drained', 'Recovering'] as const) {
+    it(`in phase ${phase}: its node and its budgets`, () => {
+      expect(parseActedRecord(disruption({ ...status, phase }))).toEqual(record)
+    })
+  }
+  for (const phase of ['Pending', 'Waiting', 'Locking', 'Completed', 'Rejected'] as const) {
+    it(`in phase ${phase}: none, for nothing was touched or all has ended`, () => {
+      expect(parseActedRecord(disruption({ ...status, phase }))).toBeUndefined()
+    })
+  }
+  it('after it fell back: only its node, for the budgets were given up', () => {
+    const fallen = parseActedRecord(disruption({ ...status, phase: 'Draining', hasFallenBack: true }))
+    expect(fallen?.claims.map(({ key }) => key)).toEqual(['node/a'])
+  })
+  it('only once it has been written: a new request holds nothing', () => {
+    expect(parseActedRecord(disruption(undefined))).toBeUndefined()
+  })
+})
+
+describe('what was lost', () => {
+  it('is held again as an orphan with its epoch and its boot, and that epoch is never given out again', () => {
+    const orphan = { holder: 'rebuilt from nodedisruption/reboot-a', requestId: 'R1', epoch: 7, state: 'Orphaned' }
+    const rest = { since: now, renewSequence: 0 }
+    expect(restoreHolds(emptyLedger, [record], now)).toEqual({
+      ...emptyLedger,
+      nextEpoch: 8,
+      entries: [
+        { ...claim('node/a'), ...orphan, ...rest, bootID: 'boot-1' },
+        { ...claim('pdb/shop/web'), ...orphan, ...rest },
+      ],
+    })
+  })
+
+  it('is not entered twice', () => {
+    const once = restoreHolds(emptyLedger, [record], now)
+    expect(restoreHolds(once, [record], now)).toBe(once)
+    expect(findLostHolds(once, [record])).toEqual([])
+  })
+
+  it('takes the place of its own ticket', () => {
+    const ledger = take(take(emptyLedger, 'R2', claim('node/b')), 'R1', claim('node/b'))
+    expect(restoreHolds(ledger, [record], now).tickets).toEqual([])
+  })
+
+  it('takes everything from whoever was granted one of its keys and has not acted', () => {
+    const ledger = take(emptyLedger, 'R2', claim('pdb/shop/web'), claim('node/b'))
+    const restored = restoreHolds(ledger, [record], now)
+    expect(entriesOf(restored, 'R2')).toEqual([])
+    expect(entriesOf(restored, 'R1')).toHaveLength(2)
+  })
+
+  it('leaves a key to whoever has acted on it meanwhile: the ledger never contradicts itself', () => {
+    const begun = intend(take(emptyLedger, 'R2', claim('pdb/shop/web')), { requestId: 'R2', epoch: 1 })
+    if (!begun.ok) throw new Error(begun.why)
+    const restored = restoreHolds(begun.ledger, [record], now)
+    expect(restored.entries.map(({ key, requestId }) => [key, requestId])).toEqual([
+      ['pdb/shop/web', 'R2'],
+      ['node/a', 'R1'],
+    ])
+  })
+})

@@ -1,0 +1,76 @@
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import {
+  type Claim,
+  doClaimsConflict,
+  entriesOf,
+  type Ledger,
+  type LedgerEntry,
+  onePerKey,
+  orphan,
+  raiseEpoch,
+  withdraw,
+} from './ledger.ts'
+
+/** A request whose record says that its node may be away, though the ledger may know nothing of it. */
+export interface ActedRecord {
+  readonly requestId: string
+  readonly name: string
+  readonly nodeName: string
+  readonly epoch: number
+  readonly bootID: string | undefined
+  /** The node and the budgets; what it holds of storage is not on record. */
+  readonly claims: readonly Claim[]
+}
+
+const actedPhases: readonly string[] = ['Draining', 'Drained', 'Recovering']
+
+/** Undefined for a request that has not acted, or has ended. */
+export function parseActedRecord({ metadata, spec, status = {} }: NodeDisruption): ActedRecord | undefined {
+  const { phase = 'Pending', epoch = 0, nodeUid = '', bootIDBefore, lockedBudgets = [], hasFallenBack } = status
+  if (!actedPhases.includes(phase) || epoch === 0) return undefined
+  const budgets = hasFallenBack === true ? [] : lockedBudgets
+  return {
+    requestId: metadata.uid ?? '',
+    name: metadata.name,
+    nodeName: spec.nodeName,
+    epoch,
+    bootID: bootIDBefore,
+    claims: [
+      { key: `node/${spec.nodeName}`, uid: nodeUid, scope: '' },
+      ...budgets.map(({ namespace, name, uid }) => ({ key: `pdb/${namespace}/${name}`, uid, scope: '' })),
+    ],
+  }
+}
+
+/** Which of them the ledger has forgotten. To be asked only of a ledger that is behind the epochs of the records. */
+export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): readonly ActedRecord[] {
+  return records.filter(({ requestId }) => entriesOf(ledger, requestId).length === 0)
+}
+
+/**
+ * Enters again what was held: as orphans, so that the request itself has to adopt them, or they are buried when their effect
+ * has ended.
+ *
+ * Guarantees: no epoch of a record is given out again; whoever was granted one of the keys meanwhile and has not acted loses
+ * everything; whoever has acted meanwhile keeps it, for both cannot be told to hold it.
+ */
+export function restoreHolds(ledger: Ledger, lost: readonly ActedRecord[], now: string): Ledger {
+  return lost.reduce((before, record) => restoreHold(before, record, now), ledger)
+}
+
+function restoreHold(ledger: Ledger, { requestId, name, epoch, bootID, claims }: ActedRecord, now: string): Ledger {
+  if (entriesOf(ledger, requestId).length > 0) return ledger
+  const wanted = onePerKey(claims)
+  const isWanted = (entry: LedgerEntry) => wanted.some((claim) => doClaimsConflict(entry, claim))
+  const freed = ledger.entries
+    .filter((entry) => entry.state === 'Granted' && isWanted(entry))
+    .reduce<Ledger>((left, entry) => orphan(left, entry.requestId), raiseEpoch(withdraw(ledger, requestId), epoch))
+  const restored = wanted
+    .filter((claim) => !freed.entries.some((entry) => doClaimsConflict(entry, claim)))
+    .map(({ key, uid, scope }): LedgerEntry => {
+      const holder = `rebuilt from nodedisruption/${name}`
+      const boot = key.startsWith('node/') && bootID !== undefined ? { bootID } : {}
+      return { key, uid, scope, holder, requestId, epoch, state: 'Orphaned', since: now, renewSequence: 0, ...boot }
+    })
+  return { ...freed, entries: [...freed.entries, ...restored] }
+}

@@ -1,0 +1,74 @@
+import { type DisruptionLedger, disruptionLedgerStatus } from '../../shared/kinds/disruption-ledger.ts'
+import { known, type Observed, unknown } from '../../shared/observed.ts'
+import { doClaimsConflict, emptyLedger, type Ledger, type LedgerEntry, type Ticket } from './ledger.ts'
+
+type LedgerStatus = NonNullable<DisruptionLedger['status']>
+
+/**
+ * The ledger as its object tells it; an object that is absent or was never written to tells of an empty one.
+ *
+ * Fails closed: what no sequence of grants can have led to is unknown, and nobody is granted anything on it.
+ */
+export function parseLedger(object: DisruptionLedger | undefined): Observed<Ledger> {
+  if (object?.status === undefined) return known(emptyLedger)
+  const parsed = disruptionLedgerStatus.safeParse(object.status)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    return unknown(`the ledger cannot be read: status.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`)
+  }
+  const { nextEpoch, nextTicket, entries = [], tickets = [], broken = [] } = parsed.data
+  const ledger: Ledger = {
+    nextEpoch,
+    nextTicket,
+    entries: entries.map(entryOf),
+    tickets: tickets.map(({ since = '', ...ticket }): Ticket => ({ ...ticket, since })),
+    broken,
+  }
+  const fault = findFault(ledger)
+  return fault === undefined ? known(ledger) : unknown(`the ledger contradicts itself: ${fault}`)
+}
+
+/** What is stored of a ledger. Two numbers are there for people only. */
+export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken }: Ledger): LedgerStatus {
+  return {
+    nextEpoch,
+    nextTicket,
+    held: entries.length,
+    waiting: tickets.length,
+    entries: [...entries],
+    tickets: tickets.map(({ since, claims, ...ticket }) => {
+      return { ...ticket, ...(since === '' ? {} : { since }), claims: [...claims] }
+    }),
+    broken: [...broken],
+  }
+}
+
+function entryOf({ bootID, ...entry }: NonNullable<LedgerStatus['entries']>[number]): LedgerEntry {
+  return bootID === undefined ? entry : { ...entry, bootID }
+}
+
+function findFault({ nextEpoch, nextTicket, entries, tickets }: Ledger): string | undefined {
+  const firstOf = new Map<string, LedgerEntry>()
+  const byKey = new Map<string, LedgerEntry[]>()
+  for (const entry of entries) {
+    const { key, requestId, epoch } = entry
+    if (epoch >= nextEpoch) return `${key} has epoch ${epoch}, which was not given out yet`
+    const first = firstOf.get(requestId)
+    if (first === undefined) firstOf.set(requestId, entry)
+    else if (first.epoch !== epoch) return `${key} and ${first.key} of request ${requestId} differ in epoch`
+    const holders = byKey.get(key) ?? []
+    for (const other of holders) {
+      if (other.requestId === requestId) return `${key} is held twice by request ${requestId}`
+      if (doClaimsConflict(other, entry)) return `${key} is held by ${other.holder} and by ${entry.holder}`
+    }
+    byKey.set(key, [...holders, entry])
+  }
+  const waiting = new Set<string>()
+  for (const { requestId, number } of tickets) {
+    if (number >= nextTicket) return `request ${requestId} has ticket ${number}, which was not given out yet`
+    if (firstOf.has(requestId)) return `request ${requestId} holds and waits`
+    if (waiting.has(requestId)) return `request ${requestId} waits twice`
+    waiting.add(requestId)
+  }
+  return undefined
+}

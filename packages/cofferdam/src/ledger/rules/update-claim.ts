@@ -1,0 +1,75 @@
+import type { OsdUpdateSnapshot } from '../../capabilities/osd-update/domain/snapshot.ts'
+import type { LedgerEntry, Ticket } from './ledger.ts'
+import { storageKey } from './storage-arbiter.ts'
+import type { StorageClaim } from './storage-claim.ts'
+
+type Seen = Pick<OsdUpdateSnapshot, 'cluster' | 'arbiter'>
+
+export function updateRequestId({ uid }: { readonly uid: string }): string {
+  return `osd-update/${uid}`
+}
+
+/** Whether a holder of the ledger is the update of a cluster, which has no node to come back. */
+export function isUpdateRequest(requestId: string): boolean {
+  return requestId.startsWith(updateRequestId({ uid: '' }))
+}
+
+/** Whether the ledger says that the storage is held for this very update. */
+export function isHeldForUpdate({ cluster, arbiter }: Seen): boolean {
+  return arbiter?.known === true && arbiter.value.others.some(({ requestId }) => requestId === updateRequestId(cluster))
+}
+
+/** Whether somebody holds a part of the storage for something else, ceph-drain among them. */
+export function isHeldByOthers(seen: Seen): boolean {
+  return otherHolder(seen) !== undefined
+}
+
+function otherHolder({ cluster, arbiter }: Seen): LedgerEntry | undefined {
+  if (arbiter?.known !== true) return undefined
+  const requestId = updateRequestId(cluster)
+  return [...arbiter.value.own, ...arbiter.value.others].find((entry) => entry.requestId !== requestId)
+}
+
+/**
+ * Who keeps new OSDs from starting: whoever holds a part of the storage, or waits for one. An update can take hours, so a drain that
+ * waits gets its turn as soon as what runs is back.
+ */
+export function whoComesFirst(seen: Seen): string | undefined {
+  const { cluster, arbiter } = seen
+  if (arbiter?.known !== true) return undefined
+  const { key, tickets } = arbiter.value
+  const holder = otherHolder(seen)
+  if (holder !== undefined) {
+    return `${nameOf(holder)} holds ${holder.scope === '' ? 'all' : holder.scope} of ${key}${sinceOf(holder)}`
+  }
+  const waiting = tickets.find((ticket) => ticket.requestId !== updateRequestId(cluster))
+  return waiting && `${nameOf(waiting)} has waited for ${key}${sinceOf(waiting)}`
+}
+
+/**
+ * What the update wants of the ledger: all failure domains at once, before anything starts and until everything is back and clean.
+ */
+export function wantedUpdateClaim(
+  seen: Seen,
+  given: { readonly isActive: boolean; readonly isClean: boolean },
+): StorageClaim | undefined {
+  const { cluster, arbiter } = seen
+  if (arbiter?.known !== true) return undefined
+  const isHeld = isHeldForUpdate(seen)
+  if (!given.isActive) return isHeld && given.isClean ? { wants: 'release' } : undefined
+  if (!isHeld && whoComesFirst(seen) !== undefined) return undefined
+  return {
+    wants: 'hold',
+    requestId: updateRequestId(cluster),
+    holder: `osd-update of ${cluster.namespace}/${cluster.name}`,
+    claim: { key: storageKey(cluster), uid: cluster.uid, scope: '' },
+  }
+}
+
+function nameOf({ holder, requestId }: LedgerEntry | Ticket): string {
+  return holder === '' ? `request ${requestId}` : holder
+}
+
+function sinceOf({ since }: LedgerEntry | Ticket): string {
+  return since === '' ? '' : ` since ${since}`
+}

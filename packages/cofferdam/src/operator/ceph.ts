@@ -1,0 +1,86 @@
+import type { CephQuestion } from '../capabilities/ceph-drain/report/metrics.ts'
+import type { CephReports } from '../capabilities/ceph-drain/report/report.ts'
+import type { CephCommands } from '../ceph/ceph-commands.ts'
+import type { CephParsers } from '../ceph/create-pg-parser.ts'
+import { applyNoout } from '../ceph/noout.ts'
+import { observeCeph } from '../ceph/observe-ceph.ts'
+import { observeOsdHosts } from '../ceph/observe-osd-hosts.ts'
+import { observeOsdVersions } from '../ceph/observe-osd-versions.ts'
+import { observeQuorum } from '../ceph/observe-quorum.ts'
+import { observeStatus } from '../ceph/observe-status.ts'
+import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
+import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
+import { compilePgPattern } from '../ceph/pg-pattern.ts'
+import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
+import { type Observed, unknown } from '../shared/observed.ts'
+import { eventTeller } from './event-teller.ts'
+import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
+import type { ViewPorts } from './shared-views.ts'
+
+export interface CephWiring {
+  /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
+  readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
+  /** Where large answers of Ceph are parsed; by default in this thread. */
+  readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  readonly dryRun: boolean
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+/** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
+export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiring): CephPorts {
+  const names = new WeakMap<CephCommands, string>()
+  const limits = { timeoutMs: 15_000 }
+  async function counted<T>(
+    commands: CephCommands,
+    question: CephQuestion['question'],
+    answer: Promise<Observed<T>>,
+  ): Promise<Observed<T>> {
+    const observed = await answer
+    const result = observed.known ? 'answered' : 'silent'
+    metrics.ceph.countQuestion({ cluster: names.get(commands) ?? '', question, result })
+    return observed
+  }
+  return {
+    of(cluster) {
+      const commands = ceph?.(cluster)
+      if (commands !== undefined) names.set(commands, `${cluster.namespace}/${cluster.name}`)
+      return commands
+    },
+    observeMap: (commands, signal) =>
+      counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
+    observePulse: async (commands, signal) => {
+      const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
+      if (!status.known) return status
+      if (status.value.isWithoutMgr === true) return unknown('no mgr is active, so nobody counts placement groups')
+      return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
+    },
+    observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
+    observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),
+    askOkToStop: (commands, osds, signal) =>
+      counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal })),
+    askStoppable: (commands, osd, max, signal) =>
+      counted(commands, 'ok-to-stop', askStoppable(commands, osd, { ...limits, max, signal })),
+    askOkToUpgrade: (commands, question, signal) =>
+      counted(commands, 'ok-to-upgrade', askOkToUpgrade(commands, question, { ...limits, signal })),
+    observeOsdVersions: (commands, signal) => observeOsdVersions(commands, { ...limits, signal }),
+    async applyNoout(commands, wanted, signal) {
+      if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
+      log.info({ ...wanted }, 'dry run: would change noout')
+      return { set: [], unset: [], gone: [], failed: [] }
+    },
+    compilePgPattern,
+  }
+}
+
+export function buildCephReports(ports: ViewPorts & Pick<CephWiring, 'metrics'>): CephReports {
+  const { metrics } = ports
+  return {
+    event: eventTeller(ports),
+    show: (figures) => metrics.ceph.show(figures),
+    countDisagreement: (cluster) => metrics.ceph.countDisagreement(cluster),
+    countRefusedWrite: (cluster) => metrics.ceph.countRefusedWrite(cluster),
+    forget: (cluster) => metrics.ceph.forget(cluster),
+  }
+}

@@ -1,0 +1,80 @@
+import type { Outcome } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createCephMetrics } from '../capabilities/ceph-drain/report/metrics.ts'
+import { createDrainMetrics } from '../capabilities/drain-lock/report/metrics.ts'
+import { createFencingMetrics } from '../capabilities/fencing/report/metrics.ts'
+import { createLonghornMetrics } from '../capabilities/longhorn-drain/report/metrics.ts'
+import { createOsdUpdateMetrics } from '../capabilities/osd-update/report/metrics.ts'
+import { createGuardMetrics } from '../eviction-guard/metrics.ts'
+
+/** Figures that are read when they are asked for, not pushed when they change. */
+export interface LiveFigures {
+  /** Keys that wait, by controller. */
+  queueKeys(): Readonly<Record<string, number>>
+  /** Age of the view of each resource. */
+  cacheAgeSeconds(): Readonly<Record<string, number>>
+}
+
+/** Every metric of the operator. Made by a factory, so that two operators in one process do not share counts. */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  let live: LiveFigures = { queueKeys: () => ({}), cacheAgeSeconds: () => ({}) }
+  const reconciles = new Counter({
+    name: 'cofferdam_reconciles_total',
+    help: 'Keys worked on, by controller and result.',
+    labelNames: ['controller', 'result'] as const,
+    registers,
+  })
+  const reconcileSeconds = new Histogram({
+    name: 'cofferdam_reconcile_seconds',
+    help: 'Time spent on one key, by controller.',
+    labelNames: ['controller'] as const,
+    buckets: [0.001, 0.01, 0.1, 1, 10, 60],
+    registers,
+  })
+  new Gauge({
+    name: 'cofferdam_queue_keys',
+    help: 'Keys that wait to be worked on, by controller.',
+    labelNames: ['controller'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const [controller, keys] of Object.entries(live.queueKeys())) this.set({ controller }, keys)
+    },
+  })
+  const leading = new Gauge({
+    name: 'cofferdam_leader_bool',
+    help: '1 while this process leads, 0 while it stands by.',
+    registers,
+  })
+  new Gauge({
+    name: 'cofferdam_cache_age_seconds',
+    help: 'Time since the view of a resource was last known to be good.',
+    labelNames: ['resource'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const [resource, seconds] of Object.entries(live.cacheAgeSeconds())) this.set({ resource }, seconds)
+    },
+  })
+  return {
+    registry,
+    leading,
+    ceph: createCephMetrics(registry),
+    drain: createDrainMetrics(registry),
+    fencing: createFencingMetrics(registry),
+    guard: createGuardMetrics(registry),
+    longhorn: createLonghornMetrics(registry),
+    osdUpdate: createOsdUpdateMetrics(registry),
+    showLive(figures: LiveFigures) {
+      live = figures
+    },
+    countOutcome({ controller, result, tookMs }: Outcome) {
+      reconciles.inc({ controller, result })
+      reconcileSeconds.observe({ controller }, tookMs / 1_000)
+    },
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>

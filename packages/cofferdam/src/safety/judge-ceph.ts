@@ -1,0 +1,31 @@
+import type { CephView } from '../capabilities/ceph-drain/domain/snapshot.ts'
+import type { CephMap } from './ceph-map.ts'
+import { failureDomainTypeOf } from './failure-domain.ts'
+import { pgHealth } from './pg-health.ts'
+import { buildSafetyIndex } from './safety-index.ts'
+
+/** Everything that decisions about one Ceph cluster need to know of one map. */
+export function judgeCeph(input: {
+  readonly map: CephMap
+  readonly failureDomainOverride: string | undefined
+  readonly isHealthyState: (state: string) => boolean
+  readonly disagreements: readonly string[]
+}): CephView {
+  const { map, failureDomainOverride, isHealthyState, disagreements } = input
+  const failureDomainType = failureDomainTypeOf(map).type
+  return {
+    epoch: map.epoch,
+    upOsds: map.osds
+      .filter(({ isUp }) => isUp)
+      .map(({ id }) => id)
+      .sort((a, b) => a - b),
+    pgs: pgHealth(map, isHealthyState),
+    failureDomainType,
+    domains: buildSafetyIndex(map).domainVerdicts(failureDomainOverride ?? failureDomainType),
+    nooutBuckets: Object.entries(map.bucketFlags)
+      .filter(([, flags]) => flags.includes('noout'))
+      .map(([bucket]) => bucket)
+      .sort(),
+    disagreements,
+  }
+}

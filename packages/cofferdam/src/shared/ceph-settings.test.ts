@@ -1,0 +1,100 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { describe, expect, it } from 'vitest'
+import { domainTypeInUse } from '../safety/domain-type.ts'
+import { defaultSettings, managementMode, parseDisruptionSettings } from './ceph-settings.ts'
+
+const cluster = (disruptionManagement?: unknown, annotations: Record<string, string> = {}): KubeObject =>
+  ({
+    apiVersion: 'ceph.rook.io/v1',
+    kind: 'CephCluster',
+    metadata: { name: 'my-cluster', namespace: 'rook-ceph', uid: 'uid-1', annotations },
+    spec: { disruptionManagement },
+  }) as KubeObject
+
+describe('what a CephCluster says about its budgets', () => {
+  it('nothing said: the defaults, without a warning', () => {
+    expect(parseDisruptionSettings(cluster())).toEqual(defaultSettings)
+    expect(parseDisruptionSettings(cluster('nonsense'))).toEqual(defaultSettings)
+    expect(parseDisruptionSettings(cluster({ osdMaintenanceTimeout: 0, pgHealthyRegex: '' }))).toEqual(defaultSettings)
+  })
+
+  it('everything said', () => {
+    const said = cluster(
+      { osdMaintenanceTimeout: 45, pgHealthyRegex: '^active.*$' },
+      { 'cofferdam.io/failure-domain': 'rack', 'cofferdam.io/max-domains': '2' },
+    )
+    expect(parseDisruptionSettings(said)).toEqual({
+      ...defaultSettings,
+      osdMaintenanceTimeoutMinutes: 45,
+      pgHealthyRegex: '^active.*$',
+      failureDomainOverride: 'rack',
+      maxDomains: 2,
+    })
+  })
+
+  it('fields without effect are accepted and named', () => {
+    const dead = {
+      pgHealthCheckTimeout: 5,
+      manageMachineDisruptionBudgets: true,
+      machineDisruptionBudgetNamespace: 'm',
+    }
+    expect(parseDisruptionSettings(cluster(dead)).warnings).toEqual([
+      'spec.disruptionManagement.pgHealthCheckTimeout is accepted and has no effect',
+    ])
+  })
+
+  it('values that cannot be used are named, and the defaults count', () => {
+    const bad = cluster(
+      { osdMaintenanceTimeout: '30m', pgHealthyRegex: 7 },
+      { 'cofferdam.io/failure-domain': 'shelf', 'cofferdam.io/max-domains': '0', 'cofferdam.io/manage': 'maybe' },
+    )
+    const { warnings, ...settings } = parseDisruptionSettings(bad)
+    expect({ ...settings, warnings: [] }).toEqual(defaultSettings)
+    expect(warnings).toEqual([
+      'spec.disruptionManagement.osdMaintenanceTimeout "30m" is no number of minutes; 30 is used',
+      'spec.disruptionManagement.pgHealthyRegex is no text; the default pattern is used',
+      'annotation cofferdam.io/failure-domain "shelf" is no type of failure domain',
+      'annotation cofferdam.io/max-domains "0" is no count of at least 1; 1 is used',
+      'annotation cofferdam.io/manage "maybe" is neither "true" nor "false"',
+    ])
+  })
+})
+
+describe('who has the budgets', () => {
+  const on = { managePodBudgets: true }
+  const optIn = { 'cofferdam.io/manage': 'true' }
+  const optOut = { 'cofferdam.io/manage': 'false' }
+  const rows: [string, KubeObject, boolean, string][] = [
+    ['alone and switched on: we have', cluster(on), false, 'manage'],
+    ['alone and switched off: what is ours goes', cluster({ managePodBudgets: false }), false, 'hand-back'],
+    ['alone and nothing said: what is ours goes', cluster(), false, 'hand-back'],
+    ['alone and opted out: what is ours goes', cluster(on, optOut), false, 'hand-back'],
+    ['beside Rook that handles them: we look', cluster(on), true, 'observe'],
+    [
+      'beside Rook that handles them, opted in: we still only look, and never fight',
+      cluster(on, optIn),
+      true,
+      'observe',
+    ],
+    ['beside Rook whose handling is off, opted in: we have', cluster({}, optIn), true, 'manage'],
+    ['beside Rook whose handling is off, not opted in: we look', cluster({}), true, 'observe'],
+    ['beside Rook whose handling is off, opted out again: what is ours goes', cluster({}, optOut), true, 'hand-back'],
+  ]
+  it.each(rows)('%s', (_sentence, given, besideRook, mode) => {
+    expect(managementMode(given, { besideRook })).toBe(mode)
+  })
+})
+
+describe('the type of failure domain', () => {
+  it('is the narrowest that any pool enforces', () => {
+    expect(domainTypeInUse(undefined, ['region', 'zone'])).toBe('zone')
+    expect(domainTypeInUse(undefined, ['region', 'zone', 'host'])).toBe('host')
+    expect(domainTypeInUse(undefined, ['region'])).toBe('region')
+  })
+
+  it('is host where nothing usable is said, and always what the override says', () => {
+    expect(domainTypeInUse(undefined, ['shelf', 'osd'])).toBe('host')
+    expect(domainTypeInUse(undefined, undefined)).toBe('host')
+    expect(domainTypeInUse('rack', ['host'])).toBe('rack')
+  })
+})

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { CephClusterView, DisruptionSettings } from '../capabilities/ceph-drain/domain/snapshot.ts'
+import { failureDomainTypes } from '../safety/domain-type.ts'
+
+const annotations = {
+  mode: 'cofferdam.io/manage',
+  failureDomain: 'cofferdam.io/failure-domain',
+  maxDomains: 'cofferdam.io/max-domains',
+  rookImage: 'cofferdam.io/rook-image',
+} as const
+
+export const defaultSettings: DisruptionSettings = {
+  osdMaintenanceTimeoutMinutes: 30,
+  pgHealthyRegex: undefined,
+  failureDomainOverride: undefined,
+  maxDomains: 1,
+  silenceGraceMs: 30_000,
+  warnings: [],
+}
+
+const deadFields = ['pgHealthCheckTimeout']
+
+/** What a CephCluster says about its budgets. A value that cannot be used is named, and the default counts instead. */
+export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings {
+  const section = disruptionSection(cluster)
+  const notes = cluster.metadata.annotations ?? {}
+  const warnings = deadFields
+    .filter((field) => section[field] !== undefined)
+    .map((field) => `spec.disruptionManagement.${field} is accepted and has no effect`)
+
+  if (notes[annotations.rookImage] !== undefined) {
+    warnings.push(`annotation ${annotations.rookImage} has no effect: --rook-image of the operator names the image`)
+  }
+  const timeout = section['osdMaintenanceTimeout']
+  const isTimeout = typeof timeout === 'number' && Number.isInteger(timeout) && timeout >= 0
+  if (timeout !== undefined && !isTimeout) {
+    warnings.push(
+      `spec.disruptionManagement.osdMaintenanceTimeout ${JSON.stringify(timeout)} is no number of minutes; ${defaultSettings.osdMaintenanceTimeoutMinutes} is used`,
+    )
+  }
+  const regex = section['pgHealthyRegex']
+  if (regex !== undefined && typeof regex !== 'string') {
+    warnings.push('spec.disruptionManagement.pgHealthyRegex is no text; the default pattern is used')
+  }
+  const type = notes[annotations.failureDomain]
+  const isType = (failureDomainTypes as readonly (string | undefined)[]).includes(type)
+  if (type !== undefined && !isType) {
+    warnings.push(`annotation ${annotations.failureDomain} ${JSON.stringify(type)} is no type of failure domain`)
+  }
+  const most = notes[annotations.maxDomains]
+  const isCount = most !== undefined && /^[1-9]\d{0,3}$/.test(most)
+  if (most !== undefined && !isCount) {
+    warnings.push(`annotation ${annotations.maxDomains} ${JSON.stringify(most)} is no count of at least 1; 1 is used`)
+  }
+  const choice = notes[annotations.mode]
+  if (choice !== undefined && choice !== 'true' && choice !== 'false') {
+    warnings.push(`annotation ${annotations.mode} ${JSON.stringify(choice)} is neither "true" nor "false"`)
+  }
+  return {
+    ...defaultSettings,
+    // Rook reads 0 as "not given".
+    ...(isTimeout && timeout > 0 ? { osdMaintenanceTimeoutMinutes: timeout } : {}),
+    ...(typeof regex === 'string' && regex !== '' ? { pgHealthyRegex: regex } : {}),
+    ...(isType ? { failureDomainOverride: type } : {}),
+    ...(isCount ? { maxDomains: Number(most) } : {}),
+    warnings,
+  }
+}
+
+/**
+ * Who has the budgets of a cluster.
+ *
+ * Where the administrator says that no Rook writes, `managePodBudgets` decides. Everywhere else the budgets are Rook's, whether it
+ * runs at this moment or not, unless its handling is off and the cluster says `cofferdam.io/manage: "true"`; we never touch what it
+ * may touch.
+ */
+export function managementMode(
+  cluster: KubeObject,
+  { besideRook }: { readonly besideRook: boolean },
+): CephClusterView['mode'] {
+  const isManaged = disruptionSection(cluster)['managePodBudgets'] === true
+  const choice = cluster.metadata.annotations?.[annotations.mode]
+  if (besideRook && isManaged) return 'observe'
+  if (choice === 'false') return 'hand-back'
+  if (besideRook) return choice === 'true' ? 'manage' : 'observe'
+  return isManaged || choice === 'true' ? 'manage' : 'hand-back'
+}
+
+export function parseCephCluster(cluster: KubeObject, surroundings: { readonly besideRook: boolean }): CephClusterView {
+  const { namespace = '', name, uid = '' } = cluster.metadata
+  return {
+    namespace,
+    name,
+    uid,
+    mode: managementMode(cluster, surroundings),
+    settings: parseDisruptionSettings(cluster),
+  }
+}
+
+function disruptionSection(cluster: KubeObject): JsonObject {
+  const { spec } = cluster as { readonly spec?: unknown }
+  const section = isJsonObject(spec) ? spec['disruptionManagement'] : undefined
+  return isJsonObject(section) ? section : {}
+}

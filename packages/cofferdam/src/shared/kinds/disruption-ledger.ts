@@ -1,0 +1,85 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { z } from 'zod'
+import { conditionSchema } from './node-disruption.ts'
+
+/** Far beyond what a ledger can reach, and still a whole number to every reader. */
+export const highestLedgerNumber = 2 ** 52
+
+const time = () => z.string().meta({ format: 'date-time' })
+
+const neverLower = (field: string) => ({
+  'x-kubernetes-validations': [{ rule: 'self >= oldSelf', message: `${field} never goes back` }],
+})
+
+const entry = z.object({
+  key: z.string().min(1).max(512).describe('What is held: node/NAME, pdb/NAMESPACE/NAME or storage/NAMESPACE/CLUSTER.'),
+  uid: z.string().max(128).describe('Of the object behind the key; another uid means another object.'),
+  scope: z
+    .string()
+    .max(253)
+    .default('')
+    .describe('Holders of one key with the same scope go together: the failure domain of a storage key.'),
+  holder: z.string().max(1024).describe('Who acts, for people.'),
+  requestId: z.string().min(1).max(128).describe('The uid of the request that holds it.'),
+  epoch: z.int().min(1).max(highestLedgerNumber).describe('Whoever acts for this entry carries it.'),
+  state: z
+    .enum(['Granted', 'Acting', 'Orphaned'])
+    .describe(
+      'Granted: nothing was touched yet. Acting: the node may go, or is away. Orphaned: whoever acted is gone, and the key counts until what it did has ended.',
+    ),
+  since: time(),
+  renewSequence: z.int().min(0).max(highestLedgerNumber).default(0).describe('Moves while the holder lives.'),
+  bootID: z.string().max(128).optional().describe('On the key of a node: the boot that was taken down.'),
+})
+
+const ticket = z.object({
+  requestId: z.string().min(1).max(128),
+  number: z.int().min(1).max(highestLedgerNumber).describe('Lower numbers go first.'),
+  holder: z.string().max(1024).default('').describe('Who waits, for people.'),
+  since: time().optional(),
+  claims: z.array(z.object({ key: z.string().min(1).max(512), scope: z.string().max(253).default('') })),
+})
+
+const broken = z.object({
+  key: z.string(),
+  by: z.string(),
+  reason: z.string(),
+  at: time(),
+  formerHolder: z.string(),
+})
+
+export const disruptionLedgerStatus = z.object({
+  nextEpoch: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextEpoch')),
+  nextTicket: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextTicket')),
+  held: z.int().min(0).optional().describe('How many keys are held, for people.'),
+  waiting: z.int().min(0).optional().describe('How many requests wait, for people.'),
+  entries: z
+    .array(entry)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['key', 'requestId'] }),
+  tickets: z
+    .array(ticket)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['requestId'] }),
+  broken: z.array(broken).optional().describe('Locks that somebody broke, and why; the last few.'),
+  conditions: z
+    .array(conditionSchema)
+    .optional()
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
+})
+
+/** The only arbiter of disruptions: one object, named `cluster`, changed by compare-and-swap. */
+export interface DisruptionLedger extends KubeObject {
+  readonly status?: Readonly<z.infer<typeof disruptionLedgerStatus>>
+}
+
+export const disruptionLedgers: ResourceType<DisruptionLedger> = {
+  group: 'cofferdam.io',
+  version: 'v1alpha1',
+  plural: 'disruptionledgers',
+  kind: 'DisruptionLedger',
+  namespaced: false,
+}
+
+export const ledgerName = 'cluster'

@@ -1,0 +1,60 @@
+import type { Parsed } from '../capabilities/longhorn-drain/domain/parse-replica.ts'
+import type { UnreadableObject } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+
+export interface ReadList<V> {
+  readonly views: readonly V[]
+  readonly unreadable: readonly UnreadableObject[]
+}
+
+/** Reads a list of objects again and again; what stands where it stood is not read twice. */
+export class ListReader<T extends object, V> {
+  #items: readonly T[] = []
+  #stamp: readonly unknown[] = []
+  #parsed: readonly Parsed<V>[] = []
+  #result: ReadList<V> = { views: [], unreadable: [] }
+
+  /** `stamp` is all else that the views are made from; where it changed, everything is read. */
+  read(items: readonly T[], stamp: readonly unknown[], parse: (item: T) => Parsed<V>): ReadList<V> {
+    const isStampSame = areSame(stamp, this.#stamp)
+    if (isStampSame && areSame(items, this.#items)) return this.#result
+    const [before, known] = [this.#items, this.#parsed]
+    const parsed = items.map((item, at) =>
+      isStampSame && item === before[at] ? (known[at] as Parsed<V>) : parse(item),
+    )
+    const views: V[] = []
+    const unreadable: UnreadableObject[] = []
+    for (const one of parsed) {
+      if ('view' in one) views.push(one.view)
+      else unreadable.push(one.unreadable)
+    }
+    this.#items = items
+    this.#stamp = stamp
+    this.#parsed = parsed
+    this.#result = { views, unreadable }
+    return this.#result
+  }
+}
+
+/** Something made of a list, made anew only when an element of the list changes. */
+export class ListIndex<T, R> {
+  readonly #build: (items: readonly T[]) => R
+  #items: readonly T[] | undefined
+  #built: R | undefined
+
+  constructor(build: (items: readonly T[]) => R) {
+    this.#build = build
+  }
+
+  of(items: readonly T[]): R {
+    if (this.#items === undefined || !areSame(items, this.#items)) this.#built = this.#build(items)
+    this.#items = items
+    return this.#built as R
+  }
+}
+
+function areSame(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left === right) return true
+  if (left.length !== right.length) return false
+  for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false
+  return true
+}

@@ -1,0 +1,196 @@
+import type { Condition, KubeObject } from '../kube-object.ts'
+import type { ResourceType } from '../resource-type.ts'
+
+/** Of Longhorn's kinds only the fields that are read or written here. */
+export interface LonghornSetting extends KubeObject {
+  readonly value?: string
+  readonly status?: { readonly applied?: boolean }
+}
+
+export interface LonghornDiskSpec {
+  readonly path?: string
+  readonly diskType?: 'filesystem' | 'block'
+  readonly allowScheduling?: boolean
+  readonly evictionRequested?: boolean
+  readonly storageReserved?: number
+  readonly tags?: readonly string[]
+}
+
+export interface LonghornDiskStatus {
+  readonly diskUUID?: string
+  readonly storageAvailable?: number
+  readonly storageMaximum?: number
+  readonly storageScheduled?: number
+  /** Names of replicas with their sizes. */
+  readonly scheduledReplica?: Readonly<Record<string, number>>
+  readonly conditions?: readonly Condition[]
+}
+
+/** Has the name of the Kubernetes node. */
+export interface LonghornNode extends KubeObject {
+  readonly spec?: {
+    readonly name?: string
+    readonly allowScheduling?: boolean
+    readonly evictionRequested?: boolean
+    readonly tags?: readonly string[]
+    readonly disks?: Readonly<Record<string, LonghornDiskSpec>>
+  }
+  readonly status?: {
+    readonly autoEvicting?: boolean
+    readonly zone?: string
+    readonly region?: string
+    readonly conditions?: readonly Condition[]
+    readonly diskStatus?: Readonly<Record<string, LonghornDiskStatus>>
+  }
+}
+
+export type LonghornDataEngine = 'v1' | 'v2'
+
+/** Labels `longhornnode`, `longhorndiskuuid` and `longhornvolume` say the same as its spec. */
+export interface LonghornReplica extends KubeObject {
+  readonly spec?: {
+    readonly volumeName?: string
+    readonly nodeID?: string
+    readonly diskID?: string
+    readonly engineName?: string
+    /**
+     * Whether the engine in force uses it. While an engine is upgraded or a volume migrates, each replica has an inactive
+     * double with the same data directory; to delete the active one deletes the data of both.
+     */
+    readonly active?: boolean
+    /** Of the engine that runs it. */
+    readonly image?: string
+    /** Under the path of its disk; two replicas with the same one are one copy. */
+    readonly dataDirectoryName?: string
+    readonly evictionRequested?: boolean
+    readonly hardNodeAffinity?: string
+    readonly desireState?: 'running' | 'stopped'
+    /** RFC 3339; '' when it never was, or is being rebuilt. */
+    readonly healthyAt?: string
+    readonly failedAt?: string
+    readonly lastHealthyAt?: string
+    readonly lastFailedAt?: string
+    readonly rebuildRetryCount?: number
+    readonly dataEngine?: LonghornDataEngine
+    /** Bytes, as text. */
+    readonly volumeSize?: string
+  }
+  readonly status?: {
+    readonly ownerID?: string
+    readonly currentState?: 'running' | 'stopped' | 'starting' | 'stopping' | 'error' | 'unknown'
+    readonly instanceManagerName?: string
+    /** Before 1.6; removed in 1.10. */
+    readonly evictionRequested?: boolean
+  }
+}
+
+export interface LonghornInstanceManager extends KubeObject {
+  readonly spec?: {
+    readonly nodeID?: string
+    readonly image?: string
+    readonly type?: 'aio' | 'engine' | 'replica'
+    readonly dataEngine?: LonghornDataEngine
+  }
+  readonly status?: {
+    readonly ownerID?: string
+    readonly currentState?: 'running' | 'stopped' | 'starting' | 'error' | 'unknown'
+    readonly conditions?: readonly Condition[]
+    readonly instanceEngines?: Readonly<Record<string, object>>
+    readonly instanceEngineFrontends?: Readonly<Record<string, object>>
+    readonly instanceReplicas?: Readonly<Record<string, object>>
+  }
+}
+
+export interface LonghornVolume extends KubeObject {
+  readonly spec?: {
+    readonly size?: string
+    readonly numberOfReplicas?: number
+    readonly dataLocality?: 'disabled' | 'best-effort' | 'strict-local'
+    readonly nodeID?: string
+    readonly migrationNodeID?: string
+    /** Of the engine it should run with. */
+    readonly image?: string
+    readonly dataEngine?: LonghornDataEngine
+    readonly replicaSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
+    readonly replicaZoneSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
+    readonly replicaDiskSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
+    readonly nodeSelector?: readonly string[]
+    readonly diskSelector?: readonly string[]
+    /** Minutes. */
+    readonly staleReplicaTimeout?: number
+  }
+  readonly status?: {
+    readonly ownerID?: string
+    readonly state?: 'creating' | 'attached' | 'detached' | 'attaching' | 'detaching' | 'deleting'
+    readonly robustness?: 'healthy' | 'degraded' | 'faulted' | 'unknown'
+    readonly currentNodeID?: string
+    readonly currentMigrationNodeID?: string
+    /** Of the engine it runs with; another than the spec's while it is upgraded. */
+    readonly currentImage?: string
+    readonly actualSize?: number
+    readonly lastDegradedAt?: string
+    readonly conditions?: readonly Condition[]
+    readonly kubernetesStatus?: {
+      readonly pvcName?: string
+      readonly namespace?: string
+      readonly workloadsStatus?: readonly { readonly podName?: string }[]
+    }
+  }
+}
+
+export interface LonghornEngine extends KubeObject {
+  readonly spec?: {
+    readonly volumeName?: string
+    readonly nodeID?: string
+    readonly desireState?: 'running' | 'stopped'
+    readonly active?: boolean
+    readonly image?: string
+  }
+  readonly status?: {
+    readonly currentState?: string
+    readonly currentImage?: string
+    readonly instanceManagerName?: string
+    /** By replica: RW has all data, WO is being rebuilt, ERR failed. */
+    readonly replicaModeMap?: Readonly<Record<string, 'RW' | 'WO' | 'ERR'>>
+    readonly rebuildStatus?: Readonly<
+      Record<string, { readonly progress?: number; readonly isRebuilding?: boolean; readonly error?: string }>
+    >
+  }
+}
+
+/** One per volume, of the same name: who wants it attached, and where. */
+export interface LonghornVolumeAttachment extends KubeObject {
+  readonly spec?: {
+    readonly volume?: string
+    readonly attachmentTickets?: Readonly<
+      Record<
+        string,
+        {
+          readonly id?: string
+          readonly type?: string
+          readonly nodeID?: string
+          readonly parameters?: Readonly<Record<string, string>>
+        }
+      >
+    >
+  }
+}
+
+const longhorn = { group: 'longhorn.io', version: 'v1beta2', namespaced: true }
+
+export const longhornNamespace = 'longhorn-system'
+export const longhornSettings: ResourceType<LonghornSetting> = { ...longhorn, plural: 'settings', kind: 'Setting' }
+export const longhornNodes: ResourceType<LonghornNode> = { ...longhorn, plural: 'nodes', kind: 'Node' }
+export const longhornReplicas: ResourceType<LonghornReplica> = { ...longhorn, plural: 'replicas', kind: 'Replica' }
+export const longhornEngines: ResourceType<LonghornEngine> = { ...longhorn, plural: 'engines', kind: 'Engine' }
+export const longhornVolumes: ResourceType<LonghornVolume> = { ...longhorn, plural: 'volumes', kind: 'Volume' }
+export const longhornInstanceManagers: ResourceType<LonghornInstanceManager> = {
+  ...longhorn,
+  plural: 'instancemanagers',
+  kind: 'InstanceManager',
+}
+export const longhornVolumeAttachments: ResourceType<LonghornVolumeAttachment> = {
+  ...longhorn,
+  plural: 'volumeattachments',
+  kind: 'VolumeAttachment',
+}

@@ -1,0 +1,229 @@
+import { ApiError, hasReason } from '../api/api-error.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import type { ResourceType } from '../api/resource-type.ts'
+import type { KubeApi, WatchEvent } from '../client/kube-api.ts'
+import { linkSignals } from '../client/link-signals.ts'
+import { CofferdamError } from '../errors.ts'
+import { backoffDelayMs } from '../runtime/backoff.ts'
+import { type Clock, sleep } from '../runtime/clock.ts'
+import type { Random } from '../runtime/random.ts'
+import type { CachedCollection, StagedList } from './cached-collection.ts'
+
+export interface FollowOptions<T extends KubeObject, V> {
+  readonly api: KubeApi
+  readonly type: ResourceType<T>
+  readonly clock: Clock
+  readonly random: Random
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+  readonly pageSize?: number
+  readonly listBy?: 'stream' | 'pages'
+  readonly stallMs?: number
+  readonly collection: CachedCollection<T, V>
+  readonly signal: AbortSignal
+  /** The server was heard, and what it said is in. */
+  readonly onHeard: () => void
+  readonly onError: (error: unknown) => void
+}
+
+const backoff = { firstMs: 800, longestMs: 30_000 }
+/** What ended sooner is followed by a pause, whatever it brought: a server that ends all at once is not asked in a hot loop. */
+const shortLifeMs = 1_000
+/** A stream that lived so long was a success, even if nothing happened on it. */
+const provenAfterMs = 30_000
+/** A page may be asked for several times below, with waits in between. */
+const pageLimitMs = 180_000
+/** Old servers take a request for initial events, never say that they ended, and fall silent. */
+const initialSilenceMs = 10_000
+
+/** The server does not stream its present state: pages are used from then on. */
+class StreamingUnsupported extends Error {}
+
+/** Lists and watches until the signal fires. Never rejects. */
+export async function followCollection<T extends KubeObject, V>(options: FollowOptions<T, V>): Promise<void> {
+  await new CollectionFollower(options).run()
+}
+
+class CollectionFollower<T extends KubeObject, V> {
+  readonly #options: FollowOptions<T, V>
+  #pageSize: number
+  #listsByStream: boolean
+  #needsList = true
+  #failures = 0
+
+  constructor(options: FollowOptions<T, V>) {
+    this.#options = options
+    this.#pageSize = options.pageSize ?? 500
+    this.#listsByStream = options.listBy !== 'pages'
+  }
+
+  async run(): Promise<void> {
+    const { clock, signal } = this.#options
+    while (!signal.aborted) {
+      const startedAt = clock.now()
+      try {
+        if (this.#needsList && !this.#listsByStream) await this.#listInPages()
+        else {
+          await this.#watch()
+          await this.#rest(clock.now() - startedAt)
+        }
+      } catch (error) {
+        if (!signal.aborted) await this.#recover(error, clock.now() - startedAt)
+      }
+    }
+  }
+
+  async #listInPages(): Promise<void> {
+    const { api, type, clock, signal, collection } = this.#options
+    const staged = collection.stage()
+    let first: string | undefined
+    let continueToken: string | undefined
+    do {
+      const limits = linkSignals(signal)
+      const cancel = clock.after(pageLimitMs, () => limits.abort())
+      try {
+        const page = await api.list(type, {
+          ...this.#selection(),
+          limit: this.#pageSize,
+          signal: limits.signal,
+          ...(continueToken === undefined ? {} : { continueToken }),
+        })
+        for (const object of page.items) staged.put(object)
+        // Of several versions the first is safe to go on from: it leaves nothing out, and repetitions do no harm.
+        first ??= page.resourceVersion
+        continueToken = page.continueToken
+      } catch (error) {
+        // The list outlived the server's history. With larger pages it gets through before that happens again.
+        if (continueToken !== undefined && isExpired(error)) this.#pageSize *= 2
+        throw error
+      } finally {
+        cancel()
+        limits.unlink()
+      }
+    } while (continueToken !== undefined)
+    this.#commit(staged, first)
+  }
+
+  /** Follows one stream to its end; with the present state first where a list is needed. */
+  async #watch(): Promise<void> {
+    const { api, type, clock, random, signal, collection, onHeard, stallMs = 180_000 } = this.#options
+    let staged = this.#needsList ? collection.stage() : undefined
+    if (staged === undefined) collection.resume()
+    const stream = linkSignals(signal)
+    let heardAt = clock.now()
+    let isStalled = false
+    let cancel = () => {}
+    const watchOver = (delayMs: number) => {
+      cancel = clock.after(delayMs, () => {
+        const limitMs = staged === undefined ? stallMs : initialSilenceMs
+        const silenceMs = clock.now() - heardAt
+        isStalled = silenceMs >= limitMs
+        if (isStalled) stream.abort()
+        else watchOver(limitMs - silenceMs)
+      })
+    }
+    watchOver(initialSilenceMs)
+    try {
+      const events = api.watch(type, {
+        ...this.#selection(),
+        allowBookmarks: true,
+        // Spread, so that the streams of many caches do not end together.
+        timeoutSeconds: 300 + Math.floor(random.next() * 300),
+        signal: stream.signal,
+        ...(staged === undefined
+          ? { resourceVersion: collection.resourceVersion ?? '' }
+          : { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
+      })
+      for await (const event of events) {
+        heardAt = clock.now()
+        if (staged !== undefined) {
+          if (this.#stage(staged, event)) staged = undefined
+          continue
+        }
+        collection.apply(event)
+        this.#failures = 0
+        onHeard()
+      }
+    } catch (error) {
+      if (staged !== undefined && error instanceof ApiError && [400, 405, 406, 422, 501].includes(error.code)) {
+        throw new StreamingUnsupported()
+      }
+      throw error
+    } finally {
+      cancel()
+      stream.unlink()
+    }
+    if (signal.aborted) return
+    if (staged !== undefined) throw new StreamingUnsupported()
+    if (isStalled) {
+      const message = `the watch of ${type.plural} was silent for ${stallMs / 1000} s`
+      throw new CofferdamError('API_UNREACHABLE', message, { facts: { resource: type.plural } })
+    }
+  }
+
+  /** Tells whether the list is complete with this event. */
+  #stage(staged: StagedList<T>, event: WatchEvent<T>): boolean {
+    if (event.type === 'DELETED') staged.remove(event.object)
+    else if (event.type !== 'BOOKMARK') staged.put(event.object)
+    else if (event.initialEventsEnd === true) this.#commit(staged, event.resourceVersion)
+    else throw new StreamingUnsupported()
+    return event.type === 'BOOKMARK'
+  }
+
+  #commit(staged: StagedList<T>, resourceVersion = ''): void {
+    this.#needsList = false
+    staged.commit(resourceVersion)
+    this.#options.onHeard()
+  }
+
+  /** After a stream that the server ended as it should. */
+  async #rest(livedMs: number): Promise<void> {
+    if (livedMs >= shortLifeMs) return
+    this.#failures += 1
+    await this.#pause(0)
+  }
+
+  async #recover(error: unknown, livedMs: number): Promise<void> {
+    if (error instanceof StreamingUnsupported) {
+      this.#listsByStream = false
+      return
+    }
+    if (livedMs >= provenAfterMs) this.#failures = 0
+    this.#failures += 1
+    if (isExpired(error)) {
+      this.#needsList = true
+      if (livedMs >= shortLifeMs) return
+    } else {
+      if (isAboutVersion(error)) this.#needsList = true
+      this.#options.onError(error)
+    }
+    await this.#pause(error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0)
+  }
+
+  async #pause(atLeastMs: number): Promise<void> {
+    const { clock, random, signal } = this.#options
+    // What the server asks for comes first; chance comes on top, never instead.
+    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, random), signal)
+  }
+
+  #selection() {
+    const { namespace, labelSelector, fieldSelector } = this.#options
+    return {
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelSelector === undefined ? {} : { labelSelector }),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    }
+  }
+}
+
+function isExpired(error: unknown): boolean {
+  return hasReason(error, 'Expired', 'Gone') || (error instanceof ApiError && error.code === 410)
+}
+
+/** The server does not understand the version, or has not come to it: a backup was restored, or another cluster answers. */
+function isAboutVersion(error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false
+  const isTooLarge = error.details?.causes?.some(({ reason }) => reason === 'ResourceVersionTooLarge') ?? false
+  return isTooLarge || error.code === 400 || error.code === 422
+}

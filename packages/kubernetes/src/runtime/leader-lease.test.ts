@@ -1,0 +1,137 @@
+import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sleep, timestamp } from './clock.ts'
+import { LeaderLease, type LeaseRecord, type LeaseStore } from './leader-lease.ts'
+import { seededRandom } from './random.ts'
+
+/** The lease as the API server keeps it, with a switch for each way it can fail a candidate. */
+function sharedLease() {
+  let version = 0
+  let record: LeaseRecord | undefined
+  return {
+    current: () => record,
+    connect(): LeaseStore & { mode: 'answers' | 'fails' | 'hangs' } {
+      const store: LeaseStore & { mode: 'answers' | 'fails' | 'hangs' } = {
+        mode: 'answers',
+        async read() {
+          await answer(store.mode)
+          return record === undefined ? undefined : { record, version: String(version) }
+        },
+        async write(next, expected) {
+          await answer(store.mode)
+          if ((record === undefined ? undefined : String(version)) !== expected) return false
+          version += 1
+          record = next
+          return true
+        },
+      }
+      return store
+    },
+  }
+}
+
+async function answer(mode: 'answers' | 'fails' | 'hangs'): Promise<void> {
+  if (mode === 'fails') throw new Error('503')
+  if (mode === 'hangs') await new Promise<never>(() => {})
+}
+
+function candidate(name: string, clock: VirtualClock, lease: ReturnType<typeof sharedLease>) {
+  const store = lease.connect()
+  const stop = new AbortController()
+  const state = { leading: false }
+  const elector = new LeaderLease({
+    store,
+    identity: name,
+    clock,
+    random: seededRandom(name.length),
+    timestamp: () => timestamp(clock),
+  })
+  const ended = elector.run(async (signal) => {
+    state.leading = true
+    while (!signal.aborted) await sleep(clock, 60_000, signal)
+    state.leading = false
+  }, stop.signal)
+  return { name, store, state, elector, stop: () => stop.abort(), ended }
+}
+
+describe('a leader lease', () => {
+  it('is held by the first candidate as long as it renews; the second waits', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const [a, b] = [candidate('a', clock, lease), candidate('bb', clock, lease)]
+    await clock.advance(600_000)
+    expect([a.state.leading, b.state.leading, lease.current()?.transitions]).toEqual([true, false, 0])
+  })
+
+  it('goes to the next candidate within one retry when the leader stops in good order', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const [a, b] = [candidate('a', clock, lease), candidate('bb', clock, lease)]
+    await clock.advance(30_000)
+    a.stop()
+    await clock.advance(3_500)
+    expect([a.state.leading, b.state.leading, lease.current()?.holder]).toEqual([false, true, 'bb'])
+  })
+
+  it('goes to the next candidate a lease after a leader fell silent, and the silent one has stopped by then', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const [a, b] = [candidate('a', clock, lease), candidate('bb', clock, lease)]
+    await clock.advance(30_000)
+    a.store.mode = 'hangs'
+    await clock.advance(12_000)
+    expect([a.state.leading, a.elector.mayAct(), b.state.leading]).toEqual([false, false, false])
+    await clock.advance(8_000)
+    expect([b.state.leading, lease.current()?.transitions]).toEqual([true, 1])
+  })
+
+  it('is not taken over because a stored time looks old: only changes that were seen count', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const ancient = '2001-01-01T00:00:00Z'
+    const foreign = { holder: 'x', durationSeconds: 15, acquireTime: ancient, renewTime: ancient, transitions: 3 }
+    await lease.connect().write(foreign, undefined, new AbortController().signal)
+    const b = candidate('bb', clock, lease)
+    await clock.advance(14_000)
+    expect(b.state.leading).toBe(false)
+    await clock.advance(5_000)
+    expect([b.state.leading, lease.current()?.transitions]).toEqual([true, 4])
+  })
+
+  it('a leader whose renewals fail keeps the lead until its deadline and then stops acting', async () => {
+    const clock = new VirtualClock()
+    const a = candidate('a', clock, sharedLease())
+    await clock.advance(10_000)
+    a.store.mode = 'fails'
+    await clock.advance(5_000)
+    expect(a.elector.mayAct()).toBe(true)
+    await clock.advance(7_000)
+    expect([a.elector.mayAct(), a.state.leading]).toEqual([false, false])
+  })
+})
+
+it('two candidates never both may act, however their connections fail', async () => {
+  const fault = fc.record({
+    who: fc.constantFrom(0, 1, 2),
+    mode: fc.constantFrom('answers' as const, 'fails' as const, 'hangs' as const),
+    forMs: fc.integer({ min: 100, max: 30_000 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fault, { maxLength: 25 }), async (faults) => {
+      const clock = new VirtualClock()
+      const lease = sharedLease()
+      const all = ['a', 'bb', 'ccc'].map((name) => candidate(name, clock, lease))
+      for (const { who, mode, forMs } of faults) {
+        ;(all[who] as (typeof all)[number]).store.mode = mode
+        for (let left = forMs; left > 0; left -= 500) {
+          await clock.advance(Math.min(500, left))
+          expect(all.filter(({ elector }) => elector.mayAct()).length).toBeLessThanOrEqual(1)
+        }
+      }
+      for (const each of all) each.stop()
+      await clock.advance(10_000)
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,53 @@
+import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
+import type { ResourceDefinition, ResourceStrategy, ScaleSubresource } from '../resource-definition.ts'
+import { columnsOf } from '../tables/columns.ts'
+import { builtinKinds, type KindEntry } from './kinds.ts'
+import { builtinSchema } from './schemas.ts'
+import { fieldReadersOf } from './selectable-fields.ts'
+import { strategyOf } from './strategies.ts'
+
+export type Answer = NonNullable<ResourceStrategy['answer']>
+
+export interface BuiltinOptions {
+  /** Answers to the kinds that are questions, by kind: whoever knows users and roles gives them. */
+  readonly answers?: Readonly<Record<string, Answer>>
+}
+
+/** Every built-in resource the server serves as a collection of its own. */
+export function builtinResources(options: BuiltinOptions = {}): ResourceDefinition[] {
+  return builtinKinds.map((entry) => definitionOf(entry, options.answers?.[entry.kind]))
+}
+
+const replicas: ScaleSubresource = {
+  specReplicasPath: '.spec.replicas',
+  statusReplicasPath: '.status.replicas',
+  labelSelectorPath: '.status.selector',
+}
+
+function definitionOf(entry: KindEntry, answer: Answer | undefined): ResourceDefinition {
+  const { group, version, plural, kind } = entry
+  const schema = builtinSchema(apiVersionOf(entry), kind)
+  if (schema === undefined) throw new RangeError(`no schema for ${kind} in ${apiVersionOf(entry)}`)
+  const strategy = strategyOf(entry)
+  const storageKey = group === '' ? plural : `${group}/${plural}`
+  return {
+    type: { group, version, plural, kind, namespaced: entry.namespaced !== false },
+    listKind: `${kind}List`,
+    singular: entry.singular ?? kind.toLowerCase(),
+    shortNames: entry.shortNames ?? [],
+    categories: entry.categories ?? [],
+    schema,
+    origin: 'builtin',
+    storageKey,
+    storageVersion: version,
+    hasStatus: entry.hasStatus === true,
+    ...(entry.scale === true ? { scale: replicas } : {}),
+    postSubresources: entry.postSubresources ?? [],
+    selectableFields: entry.selectableFields ?? [],
+    fieldReaders: fieldReadersOf(storageKey),
+    hasGeneration: entry.hasGeneration === true,
+    ...(entry.countsAnnotations === true ? { countsAnnotations: true } : {}),
+    columns: columnsOf({ group, kind }),
+    strategy: answer === undefined ? strategy : { ...strategy, answer },
+  }
+}

@@ -1,0 +1,40 @@
+import type { Namespace } from '@cofferdam/kubernetes/api/core.ts'
+import type { ResourceStrategy } from '../resource-definition.ts'
+import { invalidErrors } from './field-rules.ts'
+import { labelErrors } from './name-rules.ts'
+
+const nameLabel = 'kubernetes.io/metadata.name'
+
+export const namespaceStrategy: ResourceStrategy = {
+  prepare(next: Namespace, previous: Namespace | undefined) {
+    let prepared = next
+    const { name, labels } = next.metadata
+    if (name !== undefined && name !== '' && labels?.[nameLabel] !== name) {
+      prepared = { ...next, metadata: { ...next.metadata, labels: { ...labels, [nameLabel]: name } } }
+    }
+    if (previous !== undefined) return prepared
+    const finalizers = prepared.spec?.finalizers ?? []
+    return {
+      ...prepared,
+      spec: {
+        ...prepared.spec,
+        finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'],
+      },
+      status: { phase: 'Active' },
+    }
+  },
+
+  validateStatus({ metadata, status }: Namespace) {
+    const isLeaving = metadata.deletionTimestamp !== undefined
+    if ((status?.phase ?? 'Active') === (isLeaving ? 'Terminating' : 'Active')) return []
+    const detail = isLeaving
+      ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+      : "may only be 'Active' if `deletionTimestamp` is empty"
+    return [{ kind: 'Invalid', field: 'status.Phase', value: status?.phase, detail }]
+  },
+
+  validate(next: Namespace, previous: Namespace | undefined) {
+    if (previous !== undefined) return []
+    return invalidErrors(labelErrors(next.metadata.name), next.metadata.name, 'metadata.name')
+  },
+}

@@ -1,0 +1,115 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
+import type { AdmissionRequest } from '../admission/admission.ts'
+import { unclassifiedFailure } from '../patch/patch-failure.ts'
+import { deepFreeze } from '../store/deep-freeze.ts'
+import { notFound, staleWrite } from './api-errors.ts'
+import { decodeObject } from './decode-object.ts'
+import { prepareUpdate, trackWrite } from './prepare-write.ts'
+import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
+import { asServed, asStored } from './served-version.ts'
+
+/** What a write makes of the object that is there. */
+export interface Rewrite {
+  readonly key: ObjectKey
+  /** The object as it is to be, made of the present one as the asked version shows it; may throw a refusal. */
+  readonly change: (current: KubeObject) => KubeObject
+  /** Reads the changed object into the form of its kind; absent: as an object that was sent. */
+  readonly decode?: (changed: KubeObject, current: KubeObject) => KubeObject
+  /** The change brings managedFields along, as server-side apply does. */
+  readonly isTracked?: boolean
+  /** How admission is to see the object, when not as itself: the scale subresource is a Scale. */
+  readonly shown?: {
+    readonly kind: AdmissionRequest['kind']
+    readonly as: (object: KubeObject) => KubeObject
+  }
+  /** What to do when there is no such object; absent: 404. */
+  readonly otherwise?: () => Promise<KubeObject>
+}
+
+/** While admission was asked somebody else may have written; the real server tries this often on the newer state. */
+const attempts = 5
+
+/**
+ * Changes one object.
+ *
+ * Guarantees: a change made of a stale state is never stored; a change that changes nothing is not stored either, and the
+ * resourceVersion stays. When neither webhook nor `otherwise` is asked, nothing happens between the read and the write.
+ */
+export async function rewriteObject(registry: Registry, request: WriteRequest, rewrite: Rewrite): Promise<KubeObject> {
+  const { definition } = request
+  const bucket = bucketOf(registry, definition)
+  const key = keyText(rewrite.key)
+  for (let attempt = 1; ; attempt += 1) {
+    const stored = bucket.get(key)
+    if (stored === undefined) {
+      if (rewrite.otherwise !== undefined) return rewrite.otherwise()
+      throw notFound(definition.type, rewrite.key.name)
+    }
+    const current = asServed(definition, stored)
+    const next = nextState(registry, request, rewrite, current)
+    const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
+    if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
+    if (request.dryRun) return deepFreeze(next)
+    if (next === current) return current
+    const written = writeNext(registry, request, { key, next, stored })
+    if (written !== undefined) return written
+    if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
+  }
+}
+
+function shownTo(asked: AdmissionRequest, { shown }: Rewrite, next: KubeObject, current: KubeObject): AdmissionRequest {
+  return shown === undefined
+    ? asked
+    : { ...asked, kind: shown.kind, object: shown.as(next), oldObject: shown.as(current) }
+}
+
+function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, current: KubeObject): KubeObject {
+  const changed = rewrite.change(current)
+  if (changed === current) return current
+  requireCurrent(request, changed, current)
+  const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
+  const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)
+  if (next === current || rewrite.isTracked === true) return next
+  return trackWrite(registry, request, next, current)
+}
+
+/** A write that names a version is meant for that state only. */
+function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, current: KubeObject): void {
+  const { resourceVersion, name } = current.metadata
+  const wanted = metadata.resourceVersion
+  if (!wanted || wanted === '0' || wanted === resourceVersion) return
+  if (!/^\d+$/.test(wanted)) {
+    throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`)
+  }
+  throw staleWrite(definition.type, name)
+}
+
+function writeNext(
+  registry: Registry,
+  { definition }: WriteRequest,
+  write: { readonly key: string; readonly next: KubeObject; readonly stored: KubeObject },
+): KubeObject | undefined {
+  const bucket = bucketOf(registry, definition)
+  const next = registry.customResources.completed(definition, asStored(definition, write.next))
+  const { name } = next.metadata
+  if (hasNothingToWaitFor(next)) {
+    if (bucket.remove(write.key, write.stored) === undefined) return undefined
+    registry.customResources.stored(definition, undefined, name)
+    // Who removed the last finalizer is answered with the object as it was sent.
+    return deepFreeze(write.next)
+  }
+  const written = bucket.put(write.key, next, write.stored)
+  if (written === undefined) return undefined
+  registry.customResources.stored(definition, written, name)
+  return asServed(definition, written)
+}
+
+/** Deleted, past its grace period, and its last finalizer is gone: with this write the object goes. */
+function hasNothingToWaitFor(object: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = object.metadata
+  if (deletionTimestamp === undefined || (deletionGracePeriodSeconds ?? 0) !== 0) return false
+  if (finalizers !== undefined && finalizers.length > 0) return false
+  const { spec } = object as { spec?: { finalizers?: readonly string[] } }
+  return object.kind !== 'Namespace' || (spec?.finalizers ?? []).length === 0
+}

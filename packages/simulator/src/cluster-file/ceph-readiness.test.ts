@@ -1,0 +1,58 @@
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { CephStatus } from '@cofferdam/product/ceph/parse-status.ts'
+import { known, type Observed, unknown } from '@cofferdam/product/shared/observed.ts'
+import { expect, it } from 'vitest'
+import { judgeCephReadiness } from './ceph-readiness.ts'
+
+const osd = (id: number) => ({ id, node: 'n', location: { root: 'default', zone: 'a', host: 'n' } })
+const ceph = (managePodBudgets = true) => ({
+  namespace: 'rook-ceph',
+  name: 'blue',
+  osds: [osd(0), osd(1)],
+  disruptionManagement: { managePodBudgets },
+})
+const status = (upOsdCount: number, pgsByState: Record<string, number>): Observed<CephStatus> =>
+  known({
+    fsid: 'f',
+    health: 'HEALTH_OK',
+    healthChecks: [],
+    monsInQuorum: ['a'],
+    osdEpoch: 1,
+    osdCount: 2,
+    upOsdCount,
+    inOsdCount: 2,
+    pgCount: 8,
+    pgsByState,
+  })
+const budget: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'rook-ceph-osd', namespace: 'rook-ceph' },
+  spec: { maxUnavailable: 1 },
+}
+
+const cases: Record<string, { given: Parameters<typeof judgeCephReadiness>; then: string[] }> = {
+  'all OSDs up, all data clean and the budget there is ready': {
+    given: [ceph(), { status: status(2, { 'active+clean': 8 }), budgets: [budget] }],
+    then: [],
+  },
+  'everything that is missing is named': {
+    given: [ceph(), { status: status(1, { 'active+clean': 3, peering: 5 }), budgets: [] }],
+    then: [
+      'OSDs of rook-ceph/blue (1 of 2)',
+      'placement groups of rook-ceph/blue (3 of 8 clean)',
+      'budget rook-ceph/rook-ceph-osd',
+    ],
+  },
+  'a Ceph that does not answer is waited for': {
+    given: [ceph(), { status: unknown('no mon answers'), budgets: [budget] }],
+    then: ['Ceph rook-ceph/blue (no mon answers)'],
+  },
+  'a budget that nobody is asked to keep is not waited for': {
+    given: [ceph(false), { status: status(2, { 'active+clean': 8 }), budgets: [] }],
+    then: [],
+  },
+}
+it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
+  expect(judgeCephReadiness(...given)).toEqual(then)
+})

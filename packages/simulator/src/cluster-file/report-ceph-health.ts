@@ -1,0 +1,40 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
+
+export interface CephHealthPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly commands: CephCommands
+  readonly cluster: { readonly namespace: string; readonly name: string }
+}
+
+const lookEveryMs = 2_000
+
+/** Writes Ceph's health into the status of the CephCluster, as Rook does, whenever it changes. Ends with the signal. */
+export async function reportCephHealth({ api, clock, commands, cluster }: CephHealthPorts, signal: AbortSignal) {
+  let told: string | undefined
+  while (!signal.aborted) {
+    const status = await observeStatus(commands, { signal })
+    if (status.known && status.value.health !== told && !signal.aborted) {
+      const { health, fsid } = status.value
+      const ceph = {
+        health,
+        fsid,
+        lastChanged: timestamp(clock),
+        ...(told === undefined ? {} : { previousHealth: told }),
+      }
+      const write = { subresource: 'status', fieldManager: 'rook', signal }
+      try {
+        await api.patch(cephClusters, cluster, { type: 'merge', body: { status: { ceph } } }, write)
+        told = health
+      } catch (error) {
+        if (!hasReason(error, 'NotFound')) throw error
+      }
+    }
+    await sleep(clock, lookEveryMs, signal)
+  }
+}

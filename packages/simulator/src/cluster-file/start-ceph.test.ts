@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs'
+import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
+import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { configMaps, jobs, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { parsePrepareStatus } from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
+import { expect, it } from 'vitest'
+import { startWorld } from '../world/start-world.ts'
+import { openStory } from '../world/testing/story.ts'
+import { parseClusterFile } from './cluster-file.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import { observeReadiness } from './readiness.ts'
+import { seedCluster } from './seed-cluster.ts'
+import { startCeph } from './start-ceph.ts'
+
+it('the Ceph of the default cluster is up and clean in less than half a minute, lacks only an operator, and makes OSDs of new disks', async () => {
+  const file = new URL('../../../../examples/clusters/default.yaml', import.meta.url)
+  const description = parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml')
+  const story = openStory()
+  const { api, clock, random } = story
+  const { readyAfterSeconds: readySeconds, terminationSeconds } = description.pace
+  const world = startWorld({ api, clock, random, kubelet: { readySeconds, terminationSeconds } })
+  const ceph = startCeph(description.ceph as CephClusterDescription, { api, clock, random, world })
+  try {
+    await seedCluster(api, description)
+    await story.seconds(5)
+    expect((await observeReadiness(api, [ceph])).waitingFor).not.toEqual([])
+    await story.seconds(20)
+    expect((await observeReadiness(api, [ceph])).waitingFor).toEqual(['budget rook-ceph/rook-ceph-osd'])
+    const cluster = (await api.get(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' })) as CephCluster & {
+      readonly status: unknown
+    }
+    expect(cluster.status).toMatchObject({ phase: 'Ready', ceph: { health: 'HEALTH_OK' } })
+
+    const { commandsOf } = ceph
+    expect(commandsOf({ namespace: 'rook-ceph', name: 'rook-ceph' })).toBeDefined()
+    expect(commandsOf({ namespace: 'elsewhere', name: 'rook-ceph' })).toBeUndefined()
+
+    await api.patch(
+      nodes,
+      { name: 'worker-a1' },
+      { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disks': 'sdc' } } } },
+    )
+    await api.create(jobs, prepareJob('worker-a1'))
+    await story.seconds(20)
+    const name = 'rook-ceph-osd-worker-a1-status'
+    const parsed = parsePrepareStatus(await api.get(configMaps, { namespace: 'rook-ceph', name }))
+    const { osds } = description.ceph as CephClusterDescription
+    const own = osds.filter(({ node }) => node === 'worker-a1').map(({ id }) => id)
+    expect(parsed).toMatchObject({ status: { state: 'completed', osds: [...own, osds.length].map((id) => ({ id })) } })
+  } finally {
+    await ceph.stop()
+    world.stop()
+    story.stop()
+  }
+})
+
+function prepareJob(node: string): Job {
+  const labels = { app: 'rook-ceph-osd-prepare' }
+  return {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: `rook-ceph-osd-prepare-${node}`, namespace: 'rook-ceph', labels },
+    spec: {
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: 'provision', image: 'registry.example/ceph:1' }],
+          restartPolicy: 'OnFailure',
+          nodeSelector: { 'kubernetes.io/hostname': node },
+        },
+      },
+    },
+  }
+}

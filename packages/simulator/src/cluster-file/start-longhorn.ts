@@ -1,0 +1,50 @@
+import {
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornReplicas,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { createSimulatedLonghorn } from '../world/longhorn/simulated-longhorn.ts'
+import type { World } from '../world/start-world.ts'
+import { buildLonghornDescription } from './build-longhorn.ts'
+import type { LonghornClusterDescription } from './describe-longhorn.ts'
+import { judgeLonghornReadiness } from './longhorn-readiness.ts'
+
+export interface RunningLonghorn {
+  /** What is missing until its volumes are whole and guarded, in words. */
+  observeMissing(): Promise<string[]>
+  stop(): void
+}
+
+/** The simulated Longhorn behind the objects of a cluster. Assumes: they are there, see `seedLonghorn`. */
+export function startLonghorn(
+  longhorn: LonghornClusterDescription,
+  ports: { readonly api: KubeApi; readonly clock: Clock; readonly random: Random; readonly world: World },
+): RunningLonghorn {
+  const { api, clock, random, world } = ports
+  const { views, kubelet } = world
+  const isOn = (node: string) => kubelet.isOn(node)
+  const simulated = createSimulatedLonghorn({ api, clock, random, views, isOn }, buildLonghornDescription(longhorn))
+  const namespace = longhornNamespace
+  return {
+    async observeMissing() {
+      const [managers, volumes, replicas, budgets] = await Promise.all([
+        api.list(longhornInstanceManagers, { namespace }),
+        api.list(longhornVolumes, { namespace }),
+        api.list(longhornReplicas, { namespace }),
+        api.list(podDisruptionBudgets, { namespace }),
+      ])
+      return judgeLonghornReadiness(longhorn, {
+        managers: managers.items,
+        volumes: volumes.items,
+        replicas: replicas.items,
+        budgets: budgets.items,
+      })
+    },
+    stop: () => simulated.stop(),
+  }
+}

@@ -1,0 +1,133 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import {
+  machineDisruptionBudgets,
+  medik8sLeaseNamespace,
+  openshiftMachineNamespace,
+} from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { machineBudgetName } from '@cofferdam/product/capabilities/fencing/domain/budget-name.ts'
+import { buildPartAccess } from '@cofferdam/product/deploy/access-manifests.ts'
+import { permissionsOf } from '@cofferdam/product/operator/controller-names.ts'
+import { createBudgetHealthCheck, type Remediator } from '../world/machines/budget-health-check.ts'
+import { machineKinds } from '../world/machines/machine-kinds.ts'
+import { createModernHealthChecks } from '../world/machines/modern-health-checks.ts'
+import { createNodeHealthCheck } from '../world/machines/node-health-check.ts'
+import { createSimulatedMachines } from '../world/machines/simulated-machines.ts'
+import type { World } from '../world/start-world.ts'
+import { buildHealthCheck } from './build-health-check.ts'
+import type { ClusterDescription } from './cluster-file.ts'
+import type { MachinesDescription } from './describe-machines.ts'
+import { clusterApiDefinitions, nodeHealthCheckDefinition, openshiftMachineDefinitions } from './machine-definitions.ts'
+
+export interface RunningMachines {
+  /** What is missing until every node has its machine and storage has its budget, in words. */
+  observeMissing(): Promise<string[]>
+  stop(): void
+}
+
+type CephName = Pick<NonNullable<ClusterDescription['ceph']>, 'namespace' | 'name'>
+
+interface MachinePorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly world: World
+}
+
+/** The machines behind the nodes, and who takes sick ones away. Assumes: the nodes and the operator's kinds are there. */
+export async function startMachines(
+  machines: MachinesDescription,
+  ceph: ClusterDescription['ceph'],
+  ports: MachinePorts,
+): Promise<RunningMachines> {
+  const { api, clock, random, world } = ports
+  const kinds = machineKinds(machines.api)
+  const { namespace } = kinds
+  await seedKinds(api, machines)
+  if (ceph !== undefined) await placeBudget(api, ceph, namespace)
+  const stage = { api, clock, random, views: world.views }
+  const simulated = createSimulatedMachines(
+    { ...stage, kubelet: world.kubelet },
+    {
+      api: machines.api,
+      clusterName: machines.clusterName,
+      sets: machines.sets.map((set) => ({ ...set, volumes: machines.volumes })),
+      timings: machines.pace,
+    },
+  )
+  await simulated.seeded
+  const check = buildHealthCheck(machines, namespace)
+  if (check !== undefined) await createOnce(api, check.type, check.object)
+  const remediator = startRemediator(machines, { ...stage, powerCycle: (node) => simulated.controls.powerCycle(node) })
+  const wanted = machines.sets.reduce((count, { nodes }) => count + nodes.length, 0)
+  return {
+    async observeMissing() {
+      const { items } = await api.list(kinds.machines, { namespace })
+      const placed = items.filter(({ status }) => status?.nodeRef?.name !== undefined).length
+      const missing = placed < wanted ? [`machines (${placed} of ${wanted})`] : []
+      return ceph === undefined ? missing : [...missing, ...(await missingBudget(api, ceph))]
+    },
+    stop() {
+      remediator?.stop()
+      simulated.stop()
+    },
+  }
+}
+
+/** Budgets select machines of their own namespace, and OpenShift's is not there on other clusters. */
+async function placeBudget(api: KubeApi, ceph: CephName, machineDisruptionBudgetNamespace: string): Promise<void> {
+  if (machineDisruptionBudgetNamespace === openshiftMachineNamespace) return
+  const body = { spec: { disruptionManagement: { machineDisruptionBudgetNamespace } } }
+  const { namespace, name } = ceph
+  await api.patch(cephClusters, { namespace, name }, { type: 'merge', body }, { fieldManager: 'rook' })
+}
+
+async function missingBudget(api: KubeApi, ceph: CephName): Promise<string[]> {
+  const name = machineBudgetName(ceph)
+  const { items } = await api.list(machineDisruptionBudgets)
+  const isThere = items.some(({ metadata, status }) => metadata.name === name && status !== undefined)
+  return isThere ? [] : [`machine budget ${name}`]
+}
+
+async function seedKinds(api: KubeApi, { api: kind, healthCheck }: MachinesDescription): Promise<void> {
+  const hasNodeChecks = healthCheck?.style === 'node'
+  const definitions = [
+    ...(kind === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
+    ...(hasNodeChecks ? [nodeHealthCheckDefinition()] : []),
+  ]
+  for (const definition of definitions) await createOnce(api, customResourceDefinitions, definition)
+  if (!hasNodeChecks) return
+  await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
+  for (const manifest of buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[]) {
+    await createOnce(api, manifest.kind === 'Role' ? roles : roleBindings, manifest)
+  }
+}
+
+function startRemediator(
+  { api, healthCheck }: MachinesDescription,
+  ports: Parameters<typeof createBudgetHealthCheck>[0],
+): Remediator | undefined {
+  if (healthCheck === undefined) return undefined
+  const { style, after, remediation } = healthCheck
+  if (style === 'node') return createNodeHealthCheck(ports)
+  if (style === 'machine') return createModernHealthChecks(ports, { api, remedy: remediation })
+  return createBudgetHealthCheck(ports, { notReadySeconds: after, retrySeconds: 10, remedy: remediation })
+}
+
+const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true }
+const roles: ResourceType = { ...rbac, plural: 'roles', kind: 'Role' }
+const roleBindings: ResourceType = { ...rbac, plural: 'rolebindings', kind: 'RoleBinding' }
+
+async function createOnce<T extends KubeObject>(api: KubeApi, type: ResourceType<T>, object: T): Promise<void> {
+  try {
+    await api.create(type, object, { fieldManager: 'cofferdam-demo' })
+  } catch (error) {
+    if (!hasReason(error, 'AlreadyExists')) throw error
+  }
+}

@@ -1,0 +1,136 @@
+import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
+import type { OsdMap } from './osd-map.ts'
+import {
+  conditionOfGroup,
+  holderKey,
+  osdOfHolder,
+  type PlacementGroup,
+  primaryOf,
+  shardOfHolder,
+} from './placement-group.ts'
+import type { Timers } from './timers.ts'
+
+/** What the mgr was last told of one placement group. */
+export interface PgReport {
+  readonly state: string
+  readonly up: readonly number[]
+  readonly acting: readonly number[]
+  readonly epoch: number
+  readonly sequence: number
+  readonly mappingEpoch: number
+  readonly atMs: number
+  readonly changedMs: number
+  readonly degraded: number
+  readonly misplaced: number
+  /** Shards that lack nothing, as Ceph writes them: `3`, or `8(0)` for chunk 0. Told only while it is degraded. */
+  readonly complete: readonly string[]
+}
+
+interface Batch {
+  readonly atMs: number
+  readonly groups: PlacementGroup[]
+}
+
+/** Groups are written to all the time, so one that has not changed still reports now and then. */
+const refreshMs = 10_000
+
+/**
+ * What the mgr knows: each primary's reports, which come a while after what they tell of.
+ *
+ * Guarantees: a report says how the group is when the report is made, with the epoch of that moment.
+ */
+export class PgReports {
+  readonly #timers: Timers
+  readonly #map: OsdMap
+  readonly #lagMs: number
+  readonly #progress: (group: PlacementGroup) => number
+  readonly #held = new Map<PlacementGroup, PgReport>()
+  /** Groups with news, each in the batch of the moment in which it changed. */
+  readonly #due = new Map<PlacementGroup, Batch>()
+  #batch: Batch | undefined
+
+  constructor(ports: {
+    timers: Timers
+    map: OsdMap
+    lagMs: number
+    /** How far the recovery of a group has come, 0 to 1. */
+    progress: (group: PlacementGroup) => number
+  }) {
+    this.#timers = ports.timers
+    this.#map = ports.map
+    this.#lagMs = ports.lagMs
+    this.#progress = ports.progress
+  }
+
+  of(group: PlacementGroup): PgReport | undefined {
+    const held = this.#held.get(group)
+    if (held === undefined || this.#due.has(group) || !held.state.startsWith('active')) return held
+    const now = this.#timers.now()
+    const refreshedMs = now - ((now + group.seed) % refreshMs)
+    const epoch = this.#map.epochAt(refreshedMs)
+    return refreshedMs > held.atMs && epoch > held.epoch ? { ...held, epoch, atMs: refreshedMs } : held
+  }
+
+  /** The group has changed; its primary will tell. */
+  noteChange(group: PlacementGroup): void {
+    if (this.#due.has(group)) return
+    const now = this.#timers.now()
+    if (this.#batch?.atMs !== now) this.#batch = this.#openBatch(now)
+    this.#batch.groups.push(group)
+    this.#due.set(group, this.#batch)
+  }
+
+  #openBatch(atMs: number): Batch {
+    const batch: Batch = { atMs, groups: [] }
+    this.#timers.after(this.#lagMs, () => {
+      for (const group of batch.groups) if (this.#due.get(group) === batch) this.take(group)
+    })
+    return batch
+  }
+
+  /** The report of now. A group without a primary has nobody to report it. */
+  take(group: PlacementGroup): void {
+    this.#due.delete(group)
+    const primary = primaryOf(group.acting)
+    if (primary < 0 || !this.#map.isUp(primary)) return
+    const before = this.#held.get(group)
+    const { degraded, misplaced } = conditionOfGroup(group)
+    const left = 1 - this.#progress(group)
+    const isDegraded = group.state.includes('degraded')
+    this.#held.set(group, {
+      state: group.state,
+      up: group.up,
+      acting: group.acting,
+      epoch: this.#map.epoch,
+      sequence: (before?.sequence ?? 0) + 1,
+      mappingEpoch: group.mappingEpoch,
+      atMs: this.#timers.now(),
+      changedMs: before?.state === group.state ? before.changedMs : this.#timers.now(),
+      degraded: isDegraded ? Math.ceil(degraded * left) : 0,
+      misplaced: Math.ceil(misplaced * left),
+      complete: isDegraded ? completeShards(group, this.#map) : [],
+    })
+    if (group.work?.isRunning) this.noteChange(group)
+  }
+
+  /** Another mgr begins with nothing and hears from all OSDs within one period. */
+  forget(groups: readonly PlacementGroup[]): void {
+    this.#held.clear()
+    for (const group of groups) this.noteChange(group)
+  }
+}
+
+function completeShards(group: PlacementGroup, map: OsdMap): string[] {
+  if (group.pool.kind === 'replicated') {
+    return [...group.holders]
+      .filter(([key, missing]) => missing === 0 && map.isUp(osdOfHolder(key)))
+      .map(([key]) => String(osdOfHolder(key)))
+  }
+  const acting = group.acting.flatMap((osd, shard) =>
+    osd !== noOsd && group.holders.get(holderKey(group, osd, shard)) === 0 ? [`${osd}(${shard})`] : [],
+  )
+  const strays = [...group.holders]
+    .filter(([key, missing]) => missing === 0 && map.isUp(osdOfHolder(key)))
+    .map(([key]) => `${osdOfHolder(key)}(${shardOfHolder(key)})`)
+  return [...new Set([...acting, ...strays])]
+}

@@ -1,0 +1,276 @@
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Random, randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { CephAnswer, CephCommand, CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import type { Views } from '../actor.ts'
+import { type CephDescription, defaultTimings } from './ceph-description.ts'
+import { type CephState, type SeenGroup, seeGroup } from './ceph-state.ts'
+import { createCommandAnswers } from './command-answers.ts'
+import { createCrushGrowth, type NewCephOsd } from './crush-growth.ts'
+import { buildCrushTree, type CrushTree } from './crush-tree.ts'
+import { MgrSeat } from './mgr-seat.ts'
+import { MonQuorum } from './mon-quorum.ts'
+import { OsdMap } from './osd-map.ts'
+import { OsdWatch } from './osd-watch.ts'
+import { holderKey, type PlacementGroup, type Pool, realMembers } from './placement-group.ts'
+import { PlacementGroups } from './placement-groups.ts'
+import { type DaemonKind, PodShadow } from './pod-shadow.ts'
+import { createTimers } from './timers.ts'
+
+export interface SimulatedCephPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  /** Shared with the actors of the world; its own when absent. */
+  readonly views?: Views
+  /** Whether a machine has power, as `Kubelet.isOn` tells. Without it a loss shows when the API shows it. */
+  readonly isOn?: (node: string) => boolean
+}
+
+export interface SimulatedCeph {
+  readonly commands: CephCommands
+  readonly controls: CephControls
+  stop(): void
+}
+
+/** What can be done to Ceph beside its own commands. */
+export interface CephControls {
+  /** Every mgr process dies; one is back after this time and has to hear of everything again. Default 5 s. */
+  killMgr(forMs?: number): void
+  /** No command is answered. */
+  silence(on: boolean): void
+  /**
+   * As `osd new` does: the OSD exists from now on, down and out. When its pod is ready it takes its place in the CRUSH map, comes
+   * in and is filled. Returns its id, the lowest free one where none is given.
+   */
+  addOsd(osd: NewCephOsd): number
+  failDisk(osd: number): void
+  mendDisk(osd: number): void
+  /** Whole placement groups per second; 0 stops it. */
+  setRecoveryRate(pgsPerSecond: number): void
+  /** What `osd ok-to-stop` says whatever is true; undefined: the truth as far as the mgr knows it. */
+  lieOkToStop(answer: 'yes' | 'no' | undefined): void
+  /** Answers `osd ok-to-stop` as 20.2.4 does: a placement group counts only if its last member is to stop. */
+  tentacleOkToStop(on: boolean): void
+  /** How things are, whatever anybody has heard of them. */
+  truth(): CephTruth
+}
+
+export interface CephTruth {
+  readonly groups: readonly GroupTruth[]
+  /** OSDs that are up and whose processes run. */
+  readonly serving: ReadonlySet<number>
+}
+
+export interface GroupTruth {
+  readonly id: string
+  readonly pool: string
+  readonly minSize: number
+  readonly isPeering: boolean
+  /** Those that serve it by the last map, which is late where a machine fell silent. */
+  readonly acting: readonly number[]
+  /** Of these, the ones whose processes run. */
+  readonly serving: readonly number[]
+  /** Of these, the ones whose copy lacks nothing. */
+  readonly whole: readonly number[]
+}
+
+const defaultTimeoutMs = 15_000
+
+/**
+ * A Ceph whose daemons are the pods of a cluster: it follows them, places data, and answers commands as the real one does.
+ *
+ * Guarantees: the same clock, chance and pods give the same answers; a stopped one leaves no timer and no watch.
+ */
+export function createSimulatedCeph(ports: SimulatedCephPorts, description: CephDescription): SimulatedCeph {
+  const { api, clock, random, views, isOn } = ports
+  const timings = { ...defaultTimings, ...description.timings }
+  const timers = createTimers(clock)
+  const abort = new AbortController()
+  const tree = buildCrushTree(description.crush, description.pools)
+  const pools = describePools(description, tree)
+  const map = new OsdMap({ clock, random, tree, fsid: description.fsid ?? randomUid(random) })
+  const growth = createCrushGrowth(map, description)
+  const groups = new PlacementGroups({ timers, map, pools, timings })
+  let hasBegun = false
+  let isSilenced = false
+  /** What the mons were told by a mgr that has gone since. */
+  let lastSeen: readonly SeenGroup[] = groups.list.map((group) => ({ group, report: undefined, state: 'unknown' }))
+  const lookNow = () => groups.list.map((group) => seeGroup({ map, groups, now: () => clock.now() }, group))
+
+  const shadow = new PodShadow({
+    api,
+    clock,
+    ...(views === undefined ? {} : { views }),
+    ...(isOn === undefined ? {} : { isOn }),
+    namespace: description.namespace,
+    onReady: () => begin(),
+    onChange: (kind, id) => {
+      if (hasBegun) follow(kind, id)
+    },
+  })
+  const mons = new MonQuorum({
+    clock,
+    known: description.mons ?? [],
+    isAlive: (mon) => shadow.sightOf('mon', mon).isAlive,
+  })
+  const mgr = new MgrSeat({
+    timers,
+    startMs: timings.startMs,
+    failoverMs: timings.downAfterMs,
+    aliveMgrs: () => shadow.idsOf('mgr').filter((id) => shadow.sightOf('mgr', id).isAlive),
+    onLost: () => {
+      lastSeen = lookNow()
+    },
+    onTaken: () => groups.reports.forget(groups.list),
+  })
+  const osdWatch = new OsdWatch({
+    timers,
+    map,
+    timings,
+    downOutSubtreeLimit: description.downOutSubtreeLimit ?? 'rack',
+    sightOf: (osd) => shadow.sightOf('osd', String(osd)),
+    hasQuorum: () => mons.hasQuorum,
+    locate: (osd) => growth.locate(osd),
+    onChange: (osd, change) => {
+      if (hasBegun) groups.follow(osd, change)
+    },
+  })
+  const state: CephState = {
+    description,
+    map,
+    pools,
+    groups,
+    mons,
+    mgr,
+    now: () => clock.now(),
+    sightOfMon: (mon) => shadow.sightOf('mon', mon),
+    seen: () => (mgr.active === undefined ? lastSeen : lookNow()),
+    okToStop: { lie: undefined, isTentacle: false },
+  }
+  const answers = createCommandAnswers(state, {
+    moved: (osd, change) => groups.follow(osd, change),
+    poolChanged: (pool, change) => (change === 'made' ? groups.addPool(pool) : groups.followPool(pool)),
+    flagsChanged() {
+      osdWatch.lookAtAll()
+      groups.recovery.start()
+    },
+  })
+
+  function begin(): void {
+    for (const mon of shadow.idsOf('mon')) mons.look(mon, description.mons === undefined)
+    mgr.begin()
+    osdWatch.begin()
+    groups.begin()
+    hasBegun = true
+    for (const { id, isNew } of map.osds.values()) if (isNew) osdWatch.look(id)
+  }
+
+  function follow(kind: DaemonKind, id: string): void {
+    if (kind === 'osd') osdWatch.look(Number(id))
+    else if (kind === 'mgr') mgr.look()
+    else if (mons.look(id, description.mons === undefined)) osdWatch.lookAtAll()
+  }
+
+  function mayAnswer(command: CephCommand): boolean {
+    if (!hasBegun || isSilenced || !mons.hasQuorum) return false
+    return mgr.active !== undefined || !answers.needsMgr(command)
+  }
+
+  const isServing = (osd: number) => map.isUp(osd) && shadow.sightOf('osd', String(osd)).isAlive
+
+  shadow.start()
+  return {
+    commands: {
+      run: (command, options) =>
+        waitForAnswer(command, {
+          clock,
+          timeoutMs: options?.timeoutMs ?? defaultTimeoutMs,
+          signals: [abort.signal, ...(options?.signal === undefined ? [] : [options.signal])],
+          tryAnswer: () => (mayAnswer(command) ? answers.answer(command) : undefined),
+        }),
+    },
+    controls: {
+      killMgr: (forMs = 5_000) => mgr.kill(forMs),
+      silence(on) {
+        isSilenced = on
+      },
+      addOsd(osd) {
+        const id = growth.add(osd)
+        if (hasBegun) osdWatch.look(id)
+        return id
+      },
+      failDisk: (osd) => osdWatch.setDiskFailed(osd, true),
+      mendDisk: (osd) => osdWatch.setDiskFailed(osd, false),
+      setRecoveryRate: (rate) => groups.recovery.setRate(rate),
+      lieOkToStop(answer) {
+        state.okToStop.lie = answer
+      },
+      tentacleOkToStop(on) {
+        state.okToStop.isTentacle = on
+      },
+      truth() {
+        const serving = new Set([...map.osds.keys()].filter(isServing))
+        return { serving, groups: groups.list.map((group) => truthOf(group, serving)) }
+      },
+    },
+    stop() {
+      abort.abort()
+      shadow.stop()
+      timers.stop()
+    },
+  }
+}
+
+function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTruth {
+  const { id, pool, isPeering, acting, holders } = group
+  const members = acting.map((osd, shard) => ({ osd, isWhole: holders.get(holderKey(group, osd, shard)) === 0 }))
+  const alive = members.filter(({ osd }) => serving.has(osd))
+  return {
+    id,
+    pool: pool.name,
+    minSize: pool.minSize,
+    isPeering,
+    acting: realMembers(acting),
+    serving: alive.map(({ osd }) => osd),
+    whole: alive.filter(({ isWhole }) => isWhole).map(({ osd }) => osd),
+  }
+}
+
+function describePools(description: CephDescription, tree: CrushTree): Pool[] {
+  return description.pools.map((pool, index) => {
+    const rule = tree.rules[index + 1]
+    if (rule === undefined) throw new RangeError(`pool "${pool.name}" has no rule`)
+    const readable = pool.kind === 'replicated' ? 1 : (pool.k ?? pool.size - (pool.m ?? 1))
+    return { ...pool, id: index + 1, rule, readable }
+  })
+}
+
+const retryMs = 100
+
+/** Ceph's own clients wait for a mon (or mgr) that can answer, until their patience ends. */
+async function waitForAnswer(
+  command: CephCommand,
+  wait: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    readonly signals: readonly AbortSignal[]
+    readonly tryAnswer: () => CephAnswer | undefined
+  },
+): Promise<CephAnswer> {
+  const { clock, timeoutMs, tryAnswer } = wait
+  const signal = AbortSignal.any([...wait.signals])
+  const endMs = clock.now() + timeoutMs
+  for (;;) {
+    if (signal.aborted) break
+    const answer = tryAnswer()
+    if (answer !== undefined) return answer
+    const leftMs = endMs - clock.now()
+    if (leftMs <= 0) break
+    await sleep(clock, Math.min(retryMs, leftMs), signal)
+  }
+  throw new CofferdamError('CEPH_UNREACHABLE', `Ceph did not answer "${command.prefix}" within ${timeoutMs} ms`, {
+    facts: { command: command.prefix, timeoutMs },
+  })
+}

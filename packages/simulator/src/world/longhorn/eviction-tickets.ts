@@ -1,0 +1,85 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import {
+  type LonghornReplica,
+  type LonghornVolume,
+  longhornNodes,
+  longhornReplicas,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { keyOf } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import type { Stage } from '../actor.ts'
+import { evictionTicketId, ticketTypes } from './attachment-tickets.ts'
+import { type PlacementFactsPorts, placedReplicas, placementNodes, placementRequest } from './placement-facts.ts'
+import { placeReplica } from './replica-scheduler.ts'
+
+export interface EvictionTicketsPorts extends PlacementFactsPorts {
+  readonly stage: Stage
+  readonly resyncMs: number
+  readonly attachTo: 'owner' | 'healthy'
+}
+
+/** A volume has to be attached to rebuild: attaches those with a replica that is to go, while there is a place for it. */
+export function startEvictionTickets(ports: EvictionTicketsPorts): void {
+  const { stage, namespace } = ports
+  const volumes = stage.views.of(longhornVolumes)
+  const replicas = stage.views.of(longhornReplicas)
+  const attachments = stage.views.of(longhornVolumeAttachments)
+  const kubeNodes = stage.views.of(nodes)
+  const ofVolume = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
+  const queue = stage.queue({ needs: [volumes, replicas, attachments, kubeNodes], work: reconcile, delayMs: 10 })
+
+  async function reconcile(name: string): Promise<void> {
+    const volume = volumes.get(`${namespace}/${name}`)
+    const attachment = attachments.get(`${namespace}/${name}`)
+    if (volume === undefined || attachment === undefined) return
+    const id = evictionTicketId(name)
+    const held = attachment.spec?.attachmentTickets?.[id]
+    const found = [...ofVolume(name)]
+    const isEvicting = found.some(({ spec }) => spec?.evictionRequested === true)
+    if (!isEvicting && held !== undefined) await write(volume, { [id]: null })
+    if (!isEvicting || held !== undefined || volume.status?.robustness === 'faulted' || !hasPlace(volume, found)) return
+    const nodeID = chooseNode(volume)
+    if (nodeID === undefined) return
+    await write(volume, { [id]: { id, type: ticketTypes.eviction, nodeID, parameters: { disableFrontend: 'any' } } })
+  }
+
+  async function write(volume: LonghornVolume, attachmentTickets: JsonObject): Promise<void> {
+    const body = { spec: { attachmentTickets } }
+    attachments.record(await stage.api.patch(longhornVolumeAttachments, keyOf(volume), { type: 'merge', body }))
+  }
+
+  /** A rebuild that is already under way has its place. */
+  function hasPlace(volume: LonghornVolume, found: readonly LonghornReplica[]): boolean {
+    const staying = found.filter(({ spec }) => spec?.evictionRequested !== true && (spec?.failedAt ?? '') === '')
+    if (staying.length >= (volume.spec?.numberOfReplicas ?? 3)) return true
+    const isPinned = volume.spec?.dataLocality === 'strict-local'
+    const options = { hardNode: isPinned ? found[0]?.spec?.nodeID : undefined, ignoresReusable: false }
+    return placeReplica({
+      request: placementRequest(ports, volume, options),
+      nodes: placementNodes(ports, volume.spec?.dataEngine ?? 'v1'),
+      replicas: placedReplicas(ports, volume, found),
+    }).isPlaced
+  }
+
+  function chooseNode(volume: LonghornVolume): string | undefined {
+    const { currentNodeID, ownerID } = volume.status ?? {}
+    if (currentNodeID !== undefined && currentNodeID !== '') return currentNodeID
+    if (ports.attachTo === 'owner' || ownerID === undefined) return ownerID
+    const well = placementNodes(ports, volume.spec?.dataEngine ?? 'v1').filter(
+      ({ name, canStart }) => canStart && kubeNodes.get(name)?.spec?.unschedulable !== true && isReady(name),
+    )
+    return well.find(({ name }) => name === ownerID)?.name ?? well.map(({ name }) => name).sort()[0]
+  }
+
+  function isReady(node: string): boolean {
+    return conditionOf(stage.views.of(longhornNodes).get(`${namespace}/${node}`) ?? {}, 'Ready')?.status === 'True'
+  }
+
+  stage.onStop(volumes.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  stage.every(ports.resyncMs, () => {
+    for (const volume of volumes.values()) queue.add(volume.metadata.name)
+  })
+}

@@ -1,0 +1,157 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  type LonghornDataEngine,
+  type LonghornInstanceManager,
+  longhornInstanceManagers,
+  longhornNodes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { isFinished, isRunningAndReady, isTerminating } from '../pod-facts.ts'
+import { controllerReference } from '../workloads/owned-pods.ts'
+import type { DataPlane } from './data-plane.ts'
+import { type InstanceManagerPlace, instanceManagerLabels, instanceManagerName } from './instance-manager-name.ts'
+import type { ProcessHosts } from './process-hosts.ts'
+import { isSameValue } from './same-value.ts'
+
+export interface InstanceManagersPorts {
+  readonly stage: Stage
+  readonly namespace: string
+  readonly data: DataPlane
+  readonly hosts: ProcessHosts
+  /** The image for everything that starts from now on. */
+  readonly image: () => string
+  readonly dataEngines: readonly LonghornDataEngine[]
+  readonly resyncMs: number
+}
+
+type State = NonNullable<NonNullable<LonghornInstanceManager['status']>['currentState']>
+
+/**
+ * One instance manager per node, image and data engine, and its pod.
+ *
+ * Guarantees: a pod that is gone is not made again while its node is cordoned or down; an instance manager of an image
+ * that nobody uses any more goes once nothing runs in it.
+ */
+export function startInstanceManagers(ports: InstanceManagersPorts): { readonly look: (node: string) => void } {
+  const { stage, namespace, data, hosts, dataEngines } = ports
+  const nodeView = stage.views.of(nodes)
+  const podView = stage.views.of(pods)
+  const ours = stage.views.of(longhornNodes)
+  const managers = stage.views.of(longhornInstanceManagers)
+  const onNode = managers.indexBy('node', ({ spec }) => [spec?.nodeID ?? ''])
+  const queue = stage.queue({ needs: [nodeView, podView, ours, managers], work: reconcile })
+
+  async function reconcile(node: string): Promise<void> {
+    if (ours.get(`${namespace}/${node}`) === undefined) return
+    const places = dataEngines.map((dataEngine) => ({ node, image: ports.image(), dataEngine }))
+    for (const place of places) {
+      const name = instanceManagerName(place)
+      if (managers.get(`${namespace}/${name}`) === undefined) await createManager(place)
+    }
+    const wanted = new Set(places.map(instanceManagerName))
+    for (const manager of [...onNode(node)].sort(byName)) await keep(manager, wanted.has(manager.metadata.name))
+  }
+
+  async function createManager(place: InstanceManagerPlace): Promise<void> {
+    const { node: nodeID, image, dataEngine } = place
+    const created = await stage.api.create(longhornInstanceManagers, {
+      apiVersion: 'longhorn.io/v1beta2',
+      kind: 'InstanceManager',
+      metadata: { name: instanceManagerName(place), namespace, labels: instanceManagerLabels(place) },
+      spec: { nodeID, image, type: 'aio', dataEngine },
+    })
+    managers.record(created)
+  }
+
+  async function keep(manager: LonghornInstanceManager, isWanted: boolean): Promise<void> {
+    const { name } = manager.metadata
+    const node = nodeView.get(manager.spec?.nodeID ?? '')
+    const pod = podView.get(`${namespace}/${name}`)
+    const isEmpty = data.enginesIn(name).length === 0 && data.replicasIn(name).length === 0
+    if (!isWanted && isEmpty) {
+      if (pod !== undefined) await deleteExactly(stage, pods, pod)
+      await deleteExactly(stage, longhornInstanceManagers, manager)
+      return
+    }
+    if (pod !== undefined && isFinished(pod) && !isTerminating(pod)) await deleteExactly(stage, pods, pod)
+    const isDown = isNodeDown(manager.spec?.nodeID ?? '')
+    if (pod === undefined && node !== undefined && node.spec?.unschedulable !== true && !isDown)
+      await createPod(manager)
+    await report(manager, stateOf(pod, isDown))
+  }
+
+  function isNodeDown(node: string): boolean {
+    const ready = conditionOf(ours.get(`${namespace}/${node}`) ?? {}, 'Ready')
+    return ready?.status === 'False' && (ready.reason ?? '').startsWith('KubernetesNode')
+  }
+
+  async function createPod(manager: LonghornInstanceManager): Promise<void> {
+    const { nodeID: node = '', image = '', dataEngine = 'v1' } = manager.spec ?? {}
+    const labels = instanceManagerLabels({ node, image, dataEngine })
+    const created = await stage.api.create(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: manager.metadata.name,
+        namespace,
+        labels,
+        ownerReferences: [controllerReference(manager, longhornInstanceManagers)],
+      },
+      spec: {
+        nodeName: node,
+        restartPolicy: 'Never',
+        terminationGracePeriodSeconds: 5,
+        containers: [{ name: 'instance-manager', image }],
+        tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' }],
+      },
+    })
+    podView.record(created)
+  }
+
+  async function report(manager: LonghornInstanceManager, currentState: State): Promise<void> {
+    const { name } = manager.metadata
+    const { nodeID: ownerID = '', dataEngine } = manager.spec ?? {}
+    const running = { status: { state: 'running' } }
+    const status = {
+      ...manager.status,
+      ownerID,
+      currentState,
+      instanceEngines: Object.fromEntries(data.enginesIn(name).map((volume) => [`${volume}-e-0`, running])),
+      ...(dataEngine === 'v2' ? { instanceEngineFrontends: {} } : {}),
+      instanceReplicas: Object.fromEntries(data.replicasIn(name).map((replica) => [replica, running])),
+    }
+    if (isSameValue(status, manager.status)) return
+    await writeStatus(stage, longhornInstanceManagers, manager, status)
+  }
+
+  function stateOf(pod: Pod | undefined, isDown: boolean): State {
+    if (isDown) return 'unknown'
+    if (pod === undefined || isTerminating(pod)) return 'stopped'
+    if (isFinished(pod)) return 'error'
+    return isRunningAndReady(pod) && hosts.isAlive(pod.metadata.name) ? 'running' : 'starting'
+  }
+
+  const lookAtAll = () => {
+    for (const node of ours.values()) queue.add(node.metadata.name)
+  }
+  stage.onStop(ours.subscribe(({ after, before }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  stage.onStop(nodeView.subscribe(({ key, before, after }) => void (isNews(before, after) && queue.add(key))))
+  stage.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  stage.every(ports.resyncMs, lookAtAll)
+  return { look: (node) => queue.add(node) }
+}
+
+/** Heartbeats change nothing here. */
+function isNews(before: Node | undefined, after: Node | undefined): boolean {
+  return (
+    before?.spec !== after?.spec ||
+    before?.metadata.uid !== after?.metadata.uid ||
+    conditionOf(before ?? {}, 'Ready')?.status !== conditionOf(after ?? {}, 'Ready')?.status
+  )
+}
+
+function byName(a: LonghornInstanceManager, b: LonghornInstanceManager): number {
+  return a.metadata.name < b.metadata.name ? -1 : 1
+}

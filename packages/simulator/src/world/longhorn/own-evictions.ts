@@ -1,0 +1,109 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  type LonghornNode,
+  longhornInstanceManagers,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { type Stage, writeStatus } from '../actor.ts'
+import { hasProtectedCopyElsewhere, type ProtectionPorts } from './protected-replicas.ts'
+import type { SettingsReader } from './settings.ts'
+
+export interface OwnDrainPorts extends ProtectionPorts {
+  readonly stage: Stage
+  readonly settings: SettingsReader
+  readonly resyncMs: number
+  /** Whether Longhorn's manager runs on that node: nobody else looks after its flags. */
+  readonly hasManager: (node: string) => boolean
+}
+
+interface Verdict {
+  readonly isRequested: boolean
+  readonly event: 'EvictionAutomatic' | 'EvictionUserRequested' | 'EvictionCanceled' | 'KubernetesNodeNotReady'
+}
+
+const downReasons = new Set(['KubernetesNodeGone', 'KubernetesNodeNotReady'])
+
+/** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, every time it looks. */
+export function startOwnEvictions(ports: OwnDrainPorts): void {
+  const { stage, namespace, settings } = ports
+  const kubeNodes = stage.views.of(nodes)
+  const ours = stage.views.of(longhornNodes)
+  const replicas = stage.views.of(longhornReplicas)
+  const managers = stage.views.of(longhornInstanceManagers)
+  const budgets = stage.views.of(podDisruptionBudgets)
+  const queue = stage.queue({ needs: [kubeNodes, ours, replicas, managers, budgets], work: reconcile })
+
+  async function reconcile(name: string): Promise<void> {
+    const node = ours.get(`${namespace}/${name}`)
+    const kubeNode = kubeNodes.get(name)
+    if (node === undefined || kubeNode === undefined || !ports.hasManager(name)) return
+    let isAutoEvicting = false
+    let conflict: unknown
+    for (const [disk, { evictionRequested }] of Object.entries(node.spec?.disks ?? {})) {
+      const isAsked = node.spec?.evictionRequested === true || evictionRequested === true
+      const { scheduledReplica = {}, diskUUID = '' } = node.status?.diskStatus?.[disk] ?? {}
+      for (const replica of Object.keys(scheduledReplica).sort()) {
+        try {
+          const isEvicting = await write(replica, { node, kubeNode, isAsked, diskUUID })
+          if (isEvicting && !isAsked) isAutoEvicting = true
+        } catch (error) {
+          if (!hasReason(error, 'Conflict')) throw error
+          conflict = error
+        }
+      }
+    }
+    if (conflict !== undefined) throw conflict
+    const latest = ours.get(`${namespace}/${name}`)
+    if (latest?.status === undefined || latest.status.autoEvicting === isAutoEvicting) return
+    await writeStatus(stage, longhornNodes, latest, { ...latest.status, autoEvicting: isAutoEvicting })
+  }
+
+  async function write(
+    name: string,
+    { node, kubeNode, isAsked, diskUUID }: { node: LonghornNode; kubeNode: Node; isAsked: boolean; diskUUID: string },
+  ): Promise<boolean> {
+    const replica = replicas.get(`${namespace}/${name}`)
+    if (replica === undefined) return false
+    const volume = replica.spec?.volumeName ?? ''
+    const { isRequested, event } = judge({ node, kubeNode, isAsked, volume })
+    if ((replica.spec?.evictionRequested ?? false) === isRequested) return isRequested
+    const spec = { ...replica.spec, evictionRequested: isRequested }
+    replicas.record(await stage.api.update(longhornReplicas, { ...replica, spec }))
+    const where = `replica ${name} from node ${node.metadata.name} and disk ${diskUUID}`
+    stage.recorder.record(replica, 'Normal', event, `${isRequested ? 'Requesting' : 'Cancelling'} eviction of ${where}`)
+    return isRequested
+  }
+
+  function judge(facts: { node: LonghornNode; kubeNode: Node; isAsked: boolean; volume: string }): Verdict {
+    const { node, kubeNode, isAsked, volume } = facts
+    const ready = conditionOf(node, 'Ready')
+    if (ready?.status === 'False' && downReasons.has(ready.reason ?? ''))
+      return { isRequested: false, event: 'KubernetesNodeNotReady' }
+    if (isAsked) return { isRequested: true, event: 'EvictionUserRequested' }
+    const policy = settings.text('node-drain-policy')
+    const isMoving =
+      kubeNode.spec?.unschedulable === true &&
+      (policy === 'block-for-eviction' ||
+        (policy === 'block-for-eviction-if-contains-last-replica' &&
+          !hasProtectedCopyElsewhere(ports, volume, node.metadata.name)))
+    return { isRequested: isMoving, event: isMoving ? 'EvictionAutomatic' : 'EvictionCanceled' }
+  }
+
+  const lookAtAll = () => {
+    for (const { metadata } of ours.values()) queue.add(metadata.name)
+  }
+  stage.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
+  stage.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  stage.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  stage.onStop(
+    stage.views.of(longhornSettings).subscribe(({ key }) => {
+      if (key === `${namespace}/node-drain-policy`) lookAtAll()
+    }),
+  )
+  stage.every(ports.resyncMs, lookAtAll)
+}

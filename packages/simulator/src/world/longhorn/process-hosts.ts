@@ -1,0 +1,90 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { Stage } from '../actor.ts'
+import { isRunningAndReady, isTerminating } from '../pod-facts.ts'
+
+export interface ProcessHostsPorts {
+  readonly stage: Stage
+  readonly namespace: string
+  /** Whether a machine has power, where somebody knows it sooner than the API. */
+  readonly isOn?: (node: string) => boolean
+  /** All that ran in this instance manager is gone. */
+  readonly onLost: (instanceManager: string) => void
+  readonly onChange: (instanceManager: string, node: string) => void
+}
+
+const powerWish = 'cofferdam.io/power'
+const powerLookMs = 1_000
+
+/** Which instance managers really run, whatever their objects say: what a process lives and dies by. */
+export class ProcessHosts {
+  readonly #ports: ProcessHostsPorts
+  readonly #podKeys = new Map<string, string>()
+  /** By instance manager: which start of its pod it is that runs. */
+  readonly #starts = new Map<string, string>()
+
+  constructor(ports: ProcessHostsPorts) {
+    this.#ports = ports
+    const { stage, isOn } = ports
+    stage.onStop(stage.views.of(nodes).subscribe(({ key }) => this.#lookAtNode(key)))
+    stage.onStop(stage.views.of(pods).subscribe(({ key, before, after }) => this.#lookAtPod(key, after ?? before)))
+    if (isOn !== undefined) {
+      stage.every(powerLookMs, () => {
+        for (const node of stage.views.of(nodes).values()) this.#lookAtNode(node.metadata.name)
+      })
+    }
+  }
+
+  isAlive(instanceManager: string): boolean {
+    return this.#starts.has(instanceManager)
+  }
+
+  podOf(instanceManager: string): Pod | undefined {
+    return this.#ports.stage.views.of(pods).get(this.#podKeys.get(instanceManager) ?? '')
+  }
+
+  /** Whether anything at all can run there. */
+  isReachable(name: string): boolean {
+    const node: Node | undefined = this.#ports.stage.views.of(nodes).get(name)
+    return (
+      node !== undefined &&
+      node.metadata.annotations?.[powerWish] !== 'off' &&
+      conditionOf(node, 'Ready')?.status !== 'Unknown' &&
+      this.#ports.isOn?.(name) !== false
+    )
+  }
+
+  #lookAtPod(key: string, pod: Pod | undefined): void {
+    const { namespace, name, labels } = pod?.metadata ?? {}
+    if (namespace !== this.#ports.namespace || name === undefined) return
+    if (labels?.['longhorn.io/component'] !== 'instance-manager') return
+    this.#podKeys.set(name, key)
+    this.#look(name, pod?.spec.nodeName ?? '')
+    this.#ports.onChange(name, pod?.spec.nodeName ?? '')
+  }
+
+  #lookAtNode(node: string): void {
+    for (const name of this.#podKeys.keys()) {
+      if (this.podOf(name)?.spec.nodeName !== node) continue
+      if (this.#look(name, node)) this.#ports.onChange(name, node)
+    }
+  }
+
+  /** Whether something is not what it was. */
+  #look(name: string, node: string): boolean {
+    const start = this.#startOf(this.podOf(name), node)
+    const before = this.#starts.get(name)
+    if (start === before) return false
+    if (start === undefined) this.#starts.delete(name)
+    else this.#starts.set(name, start)
+    if (before !== undefined) this.#ports.onLost(name)
+    return true
+  }
+
+  #startOf(pod: Pod | undefined, node: string): string | undefined {
+    if (pod === undefined || !isRunningAndReady(pod) || isTerminating(pod) || !this.isReachable(node)) return undefined
+    const starts = (pod.status?.containerStatuses ?? []).map(({ restartCount }) => restartCount)
+    return `${pod.metadata.uid}/${starts.join(',')}`
+  }
+}

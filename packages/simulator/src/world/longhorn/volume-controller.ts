@@ -1,0 +1,139 @@
+import {
+  type LonghornVolume,
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { deleteExactly } from '../actor.ts'
+import { upgradeEngine } from './engine-upgrade.ts'
+import { addBetterReplica, createFirstReplicas, replenish } from './new-replicas.ts'
+import {
+  filledShareOf,
+  newNotes,
+  replicasOf,
+  type VolumeContext,
+  type VolumeNotes,
+  type VolumePorts,
+} from './volume-context.ts'
+import { isSet } from './volume-facts.ts'
+import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
+import { advancePhase } from './volume-phase.ts'
+import { reflectHealth, removeSpareReplica, salvage, startRebuild } from './volume-replicas.ts'
+import { reportEngine, reportReplicas, reportVolume } from './volume-report.ts'
+
+/** Keeps every volume attached where it is wanted and its replicas whole. */
+export function startVolumes(
+  ports: VolumePorts & {
+    /** Processes of this volume may have started or ended. */
+    readonly onLooked: (nodes: readonly string[]) => void
+  },
+): { readonly look: (volume: string) => void; readonly lookAtAll: () => void } {
+  const { stage, namespace, data } = ports
+  const volumes = stage.views.of(longhornVolumes)
+  const engines = stage.views.of(longhornEngines)
+  const replicas = stage.views.of(longhornReplicas)
+  const attachments = stage.views.of(longhornVolumeAttachments)
+  const managers = stage.views.of(longhornInstanceManagers)
+  const nodes = stage.views.of(longhornNodes)
+  const settings = stage.views.of(longhornSettings)
+  const held = new Map<string, VolumeNotes>()
+  const needs = [volumes, engines, replicas, attachments, managers, nodes, settings]
+  // Rebuild slots are counted over all volumes, so volumes are looked at one after the other.
+  const queue = stage.queue({ needs, work: reconcile, concurrency: 1, delayMs: 10 })
+
+  async function reconcile(name: string): Promise<void> {
+    const volume = volumes.get(`${namespace}/${name}`)
+    if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) {
+      await removeParts(name)
+      return
+    }
+    let notes = held.get(name)
+    if (notes === undefined) {
+      notes = newNotes(volume)
+      held.set(name, notes)
+    }
+    const context: VolumeContext = { ports, volume, notes, again: (inMs) => queue.addAfter(name, inMs) }
+    const nodeBefore = notes.node
+    await ensureParts(context)
+    if (notes.state === 'creating' || notes.state === 'detached') await createFirstReplicas(context)
+    await advancePhase(context)
+    await reflectHealth(context)
+    await upgradeEngine(context)
+    await salvage(context)
+    await removeSpareReplica(context)
+    await replenish(context)
+    await addBetterReplica(context)
+    await startRebuild(context)
+    await reportEngine(context)
+    await reportReplicas(context)
+    await reportVolume(context, readyNodes())
+    const touched = replicasOf(context).map(({ spec }) => spec?.nodeID)
+    ports.onLooked([...touched, nodeBefore, notes.node].filter((node) => node !== undefined))
+  }
+
+  async function ensureParts(context: VolumeContext): Promise<void> {
+    const { volume } = context
+    const { name } = volume.metadata
+    data.addVolume(name, filledShareOf(context))
+    if (attachments.get(`${namespace}/${name}`) === undefined) {
+      attachments.record(await stage.api.create(longhornVolumeAttachments, buildAttachment(volume)))
+    }
+    if (engines.get(`${namespace}/${engineName(name)}`) === undefined) {
+      engines.record(await stage.api.create(longhornEngines, buildEngine(volume)))
+    }
+    const found = replicasOf(context).filter(({ spec }) => spec?.active !== false)
+    for (const { metadata, spec } of found) {
+      const place = { replica: metadata.name, volume: name, node: spec?.nodeID ?? '', diskUuid: spec?.diskID ?? '' }
+      data.addStore(place, isSet(spec?.healthyAt))
+    }
+    const names = new Set(found.map(({ metadata }) => metadata.name))
+    for (const replica of data.storesOf(name)) if (!names.has(replica)) data.dropStore(replica)
+  }
+
+  async function removeParts(name: string): Promise<void> {
+    const touched = [held.get(name)?.node, ...data.storesOf(name).map((replica) => data.storeOf(replica)?.node)]
+    held.delete(name)
+    data.dropVolume(name)
+    ports.onLooked(touched.filter((node) => node !== undefined))
+    const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
+    for (const replica of Array.from(index(name))) await deleteExactly(stage, longhornReplicas, replica)
+    const engine = engines.get(`${namespace}/${engineName(name)}`)
+    if (engine !== undefined) await deleteExactly(stage, longhornEngines, engine)
+    const attachment = attachments.get(`${namespace}/${name}`)
+    if (attachment !== undefined) await deleteExactly(stage, longhornVolumeAttachments, attachment)
+  }
+
+  function readyNodes(): string[] {
+    return [...nodes.values()]
+      .filter((node) => conditionOf(node, 'Ready')?.status === 'True')
+      .map(({ metadata }) => metadata.name)
+      .sort()
+  }
+
+  const lookAtAll = () => {
+    for (const volume of volumes.values()) queue.add(volume.metadata.name)
+  }
+  const follow = (volume: LonghornVolume | undefined) => queue.add(volume?.metadata.name ?? '')
+  stage.onStop(volumes.subscribe(({ before, after }) => follow(after ?? before)))
+  stage.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.volumeName ?? '')))
+  stage.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  stage.onStop(
+    managers.subscribe(({ before, after }) => {
+      if (before?.status?.currentState !== after?.status?.currentState) lookAtAll()
+    }),
+  )
+  stage.onStop(
+    nodes.subscribe(({ before, after }) => {
+      const isNews = before?.spec !== after?.spec || before?.status?.conditions !== after?.status?.conditions
+      if (isNews) lookAtAll()
+    }),
+  )
+  stage.onStop(settings.subscribe(lookAtAll))
+  stage.every(ports.timings.resyncMs, lookAtAll)
+  return { look: (volume) => queue.add(volume), lookAtAll }
+}

@@ -1,0 +1,44 @@
+import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { events, leases, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { expect, it } from 'vitest'
+import { createBudgetHealthCheck } from './budget-health-check.ts'
+import { createModernHealthChecks } from './modern-health-checks.ts'
+import { createNodeHealthCheck } from './node-health-check.ts'
+import { openMachines, putBudget, putMachineHealthCheck, putNodeHealthCheck } from './testing/machines-stage.ts'
+
+/** Three remediators at once on a cluster that falls ill, and all that the API holds afterwards. */
+async function outcome(seed: number): Promise<string> {
+  const stage = await openMachines({ seed })
+  const remediators = [createBudgetHealthCheck, createModernHealthChecks, createNodeHealthCheck].map((create) =>
+    create(stage.ports, {}),
+  )
+  try {
+    await putBudget(stage, { name: 'all', labels: {}, allowed: 1 })
+    await putMachineHealthCheck(stage)
+    await putNodeHealthCheck(stage)
+    for (const node of ['node-2', 'node-5']) stage.world.kubelet.powerOff(node)
+    await stage.minutes(15)
+    const { kinds } = stage.machines
+    const types: readonly ResourceType[] = [
+      kinds.machines,
+      kinds.machineSets,
+      kinds.healthChecks,
+      machineDisruptionBudgets,
+      nodes,
+      leases,
+      events,
+    ]
+    const held = await Promise.all(types.map((type) => stage.api.list(type)))
+    return JSON.stringify([held, remediators.map(({ controls }) => controls.remediated())])
+  } finally {
+    for (const remediator of remediators) remediator.stop()
+    stage.stop()
+  }
+}
+
+it('the same seed gives the same cluster to the last byte, another seed another one', async () => {
+  const first = await outcome(7)
+  expect(await outcome(7)).toBe(first)
+  expect(await outcome(8)).not.toBe(first)
+})

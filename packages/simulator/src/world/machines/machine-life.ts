@@ -1,0 +1,152 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { isTerminating } from '../pod-facts.ts'
+import { deletionHooks } from './deletion-hooks.ts'
+import type { Fleet, Order } from './fleet.ts'
+import { indexByNodeRef } from './index-by-node-ref.ts'
+import type { MachineKinds } from './machine-kinds.ts'
+import { buildNode, providerIdOf } from './machine-objects.ts'
+import type { MachineTimings } from './machines-description.ts'
+import { cutPower, type PowerSwitch } from './power-cycle.ts'
+
+export interface MachineLifePorts {
+  readonly stage: Stage
+  readonly kinds: MachineKinds
+  readonly kubelet: PowerSwitch
+  readonly fleet: Fleet
+  readonly timings: MachineTimings
+  /** No machine is made while this is so: the provider has none to give. */
+  readonly isSoldOut: () => boolean
+  /** A Machine has gone, or has got its Node. */
+  readonly onTurn: () => void
+}
+
+/** How often a Machine that has no Node yet is looked at. */
+const lookAgainMs = 5_000
+
+export interface MachineLife {
+  lookAtAll(): void
+}
+
+/** Makes a Node for every Machine, and takes Machine, machine and Node away when the Machine is deleted. */
+export function startMachineLife(ports: MachineLifePorts): MachineLife {
+  const { stage, kinds, kubelet, fleet, timings } = ports
+  const machineView = stage.views.of(kinds.machines)
+  const nodeView = stage.views.of(nodes)
+  const offSince = new Map<string, number>()
+  const machineOfNode = indexByNodeRef(machineView)
+  const queue = stage.queue({ needs: [machineView, nodeView], work: reconcile })
+
+  async function reconcile(key: string): Promise<void> {
+    const machine = machineView.get(key)
+    if (machine === undefined) return
+    if (isTerminating(machine)) await retire(key, machine)
+    else if (machine.status?.nodeRef === undefined) await provision(key, machine)
+    else if (isReady(nodeView.get(machine.status.nodeRef.name ?? ''))) await enterPhase(machine, 'Running')
+  }
+
+  async function provision(key: string, machine: Machine): Promise<void> {
+    const order = fleet.order(key) ?? takeOrder(key, machine)
+    const readyAtMs = order.readyAtMs ?? 0
+    const isWaiting = stage.clock.now() < readyAtMs || (readyAtMs > 0 && ports.isSoldOut())
+    const node = isWaiting ? undefined : await join(machine, order)
+    if (node === undefined) {
+      queue.addAfter(key, Math.max(readyAtMs - stage.clock.now(), lookAgainMs))
+      await enterPhase(machine, 'Provisioning')
+      return
+    }
+    const spec = { ...machine.spec, providerID: providerIdOf(machine.metadata.name, node) }
+    const provided = await stage.api.update(kinds.machines, { ...machine, spec })
+    machineView.record(provided)
+    const { name, uid } = node.metadata
+    const nodeRef = { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) }
+    const phase = isReady(node) ? 'Running' : 'Provisioned'
+    await writeStatus(stage, kinds.machines, provided, { ...provided.status, phase, nodeRef })
+    fleet.close(key)
+    ports.onTurn()
+  }
+
+  function takeOrder(key: string, { metadata }: Machine): Order {
+    const readyAtMs = stage.clock.now() + timings.provisionSeconds * 1_000
+    return fleet.place(key, { node: metadata.name, readyAtMs, vacancy: fleet.vacancyFilledBy(key) })
+  }
+
+  async function join(machine: Machine, { node, readyAtMs, vacancy }: Order): Promise<Node | undefined> {
+    if (readyAtMs === undefined) return nodeView.get(node)
+    const joining = buildNode(node, vacancy?.blueprint, { machine, annotation: kinds.machineAnnotation })
+    const joined = await stage.api.create(nodes, joining).catch((error: unknown) => {
+      if (!hasReason(error, 'AlreadyExists')) throw error
+      return stage.api.get(nodes, { name: node })
+    })
+    nodeView.record(joined)
+    return joined
+  }
+
+  async function retire(key: string, machine: Machine): Promise<void> {
+    const node = machine.status?.nodeRef?.name
+    if (!machine.metadata.finalizers?.includes(kinds.finalizer)) return
+    const deleting = await enterPhase(machine, 'Deleting')
+    if (deletionHooks(machine).length > 0) return
+    const since = offSince.get(key)
+    if (since === undefined) {
+      offSince.set(key, stage.clock.now())
+      if (node !== undefined) cutPower(kubelet, node)
+      queue.addAfter(key, timings.terminateSeconds * 1_000)
+      return
+    }
+    if (stage.clock.now() - since < timings.terminateSeconds * 1_000) return
+    const held = node === undefined ? undefined : nodeView.get(node)
+    if (held !== undefined) await deleteExactly(stage, nodes, held)
+    const { finalizers = [], ...metadata } = deleting.metadata
+    const rest = finalizers.filter((finalizer) => finalizer !== kinds.finalizer)
+    await stage.api.update(kinds.machines, { ...deleting, metadata: { ...metadata, finalizers: rest } })
+    offSince.delete(key)
+  }
+
+  async function enterPhase(machine: Machine, phase: string): Promise<Machine> {
+    if (machine.status?.phase === phase) return machine
+    return writeStatus(stage, kinds.machines, machine, { ...machine.status, phase })
+  }
+
+  function observeLoss(key: string, machine: Machine): void {
+    const node = machine.status?.nodeRef?.name
+    const set = controllerOf(machine)?.name
+    if (set === undefined) return
+    if (node === undefined) fleet.reopen(key)
+    else {
+      const blueprint = nodeView.get(node)
+      fleet.vacate({ set: `${machine.metadata.namespace}/${set}`, machine: key, node, blueprint })
+    }
+  }
+
+  stage.onStop(
+    machineView.subscribe(({ key, before, after }) => {
+      if (after === undefined || isTerminating(after)) observeLoss(key, (after ?? before) as Machine)
+      if (after === undefined) {
+        fleet.close(key)
+        offSince.delete(key)
+        ports.onTurn()
+      } else queue.add(key)
+    }),
+  )
+  stage.onStop(
+    nodeView.subscribe(({ key, before, after }) => {
+      if (isReady(before) === isReady(after)) return
+      for (const machine of machineOfNode(key)) queue.add(keyText(keyOf(machine)))
+    }),
+  )
+  return {
+    lookAtAll() {
+      for (const machine of machineView.values()) queue.add(keyText(keyOf(machine)))
+    },
+  }
+}
+
+function isReady(node: Node | undefined): boolean {
+  return node !== undefined && conditionOf(node, 'Ready')?.status === 'True'
+}

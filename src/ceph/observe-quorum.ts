@@ -1,8 +1,0 @@
-import type { Observed } from '../domain/observed.ts'
-import { type AskOptions, askCeph } from './ask-ceph.ts'
-import type { CephCommands } from './ceph-commands.ts'
-import { type MonQuorum, parseQuorum } from './parse-quorum.ts'
-
-export function observeQuorum(commands: CephCommands, options: AskOptions = {}): Promise<Observed<MonQuorum>> {
-  return askCeph(commands, { prefix: 'quorum_status' }, parseQuorum, options)
-}

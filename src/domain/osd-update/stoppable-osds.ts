@@ -1,8 +1,0 @@
-import type { CephMap } from '../safety/ceph-map.ts'
-
-/** Those that run and hold data, ascending: of others Ceph has nothing to say. */
-export function stoppableOsds(map: CephMap, osds: readonly number[]): number[] {
-  const up = new Set(map.osds.filter(({ isUp }) => isUp).map(({ id }) => id))
-  const withData = new Set<number>(map.pgs.acting)
-  return osds.filter((osd) => up.has(osd) && withData.has(osd)).sort((a, b) => a - b)
-}
