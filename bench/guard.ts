@@ -8,7 +8,7 @@ import { nodes, podDisruptionBudgets, pods, secrets } from '@cofferdam/kubernete
 import type { KubeApi, ListQuery, WatchQuery } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import { realRandom, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { realClock, startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { guardSecretFields } from '@cofferdam/product/eviction-guard/domain/guard-secret.ts'
 import { defaultCertificateSettings, planCertificates } from '@cofferdam/product/eviction-guard/guard-certificates.ts'
 import {
@@ -162,6 +162,7 @@ async function serve(): Promise<void> {
   const guard = startGuard({
     api,
     clock: realClock,
+    startStopwatch,
     views,
     policy: defaultAppLockPolicy,
     host: '127.0.0.1',

@@ -1,12 +1,15 @@
-// Bundles the command line into dist/cofferdam.js and the dashboard's page into dist/page/; clusters to show go beside them.
+// Bundles the command line into dist/cofferdam.js and its parts, and the dashboard's page into dist/page/; clusters to show go beside them.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { build, stop } from 'esbuild'
 import { bundle } from './bundle.mjs'
 
 rmSync('dist', { recursive: true, force: true })
+// In parts, so that no command but the demo loads the simulator.
 await bundle({
-  entryPoints: ['packages/cofferdam/src/cli/main.ts'],
-  outfile: 'dist/cofferdam.js',
+  entryPoints: { cofferdam: 'packages/cofferdam/src/cli/main.ts' },
+  outdir: 'dist',
+  chunkNames: 'part-[hash]',
+  splitting: true,
   sourcemap: 'linked',
 })
 await bundle({

@@ -56,6 +56,7 @@ function stage(seen: Seen) {
   const sightings = new DrainSightings({ clock })
   const published: string[] = []
   const guard = createEvictionGuard({
+    startStopwatch: () => () => 0,
     clock,
     sightings,
     guardsDeletions,

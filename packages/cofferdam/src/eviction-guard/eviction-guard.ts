@@ -22,6 +22,8 @@ export interface GuardAnswer {
 
 export interface EvictionGuardOptions {
   readonly clock: Clock
+  /** Measures how long an answer took, finer than the clock. */
+  readonly startStopwatch: () => () => number
   readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
   /** Asks the API server for a pod that the view does not have. */
   readonly readPod: (key: { namespace: string; name: string }) => Promise<Observed<GuardedPod | undefined>>
@@ -58,13 +60,13 @@ export interface EvictionGuard {
  * who last tried to empty which node.
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
-  const { clock, pods, readPod, budgets, ledger, breakGlassOf, operatorUser, sightings, publisher, report } = options
+  const { clock, startStopwatch, pods, readPod, budgets, ledger, breakGlassOf, operatorUser } = options
+  const { sightings, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
   async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
-    const began = performance.now()
-    const told = (verdict: GuardOutcome['verdict'], reason: string) =>
-      report?.({ verdict, reason, tookMs: performance.now() - began })
+    const tookMs = startStopwatch()
+    const told = (verdict: GuardOutcome['verdict'], reason: string) => report?.({ verdict, reason, tookMs: tookMs() })
     const decoded = decodeReview(text)
     if (!decoded.ok) {
       told('malformed', 'Malformed')

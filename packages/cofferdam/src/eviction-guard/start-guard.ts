@@ -23,6 +23,7 @@ import { createSightingPublisher } from './sighting-publisher.ts'
 export interface GuardOptions {
   readonly api: Pick<KubeApi, 'get' | 'patch' | 'create'>
   readonly clock: Clock
+  readonly startStopwatch: () => () => number
   readonly views: {
     readonly pods: WatchView<GuardedPod>
     readonly budgets: WatchView<GuardedBudget>
@@ -73,6 +74,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
   const operatorUser = askOperatorUser({ api, clock, signal: stopping.signal, onError })
   const guard = createEvictionGuard({
     clock,
+    startStopwatch: options.startStopwatch,
     operatorUser: operatorUser.current,
     pods: views.pods,
     readPod: createPodReader({

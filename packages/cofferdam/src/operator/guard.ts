@@ -5,6 +5,7 @@ import {
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { guardService } from '../deploy/guard-manifests.ts'
 import { createGuardCertificates } from '../eviction-guard/controller/guard-certificates.ts'
 import { createGuardRegistration, keptConfiguration } from '../eviction-guard/controller/guard-registration.ts'
@@ -62,6 +63,7 @@ export function runGuard(
   return startGuard({
     api,
     clock,
+    startStopwatch,
     host,
     port,
     lingerMs,

@@ -8,3 +8,9 @@ export const realClock: Clock = {
     return () => clearTimeout(timer)
   },
 }
+
+/** Starts now, and tells how many milliseconds have passed, in fractions that a clock does not have. */
+export function startStopwatch(): () => number {
+  const began = performance.now()
+  return () => performance.now() - began
+}

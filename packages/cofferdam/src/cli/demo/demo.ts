@@ -1,42 +1,12 @@
-import { longhornReplicas, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { realRandom, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
-import { readClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
-import type { Readiness } from '@cofferdam/simulator/cluster-file/readiness.ts'
 import { Option } from 'commander'
-import { createLog } from '../../operator/log.ts'
-import type { CliCommand, Invocation } from '../command.ts'
+import type { CliCommand } from '../command.ts'
 import { parsePort, parseSeed } from '../parse-number.ts'
-import { renderData } from '../render-data.ts'
-import { type DemoReport, renderDemo } from './demo-text.ts'
-import { type Demo, startDemo } from './start-demo.ts'
-import { suggestCommands } from './suggest-commands.ts'
-import type { LonghornObjects } from './suggest-longhorn.ts'
-import { suggestMachines } from './suggest-machines.ts'
-import { suggestOsdUpdate } from './suggest-osd-update.ts'
-
-export interface DemoFlags {
-  readonly cluster?: string
-  readonly scenario: string
-  readonly port: number
-  readonly kubePort: number
-  readonly kubeconfigOut: string
-  readonly headless?: boolean
-  readonly seed?: number
-}
+import type { DemoFlags, DemoPlaces } from './demo-flags.ts'
 
 /** Stories the demo can play; `default` leaves the cluster to you. */
 const scenarios = ['default']
-const readyWithinMs = 30_000
 
-export function createDemoCommand(places: {
-  /** Where the built page is. */
-  readonly pageDirectory: string
-  readonly defaultClusterFile: string
-  /** How this program is called from here; `cofferdam` by default. */
-  readonly calledAs?: string
-}): CliCommand<DemoFlags, undefined> {
+export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, undefined> {
   return {
     name: 'demo',
     summary: 'start an embedded cluster to try things on',
@@ -62,109 +32,13 @@ export function createDemoCommand(places: {
         .option('--seed <number>', 'decides all that is left to chance', parseSeed)
     },
 
-    async run({ flags, terminal, signal }) {
-      const description = await readClusterFile(flags.cluster ?? places.defaultClusterFile)
-      const seed = flags.seed ?? Math.floor(realRandom.next() * 2 ** 32)
-      terminal.progress('Starting the cluster…')
-      const demo = await startDemo({
-        description,
-        clock: realClock,
-        random: seededRandom(seed),
-        kubePort: flags.kubePort,
-        dashboardPort: flags.headless === true ? undefined : flags.port,
-        pageDirectory: places.pageDirectory,
-        kubeconfigPath: flags.kubeconfigOut,
-        log: createLog('error'),
-      })
-      try {
-        const readiness = await demo.whenReady({
-          withinMs: readyWithinMs,
-          signal,
-          onProgress: ({ ready, wanted }) => terminal.progress(`Waiting for the cluster: ${ready} of ${wanted} ready…`),
-        })
-        if (!signal.aborted) {
-          const { calledAs = 'cofferdam' } = places
-          const report = await observeReport(demo, {
-            cluster: description.name,
-            seed,
-            readiness,
-            calledAs,
-            hasLonghorn: description.longhorn !== undefined,
-          })
-          const more = [
-            ...(await suggestOsdUpdate(demo.api, description.ceph, calledAs)),
-            ...(await suggestMachines(demo.api, description.machines, calledAs)),
-          ]
-          printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })
-        }
-        await untilAborted(signal)
-        terminal.progress(undefined)
-      } finally {
-        await demo.stop()
-      }
-      terminal.note('Stopped.')
+    async run(invocation) {
+      // A cluster in a process is large: no other command should load it.
+      const { runDemo } = await import('./run-demo.ts')
+      await runDemo(places, invocation)
       return undefined
     },
 
     render: () => '',
   }
-}
-
-async function observeReport(
-  { api, kubeUrl, dashboardUrl, kubeconfigPath }: Demo,
-  {
-    cluster,
-    seed,
-    readiness,
-    calledAs,
-    hasLonghorn,
-  }: {
-    readonly cluster: string
-    readonly seed: number
-    readonly readiness: Readiness
-    readonly calledAs: string
-    readonly hasLonghorn: boolean
-  },
-): Promise<DemoReport> {
-  const [nodeList, podList, budgetList, longhorn] = await Promise.all([
-    api.list(nodes),
-    api.list(pods),
-    api.list(podDisruptionBudgets),
-    hasLonghorn ? observeLonghorn(api) : undefined,
-  ])
-  const zones = new Set(nodeList.items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']))
-  return {
-    cluster,
-    nodes: nodeList.items.length,
-    zones: zones.size,
-    pods: podList.items.length,
-    ...(dashboardUrl === undefined ? {} : { dashboard: dashboardUrl }),
-    kubernetes: kubeUrl,
-    kubeconfig: kubeconfigPath,
-    seed,
-    notReady: readiness.waitingFor,
-    tryThis: suggestCommands({
-      nodes: nodeList.items,
-      pods: podList.items,
-      budgets: budgetList.items,
-      longhorn,
-      calledAs,
-    }),
-  }
-}
-
-async function observeLonghorn(api: Demo['api']): Promise<LonghornObjects> {
-  const [settings, replicas] = await Promise.all([api.list(longhornSettings), api.list(longhornReplicas)])
-  return { settings: settings.items, replicas: replicas.items }
-}
-
-/** The demo runs on after its report, so it prints that itself instead of returning it. */
-function printReport(report: DemoReport, { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>): void {
-  const { output } = flags
-  terminal.print(output === 'text' ? renderDemo(report, terminal.paint) : renderData(report, output))
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }

@@ -10,7 +10,7 @@ import { namespaces, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubern
 import { createWatchCache, type WatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { realClock, startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { HttpsWebhookClient, type WebhookCall } from '@cofferdam/simulator/api-server/admission/webhook-call.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
@@ -119,6 +119,7 @@ export async function startGuardStage(options: GuardStageOptions = {}) {
   let settings: CertificateSettings = { ...defaultCertificateSettings, settleMs: 20 }
   const startNewGuard = () =>
     startGuard({
+      startStopwatch,
       api,
       clock,
       views,

@@ -8,13 +8,13 @@ import { afterEach, describe, expect, it } from 'vitest'
 import {
   type OperatedLonghorn,
   openOperatedLonghorn,
-} from '../capabilities/longhorn-drain/testing/longhorn-operator.ts'
-import { createDrainCommand } from './drain/drain.ts'
-import { createExplainCommand } from './explain/explain.ts'
-import type { Explained } from './explain/explain-observe.ts'
-import { createStatusCommand } from './status/status.ts'
-import { inProcess, runCommand } from './testing/run-command.ts'
-import { writeOperatorLease } from './testing/write-operator-lease.ts'
+} from '../../capabilities/longhorn-drain/testing/longhorn-operator.ts'
+import { createDrainCommand } from '../drain/drain.ts'
+import { createStatusCommand } from '../status/status.ts'
+import { inProcess, runCommand } from '../testing/run-command.ts'
+import { writeOperatorLease } from '../testing/write-operator-lease.ts'
+import { createExplainCommand } from './explain.ts'
+import type { Explained } from './explain-observe.ts'
 
 const mib = 2 ** 20
 

@@ -1,12 +1,12 @@
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
-import { buildCephDaemons, letters } from '@cofferdam/simulator/cluster-file/build-ceph-daemons.ts'
+import { buildCephDaemons, letters } from './build-ceph-daemons.ts'
 import {
   buildCephCluster,
   buildCephResources,
   buildCephStatus,
-} from '@cofferdam/simulator/cluster-file/build-ceph-resources.ts'
-import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
-import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
+} from './build-ceph-resources.ts'
+import { parseClusterFile } from './cluster-file.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
 import { describe, expect, it } from 'vitest'
 
 const { ceph } = parseClusterFile(

@@ -1,11 +1,11 @@
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, expect, it } from 'vitest'
-import { type OsdUpdateStage, openOsdUpdateStage } from '../capabilities/osd-update/testing/osd-update-stage.ts'
-import { installDefinitions } from '../ledger/store/testing/ledger-stage.ts'
-import { createExplainCommand } from './explain/explain.ts'
-import { createStatusCommand } from './status/status.ts'
-import { inProcess, runCommand } from './testing/run-command.ts'
+import { type OsdUpdateStage, openOsdUpdateStage } from '../../capabilities/osd-update/testing/osd-update-stage.ts'
+import { installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import { createStatusCommand } from '../status/status.ts'
+import { inProcess, runCommand } from '../testing/run-command.ts'
+import { createExplainCommand } from './explain.ts'
 
 let stage: OsdUpdateStage
 afterEach(() => stage.close())

@@ -6,9 +6,9 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { openshiftMachineDefinitions } from '@cofferdam/simulator/cluster-file/machine-definitions.ts'
 import { changedApi, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createExplainCommand } from './explain/explain.ts'
-import { createStatusCommand } from './status/status.ts'
-import { inProcess, runCommand } from './testing/run-command.ts'
+import { createStatusCommand } from '../status/status.ts'
+import { inProcess, runCommand } from '../testing/run-command.ts'
+import { createExplainCommand } from './explain.ts'
 
 let story: Story
 beforeEach(() => {

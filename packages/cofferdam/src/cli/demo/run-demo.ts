@@ -1,0 +1,124 @@
+import { longhornReplicas, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { realRandom, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { readClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
+import type { Readiness } from '@cofferdam/simulator/cluster-file/readiness.ts'
+import { createLog } from '../../operator/log.ts'
+import type { Invocation } from '../command.ts'
+import { renderData } from '../render-data.ts'
+import type { DemoFlags, DemoPlaces } from './demo-flags.ts'
+import { type DemoReport, renderDemo } from './demo-text.ts'
+import { type Demo, startDemo } from './start-demo.ts'
+import { suggestCommands } from './suggest-commands.ts'
+import type { LonghornObjects } from './suggest-longhorn.ts'
+import { suggestMachines } from './suggest-machines.ts'
+import { suggestOsdUpdate } from './suggest-osd-update.ts'
+
+const readyWithinMs = 30_000
+
+/** Starts the cluster, says what there is to try, and runs until the signal fires. */
+export async function runDemo(
+  places: DemoPlaces,
+  { flags, terminal, signal }: Pick<Invocation<DemoFlags>, 'flags' | 'terminal' | 'signal'>,
+): Promise<void> {
+  const description = await readClusterFile(flags.cluster ?? places.defaultClusterFile)
+  const seed = flags.seed ?? Math.floor(realRandom.next() * 2 ** 32)
+  terminal.progress('Starting the cluster…')
+  const demo = await startDemo({
+    description,
+    clock: realClock,
+    random: seededRandom(seed),
+    kubePort: flags.kubePort,
+    dashboardPort: flags.headless === true ? undefined : flags.port,
+    pageDirectory: places.pageDirectory,
+    kubeconfigPath: flags.kubeconfigOut,
+    log: createLog('error'),
+  })
+  try {
+    const readiness = await demo.whenReady({
+      withinMs: readyWithinMs,
+      signal,
+      onProgress: ({ ready, wanted }) => terminal.progress(`Waiting for the cluster: ${ready} of ${wanted} ready…`),
+    })
+    if (!signal.aborted) {
+      const { calledAs = 'cofferdam' } = places
+      const report = await observeReport(demo, {
+        cluster: description.name,
+        seed,
+        readiness,
+        calledAs,
+        hasLonghorn: description.longhorn !== undefined,
+      })
+      const more = [
+        ...(await suggestOsdUpdate(demo.api, description.ceph, calledAs)),
+        ...(await suggestMachines(demo.api, description.machines, calledAs)),
+      ]
+      printReport({ ...report, tryThis: [...report.tryThis, ...more] }, { flags, terminal })
+    }
+    await untilAborted(signal)
+    terminal.progress(undefined)
+  } finally {
+    await demo.stop()
+  }
+  terminal.note('Stopped.')
+}
+
+async function observeReport(
+  { api, kubeUrl, dashboardUrl, kubeconfigPath }: Demo,
+  {
+    cluster,
+    seed,
+    readiness,
+    calledAs,
+    hasLonghorn,
+  }: {
+    readonly cluster: string
+    readonly seed: number
+    readonly readiness: Readiness
+    readonly calledAs: string
+    readonly hasLonghorn: boolean
+  },
+): Promise<DemoReport> {
+  const [nodeList, podList, budgetList, longhorn] = await Promise.all([
+    api.list(nodes),
+    api.list(pods),
+    api.list(podDisruptionBudgets),
+    hasLonghorn ? observeLonghorn(api) : undefined,
+  ])
+  const zones = new Set(nodeList.items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']))
+  return {
+    cluster,
+    nodes: nodeList.items.length,
+    zones: zones.size,
+    pods: podList.items.length,
+    ...(dashboardUrl === undefined ? {} : { dashboard: dashboardUrl }),
+    kubernetes: kubeUrl,
+    kubeconfig: kubeconfigPath,
+    seed,
+    notReady: readiness.waitingFor,
+    tryThis: suggestCommands({
+      nodes: nodeList.items,
+      pods: podList.items,
+      budgets: budgetList.items,
+      longhorn,
+      calledAs,
+    }),
+  }
+}
+
+async function observeLonghorn(api: Demo['api']): Promise<LonghornObjects> {
+  const [settings, replicas] = await Promise.all([api.list(longhornSettings), api.list(longhornReplicas)])
+  return { settings: settings.items, replicas: replicas.items }
+}
+
+/** The demo runs on after its report, so it prints that itself instead of returning it. */
+function printReport(report: DemoReport, { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>): void {
+  const { output } = flags
+  terminal.print(output === 'text' ? renderDemo(report, terminal.paint) : renderData(report, output))
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
