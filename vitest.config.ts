@@ -11,6 +11,7 @@ export default defineConfig({
       'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
     ],
+    exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
     setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config'
+import quick from './vitest.config.ts'
+
+/** What takes long and seldom fails alone: crash points, races, storms, exhaustive searches and the model. */
+export default defineConfig({
+  test: {
+    ...quick.test,
+    include: ['packages/*/src/**/*.deep.test.ts', 'scenarios/**/*.deep.test.ts', 'test/**/*.deep.test.ts'],
+    exclude: ['**/node_modules/**'],
+    testTimeout: 300_000,
+  },
+})
