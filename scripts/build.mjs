@@ -1,15 +1,19 @@
 // Bundles the command line into dist/cofferdam.js and its parts, and the dashboard's page into dist/page/; clusters to show go beside them.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { build, stop } from 'esbuild'
-import { bundle } from './bundle.mjs'
+import { bundle, installed } from './bundle.mjs'
 
 rmSync('dist', { recursive: true, force: true })
-// In parts, so that no command but the demo loads the simulator.
+// In parts, so that no command but the demo loads the simulator; packages that only the simulator needs are in that part.
 await bundle({
   entryPoints: { cofferdam: 'packages/cofferdam/src/cli/main.ts' },
   outdir: 'dist',
   chunkNames: 'part-[hash]',
   splitting: true,
+  minifyWhitespace: true,
+  minifySyntax: true,
+  external: installed,
+  legalComments: 'eof',
   sourcemap: 'linked',
 })
 await bundle({

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs'
 import { build, type Metafile } from 'esbuild'
 import { expect, it } from 'vitest'
 
-const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Record<
-  'dependencies' | 'devDependencies',
-  Record<string, string>
->
+const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: Record<string, string> }
 
 async function bundleCommands(): Promise<Metafile['outputs']> {
   const { metafile } = await build({
@@ -18,7 +15,7 @@ async function bundleCommands(): Promise<Metafile['outputs']> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: Object.keys({ ...dependencies, ...devDependencies }),
+    external: Object.keys(dependencies),
   })
   return metafile.outputs
 }
@@ -39,4 +36,13 @@ it('an operator loads nothing of the simulator: a fake API server in it would be
   const loaded = [...loadedAtOnce(outputs)].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}))
   expect(loaded).toContain('packages/cofferdam/src/operator/operator.ts')
   expect(loaded.filter((file) => file.startsWith('packages/simulator/'))).toEqual([])
+})
+
+it('every package that is installed with the product is loaded by it: what only the simulator needs is bundled with the demo', async () => {
+  const outputs = await bundleCommands()
+  const named = [...loadedAtOnce(outputs)]
+    .flatMap((path) => outputs[path]?.imports ?? [])
+    .filter(({ external }) => external)
+  const loaded = new Set(named.map(({ path }) => path).filter((path) => !path.startsWith('node:')))
+  expect([...loaded].sort()).toEqual(Object.keys(dependencies).sort())
 })

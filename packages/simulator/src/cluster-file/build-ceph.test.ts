@@ -1,13 +1,9 @@
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
+import { describe, expect, it } from 'vitest'
 import { buildCephDaemons, letters } from './build-ceph-daemons.ts'
-import {
-  buildCephCluster,
-  buildCephResources,
-  buildCephStatus,
-} from './build-ceph-resources.ts'
+import { buildCephCluster, buildCephResources, buildCephStatus } from './build-ceph-resources.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
-import { describe, expect, it } from 'vitest'
 
 const { ceph } = parseClusterFile(
   `

@@ -1,6 +1,5 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import jsonPatch, { type Operation } from 'fast-json-patch'
 import { ownField, setOwnField } from './own-field.ts'
 import { rejectedPatch } from './patch-failure.ts'
 
@@ -73,7 +72,7 @@ function malformed(value: unknown, wanted: string, place = 'Go value'): ApiError
   )
 }
 
-/** A move is a removal and an addition, a copy is an addition of a shared value; the library sees only in-place edits. */
+/** A move is a removal and an addition, a copy is an addition of a shared value. */
 function applyOperation(draft: Draft, { op, path, from, value }: PatchOperation): void {
   if (op === 'move') {
     const moved = existing(draft.document, from)
@@ -98,23 +97,31 @@ function applyOperation(draft: Draft, { op, path, from, value }: PatchOperation)
   }
 }
 
-function edit(draft: Draft, operation: Operation): void {
-  const segments = pointerSegments(operation.path)
-  if (operation.op === 'add') requirePlace(draft.document, segments)
-  draft.document = copyAlong(draft, segments)
-  try {
-    draft.document = jsonPatch.applyOperation(draft.document, operation, true, true, true).newDocument as Json
-  } catch {
-    throw rejectedPatch()
+type Edit =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string }
+
+function edit(draft: Draft, change: Edit): void {
+  const segments = pointerSegments(change.path)
+  const last = segments.at(-1)
+  if (last === undefined) {
+    draft.document = change.op === 'remove' ? null : change.value
+    return
   }
+  draft.document = copyAlong(draft, segments)
+  const parent = valueAt(draft.document, segments.slice(0, -1))
+  if (Array.isArray(parent)) editItem(parent as Json[], last, change)
+  else if (!isJsonObject(parent)) throw rejectedPatch()
+  else if (change.op === 'remove') Reflect.deleteProperty(parent, last)
+  else setOwnField(parent as Record<string, Json>, last, change.value)
 }
 
-/** The library reads an empty segment as index 0, which would put items where nobody asked for them. */
-function requirePlace(document: Json, segments: readonly string[]): void {
-  const parent = valueAt(document, segments.slice(0, -1))
-  const last = segments.at(-1)
-  if (last === undefined || isJsonObject(parent)) return
-  if (!Array.isArray(parent) || !(last === '-' || isIndex(last))) throw rejectedPatch()
+function editItem(items: Json[], segment: string, change: Edit): void {
+  const isAdded = change.op === 'add'
+  const at = isAdded && segment === '-' ? items.length : isIndex(segment) ? Number(segment) : Number.NaN
+  if (!(at < items.length || (isAdded && at === items.length))) throw rejectedPatch()
+  if (change.op === 'remove') items.splice(at, 1)
+  else items.splice(at, isAdded ? 0 : 1, change.value)
 }
 
 /** Copies every container that an edit at this pointer writes to or passes through. */

@@ -4,7 +4,7 @@ import { adopt, entriesOf, type Ledger, renew } from '../../../ledger/rules/ledg
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import { arbiterOf, type StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
-import { updateRequestId } from '../../../ledger/rules/update-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import type { StorageLedger } from '../../../ledger/store/storage-key.ts'
 import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
