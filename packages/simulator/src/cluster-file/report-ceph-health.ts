@@ -2,8 +2,8 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, sleep, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
+import type { CephCommands } from '../world/ceph/ceph-commands.ts'
 
 export interface CephHealthPorts {
   readonly api: KubeApi
