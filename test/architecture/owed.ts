@@ -54,7 +54,6 @@ export const owedImports: readonly string[] = [
   'simulator/cluster-file/start-machines.ts → capabilities/fencing/domain/budget-name.ts',
   'simulator/cluster-file/start-machines.ts → deploy/access-manifests.ts',
   'simulator/cluster-file/start-machines.ts → operator/controller-names.ts',
-  'simulator/world/ceph/rook/osd-prepare.ts → capabilities/osd-update/domain/prepare-status.ts',
   'simulator/world/machines/health-check-decision.ts → ledger/rules/app-lock.ts',
   'simulator/world/machines/sick-nodes.ts → ledger/rules/app-lock.ts',
 ]
