@@ -47,13 +47,6 @@ export const owedImports: readonly string[] = [
   'shared/read-lists.ts → capabilities/longhorn-drain/domain/parse-replica.ts',
   'shared/read-lists.ts → capabilities/longhorn-drain/domain/snapshot.ts',
   'shared/record-limits.ts → capabilities/ceph-drain/domain/decision.ts',
-  'simulator/cluster-file/build-longhorn.ts → capabilities/longhorn-drain/domain/drain-settings.ts',
-  'simulator/cluster-file/build-longhorn.ts → capabilities/longhorn-drain/domain/policy.ts',
-  'simulator/cluster-file/build-workloads.ts → capabilities/drain-lock/observe/objects.ts',
-  'simulator/cluster-file/longhorn-schema.ts → capabilities/longhorn-drain/domain/snapshot.ts',
-  'simulator/cluster-file/start-machines.ts → capabilities/fencing/domain/budget-name.ts',
-  'simulator/cluster-file/start-machines.ts → deploy/access-manifests.ts',
-  'simulator/cluster-file/start-machines.ts → operator/controller-names.ts',
   'simulator/world/machines/health-check-decision.ts → ledger/rules/app-lock.ts',
   'simulator/world/machines/sick-nodes.ts → ledger/rules/app-lock.ts',
 ]
