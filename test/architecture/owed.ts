@@ -47,8 +47,6 @@ export const owedImports: readonly string[] = [
   'shared/read-lists.ts → capabilities/longhorn-drain/domain/parse-replica.ts',
   'shared/read-lists.ts → capabilities/longhorn-drain/domain/snapshot.ts',
   'shared/record-limits.ts → capabilities/ceph-drain/domain/decision.ts',
-  'simulator/world/machines/health-check-decision.ts → ledger/rules/app-lock.ts',
-  'simulator/world/machines/sick-nodes.ts → ledger/rules/app-lock.ts',
 ]
 
 /** Files and capabilities that still import each other in a circle. */
