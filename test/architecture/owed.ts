@@ -105,7 +105,5 @@ export const owedCycles = {
       'kubernetes/client/kubeconfig-user.ts',
       'kubernetes/client/kubeconfig.ts',
     ],
-    ['simulator/cluster-file/check-ceph.ts', 'simulator/cluster-file/describe-ceph.ts'],
-    ['simulator/world/longhorn/data-plane.ts', 'simulator/world/longhorn/rebuild.ts'],
   ],
 }
