@@ -100,10 +100,5 @@ export const owedCycles = {
       'explain/storage-view.ts',
     ],
     ['explain/hold-refusal.ts', 'explain/judge-budget.ts'],
-    [
-      'kubernetes/client/kubeconfig-connection.ts',
-      'kubernetes/client/kubeconfig-user.ts',
-      'kubernetes/client/kubeconfig.ts',
-    ],
   ],
 }
