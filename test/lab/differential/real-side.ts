@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Material } from '@cofferdam/kubernetes/client/cluster-connection.ts'
-import { loadKubeconfig } from '@cofferdam/kubernetes/client/kubeconfig.ts'
+import { loadKubeconfig } from '@cofferdam/kubernetes/client/load-kubeconfig.ts'
 import type { Side } from './side.ts'
 import { createWireClient } from './wire-client.ts'
 

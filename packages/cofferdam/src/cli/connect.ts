@@ -1,7 +1,7 @@
 import type { ClusterConnection } from '@cofferdam/kubernetes/client/cluster-connection.ts'
 import { createHttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { loadKubeconfig } from '@cofferdam/kubernetes/client/kubeconfig.ts'
+import { loadKubeconfig } from '@cofferdam/kubernetes/client/load-kubeconfig.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import type { GlobalFlags } from './command.ts'

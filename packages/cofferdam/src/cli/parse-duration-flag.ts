@@ -1,5 +1,5 @@
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../ledger/rules/app-lock.ts'
 
 /** Milliseconds of `2h`, `1h30m`, `90s`. */
 export function parseDurationFlag(text: string): number {

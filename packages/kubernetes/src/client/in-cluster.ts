@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { CofferdamError } from '../errors.ts'
 import type { ClusterConnection } from './cluster-connection.ts'
 import { readText } from './connection-files.ts'
+import type { Environment } from './environment.ts'
 import { proxyFromEnvironment } from './proxy-from-environment.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import type { Authentication, ClientCertificate, ExecPlugin, Impersonation } from './cluster-connection.ts'
-import type { Environment } from './kubeconfig.ts'
+import type { Environment } from './environment.ts'
 import type { KubeconfigFields } from './kubeconfig-fields.ts'
 
 const execGroup = 'client.authentication.k8s.io'

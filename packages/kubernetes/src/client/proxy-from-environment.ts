@@ -1,7 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { CofferdamError } from '../errors.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
+import type { Environment } from './environment.ts'
 
 /** The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY ask for, read as kubectl reads them: never for this machine itself. */
 export function proxyFromEnvironment(server: URL, env: Environment): string | undefined {

@@ -2,7 +2,8 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { PodSpec } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject, OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { cephImage, rbdMirrorName } from './build-ceph-resources.ts'
-import type { CephClusterDescription, OsdPlace } from './describe-ceph.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import type { OsdPlace } from './osd-place.ts'
 
 export interface DaemonOptions {
   /** What Rook's operator would own the daemons by: the CephCluster, a CephFilesystem ... as the cluster holds it. */

@@ -1,6 +1,8 @@
 import type { CephDescription, CrushDescription, PoolDescription } from '../world/ceph/ceph-description.ts'
 import { letters } from './build-ceph-daemons.ts'
-import type { CephClusterDescription, OsdPlace, RadosPool } from './describe-ceph.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import type { OsdPlace } from './osd-place.ts'
+import type { RadosPool } from './rados-pool.ts'
 
 /** From the root down to the hosts. */
 const bucketTypes = ['root', 'zone', 'rack', 'host'] as const

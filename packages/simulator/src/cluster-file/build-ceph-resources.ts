@@ -9,7 +9,8 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import type { CephClusterDescription, RadosPool } from './describe-ceph.ts'
+import type { CephClusterDescription } from './describe-ceph.ts'
+import type { RadosPool } from './rados-pool.ts'
 
 export interface CephResource {
   readonly type: ResourceType

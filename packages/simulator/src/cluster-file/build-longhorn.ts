@@ -2,19 +2,9 @@ import { type LonghornSetting, longhornNamespace } from '@cofferdam/kubernetes/a
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
-import {
-  manageAnnotation,
-  surplusAnnotation,
-  triggerAnnotation,
-  wantedPolicyAnnotation,
-} from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
-import {
-  drainPolicyLabel,
-  drainPolicyParameter,
-  drainPolicySetting,
-} from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { defaultSettings, type LonghornDescription } from '../world/longhorn/longhorn-description.ts'
 import type { Mounts } from './build-workloads.ts'
+import { drainPolicyLabel, drainPolicyParameter, longhornAnnotations } from './cofferdam-words.ts'
 import type { LonghornClusterDescription, LonghornVolumePlan } from './describe-longhorn.ts'
 import type { VolumeClaim } from './longhorn-claims.ts'
 import { defaultStorageClass } from './longhorn-schema.ts'
@@ -68,7 +58,7 @@ export function buildSettings(longhorn: LonghornClusterDescription): LonghornSet
     metadata: {
       name,
       namespace: longhornNamespace,
-      ...(name === drainPolicySetting ? { annotations: drainAnnotations(longhorn) } : {}),
+      ...(name === 'node-drain-policy' ? { annotations: drainAnnotations(longhorn) } : {}),
     },
     value,
   }))
@@ -77,10 +67,10 @@ export function buildSettings(longhorn: LonghornClusterDescription): LonghornSet
 function drainAnnotations(longhorn: LonghornClusterDescription): Record<string, string> {
   const { drainHandling, manage = 'observe', wantedPolicy, trigger, surplus } = longhorn
   return {
-    [manageAnnotation]: drainHandling === 'cofferdam' ? 'owner' : manage,
-    ...(wantedPolicy === undefined ? {} : { [wantedPolicyAnnotation]: wantedPolicy }),
-    ...(trigger === 'cordon' ? {} : { [triggerAnnotation]: trigger }),
-    ...(surplus === 'keep' ? {} : { [surplusAnnotation]: surplus }),
+    [longhornAnnotations.manage]: drainHandling === 'cofferdam' ? 'owner' : manage,
+    ...(wantedPolicy === undefined ? {} : { [longhornAnnotations.wantedPolicy]: wantedPolicy }),
+    ...(trigger === 'cordon' ? {} : { [longhornAnnotations.trigger]: trigger }),
+    ...(surplus === 'keep' ? {} : { [longhornAnnotations.surplus]: surplus }),
   }
 }
 

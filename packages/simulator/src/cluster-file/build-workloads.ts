@@ -2,8 +2,8 @@ import type { DaemonSet, Deployment, Job, StatefulSet } from '@cofferdam/kuberne
 import type { Container, PodSpec, PodTemplateSpec } from '@cofferdam/kubernetes/api/core.ts'
 import type { ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { skipDrainAnnotation } from '@cofferdam/product/capabilities/drain-lock/observe/objects.ts'
 import type { App, BatchJob, Pace } from './cluster-schema.ts'
+import { skipDrainAnnotation } from './cofferdam-words.ts'
 
 export type Workload = Deployment | StatefulSet | DaemonSet
 

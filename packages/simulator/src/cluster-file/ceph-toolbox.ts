@@ -1,8 +1,8 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import type { Exec } from '../api-server/http/exec-route.ts'
+import type { CephCommands } from '../world/ceph/ceph-commands.ts'
 import { runToolboxProgram } from '../world/ceph/toolbox-program.ts'
 import { cephImage } from './build-ceph-resources.ts'
 

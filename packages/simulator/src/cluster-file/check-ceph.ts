@@ -1,6 +1,7 @@
 import type { FailureDomainType, WrittenCeph } from './ceph-schema.ts'
-import type { OsdPlace, PlacedPool } from './describe-ceph.ts'
 import type { NodeDescription, Problem } from './expand-nodes.ts'
+import type { OsdPlace } from './osd-place.ts'
+import type { PlacedPool } from './rados-pool.ts'
 
 /** CRUSH takes no dots in the names that Rook gives its buckets. */
 export function crushName(name: string): string {

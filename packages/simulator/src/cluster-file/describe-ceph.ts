@@ -1,27 +1,9 @@
 import { closestName } from '@cofferdam/kubernetes/api/closest-name.ts'
-import type { FailureDomainType, WrittenCeph, WrittenPool } from './ceph-schema.ts'
+import type { WrittenCeph, WrittenPool } from './ceph-schema.ts'
 import { checkBucketNames, checkDomains, checkMons, checkNames, checkPoolNames, crushName } from './check-ceph.ts'
 import type { NodeDescription, Problem } from './expand-nodes.ts'
-
-export interface OsdPlace {
-  readonly id: number
-  readonly node: string
-  /** Names of the CRUSH buckets it is in, by type. */
-  readonly location: { readonly root: string; readonly zone: string; readonly rack?: string; readonly host: string }
-}
-
-export interface RadosPool {
-  readonly name: string
-  readonly kind: 'replicated' | 'erasure'
-  readonly size: number
-  readonly minSize: number
-  /** For an erasure-coded pool: of `size` chunks, how many are data. */
-  readonly dataChunks?: number
-  readonly failureDomain: FailureDomainType
-  readonly pgs: number
-  /** False: made with the `ceph` command, so that no CephBlockPool tells of it. */
-  readonly hasResource: boolean
-}
+import type { OsdPlace } from './osd-place.ts'
+import type { PlacedPool, RadosPool } from './rados-pool.ts'
 
 /** A Rook-Ceph cluster with every place filled in: what its objects and its simulated daemons are made from. */
 export interface CephClusterDescription extends Omit<WrittenCeph, 'osds' | 'mons' | 'pools'> {
@@ -133,12 +115,6 @@ function describePool(pool: WrittenPool, path: string, problems: Problem[]): Rad
     problems.push({ path: `${path}.erasure.minSize`, says })
   }
   return { ...common, kind: 'erasure', size, minSize, dataChunks: data }
-}
-
-/** A pool, and the place in the file that it comes from. */
-export interface PlacedPool {
-  readonly path: string
-  readonly pool: RadosPool
 }
 
 function filesystemPools({ filesystems }: WrittenCeph): PlacedPool[] {

@@ -1,6 +1,6 @@
 import { quantityNumber } from '@cofferdam/kubernetes/api/quantity.ts'
-import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { z } from 'zod'
+import { drainPolicies } from '../world/longhorn/drain-policies.ts'
 
 const objectName = z
   .string()

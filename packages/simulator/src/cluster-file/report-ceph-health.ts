@@ -2,8 +2,8 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, sleep, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
-import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
+import type { CephCommands } from '../world/ceph/ceph-commands.ts'
+import { askCephStatus } from './ask-ceph-status.ts'
 
 export interface CephHealthPorts {
   readonly api: KubeApi
@@ -18,9 +18,9 @@ const lookEveryMs = 2_000
 export async function reportCephHealth({ api, clock, commands, cluster }: CephHealthPorts, signal: AbortSignal) {
   let told: string | undefined
   while (!signal.aborted) {
-    const status = await observeStatus(commands, { signal })
-    if (status.known && status.value.health !== told && !signal.aborted) {
-      const { health, fsid } = status.value
+    const status = await askCephStatus(commands, { signal })
+    if (!('silent' in status) && status.health !== told && !signal.aborted) {
+      const { health, fsid } = status
       const ceph = {
         health,
         fsid,

@@ -2,12 +2,12 @@ import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
-import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
+import type { CephCommands } from '../world/ceph/ceph-commands.ts'
 import type { OsdDevice } from '../world/ceph/rook/disk-maker.ts'
 import { startOsdPrepare } from '../world/ceph/rook/osd-prepare.ts'
 import { createSimulatedCeph } from '../world/ceph/simulated-ceph.ts'
 import type { World } from '../world/start-world.ts'
+import { askCephStatus } from './ask-ceph-status.ts'
 import { buildCephDescription } from './build-ceph-description.ts'
 import { judgeCephReadiness } from './ceph-readiness.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
@@ -51,7 +51,7 @@ export function startCeph(
     commandsIn: (asked) => (asked === namespace ? commands : undefined),
     async observeMissing() {
       const [status, budgets] = await Promise.all([
-        observeStatus(commands),
+        askCephStatus(commands),
         api.list(podDisruptionBudgets, { namespace }),
       ])
       return judgeCephReadiness(ceph, { status, budgets: budgets.items })

@@ -11,9 +11,6 @@ import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import { machineBudgetName } from '@cofferdam/product/capabilities/fencing/domain/budget-name.ts'
-import { buildPartAccess } from '@cofferdam/product/deploy/access-manifests.ts'
-import { permissionsOf } from '@cofferdam/product/operator/controller-names.ts'
 import { createBudgetHealthCheck, type Remediator } from '../world/machines/budget-health-check.ts'
 import { machineKinds } from '../world/machines/machine-kinds.ts'
 import { createModernHealthChecks } from '../world/machines/modern-health-checks.ts'
@@ -22,6 +19,7 @@ import { createSimulatedMachines } from '../world/machines/simulated-machines.ts
 import type { World } from '../world/start-world.ts'
 import { buildHealthCheck } from './build-health-check.ts'
 import type { ClusterDescription } from './cluster-file.ts'
+import { machineBudgetName } from './cofferdam-words.ts'
 import type { MachinesDescription } from './describe-machines.ts'
 import { clusterApiDefinitions, nodeHealthCheckDefinition, openshiftMachineDefinitions } from './machine-definitions.ts'
 
@@ -38,6 +36,8 @@ interface MachinePorts {
   readonly clock: Clock
   readonly random: Random
   readonly world: World
+  /** Roles in the namespace of the leases by which node health checks keep each other away, and who has them. */
+  readonly leaseAccess: readonly KubeObject[]
 }
 
 /** The machines behind the nodes, and who takes sick ones away. Assumes: the nodes and the operator's kinds are there. */
@@ -46,10 +46,10 @@ export async function startMachines(
   ceph: ClusterDescription['ceph'],
   ports: MachinePorts,
 ): Promise<RunningMachines> {
-  const { api, clock, random, world } = ports
+  const { api, clock, random, world, leaseAccess } = ports
   const kinds = machineKinds(machines.api)
   const { namespace } = kinds
-  await seedKinds(api, machines)
+  await seedKinds(api, machines, leaseAccess)
   if (ceph !== undefined) await placeBudget(api, ceph, namespace)
   const stage = { api, clock, random, views: world.views }
   const simulated = createSimulatedMachines(
@@ -95,7 +95,11 @@ async function missingBudget(api: KubeApi, ceph: CephName): Promise<string[]> {
   return isThere ? [] : [`machine budget ${name}`]
 }
 
-async function seedKinds(api: KubeApi, { api: kind, healthCheck }: MachinesDescription): Promise<void> {
+async function seedKinds(
+  api: KubeApi,
+  { api: kind, healthCheck }: MachinesDescription,
+  leaseAccess: readonly KubeObject[],
+): Promise<void> {
   const hasNodeChecks = healthCheck?.style === 'node'
   const definitions = [
     ...(kind === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
@@ -104,9 +108,7 @@ async function seedKinds(api: KubeApi, { api: kind, healthCheck }: MachinesDescr
   for (const definition of definitions) await createOnce(api, customResourceDefinitions, definition)
   if (!hasNodeChecks) return
   await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
-  for (const manifest of buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[]) {
-    await createOnce(api, manifest.kind === 'Role' ? roles : roleBindings, manifest)
-  }
+  for (const object of leaseAccess) await createOnce(api, object.kind === 'Role' ? roles : roleBindings, object)
 }
 
 function startRemediator(

@@ -1,3 +1,4 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type Random, randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
@@ -13,8 +14,9 @@ import { startLonghorn } from '@cofferdam/simulator/cluster-file/start-longhorn.
 import { startMachines } from '@cofferdam/simulator/cluster-file/start-machines.ts'
 import { startWorld } from '@cofferdam/simulator/world/start-world.ts'
 import { startDashboard } from '../../dashboard/server/start-dashboard.ts'
+import { buildPartAccess } from '../../deploy/access-manifests.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import { controllerNames } from '../../operator/controller-names.ts'
+import { controllerNames, permissionsOf } from '../../operator/controller-names.ts'
 import type { Log } from '../../operator/log.ts'
 import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
@@ -114,7 +116,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const operatorApi = await installOperator(server, cephNamespaces)
     const machines =
       description.machines &&
-      (await startMachines(description.machines, description.ceph, { api, clock, random, world }))
+      (await startMachines(description.machines, description.ceph, {
+        api,
+        clock,
+        random,
+        world,
+        leaseAccess: buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[],
+      }))
     if (machines !== undefined) endings.push(() => machines.stop())
     const operator = startOperator({
       api: operatorApi,

@@ -6,7 +6,6 @@ import {
   judgeAppLocks,
   type ParsedAppLock,
   parseAppLock,
-  parseDuration,
   defaultAppLockPolicy as policy,
 } from './app-lock.ts'
 
@@ -166,13 +165,3 @@ describe('the locks of one namespace', () => {
     )
   })
 })
-
-it.each([
-  ['2h', hours(2)],
-  ['1h30m', hours(1.5)],
-  ['90s', 90_000],
-  ['', undefined],
-  ['2', undefined],
-  ['1.5h', undefined],
-  ['30m1h', undefined],
-])('the duration %j is %j ms', (text, ms) => expect(parseDuration(text)).toBe(ms))

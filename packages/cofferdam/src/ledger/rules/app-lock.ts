@@ -1,3 +1,4 @@
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 
@@ -175,22 +176,15 @@ function timeOf(fields: JsonObject, field: 'since' | 'until'): { readonly ms?: n
   return ms === undefined ? { problem: `"${field}" is no time such as 2026-01-31T12:00:00Z` } : { ms }
 }
 
-const msPerUnit = { h: 3_600_000, m: 60_000, s: 1000 } as const
-
-/** Milliseconds of `2h`, `1h30m`, `90s`; undefined for anything else, and for nothing at all. */
-export function parseDuration(text: string): number | undefined {
-  const match = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/.exec(text.trim())
-  if (match === null || text.trim() === '') return undefined
-  const at = (index: number) => Number(match[index] ?? 0)
-  return at(1) * msPerUnit.h + at(2) * msPerUnit.m + at(3) * msPerUnit.s
-}
+const msPerMinute = 60_000
+const msPerHour = 60 * msPerMinute
 
 function said({ budgetName }: AppLockContext): string {
   return `annotation ${appLockAnnotation} of ${budgetName}`
 }
 
 function hours(ms: number): string {
-  const whole = Math.floor(ms / msPerUnit.h)
-  const minutes = Math.round((ms - whole * msPerUnit.h) / msPerUnit.m)
+  const whole = Math.floor(ms / msPerHour)
+  const minutes = Math.round((ms - whole * msPerHour) / msPerMinute)
   return `${whole > 0 || minutes === 0 ? `${whole} h` : ''}${whole > 0 && minutes > 0 ? ' ' : ''}${minutes > 0 ? `${minutes} min` : ''}`
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { CofferdamError } from '../../errors.ts'
-import { loadKubeconfig } from '../kubeconfig.ts'
+import { loadKubeconfig } from '../load-kubeconfig.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 export const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'

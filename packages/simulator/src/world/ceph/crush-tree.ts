@@ -1,5 +1,5 @@
-import { crushTypes } from '@cofferdam/product/safety/crush-types.ts'
 import type { CrushDescription, OsdDescription, PoolDescription } from './ceph-description.ts'
+import { crushTypes } from './crush-types.ts'
 
 export interface CrushItem {
   /** Negative for buckets, the OSD's number otherwise. */

@@ -1,4 +1,4 @@
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
+import { noOsd } from './no-osd.ts'
 import type { OsdMap } from './osd-map.ts'
 import {
   conditionOfGroup,

@@ -1,5 +1,5 @@
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import type { CrushItem, CrushRule, CrushTree } from './crush-tree.ts'
+import { noOsd } from './no-osd.ts'
 
 export interface Placement {
   readonly tree: CrushTree

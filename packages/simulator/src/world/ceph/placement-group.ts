@@ -1,6 +1,6 @@
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import type { PoolDescription } from './ceph-description.ts'
 import type { CrushRule } from './crush-tree.ts'
+import { noOsd } from './no-osd.ts'
 
 export interface Pool extends Omit<PoolDescription, 'minSize'> {
   readonly id: number

@@ -1,6 +1,6 @@
 import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import type { CephAnswer, CephCommand, CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 
 export interface ProgramEnd {
   readonly code: number

@@ -2,22 +2,9 @@ import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { Timers } from '../ceph/timers.ts'
 import { DataBlocks, drawBytes } from './data-blocks.ts'
 import { Rebuild } from './rebuild.ts'
+import type { ReplicaStore } from './replica-store.ts'
 
 export type ReplicaMode = 'RW' | 'WO' | 'ERR'
-
-/** What is on a disk of one replica. */
-export interface ReplicaStore {
-  readonly replica: string
-  readonly volume: string
-  readonly node: string
-  readonly diskUuid: string
-  readonly blocks: DataBlocks
-  /** Writes it has seen: the engine takes no copy that is behind the others. */
-  revision: number
-  /** It holds all of the volume: false from the start of a rebuild to its end. */
-  isWhole: boolean
-  isBroken: boolean
-}
 
 interface EngineProcess {
   readonly volume: string

@@ -1,5 +1,5 @@
 import type { Timers } from '../ceph/timers.ts'
-import type { ReplicaStore } from './data-plane.ts'
+import type { ReplicaStore } from './replica-store.ts'
 
 interface RebuildPorts {
   readonly timers: Timers

@@ -1,9 +1,9 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { percentOf, scaledValue } from '@cofferdam/kubernetes/api/int-or-string.ts'
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { Machine, MachineHealthCheck } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { parseDuration } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { parseSicknesses, type Sickness, sickAtMs } from './sick-nodes.ts'
 

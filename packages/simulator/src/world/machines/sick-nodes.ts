@@ -1,8 +1,8 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import type { UnhealthyCondition } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { parseDuration } from '@cofferdam/product/ledger/rules/app-lock.ts'
 
 /** A condition that makes a node sick when it has lasted. */
 export interface Sickness {

@@ -1,5 +1,5 @@
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { parseDuration } from '../../../ledger/rules/app-lock.ts'
 import { harmlessData } from '../../../shared/harmless-text.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { shortExplanation } from '../../../shared/record-limits.ts'

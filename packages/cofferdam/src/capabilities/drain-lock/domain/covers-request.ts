@@ -1,5 +1,5 @@
+import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { parseDuration } from '../../../ledger/rules/app-lock.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { PodLoss } from './snapshot.ts'
 

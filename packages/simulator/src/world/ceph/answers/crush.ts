@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import { crushTypes } from '@cofferdam/product/safety/crush-types.ts'
 import type { CephState } from '../ceph-state.ts'
 import type { CrushItem, CrushRule, CrushTree } from '../crush-tree.ts'
+import { crushTypes } from '../crush-types.ts'
 import type { OsdMap } from '../osd-map.ts'
 import { releaseOf } from './status.ts'
 

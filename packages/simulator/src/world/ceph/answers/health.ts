@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import { crushTypes } from '@cofferdam/product/safety/crush-types.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
 import { ancestorsOf, type CrushItem } from '../crush-tree.ts'
+import { crushTypes } from '../crush-types.ts'
 
 interface Check {
   readonly severity: 'HEALTH_WARN' | 'HEALTH_ERR'

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
 import { ancestorsOf, type CrushTree } from '../crush-tree.ts'
+import { noOsd } from '../no-osd.ts'
 
 interface Verdict {
   readonly unknown: string[]

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import type { SeenGroup } from '../ceph-state.ts'
 import type { CrushTree } from '../crush-tree.ts'
+import { noOsd } from '../no-osd.ts'
 import { mayStop, type StopQuestion } from './ok-to-stop.ts'
 
 export interface UpgradeQuestion extends Pick<StopQuestion, 'seen' | 'mood'> {

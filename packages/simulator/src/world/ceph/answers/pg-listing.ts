@@ -1,5 +1,5 @@
-import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import type { SeenGroup } from '../ceph-state.ts'
+import { noOsd } from '../no-osd.ts'
 import { primaryOf } from '../placement-group.ts'
 import { bytesPerObject } from './pg-dump.ts'
 import { cephTime } from './times.ts'

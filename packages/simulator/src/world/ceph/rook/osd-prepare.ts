@@ -3,16 +3,11 @@ import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
 import type { ConfigMap, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { configMaps, jobs, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import {
-  generationAnnotation,
-  type PrepareState,
-  placeAnnotation,
-  statusMapName,
-} from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
 import { type Actor, type ActorPorts, openStage } from '../../actor.ts'
 import { isFinished, isTerminating } from '../../pod-facts.ts'
 import type { CephControls, SimulatedCeph } from '../simulated-ceph.ts'
 import { createDiskMaker, type OsdDevice, type PreparedOsd } from './disk-maker.ts'
+import { generationAnnotation, type PrepareState, placeAnnotation, statusMapName } from './prepare-status.ts'
 
 export interface OsdPrepareOptions {
   readonly namespace: string

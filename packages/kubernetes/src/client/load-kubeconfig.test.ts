@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { dump } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
-import { loadKubeconfig } from './kubeconfig.ts'
+import { loadKubeconfig } from './load-kubeconfig.ts'
 import { config, data, failure, load, pem, secret } from './testing/sample-kubeconfig.ts'
 import { scratchFolder } from './testing/scratch-folder.ts'
 
