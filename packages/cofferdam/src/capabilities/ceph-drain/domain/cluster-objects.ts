@@ -3,8 +3,8 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
 import { hostnameOf, type NodeOfHostname, pinnedHostname } from '../../../shared/node-hostnames.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { ObjectProblem } from './decision.ts'
 import type { DaemonView, NodeView, OsdView } from './snapshot.ts'
 
 /** Where an OSD is when no pod of it says so. */

@@ -1,11 +1,12 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type StorageArbiter, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../drain-lock/domain/snapshot.ts'
 import type { CephDrainDecision, DomainAnswer } from './decision.ts'
 import { osdNames } from './layout.ts'
 import { parseOsdBudget } from './osd-budgets.ts'
-import type { CephClusterView, CephDrainSnapshot } from './snapshot.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
 import { coverOf } from './wanted-budgets.ts'
 
 export interface StorageFactsInput {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { defaultSettings } from '../../../shared/ceph-settings.ts'
+import { defaultSettings } from '../../../safety/ceph-settings.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideCephDrain } from './decide.ts'
 import type { CephDrainSnapshot, OsdView } from './snapshot.ts'

@@ -1,11 +1,12 @@
 import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { isManagedByUs, managedLabels } from './budget-mark.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import { type DaemonBudget, type DaemonBudgetMemory, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
-import type { ObjectProblem } from './decision.ts'
-import type { CephClusterView, DaemonView } from './snapshot.ts'
+import type { DaemonView } from './snapshot.ts'
 import type { StorageTurn } from './storage-turn.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */

@@ -1,5 +1,5 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { defaultSettings } from '../../../../shared/ceph-settings.ts'
+import { defaultSettings } from '../../../../safety/ceph-settings.ts'
 import { known } from '../../../../shared/observed.ts'
 import type { DaemonBudget } from '../daemon-budgets.ts'
 import { decideCephDrain } from '../decide.ts'
