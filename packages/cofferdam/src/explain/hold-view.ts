@@ -4,7 +4,7 @@ import { type AnnotatedBudget, lockableBudget } from '../capabilities/drain-lock
 import { budgetKey } from '../capabilities/drain-lock/domain/claims.ts'
 import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../ledger/rules/app-lock.ts'
 import type { Ledger } from '../ledger/rules/ledger.ts'
-import { isUpdateRequest } from '../ledger/rules/update-claim.ts'
+import { isUpdateRequest } from '../ledger/rules/update-request.ts'
 import type { Observed } from '../shared/observed.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 

@@ -1,6 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { freeRule, type OpeningRule, openingRule } from '../../../ledger/rules/storage-arbiter.ts'
-import { wantedClaim } from '../../../ledger/rules/storage-claim.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import { domainTypeInUse } from '../../../safety/domain-type.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
@@ -17,6 +16,7 @@ import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
 import { calmState, type DrainState } from './state-map.ts'
 import { crossedDrains, decideTurn } from './storage-turn.ts'
 import { blockingBudgets, closedDefault, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
+import { wantedClaim } from './wanted-claim.ts'
 
 /**
  * Decides which OSDs of one Ceph cluster may be evicted.

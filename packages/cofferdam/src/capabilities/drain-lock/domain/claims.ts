@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
 import { grant } from '../../../ledger/rules/ledger.ts'
-import { isUpdateRequest } from '../../../ledger/rules/update-claim.ts'
+import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { DisruptionBlocker } from './decision.ts'
 import type { DisruptionView, HeldKeys } from './disruption-view.ts'

@@ -1,6 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
-import { isUpdateRequest } from '../../../ledger/rules/update-claim.ts'
+import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import {
   appLockBlockers,
   budgetBlocker,

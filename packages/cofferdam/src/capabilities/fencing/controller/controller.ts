@@ -7,7 +7,7 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
-import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-key.ts'
+import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { CephDecisions } from '../../ceph-drain/controller/decisions.ts'
 import { announce, openUp, protect, releaseOf, WrittenBudgets } from '../apply/apply.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
-import { updateRequestId } from '../../../ledger/rules/update-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate, needsCeph } from './decide.ts'
 import { away, nowMs, osdDown, told, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'

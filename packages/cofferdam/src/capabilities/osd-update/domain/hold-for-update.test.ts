@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { orphan } from '../../../ledger/rules/ledger.ts'
-import { updateRequestId } from '../../../ledger/rules/update-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import { cluster, inSentences, key, ledgerWith } from '../../ceph-drain/domain/testing/small-ledger.ts'
 import { now } from '../../ceph-drain/domain/testing/stage.ts'
 import { giveBackAfterUpdate, holdForUpdate } from './hold-for-update.ts'

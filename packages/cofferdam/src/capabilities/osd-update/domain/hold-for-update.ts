@@ -1,7 +1,7 @@
 import type { StorageHold } from '../../../ledger/rules/hold-storage.ts'
 import { adopt, entriesOf, grant, intend, type Ledger, release } from '../../../ledger/rules/ledger.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
-import { updateRequestId } from '../../../ledger/rules/update-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 
 /**
  * Holds the storage for an update, or carries on what an earlier process held for it.

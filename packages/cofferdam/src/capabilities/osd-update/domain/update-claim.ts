@@ -1,18 +1,10 @@
-import type { OsdUpdateSnapshot } from '../../capabilities/osd-update/domain/snapshot.ts'
-import type { LedgerEntry, Ticket } from './ledger.ts'
-import { storageKey } from './storage-arbiter.ts'
-import type { StorageClaim } from './storage-claim.ts'
+import type { LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
+import { storageKey } from '../../../ledger/rules/storage-arbiter.ts'
+import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
+import type { OsdUpdateSnapshot } from './snapshot.ts'
 
 type Seen = Pick<OsdUpdateSnapshot, 'cluster' | 'arbiter'>
-
-export function updateRequestId({ uid }: { readonly uid: string }): string {
-  return `osd-update/${uid}`
-}
-
-/** Whether a holder of the ledger is the update of a cluster, which has no node to come back. */
-export function isUpdateRequest(requestId: string): boolean {
-  return requestId.startsWith(updateRequestId({ uid: '' }))
-}
 
 /** Whether the ledger says that the storage is held for this very update. */
 export function isHeldForUpdate({ cluster, arbiter }: Seen): boolean {
