@@ -1,10 +1,6 @@
+import type { StorageFacts } from '@cofferdam/product/shared/storage-facts.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type {
-  BudgetFacts,
-  DisruptionSnapshot,
-  PodFacts,
-  StorageFacts,
-} from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { BudgetFacts, DisruptionSnapshot, PodFacts } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import type { AppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
 import {

@@ -1,6 +1,6 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { nodeKey } from '../capabilities/drain-lock/domain/claims.ts'
 import { isInstanceManagerBudget } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import { nodeKey } from '../ledger/rules/keys.ts'
 import { compareText } from '../shared/last-writer.ts'
 import type { Reason } from '../shared/reasons.ts'
 import { whenDaemonFollows } from './daemon-budget.ts'

@@ -2,6 +2,7 @@ import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import type { Observed } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
 import type { DrainState } from './state-map.ts'
 
 /** Everything that is seen before the budgets of one Ceph cluster are decided. */
@@ -21,20 +22,6 @@ export interface CephDrainSnapshot {
   readonly daemons?: readonly DaemonView[]
   /** Who holds which failure domain. Absent where there is no ledger: then nobody else has a say. */
   readonly arbiter?: Observed<StorageArbiter>
-}
-
-/** One OSD as Kubernetes has it: its Deployment, and the node it belongs to. */
-export interface OsdView {
-  readonly id: number
-  readonly isReady: boolean
-  /** Annotation `osd.rook.io/replace-in-progress`: it is meant to be away. */
-  readonly isBeingReplaced: boolean
-  /** From the pod, from the Deployment's node selector, or from `ceph osd metadata`. */
-  readonly nodeName: Observed<string>
-  /** Label values by CRUSH type: `{ host: 'node-a', zone: 'zone-x' }`, dots as dashes. */
-  readonly topology: Readonly<Record<string, string>>
-  /** A pod of it is on its node, ready or not, and has to go before the node is empty. Absent: as `isReady`. */
-  readonly hasPodOnNode?: boolean
 }
 
 /** One mon or mgr as Kubernetes has it. */
