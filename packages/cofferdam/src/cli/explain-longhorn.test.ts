@@ -11,7 +11,7 @@ import {
 } from '../capabilities/longhorn-drain/testing/longhorn-operator.ts'
 import { createDrainCommand } from './drain/drain.ts'
 import { createExplainCommand } from './explain/explain.ts'
-import type { Explained } from './explain/explain-observe.ts'
+import type { Explained } from './explain/question.ts'
 import { createStatusCommand } from './status/status.ts'
 import { inProcess, runCommand } from './testing/run-command.ts'
 import { writeOperatorLease } from './testing/write-operator-lease.ts'

@@ -5,7 +5,7 @@ import { decideEviction } from '../ledger/rules/decide-eviction.ts'
 import { budgetKey } from '../ledger/rules/keys.ts'
 import { known, unknown } from '../shared/observed.ts'
 import { explainHolds, type HoldView } from './hold-view.ts'
-import type { Refusal } from './judge-budget.ts'
+import type { Refusal } from './refusal.ts'
 
 /** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
 export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: HoldView): Refusal | undefined {

@@ -1,7 +1,7 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import type { DaemonView } from './snapshot.ts'
-import type { BesideOsds } from './static-budgets.ts'
+import type { StorageTurn } from './storage-turn.ts'
 
 /** The budget of the mons, or of the mgrs. */
 export interface DaemonBudget {
@@ -98,4 +98,15 @@ export function parseExempt(budget: PodDisruptionBudget | undefined): readonly s
   const [only, ...more] = matchExpressions
   if (only?.key !== daemonIdLabel || only.operator !== 'NotIn' || more.length > 0) return []
   return only.values ?? []
+}
+
+/** What mons and mgrs have to do with the OSDs on their nodes. */
+export interface BesideOsds {
+  readonly daemons: readonly DaemonView[]
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes that somebody empties. */
+  readonly leavingNodes: ReadonlySet<string>
+  readonly nowMs: number
+  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }

@@ -5,6 +5,7 @@ import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './
 import { decideLost } from './decide-lost.ts'
 import { decideRecovering } from './decide-recovering.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
+import type { DisruptionEnding } from './disruption-ending.ts'
 import {
   asReferences,
   bootThatGoes,
@@ -58,12 +59,6 @@ interface Acting {
   readonly held: HeldKeys
   readonly record: DisruptionRecord
 }
-
-/**
- * Why nothing more is to be evicted: what was wanted has happened, or nobody wants it any more. Undefined while the drain
- * goes on.
- */
-export type DisruptionEnding = 'back' | 'gone' | 'given-back' | 'cancelled' | 'late' | 'edited'
 
 function endingOf(view: DisruptionView): DisruptionEnding | undefined {
   const { request, record } = view
