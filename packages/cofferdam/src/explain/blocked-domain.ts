@@ -3,7 +3,6 @@ import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 
 const defaultBudget = 'rook-ceph-osd'
-
 const domainLabel = 'topology-location-'
 
 /** Whether the budget is one of those that follow the health of Ceph, and not a fixed one that somebody wrote. */

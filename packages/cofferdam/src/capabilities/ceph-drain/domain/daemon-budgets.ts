@@ -21,6 +21,17 @@ export interface DaemonBudgetMemory {
   readonly withdrawnAtMs: number
 }
 
+/** What mons and mgrs have to do with the OSDs on their nodes. */
+export interface BesideOsds {
+  readonly daemons: readonly DaemonView[]
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes that somebody empties. */
+  readonly leavingNodes: ReadonlySet<string>
+  readonly nowMs: number
+  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
+}
+
 /** An eviction that was granted a moment before is seen by then. */
 const settleMs = 3_000
 /** For how long one of several that wait is preferred; drains ask every few seconds. */
@@ -98,15 +109,4 @@ export function parseExempt(budget: PodDisruptionBudget | undefined): readonly s
   const [only, ...more] = matchExpressions
   if (only?.key !== daemonIdLabel || only.operator !== 'NotIn' || more.length > 0) return []
   return only.values ?? []
-}
-
-/** What mons and mgrs have to do with the OSDs on their nodes. */
-export interface BesideOsds {
-  readonly daemons: readonly DaemonView[]
-  /** Undefined until it was decided about OSDs. */
-  readonly turn: StorageTurn | undefined
-  /** Nodes that somebody empties. */
-  readonly leavingNodes: ReadonlySet<string>
-  readonly nowMs: number
-  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }
