@@ -5,7 +5,7 @@ import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
-import type { Explained } from '@cofferdam/product/cli/explain/explain-observe.ts'
+import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 
 export interface Agreement {

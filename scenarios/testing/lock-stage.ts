@@ -12,15 +12,11 @@ import {
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { lockedSinceAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/app-locks.ts'
-import {
-  breakGlassAnnotation,
-  formatBreakGlass,
-} from '@cofferdam/product/capabilities/drain-lock/domain/break-glass.ts'
-import type { BreakGlass } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { appLockAnnotation } from '@cofferdam/product/ledger/rules/app-lock.ts'
+import { lockedSinceAnnotation } from '@cofferdam/product/ledger/rules/app-locks.ts'
+import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { emptyLedger, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
 import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'

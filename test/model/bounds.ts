@@ -1,10 +1,11 @@
 import { reservedStatus, unreservedStatus } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
 import { decideDisruption } from '@cofferdam/product/capabilities/drain-lock/domain/decide.ts'
-import { decideEviction } from '@cofferdam/product/capabilities/drain-lock/domain/guard.ts'
 import { applyOrphans, decideOrphans } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
-import type { BudgetReference, DrainLockSettings } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
+import type { DrainLockSettings } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import { parseAppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
+import { decideEviction } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import { adopt, grant, intend, release, renew, withdraw } from '@cofferdam/product/ledger/rules/ledger.ts'
+import type { BudgetReference } from '@cofferdam/product/shared/object-references.ts'
 
 /** The code under test. A test that plants a bug replaces one of them. */
 export interface Parts {

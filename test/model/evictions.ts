@@ -1,4 +1,4 @@
-import type { EvictionToken } from '@cofferdam/product/capabilities/drain-lock/domain/guard.ts'
+import type { EvictionToken } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
 import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName } from './bounds.ts'
 import { ownerLock } from './look.ts'

@@ -3,10 +3,10 @@ import type {
   BudgetFacts,
   DisruptionSnapshot,
   PodFacts,
-  StorageFacts,
 } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import type { AppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
+import type { StorageFacts } from '@cofferdam/product/shared/storage-facts.ts'
 import {
   apps,
   type Bounds,

@@ -1,5 +1,5 @@
-import { appLocksInForce, lockableBudget } from '../capabilities/drain-lock/domain/app-locks.ts'
 import type { AppLock, AppLockPolicy, LockableBudget } from '../ledger/rules/app-lock.ts'
+import { appLocksInForce, lockableBudget } from '../ledger/rules/app-locks.ts'
 import type { GuardedBudget } from './guarded-objects.ts'
 
 /** Judging reads every lock of a namespace, and requests may come by the thousand. */

@@ -1,7 +1,7 @@
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { EvictionBudget } from '../capabilities/drain-lock/domain/guard.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
+import type { EvictionBudget } from '../ledger/rules/decide-eviction.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { AppLockBook } from './app-lock-book.ts'
 import { BudgetIndex } from './budget-index.ts'

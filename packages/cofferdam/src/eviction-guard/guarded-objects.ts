@@ -2,10 +2,9 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { breakGlassAnnotation, parseBreakGlass } from '../capabilities/drain-lock/domain/break-glass.ts'
-import { isExchangedBudget } from '../capabilities/drain-lock/domain/exchanged-budget.ts'
-import type { BreakGlass } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { type BreakGlass, breakGlassAnnotation, parseBreakGlass } from '../ledger/rules/break-glass.ts'
 import { isClosedToPods } from '../shared/closed-node.ts'
+import { isExchangedBudget } from '../shared/exchanged-budget.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 
 /** What the guard keeps of a pod; there are many. */

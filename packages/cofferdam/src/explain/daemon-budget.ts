@@ -2,7 +2,7 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { Reason } from '../shared/reasons.ts'
-import type { Blocker } from './explanation.ts'
+import type { Blocker } from './blocker.ts'
 import { explainPodHealth } from './pod-health.ts'
 import type { StorageView } from './storage-view.ts'
 

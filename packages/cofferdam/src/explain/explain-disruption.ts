@@ -1,6 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { parseBreakGlass } from '../capabilities/drain-lock/domain/break-glass.ts'
 import type { DisruptionPhase } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { parseBreakGlass } from '../ledger/rules/break-glass.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import { compareText } from '../shared/last-writer.ts'
 import type { Reason } from '../shared/reasons.ts'

@@ -1,6 +1,7 @@
 import { fenceLabelValue } from '../capabilities/fencing/domain/fence-labels.ts'
 import type { MachineView } from '../capabilities/fencing/domain/snapshot.ts'
-import type { Blocker, Explanation } from './explanation.ts'
+import type { Blocker } from './blocker.ts'
+import type { Explanation } from './explanation.ts'
 import { answerFencing, type FencingAnswer } from './fencing-answer.ts'
 import type { FencingView } from './fencing-view.ts'
 

@@ -1,7 +1,8 @@
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import { type Reason, reasons } from '../shared/reasons.ts'
+import type { Blocker } from './blocker.ts'
 import { type DisruptionAnswer, type DisruptionObstacle, explainDisruption } from './explain-disruption.ts'
-import type { Blocker, Explanation } from './explanation.ts'
+import type { Explanation } from './explanation.ts'
 import { explainHolds, type HoldView } from './hold-view.ts'
 
 export interface RequestExplanation extends Explanation {

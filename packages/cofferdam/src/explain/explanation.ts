@@ -1,34 +1,13 @@
 import type { DrainDecision } from '../capabilities/drain-detection/domain/decide.ts'
+import type { Blocker } from './blocker.ts'
+import type { CoveredPod } from './covered-pod.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 import type { OsdUpdateAnswer } from './explain-osd-update.ts'
 import type { StayAnswer } from './explain-stay.ts'
 import type { FencingAnswer } from './fencing-answer.ts'
 import type { HoldAnswer } from './hold-view.ts'
 import type { LonghornAnswer } from './longhorn-answer.ts'
-
-/** One thing that stands in the way: what it is, whose it is, since when, what ends it, and what can be done at once. */
-export interface Blocker {
-  /** `pdb/shop/orders`, `node/worker-a1`, `cephcluster/rook-ceph/rook-ceph`, `replica/vol-1-r-a` */
-  readonly object: string
-  /** A word of docs/reference/reasons.md. */
-  readonly reason: string
-  readonly explanation: string
-  readonly holder: string
-  readonly since?: string
-  /** What lies behind it: the pods that are not healthy, the evictions that are not over. */
-  readonly causes: readonly Cause[]
-  readonly unblocks: string
-  /** How to go ahead all the same, and what that costs. */
-  readonly override: string
-  /** Who waits: `pod/shop/orders-0`. */
-  readonly waiting: readonly string[]
-}
-
-export interface Cause {
-  readonly object: string
-  readonly says: string
-  readonly since?: string
-}
+import type { StorageAnswer } from './storage-answer.ts'
 
 /**
  * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its
@@ -80,24 +59,6 @@ export interface NodeState {
   readonly drainSince?: string
 }
 
-/** What a Ceph cluster says about the node: its failure domain, and whether that may be away now. */
-export interface StorageAnswer {
-  /** `rook-ceph/rook-ceph` */
-  readonly cluster: string
-  /** The OSDs on the node. */
-  readonly osds: readonly number[]
-  readonly failureDomainType?: string
-  readonly domain?: string
-  readonly reason: string
-  readonly explanation: string
-  readonly since?: string
-  /** Where the answer comes from: asked of Ceph just now, or what the operator wrote down last. */
-  readonly source: 'ceph' | 'record' | 'none'
-  /** Whether an operator keeps the record up to date; left out where it is not known. */
-  readonly isAttended?: boolean
-  readonly unattendedSince?: string
-}
-
 export interface Explanation {
   /** `node/worker-a1` */
   readonly object: string
@@ -132,12 +93,4 @@ export interface BudgetExplanation extends Explanation {
   readonly budget: BudgetAnswer
   /** Every pod that the budget covers. */
   readonly pods: readonly CoveredPod[]
-}
-
-export interface CoveredPod {
-  readonly pod: string
-  readonly node?: string
-  readonly isHealthy: boolean
-  readonly says: string
-  readonly since?: string
 }

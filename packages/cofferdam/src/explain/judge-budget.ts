@@ -5,14 +5,17 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { lastWriterOf } from '../shared/last-writer.ts'
 import type { Reason } from '../shared/reasons.ts'
+import { isStorageBudget } from './blocked-domain.ts'
+import type { Blocker } from './blocker.ts'
 import { followsOsdsRefusal, isFollowingOsds } from './daemon-budget.ts'
-import type { Blocker, BudgetAnswer } from './explanation.ts'
+import type { BudgetAnswer } from './explanation.ts'
 import { holdRefusal } from './hold-refusal.ts'
 import type { HoldView } from './hold-view.ts'
 import { longhornRefusals } from './longhorn-budget.ts'
 import type { LonghornView } from './longhorn-view.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
-import { isQuorumBudget, isStorageBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
+import type { Refusal } from './refusal.ts'
+import { isQuorumBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
 import type { StorageView } from './storage-view.ts'
 
 export interface BudgetSnapshot {
@@ -32,11 +35,6 @@ export interface BudgetJudgement {
   readonly blocker: Blocker | undefined
   /** Where several things hold it, each of them in place of the one. */
   readonly behind?: readonly Blocker[]
-}
-
-/** What stands in the way, as far as the budget itself goes. */
-export type Refusal = Pick<Blocker, 'explanation' | 'holder' | 'since' | 'causes' | 'unblocks' | 'override'> & {
-  readonly reason: string
 }
 
 /** Whether a budget can spare a pod now, and if not, what lies behind it. */

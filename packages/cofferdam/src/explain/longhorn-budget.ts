@@ -7,7 +7,7 @@ import type { ReplicaBlocker } from '../capabilities/longhorn-drain/domain/decis
 import { explainLonghornStuck } from '../capabilities/longhorn-drain/domain/guidance-stuck.ts'
 import { drainPolicyLabel } from '../capabilities/longhorn-drain/domain/policy.ts'
 import type { Reason } from '../shared/reasons.ts'
-import type { Blocker, Cause } from './explanation.ts'
+import type { Blocker, Cause } from './blocker.ts'
 import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
 
 /** Why the budget of an instance manager spares nothing: the things behind it, one by one. Empty: a drain of its node frees it. */

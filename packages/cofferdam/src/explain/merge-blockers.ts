@@ -1,4 +1,4 @@
-import type { Blocker } from './explanation.ts'
+import type { Blocker } from './blocker.ts'
 
 /** One blocker per object and reason, with all who wait for it. */
 export function mergeBlockers(blockers: readonly (Blocker | undefined)[]): Blocker[] {

@@ -1,7 +1,8 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import type { Cause, CoveredPod } from './explanation.ts'
+import type { Cause } from './blocker.ts'
+import type { CoveredPod } from './covered-pod.ts'
 
 /** Whether a budget can count on the pod, and if not, why not and since when. */
 export function explainPodHealth(pod: Pod): CoveredPod {

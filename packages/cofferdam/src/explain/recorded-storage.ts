@@ -1,5 +1,5 @@
-import type { StorageFacts } from '../capabilities/drain-lock/domain/snapshot.ts'
 import { known, unknown } from '../shared/observed.ts'
+import type { StorageFacts } from '../shared/storage-facts.ts'
 import type { StorageView } from './storage-view.ts'
 
 /** What the record says about the failure domains of a node, for whoever cannot ask Ceph. */

@@ -3,20 +3,11 @@ import { conditionOf, controllerOf, type KubeObject } from '@cofferdam/kubernete
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { Reason } from '../shared/reasons.ts'
-import type { Blocker, Cause, StorageAnswer } from './explanation.ts'
+import { blockedDomain, domainOf } from './blocked-domain.ts'
+import type { Blocker, Cause } from './blocker.ts'
 import { causeOf, explainPodHealth } from './pod-health.ts'
+import type { StorageAnswer } from './storage-answer.ts'
 import type { StorageView } from './storage-view.ts'
-
-const defaultBudget = 'rook-ceph-osd'
-const domainLabel = 'topology-location-'
-
-/** Whether the budget is one of those that follow the health of Ceph, and not a fixed one that somebody wrote. */
-export function isStorageBudget(budget: PodDisruptionBudget): boolean {
-  const { name } = budget.metadata
-  return (
-    controllerOf(budget)?.kind === 'CephCluster' && (name === defaultBudget || name.startsWith(`${defaultBudget}-`))
-  )
-}
 
 /** Whether the budget follows the quorum: its number is what monitors can spare, not what somebody chose. */
 export function isQuorumBudget({ metadata, spec }: PodDisruptionBudget): boolean {
@@ -72,25 +63,6 @@ export function storageRefusal({
     unblocks: whatUnblocks(view, answer?.reason ?? view?.reason, away.length > 0),
     override: overrideOf(namespace),
   }
-}
-
-/** The failure domain that a blocking budget is about; undefined for the default budget. */
-export function blockedDomain({ spec }: PodDisruptionBudget): string | undefined {
-  return Object.entries(spec.selector?.matchLabels ?? {}).find(([key]) => key.startsWith(domainLabel))?.[1]
-}
-
-/** The failure-domain type in use, as the blocking budgets that are there show it. */
-export function blockedType(budgets: readonly PodDisruptionBudget[]): string | undefined {
-  return budgets
-    .filter(isStorageBudget)
-    .flatMap(({ spec }) => Object.keys(spec.selector?.matchLabels ?? {}))
-    .find((key) => key.startsWith(domainLabel))
-    ?.slice(domainLabel.length)
-}
-
-/** The failure domain of an OSD's pod, by its label. */
-export function domainOf({ metadata }: Pod, type: string | undefined): string | undefined {
-  return type === undefined ? undefined : metadata.labels?.[`${domainLabel}${type}`]
 }
 
 /** What each Ceph cluster that has OSDs on the node says about draining it. */

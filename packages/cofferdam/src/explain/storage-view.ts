@@ -10,8 +10,8 @@ import { parseDrainState } from '../capabilities/ceph-drain/domain/state-map.ts'
 import { nameOf, notNamedText } from '../shared/ceph-trust/named-clusters.ts'
 import type { Reason } from '../shared/reasons.ts'
 import { recordNotes } from '../shared/record-notes.ts'
-import type { StorageAnswer } from './explanation.ts'
-import { blockedType } from './storage-budget.ts'
+import { blockedType } from './blocked-domain.ts'
+import type { StorageAnswer } from './storage-answer.ts'
 
 /** What is known of one Ceph cluster's drains when something is explained. */
 export interface StorageView extends Attendance {

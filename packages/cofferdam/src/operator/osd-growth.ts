@@ -14,7 +14,7 @@ import { createOsdGrowth } from '../capabilities/osd-update/controller/growth.ts
 import { claimLabels } from '../capabilities/osd-update/domain/growth-places.ts'
 import { prepareApp } from '../capabilities/osd-update/domain/growth-snapshot.ts'
 import { slimGrowthNode } from '../capabilities/osd-update/observe/growth.ts'
-import { observeOsdUuids } from '../ceph/observe-osd-uuids.ts'
+import { observeOsdUuids } from '../capabilities/osd-update/observe/observe-osd-uuids.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import type { RookPresence } from '../ceph/reader/rook-presence.ts'
 import { type CephTrust, growingNamespaces } from '../shared/ceph-trust/named-clusters.ts'

@@ -1,4 +1,4 @@
-import type { ObjectProblem } from '../capabilities/ceph-drain/domain/decision.ts'
+import type { ObjectProblem } from '../shared/object-problem.ts'
 import type { CephMap, CrushBucket } from './ceph-map.ts'
 
 const fallbackType = 'host'

@@ -1,5 +1,5 @@
-import type { CephView } from '../capabilities/ceph-drain/domain/snapshot.ts'
 import type { CephMap } from './ceph-map.ts'
+import type { CephView } from './ceph-view.ts'
 import { failureDomainTypeOf } from './failure-domain.ts'
 import { pgHealth } from './pg-health.ts'
 import { buildSafetyIndex } from './safety-index.ts'

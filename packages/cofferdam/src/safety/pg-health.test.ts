@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CephView } from '../capabilities/ceph-drain/domain/snapshot.ts'
+import type { CephView } from './ceph-view.ts'
 import { isFresh, stalePgCount } from './freshness.ts'
 import { isHealthyPgState, pgHealth } from './pg-health.ts'
 import { type ExampleMap, exampleMap } from './testing/example-map.ts'

@@ -1,5 +1,5 @@
-import type { CephView } from '../capabilities/ceph-drain/domain/snapshot.ts'
 import type { CephMap } from './ceph-map.ts'
+import type { CephView } from './ceph-view.ts'
 import { newestReport, stalePgCount } from './freshness.ts'
 import { pgEvidenceOf } from './pg-evidence.ts'
 import { placementGroupsHave } from './pg-words.ts'

@@ -1,5 +1,4 @@
-import type { Parsed } from '../capabilities/longhorn-drain/domain/parse-replica.ts'
-import type { UnreadableObject } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import type { Parsed, UnreadableObject } from './parsed.ts'
 
 export interface ReadList<V> {
   readonly views: readonly V[]

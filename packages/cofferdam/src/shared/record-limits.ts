@@ -1,5 +1,5 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
-import type { ObjectProblem } from '../capabilities/ceph-drain/domain/decision.ts'
+import type { ObjectProblem } from './object-problem.ts'
 import { recordNotes } from './record-notes.ts'
 
 /** All annotations of an object share 256 KiB: with these and the answers of the domains ours fit at any time. */

@@ -1,5 +1,5 @@
-import type { CephView } from '../../capabilities/ceph-drain/domain/snapshot.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
+import type { CephView } from '../../safety/ceph-view.ts'
 import { judgeCeph } from '../../safety/judge-ceph.ts'
 import { buildSafetyIndex, type SafetyIndex } from '../../safety/safety-index.ts'
 

@@ -14,7 +14,7 @@ import { createStatusCommand } from '../status/status.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { writeOperatorLease } from '../testing/write-operator-lease.ts'
 import { createExplainCommand } from './explain.ts'
-import type { Explained } from './explain-observe.ts'
+import type { Explained } from './question.ts'
 
 const mib = 2 ** 20
 

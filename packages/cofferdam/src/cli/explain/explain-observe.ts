@@ -2,17 +2,12 @@ import { budgetsOf } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { isInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import { explainBudget } from '../../explain/explain-budget.ts'
-import type { CephClusterExplanation } from '../../explain/explain-ceph-cluster.ts'
-import { explainMachine, type MachineExplanation } from '../../explain/explain-machine.ts'
+import { explainMachine } from '../../explain/explain-machine.ts'
 import { explainNode } from '../../explain/explain-node.ts'
-import type { OsdExplanation } from '../../explain/explain-osd.ts'
 import { explainPod } from '../../explain/explain-pod.ts'
-import { explainRequest, type RequestExplanation } from '../../explain/explain-request.ts'
-import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../../explain/explanation.ts'
+import { explainRequest } from '../../explain/explain-request.ts'
 import type { FencingView } from '../../explain/fencing-view.ts'
 import { answerLonghorn } from '../../explain/longhorn-answer.ts'
 import { nodeBehind } from '../../explain/longhorn-budget.ts'
@@ -26,28 +21,7 @@ import { observeOperator } from '../observe/observe-operator.ts'
 import type { Subject } from './explain-subject.ts'
 import { explainNamedCluster, explainNamedOsd, osdUpdateField } from './explain-update.ts'
 import { findObject } from './find-object.ts'
-
-export type Explained = (
-  | ({ readonly kind: 'node' } & NodeExplanation)
-  | ({ readonly kind: 'pod' } & PodExplanation)
-  | ({ readonly kind: 'pdb' } & BudgetExplanation)
-  | ({ readonly kind: 'nodedisruption' } & RequestExplanation)
-  | ({ readonly kind: 'machine' } & MachineExplanation)
-  | ({ readonly kind: 'osd' } & OsdExplanation)
-  | ({ readonly kind: 'cephcluster' } & CephClusterExplanation)
-) & {
-  readonly observedAt: string
-  /** What could not be read; empty when everything was seen. */
-  readonly notSeen: readonly string[]
-}
-
-export interface Question {
-  readonly api: KubeApi
-  readonly clock: Clock
-  readonly now: string
-  readonly leaseNamespace: string
-  readonly signal: AbortSignal
-}
+import type { Explained, Question } from './question.ts'
 
 /** Reads what an answer needs, no more, and asks the decision. */
 export function explainSubject(subject: Subject, question: Question): Promise<Explained> {

@@ -1,29 +1,23 @@
 import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
+import type { Blocker } from '../../explain/blocker.ts'
 import type { CephClusterExplanation, DomainAnswer } from '../../explain/explain-ceph-cluster.ts'
 import type { DisruptionAnswer } from '../../explain/explain-disruption.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
 import type { OsdExplanation } from '../../explain/explain-osd.ts'
-import type {
-  Blocker,
-  BudgetExplanation,
-  DrainFlag,
-  NodeExplanation,
-  NodeState,
-  PodAnswer,
-  StorageAnswer,
-} from '../../explain/explanation.ts'
+import type { BudgetExplanation, DrainFlag, NodeExplanation, NodeState, PodAnswer } from '../../explain/explanation.ts'
 import type { FencingAnswer } from '../../explain/fencing-answer.ts'
 import type { HoldAnswer } from '../../explain/hold-view.ts'
 import { longhornLines } from '../../explain/longhorn-text.ts'
 import { mergeBlockers } from '../../explain/merge-blockers.ts'
+import type { StorageAnswer } from '../../explain/storage-answer.ts'
 import { ageText } from '../age.ts'
 import { listText } from '../status/list-text.ts'
 import { osdUpdateLines } from '../status/osd-update-text.ts'
 import { updateDetails, updateHeadline } from '../status/status-update-text.ts'
 import { renderTable } from '../table.ts'
 import type { Paint } from '../terminal.ts'
-import type { Explained } from './explain-observe.ts'
 import { fencingLines } from './fencing-text.ts'
+import type { Explained } from './question.ts'
 
 interface Style {
   readonly paint: Paint

@@ -14,7 +14,7 @@ import type { Status } from '../status/status-observe.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { writeOperatorLease } from '../testing/write-operator-lease.ts'
 import { createExplainCommand } from './explain.ts'
-import type { Explained } from './explain-observe.ts'
+import type { Explained } from './question.ts'
 
 let stage: OsdUpdateStage
 afterEach(() => stage.close())

@@ -13,9 +13,9 @@ import type { SeenUpdate } from '../../explain/summarize-update.ts'
 import { observePodGuards } from '../observe/observe-guards.ts'
 import { observeOperator } from '../observe/observe-operator.ts'
 import { observeUpdates } from '../observe/observe-updates.ts'
-import type { Explained, Question } from './explain-observe.ts'
 import type { Subject } from './explain-subject.ts'
 import { findObject } from './find-object.ts'
+import type { Explained, Question } from './question.ts'
 
 export async function explainNamedCluster(key: Required<ObjectKey>, question: Question): Promise<Explained> {
   await findObject(cephClusters, key, question)

@@ -2,9 +2,10 @@ import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { type Explained, explainSubject } from './explain-observe.ts'
+import { explainSubject } from './explain-observe.ts'
 import { parseSubject, subjectForms } from './explain-subject.ts'
 import { renderExplained } from './explain-text.ts'
+import type { Explained } from './question.ts'
 
 interface ExplainFlags {
   readonly leaseNamespace: string

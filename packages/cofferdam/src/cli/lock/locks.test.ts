@@ -11,7 +11,7 @@ import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-led
 import { createDrainCommand } from '../drain/drain.ts'
 import type { PlannedDrain } from '../drain/drain-result.ts'
 import { createExplainCommand } from '../explain/explain.ts'
-import type { Explained } from '../explain/explain-observe.ts'
+import type { Explained } from '../explain/question.ts'
 import { createStatusCommand } from '../status/status.ts'
 import type { Status } from '../status/status-observe.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'

@@ -1,6 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { lockedSinceAnnotation } from '../../capabilities/drain-lock/domain/app-locks.ts'
 import { appLockAnnotation, judgeAppLocks } from '../../ledger/rules/app-lock.ts'
+import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import { observeSettings } from '../observe/observe-settings.ts'
 import type { LockPorts } from './lock.ts'

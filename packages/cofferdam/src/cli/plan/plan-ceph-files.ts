@@ -9,6 +9,7 @@ import { parsePgDump } from '../../ceph/parse-pg-dump.ts'
 import { parsePoolDetail, siteRulesOf } from '../../ceph/parse-pool-detail.ts'
 import type { CephMap, SiteRule } from '../../safety/ceph-map.ts'
 import type { Observed } from '../../shared/observed.ts'
+import { type CephFile, cephFiles } from './ceph-files.ts'
 import { findDifference } from './plan-ceph-moment.ts'
 
 /** What a plan is made from, wherever it was read. */
@@ -16,17 +17,6 @@ export interface PlanSource {
   readonly map: CephMap
   readonly sites: readonly SiteRule[]
 }
-
-/** Of every file, the command that prints it. */
-export const cephFiles = {
-  'osd-dump.json': 'ceph osd dump',
-  'pg-dump-pgs_brief.json': 'ceph pg dump pgs_brief',
-  'osd-tree.json': 'ceph osd tree',
-  'osd-crush-rule-dump.json': 'ceph osd crush rule dump',
-  'osd-pool-ls-detail.json': 'ceph osd pool ls detail',
-} as const
-
-export type CephFile = keyof typeof cephFiles
 
 const saveAgain = 'Save all five again, one right after the other, while no OSD goes down or comes up.'
 

@@ -2,7 +2,7 @@ import type { OsdDump } from '../../ceph/parse-osd-dump.ts'
 import type { OsdTree } from '../../ceph/parse-osd-tree.ts'
 import type { PoolDetail } from '../../ceph/parse-pool-detail.ts'
 import { type CrushRule, noOsd, type PgTable } from '../../safety/ceph-map.ts'
-import type { CephFile } from './plan-ceph-files.ts'
+import type { CephFile } from './ceph-files.ts'
 
 interface Answers {
   readonly dump: OsdDump

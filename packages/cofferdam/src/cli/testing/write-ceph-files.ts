@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import { crushTypes } from '../../safety/crush-types.ts'
-import type { CephFile } from '../plan/plan-ceph-files.ts'
+import type { CephFile } from '../plan/ceph-files.ts'
 
 /** What Ceph with that map prints for each of the five files, as far as anybody reads it. */
 export function cephAnswersOf({ epoch, fsid, osds, pools, crush, pgs, flags }: CephMap): Record<CephFile, unknown> {

@@ -1,4 +1,5 @@
-import type { ClusterStory, Tone } from '../server/cluster-story.ts'
+import type { ClusterStory } from '../server/cluster-story.ts'
+import type { Tone } from '../server/tone.ts'
 
 export function Overview({ story }: { story: ClusterStory }) {
   const { headline, counts } = story

@@ -7,6 +7,7 @@ import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'
 import { isKeptOpen, type KeepOf, keepsOf, longhornSentences, placesOf } from './longhorn-story.ts'
 import { machineText } from './machine-card.ts'
 import { updateSentences } from './osd-update-story.ts'
+import type { Tone } from './tone.ts'
 
 export type NodeState = 'ready' | 'cordoned' | 'draining' | 'drained' | 'not-ready' | 'unknown'
 
@@ -29,8 +30,6 @@ export interface ZoneStory {
   readonly zone: string
   readonly nodes: readonly NodeStory[]
 }
-
-export type Tone = 'calm' | 'busy' | 'alarm'
 
 export interface Verdict {
   readonly tone: Tone

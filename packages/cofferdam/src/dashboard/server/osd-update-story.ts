@@ -1,6 +1,6 @@
 import type { Reason } from '../../shared/reasons.ts'
-import type { Tone } from './cluster-story.ts'
 import type { UpdateBoard, UpdateHost, UpdatePiece, UpdatePlan } from './osd-update-board.ts'
+import type { Tone } from './tone.ts'
 
 /** The update of one cluster's OSDs, put together again. */
 export interface UpdateStory {

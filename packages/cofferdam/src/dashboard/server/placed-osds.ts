@@ -2,7 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { parseUpdateObjects, type UpdateObjects } from '../../capabilities/osd-update/domain/parse-update-objects.ts'
 import type { UpdatableOsd } from '../../capabilities/osd-update/domain/snapshot.ts'
-import { managementMode } from '../../shared/ceph-settings.ts'
+import { managementMode } from '../../safety/ceph-settings.ts'
 import { pinnedHostname } from '../../shared/node-hostnames.ts'
 
 /** An OSD as the operator sees it, and where it stands. */

@@ -8,12 +8,8 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import {
-  type AnnotatedBudget,
-  appLocksInForce,
-  lockableBudget,
-} from '../../capabilities/drain-lock/domain/app-locks.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
+import { type AnnotatedBudget, appLocksInForce, lockableBudget } from '../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../ledger/rules/ledger.ts'
 import { known, type Observed } from '../../shared/observed.ts'
 import type { Permission } from '../../shared/permission.ts'

@@ -1,4 +1,4 @@
-import type { CephClusterView } from '../../capabilities/ceph-drain/domain/snapshot.ts'
+import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
 import { adopt, grant, intend, type Ledger, type LedgerEntry, release, renew } from './ledger.ts'
 import { arbiterOf, earlierTicket } from './storage-arbiter.ts'
 import type { StorageClaim } from './storage-claim.ts'

@@ -1,4 +1,4 @@
-import type { CephClusterView } from '../../capabilities/ceph-drain/domain/snapshot.ts'
+import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
 import type { Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { sha256 } from '../../shared/sha256.ts'

@@ -1,17 +1,14 @@
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
 import type { CephDrainSnapshot } from '../domain/snapshot.ts'
 
 /** What ceph-drain saw and decided last of one cluster. */
-export interface CephDecided {
+export interface CephDecided extends LastDecision {
   readonly snapshot: CephDrainSnapshot
   readonly decision: CephDrainDecision
   /** By this process's clock: when the look began. */
   readonly lookedAtMs: number
-  /** When Ceph itself was asked last, of those times that it answered; a look may rest on an earlier answer. */
-  readonly cephAskedAtMs: number | undefined
-  /** The type of failure domain when Ceph answered last; undefined when it never has. */
-  readonly domainType: string | undefined
 }
 
 interface Waiting {
@@ -22,7 +19,7 @@ interface Waiting {
  * What ceph-drain decided in this very process, for others that need its answer now. What an earlier process wrote down is no
  * answer: nobody looked since.
  */
-export class CephDecisions {
+export class CephDecisions implements LastDecisions {
   readonly #clock: Clock
   readonly #latest = new Map<string, CephDecided>()
   readonly #waiting = new Map<string, Set<Waiting>>()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import type { StorageFacts } from '../../drain-lock/domain/snapshot.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { besideFencing } from './decide-storage-facts.ts'
 
 const facts: StorageFacts = {

@@ -1,7 +1,8 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
-import { type BesideOsds, decideStaticBudgets } from './static-budgets.ts'
+import type { BesideOsds } from './daemon-budgets.ts'
+import { decideStaticBudgets } from './static-budgets.ts'
 
 const nowMs = 90_000
 

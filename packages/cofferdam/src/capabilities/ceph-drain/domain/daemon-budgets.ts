@@ -1,7 +1,7 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import type { DaemonView } from './snapshot.ts'
-import type { BesideOsds } from './static-budgets.ts'
+import type { StorageTurn } from './storage-turn.ts'
 
 /** The budget of the mons, or of the mgrs. */
 export interface DaemonBudget {
@@ -19,6 +19,17 @@ export interface DaemonBudget {
 export interface DaemonBudgetMemory {
   readonly withdrawn: readonly string[]
   readonly withdrawnAtMs: number
+}
+
+/** What mons and mgrs have to do with the OSDs on their nodes. */
+export interface BesideOsds {
+  readonly daemons: readonly DaemonView[]
+  /** Undefined until it was decided about OSDs. */
+  readonly turn: StorageTurn | undefined
+  /** Nodes that somebody empties. */
+  readonly leavingNodes: ReadonlySet<string>
+  readonly nowMs: number
+  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }
 
 /** An eviction that was granted a moment before is seen by then. */

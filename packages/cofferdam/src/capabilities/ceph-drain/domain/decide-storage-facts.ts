@@ -1,11 +1,13 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type StorageArbiter, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import type { FenceGateState } from '../../../shared/fence-gate-state.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { StorageFacts } from '../../drain-lock/domain/snapshot.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { CephDrainDecision, DomainAnswer } from './decision.ts'
 import { osdNames } from './layout.ts'
 import { parseOsdBudget } from './osd-budgets.ts'
-import type { CephClusterView, CephDrainSnapshot } from './snapshot.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
 import { coverOf } from './wanted-budgets.ts'
 
 export interface StorageFactsInput {
@@ -124,9 +126,6 @@ function isGuarded(
   const isHeld = coverOf(firm)
   return seen.osds.every((osd) => osds.includes(osd.id) || !osd.isReady || isHeld(osd))
 }
-
-/** Whether machines of the cluster may be fenced at this moment; a fence in the same failure domain is in nobody's way. */
-export type FenceGateState = 'closed' | 'open' | 'fence under way'
 
 /**
  * What is left of an answer beside fencing. Whoever was granted a failure domain begins only after fencing is closed; until it

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { defaultSettings } from '../../../shared/ceph-settings.ts'
+import { defaultSettings } from '../../../safety/ceph-settings.ts'
 import { known, unknown } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
 import { decideCephDrain } from './decide.ts'
-import type { CephDrainSnapshot, OsdView } from './snapshot.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
 import { calmState } from './state-map.ts'
 import { inWords, ours } from './testing/stage.ts'
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
 import { decideCephDrain } from './decide.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
-import type { CephDrainSnapshot, OsdBudget, OsdView } from './snapshot.ts'
+import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
 import { applyStep, no, notYet, ours, settle, tell, yes } from './testing/stage.ts'
 import { coverOf } from './wanted-budgets.ts'
 

@@ -1,4 +1,5 @@
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { OsdBudget } from './snapshot.ts'
@@ -39,10 +40,4 @@ export interface DomainAnswer {
   readonly mayDrain: boolean
   readonly reason: Reason
   readonly explanation: string
-}
-
-export interface ObjectProblem {
-  /** `deployment/rook-ceph-osd-3`, `node/node-a`, `pool/.mgr` */
-  readonly object: string
-  readonly problem: string
 }

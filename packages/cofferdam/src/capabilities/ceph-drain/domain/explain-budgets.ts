@@ -1,10 +1,10 @@
 import type { Hindrance, OpeningRule } from '../../../ledger/rules/storage-arbiter.ts'
+import type { CephView } from '../../../safety/ceph-view.ts'
 import { isStandingStill } from '../../../safety/pg-evidence.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { explainNo } from './answers.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import { type DomainView, fewNames, type Layout, osdNames } from './layout.ts'
-import type { CephView } from './snapshot.ts'
 
 interface Hindered extends Hindrance {
   readonly names: string

@@ -1,8 +1,10 @@
+import type { CephView } from '../../../safety/ceph-view.ts'
 import { labelOfBucket } from '../../../safety/domain-type.ts'
 import { hasAllCopies, isStandingStill } from '../../../safety/pg-evidence.ts'
 import type { StopVerdict } from '../../../safety/verdict.ts'
-import type { ObjectProblem } from './decision.ts'
-import type { CephDrainSnapshot, CephView, OsdView } from './snapshot.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
 
 /** Where every OSD belongs, and what each failure domain has lost. */
 export interface Layout {

@@ -1,9 +1,10 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { LabelSelector, LabelSelectorRequirement } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import { sha256 } from '../../../shared/sha256.ts'
 import { managedLabels } from './budget-mark.ts'
-import type { CephClusterView, OsdBudget, OsdSelector } from './snapshot.ts'
+import type { OsdBudget, OsdSelector } from './snapshot.ts'
 
 export const defaultBudgetName = 'rook-ceph-osd'
 /** Holds single OSDs that the budgets of the failure domains cannot select. */

@@ -1,6 +1,8 @@
 import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
-import type { DomainVerdict } from '../../../safety/verdict.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import type { CephView } from '../../../safety/ceph-view.ts'
 import type { Observed } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
 import type { DrainState } from './state-map.ts'
 
 /** Everything that is seen before the budgets of one Ceph cluster are decided. */
@@ -22,44 +24,6 @@ export interface CephDrainSnapshot {
   readonly arbiter?: Observed<StorageArbiter>
 }
 
-export interface CephClusterView {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  /** `manage`: the budgets are ours. `observe`: another operator has them, we only look. `hand-back`: management was switched off, remove what is ours. */
-  readonly mode: 'manage' | 'observe' | 'hand-back'
-  readonly settings: DisruptionSettings
-}
-
-export interface DisruptionSettings {
-  /** Default 30. */
-  readonly osdMaintenanceTimeoutMinutes: number
-  /** Undefined: the default pattern. */
-  readonly pgHealthyRegex: string | undefined
-  /** Overrides what the CRUSH rules say: annotation `cofferdam.io/failure-domain` on the CephCluster. */
-  readonly failureDomainOverride: string | undefined
-  /** How many failure domains may be away together where the placement groups allow it. Default 1: annotation `cofferdam.io/max-domains`. */
-  readonly maxDomains: number
-  /** How long Ceph may be silent before nothing more may go down. Default 30 000. */
-  readonly silenceGraceMs: number
-  /** Words for the condition: fields that are accepted and do nothing, values that cannot be used. */
-  readonly warnings: readonly string[]
-}
-
-/** One OSD as Kubernetes has it: its Deployment, and the node it belongs to. */
-export interface OsdView {
-  readonly id: number
-  readonly isReady: boolean
-  /** Annotation `osd.rook.io/replace-in-progress`: it is meant to be away. */
-  readonly isBeingReplaced: boolean
-  /** From the pod, from the Deployment's node selector, or from `ceph osd metadata`. */
-  readonly nodeName: Observed<string>
-  /** Label values by CRUSH type: `{ host: 'node-a', zone: 'zone-x' }`, dots as dashes. */
-  readonly topology: Readonly<Record<string, string>>
-  /** A pod of it is on its node, ready or not, and has to go before the node is empty. Absent: as `isReady`. */
-  readonly hasPodOnNode?: boolean
-}
-
 /** One mon or mgr as Kubernetes has it. */
 export interface DaemonView {
   readonly type: 'mon' | 'mgr'
@@ -76,32 +40,6 @@ export interface NodeView {
   readonly isCordoned: boolean
   /** By a cordon, or by the taint of a tool that drains. Absent: as `isCordoned`. */
   readonly isClosed?: boolean
-}
-
-/** Ceph at one epoch, judged. */
-export interface CephView {
-  readonly epoch: number
-  readonly upOsds: readonly number[]
-  /** By the pattern in use; `dirtyStates` names the others with their counts. `unknown` until every report is newer than the last change. */
-  readonly pgs:
-    | { readonly health: 'clean' }
-    | { readonly health: 'unclean'; readonly dirtyStates: Readonly<Record<string, number>> }
-    | { readonly health: 'unknown'; readonly why: string }
-  /** The narrowest type that any pool's rule enforces, before any override. */
-  readonly failureDomainType: string
-  /** For the type in use: which OSDs belong together in CRUSH, and whether they may be away now. */
-  readonly domains: readonly DomainVerdict[]
-  /** CRUSH buckets that carry noout. */
-  readonly nooutBuckets: readonly string[]
-  /** Ceph's own answer for the domains we would open; `disagreements` names those where it says yes to our no, or no to our yes. */
-  readonly disagreements: readonly string[]
-  /**
-   * OSDs that Ceph has up and that the verdicts count as down all the same, because their pods are gone: Ceph takes seconds
-   * to notice. An OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
-   */
-  readonly assumedDownOsds?: readonly number[]
-  /** Sets of two and more domains that may all be away together now. Only asked for where `maxDomains` is above 1. */
-  readonly openable?: readonly (readonly string[])[]
 }
 
 /** An OSD budget, reduced to what we decide about. */

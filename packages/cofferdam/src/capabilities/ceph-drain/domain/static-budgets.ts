@@ -1,12 +1,12 @@
 import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { isManagedByUs, managedLabels } from './budget-mark.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
-import { type DaemonBudget, type DaemonBudgetMemory, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
-import type { ObjectProblem } from './decision.ts'
-import type { CephClusterView, DaemonView } from './snapshot.ts'
-import type { StorageTurn } from './storage-turn.ts'
+import { type BesideOsds, type DaemonBudget, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
+import type { DaemonView } from './snapshot.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */
 export interface StaticBudgetInput {
@@ -29,17 +29,6 @@ export interface StaticBudgetInput {
   readonly existing: readonly PodDisruptionBudget[]
   /** Absent where nobody decides about OSDs: then mons and mgrs follow their numbers alone. */
   readonly beside?: BesideOsds
-}
-
-/** What mons and mgrs have to do with the OSDs on their nodes. */
-export interface BesideOsds {
-  readonly daemons: readonly DaemonView[]
-  /** Undefined until it was decided about OSDs. */
-  readonly turn: StorageTurn | undefined
-  /** Nodes that somebody empties. */
-  readonly leavingNodes: ReadonlySet<string>
-  readonly nowMs: number
-  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }
 
 interface Service {

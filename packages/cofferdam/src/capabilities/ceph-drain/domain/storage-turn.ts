@@ -1,7 +1,7 @@
 import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { ChosenDomains } from './choose-domains.ts'
-import type { ObjectProblem } from './decision.ts'
 import { type DomainView, type Layout, osdNames } from './layout.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 

@@ -1,25 +1,28 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
 import { CephJudge } from '../../../ceph/reader/ceph-judge.ts'
 import { CephLooks, type Pace } from '../../../ceph/reader/ceph-looks.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
+import { parseCephCluster } from '../../../safety/ceph-settings.ts'
+import type { CephView } from '../../../safety/ceph-view.ts'
 import { failureDomainTypeOf } from '../../../safety/failure-domain.ts'
-import { parseCephCluster } from '../../../shared/ceph-settings.ts'
 import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { indexOfOsd, type OsdView, parseOsd } from '../../../shared/parse-osd.ts'
 import { type DrainRecord, readRecord, recordName, unreadRecord } from '../apply/record.ts'
-import { parseDaemon, parseOsd } from '../domain/cluster-objects.ts'
-import type { CephDrainDecision, ObjectProblem } from '../domain/decision.ts'
+import { parseDaemon } from '../domain/cluster-objects.ts'
+import type { CephDrainDecision } from '../domain/decision.ts'
 import { parseOsdBudget } from '../domain/osd-budgets.ts'
-import type { CephDrainSnapshot, CephView, DaemonView, NodeView, OsdView } from '../domain/snapshot.ts'
+import type { CephDrainSnapshot, DaemonView, NodeView } from '../domain/snapshot.ts'
 
 /** What of Kubernetes is looked at. Clusters, Deployments and budgets are indexed by `namespace`. */
 export interface CephDrainViews {
@@ -280,20 +283,8 @@ export function observeDaemons(
     .sort((a, b) => (`${a.type}.${a.id}` < `${b.type}.${b.id}` ? -1 : 1))
 }
 
-/** What a Deployment and the pods of one OSD have in common. */
-export function indexOfOsd({ metadata }: KubeObject): readonly string[] {
-  return [`${metadata.namespace}/${metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd'] ?? ''}`]
-}
-
 function isHealthyBy(pattern: Observed<(state: string) => boolean>): (state: string) => boolean {
   return pattern.known ? pattern.value : () => false
-}
-
-/** A configuration for one Ceph must not answer for another: a wrong map is worse than none. */
-export function ofSameCluster(map: Observed<CephMap>, { status }: CephCluster): Observed<CephMap> {
-  const fsid = status?.ceph?.fsid
-  if (!map.known || fsid === undefined || fsid === '' || map.value.fsid === fsid) return map
-  return unknown(`the Ceph that answers is another cluster (${map.value.fsid}, not ${fsid})`)
 }
 
 /** The buckets with OSDs that are away, or that a drain would take. */

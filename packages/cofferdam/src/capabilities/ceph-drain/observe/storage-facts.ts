@@ -5,17 +5,17 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import { arbiterOf, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
-import { managementMode } from '../../../shared/ceph-settings.ts'
+import type { FenceGate } from '../../../ledger/store/fence-gate.ts'
+import type { StorageObserver } from '../../../ledger/store/storage-observer.ts'
+import { managementMode } from '../../../safety/ceph-settings.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
-import type { StorageFacts } from '../../drain-lock/domain/snapshot.ts'
-import type { ObserveKeysPorts } from '../../drain-lock/observe/keys.ts'
-import type { FenceGate } from '../../fencing/apply/gate.ts'
+import { indexOfOsd, parseOsd } from '../../../shared/parse-osd.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { CephDecided, CephDecisions } from '../controller/decisions.ts'
-import { parseOsd } from '../domain/cluster-objects.ts'
 import { besideFencing, decideStorageFacts } from '../domain/decide-storage-facts.ts'
-import { type CephDrainViews, indexOfOsd } from './observe.ts'
+import type { CephDrainViews } from './observe.ts'
 
 export interface StorageFactsPorts {
   readonly views: Pick<CephDrainViews, 'clusters' | 'osdDeployments' | 'osdPods' | 'nodes' | 'budgets'>
@@ -25,8 +25,6 @@ export interface StorageFactsPorts {
   /** Whether machines may be fenced; absent where nobody of ours looks after that. */
   readonly fenceGate?: FenceGate
 }
-
-export type StorageObserver = Pick<ObserveKeysPorts, 'observeStorage'>
 
 /** Older answers of ceph-drain are not taken for what is true now. */
 const maxAgeMs = 10_000

@@ -1,16 +1,12 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
+import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
-import { RefusedWrites } from './refused-writes.ts'
 
-/** Where news of Ceph clusters goes. */
-export interface CephReports {
-  /** Tells an Event about the cluster. Never throws: news is not worth a failed reconcile. */
-  event(
-    about: CephCluster,
-    news: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly note: string },
-  ): Promise<void>
+/** Where news of Ceph clusters and the figures of their drains go. */
+export interface CephReports extends ClusterReports {
   show(figures: {
     readonly cluster: string
     readonly reason: Reason
@@ -20,8 +16,6 @@ export interface CephReports {
     readonly silentSeconds: number
     readonly recordRefusedSeconds: number
   }): void
-  countDisagreement(cluster: string): void
-  countRefusedWrite(cluster: string): void
   forget(cluster: string): void
 }
 

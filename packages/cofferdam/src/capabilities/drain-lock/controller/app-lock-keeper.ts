@@ -7,8 +7,8 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
+import { lockedSinceAnnotation } from '../../../ledger/rules/app-locks.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import { lockedSinceAnnotation } from '../domain/app-locks.ts'
 import {
   type AppLockMemory,
   type AppLockNews,

@@ -19,7 +19,7 @@ import { buildEvent } from '../../../operator/events.ts'
 import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { known, unknown } from '../../../shared/observed.ts'
-import type { StorageFacts } from '../domain/snapshot.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { createLedgerKeeper } from './ledger-keeper.ts'
 import { defaultDrainLockSettings } from './settings.ts'
 

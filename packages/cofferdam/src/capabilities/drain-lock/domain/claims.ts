@@ -1,21 +1,15 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { budgetKey, nodeKey } from '../../../ledger/rules/keys.ts'
 import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
 import { grant } from '../../../ledger/rules/ledger.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { DisruptionBlocker } from './decision.ts'
 import type { DisruptionView, HeldKeys } from './disruption-view.ts'
 import { isAppLocked } from './judge-budget-hold.ts'
 import type { BudgetLock } from './plan-pods.ts'
-import type { BudgetFacts, NodeFacts, PodFacts, StorageFacts } from './snapshot.ts'
-
-export function nodeKey(name: string): string {
-  return `node/${name}`
-}
-
-export function budgetKey({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `pdb/${namespace}/${name}`
-}
+import type { BudgetFacts, NodeFacts, PodFacts } from './snapshot.ts'
 
 /** All that must be held before the node may go: itself, its failure domain in every storage, the budgets of pods that stay. */
 export function claimsFor(

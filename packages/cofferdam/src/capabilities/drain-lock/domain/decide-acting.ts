@@ -1,8 +1,11 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { appLockBlockers, budgetBlocker, budgetKey, budgetsOver, nodeKey, obstacleBlocker } from './claims.ts'
+import { budgetKey, nodeKey } from '../../../ledger/rules/keys.ts'
+import type { PodReference } from '../../../shared/object-references.ts'
+import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './claims.ts'
 import { decideLost } from './decide-lost.ts'
 import { decideRecovering } from './decide-recovering.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
+import type { DisruptionEnding } from './disruption-ending.ts'
 import {
   asReferences,
   bootThatGoes,
@@ -22,7 +25,7 @@ import { keepLocks } from './keep-locks.ts'
 import { cordonOnRecord } from './own-cordon.ts'
 import { type PodPlan, planPods, podName } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
-import type { DisruptionRecord, NodeFacts, PodFacts, PodReference } from './snapshot.ts'
+import type { DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 /** From the written intent until the node is back or gone. */
 export function decideActing(view: DisruptionView): DisruptionDecision {
@@ -56,12 +59,6 @@ interface Acting {
   readonly held: HeldKeys
   readonly record: DisruptionRecord
 }
-
-/**
- * Why nothing more is to be evicted: what was wanted has happened, or nobody wants it any more. Undefined while the drain
- * goes on.
- */
-export type DisruptionEnding = 'back' | 'gone' | 'given-back' | 'cancelled' | 'late' | 'edited'
 
 function endingOf(view: DisruptionView): DisruptionEnding | undefined {
   const { request, record } = view

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { appLocksInForce, lockableBudget } from './app-locks.ts'
+import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
 import { type AppLockMemory, decideAppLocks } from './decide-app-locks.ts'
 
 const minute = 60_000

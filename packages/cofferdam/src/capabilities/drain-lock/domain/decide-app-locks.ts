@@ -8,8 +8,8 @@ import {
   type ParsedAppLock,
   parseAppLock,
 } from '../../../ledger/rules/app-lock.ts'
+import { type AnnotatedBudget, lockedSinceAnnotation } from '../../../ledger/rules/app-locks.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { type AnnotatedBudget, lockedSinceAnnotation } from './app-locks.ts'
 
 /** How long a budget must be free of its owner's lock before the next one counts from the beginning. */
 export const appLockRestMs = 10 * 60_000

@@ -1,5 +1,6 @@
+import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
-import { nodeKey, obstacleBlocker } from './claims.ts'
+import { obstacleBlocker } from './claims.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
 import {
   type Conclusion,

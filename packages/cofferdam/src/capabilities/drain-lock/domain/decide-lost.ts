@@ -1,9 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { claimsFor, hasTicketFor, obstacleBlocker, obstaclesTo } from './claims.ts'
-import type { DisruptionEnding } from './decide-acting.ts'
 import { decideLocking } from './decide-locking.ts'
 import { decideRecovering, effectsLeft } from './decide-recovering.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
+import type { DisruptionEnding } from './disruption-ending.ts'
 import { bootThatGoes, type DisruptionView, goOn, ownNode, retryMs, withRecord } from './disruption-view.ts'
 import { planPods } from './plan-pods.ts'
 

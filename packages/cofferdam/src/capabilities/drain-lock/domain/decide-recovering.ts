@@ -1,8 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { nodeKey, notKnownYet } from './claims.ts'
-import type { DisruptionEnding } from './decide-acting.ts'
+import { nodeKey } from '../../../ledger/rules/keys.ts'
+import { notKnownYet } from './claims.ts'
 import { decideEnding, type Ending } from './decide-ending.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
+import type { DisruptionEnding } from './disruption-ending.ts'
 import {
   bootThatGoes,
   type DisruptionView,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { decideEviction } from '../../../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideDisruption } from './decide.ts'
-import { decideEviction } from './guard.ts'
 import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, PodFacts } from './snapshot.ts'
 import { blank, ceph, entry, ledgerOf, me, minutes, nowMs, other, ours, tell, web, web0 } from './testing/stage.ts'
 

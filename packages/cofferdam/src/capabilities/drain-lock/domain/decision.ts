@@ -1,6 +1,7 @@
 import type { Claim } from '../../../ledger/rules/ledger.ts'
+import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import type { BudgetReference, DisruptionRecord, PodReference } from './snapshot.ts'
+import type { DisruptionRecord } from './snapshot.ts'
 
 /**
  * What to do next, one after the other; whoever does it stops at the first that fails, and looks again.

@@ -1,14 +1,8 @@
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Ledger, LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
+import type { PodReference } from '../../../shared/object-references.ts'
 import type { DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
-import type {
-  BudgetFacts,
-  DisruptionRecord,
-  DisruptionSnapshot,
-  NodeFacts,
-  PodReference,
-  RequestView,
-} from './snapshot.ts'
+import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, NodeFacts, RequestView } from './snapshot.ts'
 
 /** A snapshot whose ledger is known, with what concerns the request picked out. */
 export interface DisruptionView {

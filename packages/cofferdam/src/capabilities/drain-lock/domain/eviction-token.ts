@@ -1,5 +1,5 @@
 import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import type { EvictionToken } from './guard.ts'
+import type { EvictionToken } from '../../../ledger/rules/decide-eviction.ts'
 
 /** Annotation on an Eviction: for which request it is asked, and under which epoch. */
 export const evictionTokenAnnotation = 'cofferdam.io/disruption'

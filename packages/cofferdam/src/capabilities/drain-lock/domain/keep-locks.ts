@@ -1,4 +1,4 @@
-import { budgetKey } from './claims.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
 import type { DisruptionStep, DisruptionWarning } from './decision.ts'
 import {
   type DisruptionView,

@@ -1,6 +1,7 @@
+import type { PodReference } from '../../../shared/object-references.ts'
 import type { DisruptionWarning } from './decision.ts'
 import { desiredWhenFree } from './judge-budget-hold.ts'
-import type { BudgetFacts, DisruptionSnapshot, PodFacts, PodReference } from './snapshot.ts'
+import type { BudgetFacts, DisruptionSnapshot, PodFacts } from './snapshot.ts'
 
 /** What becomes of the pods on the node. */
 export interface PodPlan {

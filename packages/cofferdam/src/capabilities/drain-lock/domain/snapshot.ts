@@ -1,7 +1,9 @@
 import type { AppLock } from '../../../ledger/rules/app-lock.ts'
+import type { BreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
-import type { Reason } from '../../../shared/reasons.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 
 /** Everything that is seen before the next steps of one disruption are decided. */
 export interface DisruptionSnapshot {
@@ -61,13 +63,6 @@ export interface RequestView {
   readonly record: DisruptionRecord
 }
 
-/** Annotation `cofferdam.io/break-glass` on the request. Out of force after `untilMs`. */
-export interface BreakGlass {
-  readonly by: string
-  readonly reason: string
-  readonly untilMs: number
-}
-
 export type DisruptionPhase =
   /** Not looked at yet. */
   | 'Pending'
@@ -100,18 +95,6 @@ export interface DisruptionRecord {
   readonly hasFallenBack: boolean
   /** When a lock by annotation was taken, for `settle`. */
   readonly lockedAtMs: number | undefined
-}
-
-export interface BudgetReference {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-}
-
-export interface PodReference {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
 }
 
 export interface NodeFacts {
@@ -165,27 +148,4 @@ export interface BudgetHold {
   readonly reason: string
   /** What the spec allowed before, in `spec` mode; written back at the end. */
   readonly formerLimit?: { readonly minAvailable?: number | string; readonly maxUnavailable?: number | string }
-}
-
-export interface StorageFacts {
-  /** `storage/NAMESPACE/CLUSTER` */
-  readonly key: string
-  readonly uid: string
-  readonly failureDomain: string
-  /** Whether this domain may be away now. */
-  readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
-  readonly isClean: Observed<boolean>
-  /** What is not clean and how it becomes so, where the storage tells. */
-  readonly awaited?: string
-  /** What keeps budgets of the storage's own pods on the node, where the storage tells. */
-  readonly holds?: readonly StorageHold[]
-}
-
-export interface StorageHold {
-  /** `pdb/longhorn-system/instance-manager-1` */
-  readonly budgets: readonly string[]
-  /** `replica/db-r-1`, `volume/db` */
-  readonly object: string
-  readonly reason: Reason
-  readonly wayOut: string
 }

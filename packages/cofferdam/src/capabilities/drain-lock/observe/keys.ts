@@ -6,23 +6,19 @@ import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource
 import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import type { StorageObserver } from '../../../ledger/store/storage-observer.ts'
 import type { Permission } from '../../../shared/permission.ts'
+import type { AboutStorage } from '../../../shared/storage-facts.ts'
 import type { KeyFacts } from '../domain/orphans.ts'
-import type { StorageFacts } from '../domain/snapshot.ts'
 
 export const observeKeysPermissions: readonly Permission[] = [
   { group: '', resource: 'nodes', verbs: ['get'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get'] },
 ]
 
-export interface ObserveKeysPorts {
+export interface ObserveKeysPorts extends StorageObserver {
   readonly api: Pick<KubeApi, 'get'>
-  /** Of all storage with daemons on the node, or of the one behind a key; nothing when that one does not exist. */
-  observeStorage(about: AboutStorage, signal: AbortSignal): Promise<readonly StorageFacts[]>
 }
-
-/** `scopes`: the failure domains for which the key is held. */
-export type AboutStorage = { readonly node: string } | { readonly key: string; readonly scopes: readonly string[] }
 
 /** What is behind the keys now, read fresh: a copy from before the node went down would tell that all is well. */
 export async function observeKeys(

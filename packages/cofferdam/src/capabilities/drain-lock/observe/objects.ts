@@ -1,10 +1,10 @@
 import type { Node, Pod, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
+import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
-import { isExchangedBudget } from '../domain/exchanged-budget.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
 import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/snapshot.ts'
 
@@ -85,36 +85,18 @@ export function parseHostNode(node: Node): HostNode {
 }
 
 /** What is kept of a budget. */
-export interface HoldableBudget extends Omit<BudgetFacts, 'appLock'> {
-  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
-  readonly isExchanged: boolean
-  /** Of whoever controls it; empty where nobody does. */
-  readonly ownerUid: string
-  /** Absent: it covers no pod. */
-  readonly selector: LabelSelector | undefined
-  /** Those of ours only. */
-  readonly annotations: Readonly<Record<string, string>>
-}
+export interface HoldableBudget extends BudgetView, Omit<BudgetFacts, 'appLock'> {}
 
-export function parseHoldableBudget({ metadata, spec, status }: PodDisruptionBudget): HoldableBudget {
-  const { name, namespace = '', uid = '', resourceVersion = '', annotations = {} } = metadata
-  const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
+export function parseHoldableBudget(budget: PodDisruptionBudget): HoldableBudget {
+  const { metadata, status } = budget
   return {
-    namespace,
-    name,
-    uid,
-    resourceVersion,
-    isCounted: status !== undefined && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
-    disruptionsAllowed: status?.disruptionsAllowed ?? 0,
+    ...parseBudgetView(budget),
+    resourceVersion: metadata.resourceVersion ?? '',
     currentHealthy: status?.currentHealthy ?? 0,
     desiredHealthy: status?.desiredHealthy ?? 0,
     expectedPods: status?.expectedPods ?? 0,
     disruptedUntilMs: disruptedUntilMs(status),
-    hold: parseBudgetHold(annotations[holdAnnotation]).hold,
-    selector: spec.selector ?? undefined,
-    isExchanged: isExchangedBudget({ metadata }),
-    ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
-    annotations: Object.fromEntries(own),
+    hold: parseBudgetHold(metadata.annotations?.[holdAnnotation]).hold,
   }
 }
 

@@ -5,26 +5,20 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type AppLockPolicy, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
+import { lockableBudget } from '../../../ledger/rules/app-locks.ts'
+import { breakGlassAnnotation, parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { BudgetReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { parseRequest } from '../apply/record.ts'
-import { lockableBudget } from '../domain/app-locks.ts'
-import { breakGlassAnnotation, parseBreakGlass } from '../domain/break-glass.ts'
 import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
-import { budgetKey } from '../domain/claims.ts'
 import type { DisruptionWarning } from '../domain/decision.ts'
-import type {
-  BudgetFacts,
-  BudgetReference,
-  DisruptionSnapshot,
-  DrainLockSettings,
-  PodFacts,
-  RequestView,
-  StorageFacts,
-} from '../domain/snapshot.ts'
+import type { BudgetFacts, DisruptionSnapshot, DrainLockSettings, PodFacts, RequestView } from '../domain/snapshot.ts'
 import type { ObserveKeysPorts } from './keys.ts'
 import {
   type HoldableBudget,

@@ -4,18 +4,12 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { FenceGate } from '../../../ledger/store/fence-gate.ts'
+import type { FenceGateState } from '../../../shared/fence-gate-state.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { FenceGateState } from '../../ceph-drain/domain/decide-storage-facts.ts'
 import { machineBudgetNames } from '../domain/budget-name.ts'
 import { parseMachineBudget } from '../domain/parse-budget.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
-
-export interface FenceGate {
-  /** As the server has it now. A fence in the same failure domain is in nobody's way. */
-  observe(cluster: CephCluster, domain: string, signal: AbortSignal): Promise<Observed<FenceGateState>>
-  /** The same, when it is not open any more, or when it stays open for too long. */
-  whenClosed(cluster: CephCluster, domain: string, signal: AbortSignal): Promise<Observed<FenceGateState>>
-}
 
 const waitMs = 10_000
 const pollMs = 250

@@ -1,12 +1,12 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 import { adopt, grant, intend, type Ledger, type LedgerEntry, release, renew } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import { arbiterOf, isOwnRequest, scopeOf, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
-import type { StorageLedger } from '../../../ledger/store/storage-key.ts'
+import type { StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
-import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
 import type { Fence, FencingDecision } from '../domain/decision.ts'
 import type { StorageHolder } from '../domain/snapshot.ts'
 
@@ -33,7 +33,7 @@ function scopeText(scope: string): string {
 export function holdersOf(
   ledger: Observed<Ledger>,
   cluster: ClusterId,
-  decided: Pick<CephDecided, 'snapshot' | 'decision'> | undefined,
+  decided: Pick<LastDecision, 'snapshot' | 'decision'> | undefined,
 ): Observed<readonly StorageHolder[]> {
   if (!ledger.known) return ledger
   const { own, others } = arbiterOf(ledger.value, cluster)
@@ -62,7 +62,7 @@ export function scopesOfFences(
 
 function isBeingDrained(
   { scope }: LedgerEntry,
-  decided: Pick<CephDecided, 'snapshot' | 'decision'> | undefined,
+  decided: Pick<LastDecision, 'snapshot' | 'decision'> | undefined,
 ): boolean {
   if (decided === undefined) return true
   const cordoned = new Set(decided.snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))

@@ -6,10 +6,10 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
-import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-key.ts'
+import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import type { CephDecisions } from '../../ceph-drain/controller/decisions.ts'
 import { announce, openUp, protect, releaseOf, WrittenBudgets } from '../apply/apply.ts'
 import { FenceKeys, isLedgerAbsent } from '../apply/ledger.ts'
 import { FencingWrites } from '../apply/writes.ts'
@@ -66,7 +66,7 @@ export interface FencingLedger extends StorageLedger {
 
 export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'> {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
-  readonly decisions: Pick<CephDecisions, 'latest' | 'follow' | 'request' | 'decided'> | undefined
+  readonly decisions: LastDecisions | undefined
   /** Where disruptions are agreed upon; without it nobody else has a say. */
   readonly ledger: FencingLedger | undefined
   readonly reports: FencingReports

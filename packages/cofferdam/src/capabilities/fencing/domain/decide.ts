@@ -1,11 +1,12 @@
 import { machineBudgetStatus } from './budget-status.ts'
 import { chooseTargets, type SickNode, sickNodes } from './choose-target.ts'
 import { decideGates, type NodesForQuorum } from './decide-gates.ts'
-import type { ClusterAnswer, Fence, FencingDecision, LabelChange } from './decision.ts'
+import type { ClusterAnswer, FencingDecision, LabelChange } from './decision.ts'
 import { fenceLabelValue, isFormerKey } from './fence-labels.ts'
 import { fencesOf } from './fences.ts'
 import { createFencingIndex, type FencingIndex } from './fencing-index.ts'
-import { type ClusterVerdict, judgeCluster } from './judge-cluster.ts'
+import { judgeCluster } from './judge-cluster.ts'
+import type { JudgedCluster, StorageMachines } from './judged-cluster.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
@@ -13,21 +14,6 @@ import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
 
 /** How often everything is looked at although nothing changed. */
 const recheckSeconds = 60
-
-export interface JudgedCluster {
-  readonly labelled: LabelledCluster
-  readonly fences: readonly Fence[]
-  readonly verdict: ClusterVerdict
-  readonly machines: StorageMachines
-}
-
-/** The machines with OSDs of a cluster. */
-interface StorageMachines {
-  /** In the namespace of the budget. */
-  readonly expected: number
-  readonly ready: number
-  readonly unlabelled: MachineView | undefined
-}
 
 export interface FencingJudge {
   /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */

@@ -1,8 +1,8 @@
 import type { SickNode } from './choose-target.ts'
-import type { JudgedCluster } from './decide.ts'
 import type { NodesForQuorum } from './decide-gates.ts'
 import type { FenceAnswer } from './decision.ts'
 import type { FencingIndex } from './fencing-index.ts'
+import type { JudgedCluster } from './judged-cluster.ts'
 import type { Occupancy } from './occupancy.ts'
 
 type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>

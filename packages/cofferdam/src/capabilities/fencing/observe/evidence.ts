@@ -1,5 +1,5 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
+import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 
 /** How old what Ceph said may be. */
 const staleMs = 60_000
@@ -19,7 +19,7 @@ export class EvidenceNews {
     this.#clock = clock
   }
 
-  isNews(key: string, decided: CephDecided | undefined): boolean {
+  isNews(key: string, decided: LastDecision | undefined): boolean {
     const before = this.#told.get(key)
     if (decided === undefined) {
       this.#told.delete(key)
@@ -31,12 +31,12 @@ export class EvidenceNews {
     return before.askedAtMs !== decided.cephAskedAtMs && this.#isOlder(before.askedAtMs, staleMs)
   }
 
-  isOld(decided: CephDecided | undefined): boolean {
+  isOld(decided: LastDecision | undefined): boolean {
     return this.#isOlder(decided?.cephAskedAtMs, oldMs)
   }
 
   /** When what is known now counts no more; undefined: nothing is known. */
-  staleInSeconds(decided: CephDecided | undefined): number | undefined {
+  staleInSeconds(decided: LastDecision | undefined): number | undefined {
     const { cephAskedAtMs, snapshot } = decided ?? {}
     if (cephAskedAtMs === undefined || snapshot?.ceph.known !== true) return undefined
     return Math.max(1, Math.floor((cephAskedAtMs + staleMs - this.#clock.now()) / 1_000) + 1)
@@ -55,7 +55,7 @@ export class EvidenceNews {
   }
 }
 
-function signOf({ snapshot, decision }: CephDecided): string {
+function signOf({ snapshot, decision }: LastDecision): string {
   const { ceph, nodes } = snapshot
   const cordoned = nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name)
   const domains = decision.domains.map(({ domain, osds }) => [domain, osds])

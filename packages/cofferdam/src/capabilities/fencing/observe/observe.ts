@@ -13,12 +13,12 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
-import type { StorageLedger } from '../../../ledger/store/storage-key.ts'
+import type { StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { CephDecided, CephDecisions } from '../../ceph-drain/controller/decisions.ts'
 import { holdersOf, scopesOfFences } from '../apply/ledger.ts'
 import type { FencingObjects } from '../domain/parse-fencing.ts'
 import { parseMons } from '../domain/parse-mons.ts'
@@ -59,7 +59,7 @@ export interface FencingObservePorts {
   readonly clock: Clock
   readonly views: FencingViews
   /** Undefined: ceph-drain does not run in this process, so nobody knows how Ceph is. */
-  readonly decisions: Pick<CephDecisions, 'latest'> | undefined
+  readonly decisions: Pick<LastDecisions, 'latest'> | undefined
   readonly ledger: StorageLedger | undefined
   readonly parse: (objects: FencingObjects) => FencingSnapshot
   readonly osds: Pick<FencedOsds, 'observe'>
@@ -163,7 +163,7 @@ function daemonsOf(
 }
 
 function evidenceOf(
-  decided: CephDecided | 'none' | undefined,
+  decided: LastDecision | 'none' | undefined,
   whyNoBudget: string | undefined,
 ): Observed<CephEvidence> {
   if (decided === undefined) return unknown('ceph-drain does not run beside it')

@@ -1,11 +1,10 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 import { pinnedHostname, soleNode } from '../../../shared/node-hostnames.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
-import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
-import { parseOsd } from '../../ceph-drain/domain/cluster-objects.ts'
-import { indexOfOsd } from '../../ceph-drain/observe/observe.ts'
+import { indexOfOsd, parseOsd } from '../../../shared/parse-osd.ts'
 import type { FencedOsd } from '../domain/snapshot.ts'
 
 interface SeenOsd {
@@ -24,12 +23,12 @@ interface SeenOsd {
 export class FencedOsds {
   readonly #seen = new WeakMap<Deployment, SeenOsd>()
   readonly #lists = new Map<string, readonly FencedOsd[]>()
-  readonly #told = new WeakMap<CephDecided, ToldByCeph>()
+  readonly #told = new WeakMap<LastDecision, ToldByCeph>()
 
   observe(
     { osdDeployments, osdPods, nodes: machines }: OsdViews,
     namespace: string,
-    decided: CephDecided | undefined,
+    decided: LastDecision | undefined,
   ): readonly FencedOsd[] {
     const { domains, nodes } = decided === undefined ? untold : this.#toldBy(decided)
     const places: FencedOsd[] = []
@@ -68,7 +67,7 @@ export class FencedOsds {
     return places
   }
 
-  #toldBy(decided: CephDecided): ToldByCeph {
+  #toldBy(decided: LastDecision): ToldByCeph {
     const before = this.#told.get(decided)
     if (before !== undefined) return before
     const told = { domains: domainsOf(decided), nodes: nodesToldBy(decided) }
@@ -123,12 +122,12 @@ function nodesOf(pods: readonly Pod[]): string[] {
   return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
 }
 
-function nodesToldBy({ snapshot }: CephDecided): ToldByCeph['nodes'] {
+function nodesToldBy({ snapshot }: LastDecision): ToldByCeph['nodes'] {
   return new Map(snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
 }
 
 /** Only in the words in which the storage key is scoped: those of the type that Ceph told last. */
-function domainsOf({ decision, domainType }: CephDecided): ToldByCeph['domains'] {
+function domainsOf({ decision, domainType }: LastDecision): ToldByCeph['domains'] {
   if (decision.failureDomainType !== domainType) return new Map()
   return new Map(decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
 }

@@ -1,10 +1,11 @@
+import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ReplicaBlocker } from './decision.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { drainPolicyLabel } from './policy.ts'
 import { explainOtherCopies, type SettledSoFar } from './protection.ts'
 import { type ReplicaHold, replicaRule } from './replica-hold.ts'
-import type { InstanceManagerView, ReplicaView, UnreadableObject } from './snapshot.ts'
+import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
 
 interface HeldReplica {
   readonly replica: ReplicaView

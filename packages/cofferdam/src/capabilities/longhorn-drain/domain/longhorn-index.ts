@@ -1,12 +1,12 @@
 import { changedItems } from '../../../shared/changed-items.ts'
 import { Grouped } from '../../../shared/grouped.ts'
+import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type {
   InstanceManagerView,
   LonghornDrainSettings,
   LonghornNodeView,
   LonghornSnapshot,
   ReplicaView,
-  UnreadableObject,
   VolumeView,
 } from './snapshot.ts'
 

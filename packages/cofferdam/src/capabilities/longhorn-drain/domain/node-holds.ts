@@ -1,7 +1,8 @@
+import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { type SettledSoFar, standsForData } from './protection.ts'
 import { needsBudget, type ReplicaHold, replicaHold } from './replica-hold.ts'
-import type { InstanceManagerView, ReplicaView, UnreadableObject } from './snapshot.ts'
+import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
 
 /** What keeps the instance managers of a node from going. */
 export interface NodeHolds {

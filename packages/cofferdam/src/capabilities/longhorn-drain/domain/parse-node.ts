@@ -4,10 +4,11 @@ import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { UnreadableObject } from '../../../shared/parsed.ts'
 import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
 import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
-import type { DiskView, LonghornNodeView, UnreadableObject } from './snapshot.ts'
+import type { DiskView, LonghornNodeView } from './snapshot.ts'
 
 /** A kubelet that is silent for less is a blip, to which nothing reacts. */
 const blipMs = 15_000

@@ -1,8 +1,7 @@
 import type { LonghornInstanceManager, LonghornReplica } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { Parsed, UnreadableObject } from '../../../shared/parsed.ts'
 import { Reading } from './reading.ts'
-import type { InstanceManagerView, ReplicaView, UnreadableObject } from './snapshot.ts'
-
-export type Parsed<T> = { readonly view: T } | { readonly unreadable: UnreadableObject }
+import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
 
 /** `managerByDefault` answers for replicas that name no instance manager: those that have not run yet. */
 export function parseReplica(

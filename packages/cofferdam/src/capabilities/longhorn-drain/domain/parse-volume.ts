@@ -3,7 +3,8 @@ import type {
   LonghornVolume,
   LonghornVolumeAttachment,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { type Parsed, unreadable } from './parse-replica.ts'
+import type { Parsed } from '../../../shared/parsed.ts'
+import { unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
 import type { AttachmentTicketView, VolumeView } from './snapshot.ts'

@@ -1,4 +1,5 @@
 import type { Observed } from '../../../shared/observed.ts'
+import type { UnreadableObject } from '../../../shared/parsed.ts'
 
 /** The values of the setting `node-drain-policy`. */
 export const drainPolicies = [
@@ -23,14 +24,6 @@ export interface LonghornSnapshot {
   readonly budgets: ReadonlySet<string>
   /** Objects that could not be read, and why. They never stop the others. */
   readonly unreadable: readonly UnreadableObject[]
-}
-
-export interface UnreadableObject {
-  /** `replica/vol-1-r-a`, `volume/vol-1`, `instancemanager/instance-manager-1`, `node/n1` (Longhorn's), … */
-  readonly object: string
-  readonly why: string
-  /** The node whose answer depends on it; that node's budgets are kept, and no other's. */
-  readonly node?: string
 }
 
 /**

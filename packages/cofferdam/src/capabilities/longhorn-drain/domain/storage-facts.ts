@@ -1,7 +1,7 @@
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
-import type { StorageFacts, StorageHold } from '../../drain-lock/domain/snapshot.ts'
+import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'

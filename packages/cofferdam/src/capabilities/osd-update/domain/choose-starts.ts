@@ -2,61 +2,14 @@ import type { CephMap, SiteRule } from '../../../safety/ceph-map.ts'
 import { domainsOf, failureDomainTypeOf } from '../../../safety/failure-domain.ts'
 import { unheardNewcomers } from '../../../safety/newcomers.ts'
 import { buildSlackHypergraph, type SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
-import type { Observed } from '../../../shared/observed.ts'
 import { assumeDown } from './assume-down.ts'
-import type { BatchProposal, BatchQuestion } from './batch-proposal.ts'
+import type { ChosenStarts } from './chosen-starts.ts'
 import { createRollingWindow } from './next-starts.ts'
 import { planRounds, type RoundPlan } from './plan-rounds.ts'
 import { proposedStarts } from './proposed-starts.ts'
 import type { recheckRound } from './recheck-round.ts'
+import type { StartInput } from './start-input.ts'
 import { unreadyStarts } from './unready-starts.ts'
-import type { UpdateSettings } from './update-settings.ts'
-
-export interface StartInput {
-  readonly map: CephMap
-  readonly settings: UpdateSettings
-  /** To be updated, and neither on their way nor shaky. */
-  readonly pending: readonly number[]
-  /** To be updated, but their pods are not ready: they count as down for others, and as up for themselves. */
-  readonly shaky: readonly number[]
-  /** On their way, and to be updated once more. */
-  readonly again: readonly number[]
-  /** All that are gone or may be gone at any moment, whatever Ceph says. */
-  readonly away: ReadonlySet<number>
-  /** At most so many more may be on their way. */
-  readonly room: number
-  /** How many the canary lets begin beside none; undefined when the ramp is over or was never asked for. */
-  readonly ramp: number | undefined
-  /** On their way and expected back: they are the round that is open. */
-  readonly running: readonly number[]
-  /** Ceph itself is to name the batches. */
-  readonly cephChooses?: CephChoice
-}
-
-export interface CephChoice extends Pick<BatchQuestion, 'by' | 'version' | 'updated'> {
-  /** What it named; undefined: it was not asked yet. */
-  readonly proposal?: Observed<BatchProposal>
-}
-
-export interface ChosenStarts {
-  readonly start: readonly number[]
-  /** Which could not stop now even alone, with all that is on its way. */
-  readonly blocked: RoundPlan['blocked']
-  readonly roundsLeft: number
-  readonly lowerBound: number
-  /** Where rounds were planned. */
-  readonly plan?: RoundPlan['rounds']
-  /** Why the second reckoning refuses what the first one chose. */
-  readonly disagreement?: string
-  /** What Ceph is to be asked first: then all is decided again. */
-  readonly ask?: BatchQuestion
-  /** How Ceph's own choice and our reckoning contradict each other. */
-  readonly cephDisagrees?: string
-  /** Why Ceph has not said what it would choose. */
-  readonly silence?: string
-  /** Why it cannot be told yet whether Ceph's choice is right. */
-  readonly doubt?: string
-}
 
 /**
  * Which OSDs may be updated now.

@@ -1,7 +1,8 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { decideGrowth, type GrowthDecision, type GrowthSnapshot, type PrepareJob } from './decide-growth.ts'
+import { decideGrowth, type GrowthDecision, type GrowthSnapshot } from './decide-growth.ts'
+import type { PrepareJob } from './prepare-job.ts'
 import {
   generationAnnotation,
   nonceAnnotation,

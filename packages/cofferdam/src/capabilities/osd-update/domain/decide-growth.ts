@@ -1,7 +1,8 @@
 import type { Observed } from '../../../shared/observed.ts'
-import type { NewOsd } from './build-osd-deployment.ts'
 import { type GrowthPlace, generationAsked, prepareAgainAnnotation } from './growth-places.ts'
 import { judgeOrigin, whyRefused } from './judge-result.ts'
+import type { NewOsd } from './new-osd.ts'
+import type { PrepareJob } from './prepare-job.ts'
 import type { ParsedPrepareStatus, PrepareStatus } from './prepare-status.ts'
 
 /** What is seen before new OSDs are added to one cluster. Nothing of an update is part of it: growth never waits for one. */
@@ -16,18 +17,6 @@ export interface GrowthSnapshot {
   readonly existing: ReadonlySet<number>
   /** The UUIDs of all OSDs that Ceph knows. Absent: it was not asked, as while no result waits. */
   readonly ceph?: Observed<ReadonlyMap<number, string>>
-}
-
-export interface PrepareJob {
-  readonly name: string
-  readonly place: string
-  /** What was asked of the place when it was made; undefined where it does not say. */
-  readonly asked: string | undefined
-  readonly state: 'active' | 'succeeded' | 'failed'
-  /** The CephCluster itself is its owner. */
-  readonly isOurs: boolean
-  /** What tells this Job from every other of its name. */
-  readonly nonce: string | undefined
 }
 
 export interface GrowthDecision {

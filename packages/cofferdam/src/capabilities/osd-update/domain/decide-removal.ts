@@ -1,6 +1,6 @@
-import { whoComesFirst } from '../../../ledger/rules/update-claim.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { OsdUpdateSnapshot } from './snapshot.ts'
+import { whoComesFirst } from './update-claim.ts'
 
 /** Everything that is seen before the Deployment of an OSD that is gone for good is removed. */
 export interface RemovalSnapshot extends Pick<OsdUpdateSnapshot, 'nowMs' | 'cluster' | 'arbiter'> {

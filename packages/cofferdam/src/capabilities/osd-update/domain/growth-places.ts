@@ -4,7 +4,7 @@ import type { CephCluster, DeviceSelection, StorageClassDeviceSet } from '@coffe
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
-import type { NewOsd } from './build-osd-deployment.ts'
+import type { NewOsd } from './new-osd.ts'
 
 /** On the CephCluster: any new value, best the present time, has all places looked at again. */
 export const prepareAgainAnnotation = 'cofferdam.io/prepare-again'

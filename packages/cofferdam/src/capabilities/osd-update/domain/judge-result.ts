@@ -1,7 +1,7 @@
 import { failureDomainTypes } from '../../../safety/domain-type.ts'
-import type { NewOsd } from './build-osd-deployment.ts'
-import type { PrepareJob } from './decide-growth.ts'
 import type { GrowthPlace } from './growth-places.ts'
+import type { NewOsd } from './new-osd.ts'
+import type { PrepareJob } from './prepare-job.ts'
 import type { PrepareStatus } from './prepare-status.ts'
 
 /** Whose result it is: only what our own Job left behind, and not before it has ended well, is looked into. */

@@ -1,6 +1,6 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
-import type { NewOsd } from './build-osd-deployment.ts'
+import type { NewOsd } from './new-osd.ts'
 import { buildOsdPodSpec } from './osd-pod-spec.ts'
 
 const image = 'registry.example/ceph/ceph:v19'

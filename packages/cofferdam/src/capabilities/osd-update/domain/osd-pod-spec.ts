@@ -1,7 +1,7 @@
 import type { Container, NodeSelectorTerm, PodSpec, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster, Placement } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { NewOsd } from './build-osd-deployment.ts'
 import { deviceSetOf } from './growth-places.ts'
+import type { NewOsd } from './new-osd.ts'
 import { amountEnvironment, clusterEnvironment, monitorEnvironment, overridable } from './osd-environment.ts'
 import {
   bridgeFolder,

@@ -1,7 +1,7 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { sha256 } from '../../../shared/sha256.ts'
-import type { NewOsd } from './build-osd-deployment.ts'
+import type { NewOsd } from './new-osd.ts'
 
 /** On prepare Jobs and their status ConfigMaps: for which generation of the CephCluster, and what else was asked, they were made. */
 export const generationAnnotation = 'cofferdam.io/generation'

@@ -1,9 +1,10 @@
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { buildSlackHypergraph } from '../../../safety/slack-hypergraph.ts'
 import type { BatchProposal } from './batch-proposal.ts'
-import type { CephChoice, ChosenStarts, StartInput } from './choose-starts.ts'
+import type { ChosenStarts } from './chosen-starts.ts'
 import { createRollingWindow } from './next-starts.ts'
 import type { recheckRound } from './recheck-round.ts'
+import type { CephChoice, StartInput } from './start-input.ts'
 import { stoppableOsds } from './stoppable-osds.ts'
 
 /**

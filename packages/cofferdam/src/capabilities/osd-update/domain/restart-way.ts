@@ -1,8 +1,8 @@
 import type { AppLock } from '../../../ledger/rules/app-lock.ts'
+import { decideEviction, type EvictionPod } from '../../../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import type { BudgetReference } from '../../../shared/object-references.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { decideEviction, type EvictionPod } from '../../drain-lock/domain/guard.ts'
-import type { BudgetReference } from '../../drain-lock/domain/snapshot.ts'
 
 /** A budget that covers the pod of an OSD. */
 export interface RestartBudget extends BudgetReference {

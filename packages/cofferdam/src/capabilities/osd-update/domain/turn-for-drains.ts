@@ -1,6 +1,6 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
-import { isHeldByOthers, isHeldForUpdate } from '../../../ledger/rules/update-claim.ts'
 import type { CephForUpdate, DrainTurns, OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
+import { isHeldByOthers, isHeldForUpdate } from './update-claim.ts'
 
 /** For so long the storage is left free: `kubectl drain` tries again every 5 s. */
 const turnSeconds = 60

@@ -1,7 +1,7 @@
 import { buildSlackHypergraph } from '../../../safety/slack-hypergraph.ts'
 import { assumeDown } from './assume-down.ts'
-import type { StartInput } from './choose-starts.ts'
 import type { RoundPlan } from './plan-rounds.ts'
+import type { StartInput } from './start-input.ts'
 
 /**
  * Those whose own pods are not ready. Each is judged as if it still served while all others like it were gone: so whichever of them

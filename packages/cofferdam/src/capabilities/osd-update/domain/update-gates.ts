@@ -1,7 +1,7 @@
-import { whoComesFirst } from '../../../ledger/rules/update-claim.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import { secondsOfTurn } from './turn-for-drains.ts'
+import { whoComesFirst } from './update-claim.ts'
 import { updateRecordName } from './update-record.ts'
 
 /** Why nothing more may start, whatever the placement groups say. */

@@ -1,5 +1,5 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { managementMode } from '../../../shared/ceph-settings.ts'
+import { managementMode } from '../../../safety/ceph-settings.ts'
 import type { UpdatedCluster } from './snapshot.ts'
 
 /** Whose the OSD Deployments of a cluster are. */

@@ -1,4 +1,4 @@
-import type { ChosenStarts } from './choose-starts.ts'
+import type { ChosenStarts } from './chosen-starts.ts'
 import type { UpdateProgress } from './decision.ts'
 import type { OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import type { SortedOsds } from './sort-osds.ts'

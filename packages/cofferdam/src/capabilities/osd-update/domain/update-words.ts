@@ -1,5 +1,5 @@
 import type { Reason } from '../../../shared/reasons.ts'
-import type { ChosenStarts } from './choose-starts.ts'
+import type { ChosenStarts } from './chosen-starts.ts'
 import type { UpdateRecord } from './snapshot.ts'
 import type { SortedOsds } from './sort-osds.ts'
 import type { Gate } from './update-gates.ts'

@@ -9,27 +9,27 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
+import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
-import { managementMode } from '../../../shared/ceph-settings.ts'
+import { managementMode } from '../../../safety/ceph-settings.ts'
+import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
 import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { appLocksInForce, lockableBudget } from '../../drain-lock/domain/app-locks.ts'
-import { type HoldableBudget, parseHoldableBudget } from '../../drain-lock/observe/objects.ts'
 import { decideRestartWay, type RestartBudget, type RestartWay } from '../domain/restart-way.ts'
 
 export interface RestartWayPorts {
   readonly api: Pick<KubeApi, 'list'>
   readonly clock: Clock
   /** Indexed by `namespace`. */
-  readonly budgets: WatchView<HoldableBudget>
+  readonly budgets: WatchView<BudgetView>
   readonly appLocks: AppLockPolicy
   readonly rook: RookPresence
   /** Where requests hold budgets; without it nobody does. */
   readonly ledgers?: WatchView<DisruptionLedger>
 }
 
-type Budget = RestartBudget & Pick<HoldableBudget, 'selector'>
+type Budget = RestartBudget & Pick<BudgetView, 'selector'>
 
 /** The budgets around the OSDs of a cluster at one moment. */
 export interface RestartSurroundings {
@@ -55,26 +55,26 @@ export class RestartWays {
   async read(cluster: CephCluster, signal: AbortSignal): Promise<RestartSurroundings> {
     const { namespace = '' } = cluster.metadata
     const { items } = await this.#ports.api.list(podDisruptionBudgets, { namespace, signal })
-    return this.#around(cluster, items.map(parseHoldableBudget))
+    return this.#around(cluster, items.map(parseBudgetView))
   }
 
   /**
    * Whether pods of OSDs may now be told to go that could not before, or the other way round. Budgets of our own open and close with
    * what an update itself does: of them only the lock of an owner is news, or every refusal would wake whoever was refused.
    */
-  isNews({ metadata }: CephCluster, change: ViewChange<HoldableBudget>): boolean {
+  isNews({ metadata }: CephCluster, change: ViewChange<BudgetView>): boolean {
     const now = change.type === 'removed' ? change.previous : change.value
     const isOfCluster = now.isExchanged && now.ownerUid === metadata.uid
     const before = change.type === 'changed' ? change.previous : undefined
     if (change.type === 'resynced') return false
     if (before === undefined) return !isOfCluster
-    const lockOf = ({ annotations }: HoldableBudget) => annotations[appLockAnnotation] ?? ''
+    const lockOf = ({ annotations }: BudgetView) => annotations[appLockAnnotation] ?? ''
     if (lockOf(before) !== lockOf(now)) return true
-    const roomOf = ({ isCounted, disruptionsAllowed }: HoldableBudget) => isCounted && disruptionsAllowed > 0
+    const roomOf = ({ isCounted, disruptionsAllowed }: BudgetView) => isCounted && disruptionsAllowed > 0
     return !isOfCluster && (roomOf(before) !== roomOf(now) || !isSameJson(before.selector, now.selector))
   }
 
-  #around(cluster: CephCluster, seen: readonly HoldableBudget[]): RestartSurroundings {
+  #around(cluster: CephCluster, seen: readonly BudgetView[]): RestartSurroundings {
     const { clock, appLocks, rook, ledgers } = this.#ports
     const nowMs = clock.now()
     const locks = appLocksInForce(

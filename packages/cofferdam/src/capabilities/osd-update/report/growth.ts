@@ -1,9 +1,9 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { RefusedWrites } from '../../ceph-drain/report/refused-writes.ts'
-import type { CephReports } from '../../ceph-drain/report/report.ts'
+import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
+import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { OsdGrowthFigures } from '../domain/update-figures.ts'
 
-export interface GrowthReports extends Pick<CephReports, 'event' | 'countRefusedWrite'> {
+export interface GrowthReports extends Pick<ClusterReports, 'event' | 'countRefusedWrite'> {
   /** Figures; without it they go nowhere. */
   readonly growth?: {
     showGrowth(figures: OsdGrowthFigures): void

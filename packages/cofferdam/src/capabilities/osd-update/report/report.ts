@@ -1,14 +1,14 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
+import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { RefusedWrites } from '../../ceph-drain/report/refused-writes.ts'
-import type { CephReports } from '../../ceph-drain/report/report.ts'
 import type { OsdUpdateDecision } from '../domain/decision.ts'
 import { idRanges } from '../domain/id-ranges.ts'
 import type { UpdateRecord } from '../domain/snapshot.ts'
 import type { DisagreeingSource, OsdUpdateFigures } from '../domain/update-figures.ts'
 
-export interface UpdateReports extends Pick<CephReports, 'event' | 'countDisagreement' | 'countRefusedWrite'> {
+export interface UpdateReports extends ClusterReports {
   /** Figures; without it they go nowhere. */
   readonly update?: {
     show(figures: OsdUpdateFigures): void

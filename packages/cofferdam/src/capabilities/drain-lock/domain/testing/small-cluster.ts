@@ -1,4 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { decideEviction } from '../../../../ledger/rules/decide-eviction.ts'
 import {
   adopt,
   breakLocks,
@@ -11,12 +12,12 @@ import {
   renew,
   withdraw,
 } from '../../../../ledger/rules/ledger.ts'
+import type { PodReference } from '../../../../shared/object-references.ts'
 import { known } from '../../../../shared/observed.ts'
 import { deletionTimeoutMs } from '../budget-hold.ts'
 import { decideDisruption } from '../decide.ts'
 import type { DisruptionDecision, DisruptionStep } from '../decision.ts'
-import { decideEviction } from '../guard.ts'
-import type { BudgetFacts, BudgetHold, DisruptionRecord, DisruptionSnapshot, PodReference } from '../snapshot.ts'
+import type { BudgetFacts, BudgetHold, DisruptionRecord, DisruptionSnapshot } from '../snapshot.ts'
 import { blank, minutes, nowMs, settings } from './stage.ts'
 
 interface SmallNode {

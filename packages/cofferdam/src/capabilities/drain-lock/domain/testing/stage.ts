@@ -1,6 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type EntryState, emptyLedger, type Ledger, type LedgerEntry } from '../../../../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../../../../shared/observed.ts'
+import type { StorageFacts } from '../../../../shared/storage-facts.ts'
 import type { DisruptionDecision, DisruptionStep } from '../decision.ts'
 import type {
   BudgetFacts,
@@ -10,7 +11,6 @@ import type {
   NodeFacts,
   PodFacts,
   RequestView,
-  StorageFacts,
 } from '../snapshot.ts'
 
 export const nowMs = Date.UTC(2026, 0, 1, 12)

@@ -1,4 +1,5 @@
 import { unknown } from '../../../../shared/observed.ts'
+import type { UnreadableObject } from '../../../../shared/parsed.ts'
 import type { LonghornDecision } from '../decision.ts'
 import { parseDrainPolicy, parseVolumePolicy } from '../policy.ts'
 import type {
@@ -7,7 +8,6 @@ import type {
   LonghornNodeView,
   LonghornSnapshot,
   ReplicaView,
-  UnreadableObject,
   VolumeView,
 } from '../snapshot.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
-import { known, unknown } from '../../../shared/observed.ts'
-import { decideEviction, type EvictionPod, type EvictionSnapshot } from './guard.ts'
-import { entry, ledgerOf, minutes, nowMs, other } from './testing/stage.ts'
+import { entry, ledgerOf, minutes, nowMs, other } from '../../capabilities/drain-lock/domain/testing/stage.ts'
+import { known, unknown } from '../../shared/observed.ts'
+import { decideEviction, type EvictionPod, type EvictionSnapshot } from './decide-eviction.ts'
+import { emptyLedger, type Ledger } from './ledger.ts'
 
 const operator = 'system:serviceaccount:cofferdam-system:cofferdam'
 const pod: EvictionPod = {

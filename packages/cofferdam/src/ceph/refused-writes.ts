@@ -1,12 +1,12 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { CephReports } from './report.ts'
+import type { ClusterReports } from './cluster-reports.ts'
 
 /** Writes that the API server refused for want of a right: each is counted, and each right told once for as long as it is missing. */
 export class RefusedWrites {
-  readonly #reports: Pick<CephReports, 'event' | 'countRefusedWrite'>
+  readonly #reports: Pick<ClusterReports, 'event' | 'countRefusedWrite'>
   readonly #told = new Map<string, string>()
 
-  constructor(reports: Pick<CephReports, 'event' | 'countRefusedWrite'>) {
+  constructor(reports: Pick<ClusterReports, 'event' | 'countRefusedWrite'>) {
     this.#reports = reports
   }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { ours, tell } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
-import { exampleMap } from '../../safety/testing/example-map.ts'
-import { known, type Observed, unknown } from '../../shared/observed.ts'
+import { exampleMap } from '../../../safety/testing/example-map.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { ours, tell } from '../domain/testing/stage.ts'
 import { SecondOpinions } from './second-opinions.ts'
 
 const zones = { 'zone-1': [1, 4], 'zone-2': [2, 5], 'zone-3': [3, 6] }

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
-import { domainTypeInUse } from '../safety/domain-type.ts'
 import { defaultSettings, managementMode, parseDisruptionSettings } from './ceph-settings.ts'
+import { domainTypeInUse } from './domain-type.ts'
 
 const cluster = (disruptionManagement?: unknown, annotations: Record<string, string> = {}): KubeObject =>
   ({

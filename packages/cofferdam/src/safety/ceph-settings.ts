@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { CephClusterView, DisruptionSettings } from '../capabilities/ceph-drain/domain/snapshot.ts'
-import { failureDomainTypes } from '../safety/domain-type.ts'
+import type { CephClusterView, DisruptionSettings } from './ceph-cluster-view.ts'
+import { failureDomainTypes } from './domain-type.ts'
 
 const annotations = {
   mode: 'cofferdam.io/manage',

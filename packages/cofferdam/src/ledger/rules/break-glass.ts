@@ -1,9 +1,15 @@
 import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { BreakGlass } from './snapshot.ts'
 
 /** Annotation on a NodeDisruption: locks of others do not count for it, until a time. */
 export const breakGlassAnnotation = 'cofferdam.io/break-glass'
+
+/** Annotation `cofferdam.io/break-glass` on the request. Out of force after `untilMs`. */
+export interface BreakGlass {
+  readonly by: string
+  readonly reason: string
+  readonly untilMs: number
+}
 
 export function formatBreakGlass({ by, reason, untilMs }: BreakGlass): string {
   return JSON.stringify({ by, reason, until: rfc3339(untilMs) })

@@ -1,8 +1,8 @@
-import type { OsdUuids } from '../capabilities/osd-update/domain/growth-snapshot.ts'
-import type { Observed } from '../shared/observed.ts'
-import { type AskOptions, askCeph } from './ask-ceph.ts'
-import type { CephCommands } from './ceph-commands.ts'
-import { countAt, listAt, objectAt, observeShape, textAt } from './json-shape.ts'
+import { type AskOptions, askCeph } from '../../../ceph/ask-ceph.ts'
+import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import { countAt, listAt, objectAt, observeShape, textAt } from '../../../ceph/json-shape.ts'
+import type { Observed } from '../../../shared/observed.ts'
+import type { OsdUuids } from '../domain/growth-snapshot.ts'
 
 /** Every OSD that Ceph knows, whether it ever ran or not, and the UUID that is on its disk. */
 export function observeOsdUuids(commands: CephCommands, options: AskOptions = {}): Promise<Observed<OsdUuids>> {

@@ -1,8 +1,8 @@
-import type { OsdUpdateSnapshot } from '../../capabilities/osd-update/domain/snapshot.ts'
-import type { LedgerEntry, Ticket } from './ledger.ts'
-import { storageKey } from './storage-arbiter.ts'
-import type { StorageClaim } from './storage-claim.ts'
-import { updateRequestId } from './update-request.ts'
+import type { LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
+import { storageKey } from '../../../ledger/rules/storage-arbiter.ts'
+import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
+import { updateRequestId } from '../../../ledger/rules/update-request.ts'
+import type { OsdUpdateSnapshot } from './snapshot.ts'
 
 type Seen = Pick<OsdUpdateSnapshot, 'cluster' | 'arbiter'>
 

@@ -1,10 +1,11 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { type AppLock, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
-import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
-import type { Observed } from '../../../shared/observed.ts'
-import type { Reason } from '../../../shared/reasons.ts'
-import { budgetKey, nodeKey } from './claims.ts'
-import type { BreakGlass, BudgetReference, PodReference } from './snapshot.ts'
+import type { BudgetReference, PodReference } from '../../shared/object-references.ts'
+import type { Observed } from '../../shared/observed.ts'
+import type { Reason } from '../../shared/reasons.ts'
+import { type AppLock, appLockAnnotation } from './app-lock.ts'
+import type { BreakGlass } from './break-glass.ts'
+import { budgetKey, nodeKey } from './keys.ts'
+import type { Ledger, LedgerEntry } from './ledger.ts'
 
 /** Everything that is seen before one eviction is let through or refused. */
 export interface EvictionSnapshot {

@@ -1,11 +1,5 @@
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import {
-  type AppLock,
-  type AppLockPolicy,
-  appLockAnnotation,
-  judgeAppLocks,
-  type LockableBudget,
-} from '../../../ledger/rules/app-lock.ts'
+import { type AppLock, type AppLockPolicy, appLockAnnotation, judgeAppLocks, type LockableBudget } from './app-lock.ts'
 
 /** Annotation on a budget that its owner keeps locked: since when, without a break. */
 export const lockedSinceAnnotation = 'cofferdam.io/locked-since'

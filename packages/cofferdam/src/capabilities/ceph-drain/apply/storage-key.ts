@@ -1,27 +1,16 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
-import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { CephDrainDecision, ObjectProblem } from '../../capabilities/ceph-drain/domain/decision.ts'
-import type { CephClusterView, CephDrainSnapshot } from '../../capabilities/ceph-drain/domain/snapshot.ts'
-import { type DisruptionLedger, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
-import { known, type Observed, unknown } from '../../shared/observed.ts'
-import { giveBackStorage, holdStorage, renewStorage } from '../rules/hold-storage.ts'
-import type { Ledger, LedgerEntry } from '../rules/ledger.ts'
-import { parseLedger } from '../rules/parse-ledger.ts'
-import { arbiterOf, type StorageArbiter } from '../rules/storage-arbiter.ts'
-import type { StorageClaim } from '../rules/storage-claim.ts'
-import type { LedgerStore } from './ledger-store.ts'
-
-export interface StorageLedger {
-  /** For looking: it costs nothing while nothing happens. */
-  readonly view: WatchView<DisruptionLedger>
-  /** For changing, on what is true at that moment. */
-  readonly store: Pick<LedgerStore, 'change'>
-  readonly renewMs: number
-}
-
-type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
+import { giveBackStorage, holdStorage, renewStorage } from '../../../ledger/rules/hold-storage.ts'
+import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
+import { arbiterOf, type StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
+import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
+import type { ClusterId, StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { CephDrainDecision } from '../domain/decision.ts'
+import type { CephDrainSnapshot } from '../domain/snapshot.ts'
 
 interface Held {
   readonly epoch: number
@@ -168,25 +157,4 @@ function nameOf({ namespace, name }: Pick<ClusterId, 'namespace' | 'name'>): str
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/**
- * Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not, nor is what the request
- * itself has just taken or given back.
- */
-export function isStorageNews(change: ViewChange<DisruptionLedger>, cluster: ClusterId, self?: string): boolean {
-  if (change.type !== 'changed') return true
-  return !isSameJson(newsOf(change.previous, cluster, self), newsOf(change.value, cluster, self))
-}
-
-function newsOf(object: DisruptionLedger, cluster: ClusterId, self: string | undefined) {
-  const ledger = parseLedger(object)
-  if (!ledger.known) return [ledger.why]
-  const { own, others, tickets } = arbiterOf(ledger.value, cluster)
-  return [
-    ...[...own, ...others]
-      .filter(({ requestId, state }) => requestId !== self || state === 'Orphaned')
-      .map(({ requestId, scope, state }) => `${requestId} ${scope} ${state}`),
-    ...tickets.map(({ requestId, number }) => `${requestId} ${number}`),
-  ]
 }

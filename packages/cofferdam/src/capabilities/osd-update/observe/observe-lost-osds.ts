@@ -1,9 +1,9 @@
-import type { LostOsds } from '../capabilities/osd-update/domain/decide-removal.ts'
-import { known, type Observed } from '../shared/observed.ts'
-import { type AskOptions, askCeph } from './ask-ceph.ts'
-import type { CephCommands } from './ceph-commands.ts'
-import { parseOsdDump } from './parse-osd-dump.ts'
-import { askSafeToDestroy } from './safe-to-destroy.ts'
+import { type AskOptions, askCeph } from '../../../ceph/ask-ceph.ts'
+import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import { parseOsdDump } from '../../../ceph/parse-osd-dump.ts'
+import { askSafeToDestroy } from '../../../ceph/safe-to-destroy.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
+import type { LostOsds } from '../domain/decide-removal.ts'
 
 /** Which of these OSDs Ceph has down and out, and which of those it could do without for good. */
 export async function observeLostOsds(

@@ -1,17 +1,12 @@
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { drainNode } from '@cofferdam/simulator/world/testing/drain.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import {
-  type CephStage,
-  namespace,
-  openCephStage,
-  zonedCluster,
-} from '../../capabilities/ceph-drain/testing/ceph-stage.ts'
-import type { ControllerName } from '../../operator/controller-names.ts'
-import { dyingAfter } from '../../operator/testing/dying-after.ts'
-import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
-import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { createDisruption, installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
+import { createDisruption, installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-stage.ts'
+import type { ControllerName } from '../../../operator/controller-names.ts'
+import { dyingAfter } from '../../../operator/testing/dying-after.ts'
+import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import { type CephStage, namespace, openCephStage, zonedCluster } from '../testing/ceph-stage.ts'
 
 /** Zones x, y and z with two nodes each, node-x-1 to node-z-2, and two OSDs on each of them. */
 const pairs = zonedCluster({ nodesPerZone: 2, osdsPerNode: 2 })

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { known } from '../shared/observed.ts'
+import { readSample } from '../../../ceph/testing/read-sample.ts'
+import { known } from '../../../shared/observed.ts'
 import { parseOsdUuids } from './observe-osd-uuids.ts'
-import { readSample } from './testing/read-sample.ts'
 
 it('tells the UUID of every OSD that a real Ceph knows', () => {
   const dump = readSample('healthy-osd-dump') as {

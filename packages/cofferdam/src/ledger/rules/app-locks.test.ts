@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultAppLockPolicy } from '../../../ledger/rules/app-lock.ts'
+import { defaultAppLockPolicy } from './app-lock.ts'
 import { appLocksInForce, lockableBudget } from './app-locks.ts'
 
 const nowMs = Date.UTC(2026, 0, 1, 12)

@@ -1,0 +1,38 @@
+import type { CephView } from '../../safety/ceph-view.ts'
+import type { Observed } from '../../shared/observed.ts'
+
+/** What was seen of a Ceph cluster and decided about its failure domains last. */
+export interface LastDecision {
+  readonly snapshot: {
+    readonly nodes: readonly { readonly name: string; readonly isCordoned: boolean }[]
+    readonly osds: readonly { readonly id: number; readonly nodeName: Observed<string> }[]
+    readonly ceph: Observed<Pick<CephView, 'pgs' | 'upOsds'>>
+  }
+  readonly decision: {
+    readonly failureDomainType: string
+    readonly domains: readonly {
+      readonly domain: string
+      readonly osds: readonly number[]
+      readonly nodes: readonly string[]
+    }[]
+  }
+  /** When Ceph itself was asked last, of those times that it answered; a look may rest on an earlier answer. */
+  readonly cephAskedAtMs: number | undefined
+  /** The type of failure domain when Ceph answered last; undefined when it never has. */
+  readonly domainType: string | undefined
+}
+
+/** Asks whoever decides about the OSDs of Ceph clusters, each by its `namespace/name`. */
+export interface LastDecisions {
+  /** What was decided last, however long ago. */
+  latest(key: string): LastDecision | undefined
+  /** Tells the key of every cluster that was decided about, from now on; the returned function ends it. */
+  follow(tell: (key: string) => void): () => void
+  /** Asks for a look now, without waiting for it. */
+  request(key: string): void
+  /** What was decided last, if that is no older than `maxAgeMs`; else what a look decides that begins now, in time or not. */
+  decided(
+    key: string,
+    wait: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },
+  ): Promise<LastDecision | undefined>
+}

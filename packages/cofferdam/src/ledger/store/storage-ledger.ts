@@ -1,0 +1,38 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
+import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
+import { parseLedger } from '../rules/parse-ledger.ts'
+import { arbiterOf } from '../rules/storage-arbiter.ts'
+import type { LedgerStore } from './ledger-store.ts'
+
+export interface StorageLedger {
+  /** For looking: it costs nothing while nothing happens. */
+  readonly view: WatchView<DisruptionLedger>
+  /** For changing, on what is true at that moment. */
+  readonly store: Pick<LedgerStore, 'change'>
+  readonly renewMs: number
+}
+
+export type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
+
+/**
+ * Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not, nor is what the request
+ * itself has just taken or given back.
+ */
+export function isStorageNews(change: ViewChange<DisruptionLedger>, cluster: ClusterId, self?: string): boolean {
+  if (change.type !== 'changed') return true
+  return !isSameJson(newsOf(change.previous, cluster, self), newsOf(change.value, cluster, self))
+}
+
+function newsOf(object: DisruptionLedger, cluster: ClusterId, self: string | undefined) {
+  const ledger = parseLedger(object)
+  if (!ledger.known) return [ledger.why]
+  const { own, others, tickets } = arbiterOf(ledger.value, cluster)
+  return [
+    ...[...own, ...others]
+      .filter(({ requestId, state }) => requestId !== self || state === 'Orphaned')
+      .map(({ requestId, scope, state }) => `${requestId} ${scope} ${state}`),
+    ...tickets.map(({ requestId, number }) => `${requestId} ${number}`),
+  ]
+}

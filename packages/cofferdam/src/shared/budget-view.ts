@@ -1,0 +1,35 @@
+import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { isExchangedBudget } from './exchanged-budget.ts'
+import type { BudgetReference } from './object-references.ts'
+
+/** What is kept of a budget, whoever looks at it. */
+export interface BudgetView extends BudgetReference {
+  /** Whether its status answers for its present spec. */
+  readonly isCounted: boolean
+  readonly disruptionsAllowed: number
+  /** Put up and taken down while a failure domain of a Ceph cluster is away. */
+  readonly isExchanged: boolean
+  /** Of whoever controls it; empty where nobody does. */
+  readonly ownerUid: string
+  /** Absent: it covers no pod. */
+  readonly selector: LabelSelector | undefined
+  /** Those of ours only. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+export function parseBudgetView({ metadata, spec, status }: PodDisruptionBudget): BudgetView {
+  const { name, namespace = '', uid = '', annotations = {} } = metadata
+  const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
+  return {
+    namespace,
+    name,
+    uid,
+    isCounted: status !== undefined && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    disruptionsAllowed: status?.disruptionsAllowed ?? 0,
+    selector: spec.selector ?? undefined,
+    isExchanged: isExchangedBudget({ metadata }),
+    ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
+    annotations: Object.fromEntries(own),
+  }
+}

@@ -1,0 +1,28 @@
+import type { Observed } from './observed.ts'
+import type { Reason } from './reasons.ts'
+
+export interface StorageFacts {
+  /** `storage/NAMESPACE/CLUSTER` */
+  readonly key: string
+  readonly uid: string
+  readonly failureDomain: string
+  /** Whether this domain may be away now. */
+  readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
+  readonly isClean: Observed<boolean>
+  /** What is not clean and how it becomes so, where the storage tells. */
+  readonly awaited?: string
+  /** What keeps budgets of the storage's own pods on the node, where the storage tells. */
+  readonly holds?: readonly StorageHold[]
+}
+
+export interface StorageHold {
+  /** `pdb/longhorn-system/instance-manager-1` */
+  readonly budgets: readonly string[]
+  /** `replica/db-r-1`, `volume/db` */
+  readonly object: string
+  readonly reason: Reason
+  readonly wayOut: string
+}
+
+/** `scopes`: the failure domains for which the key is held. */
+export type AboutStorage = { readonly node: string } | { readonly key: string; readonly scopes: readonly string[] }
