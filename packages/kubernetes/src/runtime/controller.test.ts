@@ -59,6 +59,31 @@ it('a controller that cannot start keeps trying, and says so', async () => {
   await running.stop()
 })
 
+it('a key that a first change asks for waits until everything has been read: pods not read yet would count as gone', async () => {
+  const worked: string[] = []
+  const clock = new VirtualClock(0)
+  const running = runController(
+    {
+      name: 'story',
+      start: async (enqueue) => {
+        enqueue('node-a')
+        await sleep(clock, 60_000)
+      },
+      reconcile: async (key) => {
+        worked.push(key)
+        return undefined
+      },
+    },
+    { clock, random: seededRandom(1), workers: 2 },
+  )
+  running.queue.add('node-b')
+  await clock.advance(59_000)
+  expect(worked).toEqual([])
+  await clock.advance(2_000)
+  expect(worked).toEqual(['node-a', 'node-b'])
+  await running.stop()
+})
+
 it('one key is never worked on by two workers at once', async () => {
   let atWork = 0
   let most = 0

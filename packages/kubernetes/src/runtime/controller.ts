@@ -10,7 +10,10 @@ export interface Controller {
    * The signal fires when the controller stops or may no longer act.
    */
   reconcile(key: string, signal: AbortSignal): Promise<{ readonly recheckAfterSeconds?: number } | undefined>
-  /** Starts whatever says that a key needs a look; resolves when every key there is has been added once. */
+  /**
+   * Starts whatever says that a key needs work. Resolves when all that `reconcile` needs has been read and every key there is has been
+   * added once; no key is worked on before, since what is not read yet would count as gone.
+   */
   start(enqueue: (key: string) => void, signal: AbortSignal): Promise<void>
 }
 
@@ -38,7 +41,7 @@ export interface RunControllerOptions {
 export interface RunningController {
   readonly name: string
   readonly queue: Pick<WorkQueue, 'add' | 'depth'>
-  /** True once every key there is has been looked at or queued. */
+  /** True once everything has been read and every key queued. */
   isStarted(): boolean
   /** Takes no new work, lets what has begun end, then resolves. */
   stop(): Promise<void>
@@ -55,7 +58,10 @@ export function runController(controller: Controller, options: RunControllerOpti
   let started = false
 
   const starting = startWithRetries()
-  const working = Array.from({ length: workers }, workUntilClosed)
+  const working = Array.from({ length: workers }, async () => {
+    await starting
+    await workUntilClosed()
+  })
 
   async function startWithRetries(): Promise<void> {
     for (let failures = 1; !sources.signal.aborted; failures += 1) {

@@ -53,8 +53,6 @@ export function createDrainDetection(ports: DrainDetectionPorts): Controller {
     },
 
     async reconcile(name, signal) {
-      // Pods that have not been read yet would count as gone, and their node as drained.
-      if (!nodeView.synced || !podView.synced || !disruptions.synced) return undefined
       const node = nodeView.get({ name })
       if (node === undefined) return undefined
       const common = { node, now: timestamp(clock), ...(quietMs === undefined ? {} : { quietMs }) }

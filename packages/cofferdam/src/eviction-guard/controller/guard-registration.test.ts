@@ -1,4 +1,6 @@
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
@@ -15,10 +17,12 @@ it('a namespace keeps its label while the ledger has not been read yet: without 
   const labels = { [lockedLabel]: 'true' }
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels } })
   const held = { key: 'pdb/shop/orders', requestId: 'r1' } as LedgerEntry
-  let isRead = false
+  const readAt = clock.now() + 60_000
+  const isRead = () => clock.now() >= readAt
   const view = (more: object = {}) =>
     ({
-      synced: true,
+      whenSynced: async () => {},
+      subscribe: () => () => {},
       get: () => undefined,
       list: () => [],
       byIndex: () => [],
@@ -34,20 +38,26 @@ it('a namespace keeps its label while the ledger has not been read yet: without 
     views: {
       configurations: view(),
       budgets: view(),
-      namespaces: view({ get: () => ({ name: 'shop', label: 'true' }) }),
-      ledger: view({
-        get synced() {
-          return isRead
+      namespaces: view({
+        get: () => ({ name: 'shop', label: 'true' }),
+        list: () => [{ name: 'shop' }],
+        // Listed before the ledger: it asks for a look at once.
+        subscribe: (listener: (change: object) => void) => {
+          listener({ type: 'added', key: 'shop', value: { name: 'shop' } })
+          return () => {}
         },
-        list: () => (isRead ? [known({ ...emptyLedger, entries: [held] })] : []),
+      }),
+      ledger: view({
+        whenSynced: () => sleep(clock, 60_000),
+        list: () => (isRead() ? [known({ ...emptyLedger, entries: [held] })] : []),
       }),
     },
   })
   const label = async () => (await api.get(namespaces, { name: 'shop' })).metadata.labels?.[lockedLabel]
-  const look = () => controller.reconcile('namespace/shop', new AbortController().signal)
-  await look()
+  const running = runController(controller, { clock, random: seededRandom(1) })
+  await clock.advance(50_000)
   expect(await label()).toBe('true')
-  isRead = true
-  await look()
+  await clock.advance(20_000)
   expect(await label()).toBe('true')
+  await running.stop()
 })

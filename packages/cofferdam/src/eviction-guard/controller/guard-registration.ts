@@ -177,8 +177,6 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     },
 
     async reconcile(key, signal) {
-      // A lock that has not been read yet would count as ended, and its namespace would be without the guard.
-      if (Object.values(views).some((view) => !view.synced)) return undefined
       if (key === configurationKey) return keepConfiguration(signal)
       return keepLabel(key.slice(labelPrefix.length), signal)
     },

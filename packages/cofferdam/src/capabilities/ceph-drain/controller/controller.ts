@@ -101,6 +101,9 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
         enqueue(key)
       }
       const { clusters, osdDeployments, osdPods, nodes, budgets, daemonDeployments, daemonPods } = views
+      const enqueueAll = () => {
+        for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      }
       const follower = followClusters(clusters, signal)
       signal.addEventListener(
         'abort',
@@ -127,17 +130,15 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
           }
         }
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
-        await ledgers.whenSynced(signal)
+        // Budgets are kept where the ledger cannot be read: who holds the storage is unknown until it is.
+        void ledgers.whenSynced(signal).then(enqueueAll, () => {})
       }
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
-      for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      enqueueAll()
       ports.decisions?.listen(enqueue)
     },
 
     async reconcile(key, signal) {
-      // A change in one view wakes us before the others are read: nodes that they lack would count as drained, OSDs as removed and
-      // Rook's operator as gone. Every cluster is looked at when all of it is there.
-      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) {
         forget(key)

@@ -133,8 +133,6 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     },
 
     async reconcile(key, signal) {
-      // A change in one view wakes us before the others are read, and budgets of what they lack would be taken away.
-      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) {
         memories.delete(key)

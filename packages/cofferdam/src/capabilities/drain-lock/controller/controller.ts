@@ -99,8 +99,6 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     },
 
     async reconcile(name, signal) {
-      // A budget that has not been read yet looks like one that is not there.
-      await whenSynced(signal)
       const seen = views.disruptions.get({ name })
       if (seen === undefined || !isActive(seen)) {
         forget(name, seen?.metadata.uid)

@@ -95,7 +95,6 @@ export function createFencing(ports: FencingPorts): Controller {
     unmade: written.unmade,
     isGivenBack,
   }
-  let isStarted = false
 
   return {
     name: 'fencing',
@@ -130,12 +129,10 @@ export function createFencing(ports: FencingPorts): Controller {
       await atMost(Promise.all(all.map((view) => view.whenSynced(signal))), signal)
       // What is not known is closed; a first look of Ceph's saves whoever starts anew from closing what is open for a moment.
       await atMost(Promise.all(clusterIds().map((cluster) => firstLook(cluster, signal))), signal)
-      isStarted = true
       tell()
     },
 
     async reconcile(_, signal) {
-      if (!isStarted) return undefined
       const unread = unreadViews(views)
       if (unread.length > 0) return closeBlindly(unread, signal)
       const first = observeFencing(observed)

@@ -92,8 +92,6 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     },
 
     async reconcile(_, signal) {
-      // A change in one view wakes us before all of the others are read; what they lack would count as gone.
-      if (!Object.values(views).every((view) => view.synced)) return undefined
       const objects = observeLonghorn(views, clock.now())
       const snapshot = parse(objects)
       const { mode, refused } = snapshot.settings

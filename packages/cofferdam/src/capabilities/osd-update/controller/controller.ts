@@ -70,6 +70,9 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
 
     async start(enqueue, signal) {
       const { clusters, osdDeployments, osdPods, nodes } = views
+      const enqueueAll = () => {
+        for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      }
       const follower = followClusters(clusters, signal)
       follower.followSelf(enqueue)
       follower.follow(osdDeployments, enqueue)
@@ -94,14 +97,15 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
           }
         }
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
-        await ledgers.whenSynced(signal)
+        // Who holds the storage may be unknown: then nothing starts.
+        void ledgers.whenSynced(signal).then(enqueueAll, () => {})
       }
-      await whenSeen(signal)
-      for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
+      const needed = [clusters, osdDeployments, osdPods, nodes, views.budgets, ports.rook.operators]
+      await Promise.all(needed.map((view) => view.whenSynced(signal)))
+      enqueueAll()
     },
 
     async reconcile(key, signal) {
-      await whenSeen(signal)
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) return leave(key, signal)
       const { namespace = '', name, uid = '' } = cluster.metadata
@@ -118,18 +122,6 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         change.end()
       }
     },
-  }
-
-  /**
-   * The first change of one view asks for a look before the others are there: OSDs that were not read yet would count as updated,
-   * and Deployments of Rook as ours. Who holds the storage may be unknown; then nothing starts.
-   */
-  async function whenSeen(signal: AbortSignal): Promise<void> {
-    const { clusters, osdDeployments, osdPods, nodes, budgets } = views
-    const unseen = [clusters, osdDeployments, osdPods, nodes, budgets, ports.rook.operators].filter(
-      ({ synced }) => !synced,
-    )
-    await Promise.all(unseen.map((view) => view.whenSynced(signal)))
   }
 
   async function leave(key: string, signal: AbortSignal): Promise<undefined> {

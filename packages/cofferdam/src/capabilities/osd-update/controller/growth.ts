@@ -92,8 +92,6 @@ export function createOsdGrowth(ports: OsdGrowthPorts): Controller {
     },
 
     async reconcile(key, signal) {
-      // What is not seen yet must not pass for missing; every cluster is looked at when all of it is there.
-      if (needed.some((view) => !view.synced)) return undefined
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined) return reporter.forget(key) ?? undefined
       const mode = growthMode(cluster, { trust: ports.trust, rookRuns: rook.isContested(cluster) })
