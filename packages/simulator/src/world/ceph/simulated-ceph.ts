@@ -282,15 +282,16 @@ async function waitForAnswer(
   },
 ): Promise<CephAnswer> {
   const { clock, timeoutMs, tryAnswer } = wait
-  const signal = AbortSignal.any([...wait.signals])
   const endMs = clock.now() + timeoutMs
-  for (;;) {
-    if (signal.aborted) break
+  let either: AbortSignal | undefined
+  while (!wait.signals.some((signal) => signal.aborted)) {
     const answer = tryAnswer()
     if (answer !== undefined) return answer
     const leftMs = endMs - clock.now()
     if (leftMs <= 0) break
-    await sleep(clock, Math.min(retryMs, leftMs), signal)
+    // Most are answered at once, and need no signal of their own.
+    either ??= AbortSignal.any([...wait.signals])
+    await sleep(clock, Math.min(retryMs, leftMs), either)
   }
   throw new CofferdamError('CEPH_UNREACHABLE', `Ceph did not answer "${command.prefix}" within ${timeoutMs} ms`, {
     facts: { command: command.prefix, timeoutMs },
