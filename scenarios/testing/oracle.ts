@@ -44,6 +44,7 @@ export function watchOver(ports: OraclePorts): Oracle {
   let isGuarded = false
   let isAsking = false
   let looks = 0
+  let last: CephMap | undefined
   const blame = (sentence: string) => {
     if (!violations.includes(sentence)) violations.push(sentence)
   }
@@ -62,6 +63,10 @@ export function watchOver(ports: OraclePorts): Oracle {
     isAsking = false
     if (!map.known) return
     looks += 1
+    const { pgs, pools, osds } = map.value
+    // Read again with the same parts: there is nothing that was not seen before.
+    if (last?.pgs === pgs && last.pools === pools && last.osds === osds) return
+    last = map.value
     for (const group of groupsBelowFloor(map.value)) blame(`placement group ${group} was below its floor`)
   }
 

@@ -2,6 +2,7 @@ import { hasCode } from '@cofferdam/kubernetes/errors.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 import { parseJsonText } from './json-shape.ts'
+import { rememberParsed } from './remember-parsed.ts'
 
 export interface AskOptions {
   readonly timeoutMs?: number
@@ -32,6 +33,7 @@ export async function askCephText(
   return answer.known ? known(answer.value.out) : answer
 }
 
+/** What the command printed, parsed as JSON of this shape. */
 export async function askCeph<T>(
   commands: CephCommands,
   command: CephCommand,
@@ -39,9 +41,25 @@ export async function askCeph<T>(
   options: AskOptions = {},
 ): Promise<Observed<T>> {
   const text = await askCephText(commands, command, options)
-  if (!text.known) return text
-  const json = parseJsonText(command.prefix, text.value)
-  return json.known ? parse(json.value) : json
+  return text.known ? jsonParserOf(command.prefix, parse)(text.value) : text
+}
+
+type TextParser<T> = (text: string) => Observed<T>
+
+/** By parser, then by command: each remembers what it read last. */
+const jsonParsers = new WeakMap<object, Map<string, unknown>>()
+
+function jsonParserOf<T>(prefix: string, parse: (json: unknown) => Observed<T>): TextParser<T> {
+  const byCommand = jsonParsers.get(parse) ?? new Map<string, unknown>()
+  jsonParsers.set(parse, byCommand)
+  const made = byCommand.get(prefix) as TextParser<T> | undefined
+  if (made !== undefined) return made
+  const parser = rememberParsed((text) => {
+    const json = parseJsonText(prefix, text)
+    return json.known ? parse(json.value) : json
+  })
+  byCommand.set(prefix, parser)
+  return parser
 }
 
 export async function withoutSilence<T>(ask: () => Promise<Observed<T>>): Promise<Observed<T>> {

@@ -12,6 +12,7 @@ import {
   unexpected,
 } from './json-shape.ts'
 import { readSiteType } from './parse-pool-detail.ts'
+import { rememberParsed } from './remember-parsed.ts'
 
 export interface OsdDump {
   readonly fsid: string
@@ -53,10 +54,10 @@ export function parseOsdDump(json: unknown): Observed<OsdDump> {
   })
 }
 
-export function parseOsdDumpText(text: string): Observed<OsdDump> {
+export const parseOsdDumpText = rememberParsed((text): Observed<OsdDump> => {
   const json = parseJsonText('osd dump', text)
   return json.known ? parseOsdDump(json.value) : json
-}
+})
 
 function readOsd(value: unknown, where: string): CephOsd {
   const osd = objectAt(value, where)

@@ -3,6 +3,7 @@ import type { Observed } from '../shared/observed.ts'
 import { parseJsonText } from './json-shape.ts'
 import { parsePgDump } from './parse-pg-dump.ts'
 import { parsePgListing, parsePgListingBlocks } from './parse-pg-listing.ts'
+import { rememberParsed } from './remember-parsed.ts'
 import { countLines, textBlocks } from './text-blocks.ts'
 
 /**
@@ -13,11 +14,11 @@ import { countLines, textBlocks } from './text-blocks.ts'
 export type PgParser = (printed: string | readonly Uint8Array[]) => Promise<Observed<PgTable>>
 
 /** Takes JSON and the table for people alike: which of them comes is up to whoever answers. */
-export function parsePgText(text: string): Observed<PgTable> {
+export const parsePgText = rememberParsed((text): Observed<PgTable> => {
   if (isListing(text)) return parsePgListing(text)
   const json = parseJsonText('pg dump', text)
   return json.known ? parsePgDump(json.value) : json
-}
+})
 
 /** Reads the same as from the text of all chunks together, but makes no such text of a table. */
 export function parsePgBytes(chunks: readonly Uint8Array[]): Observed<PgTable> {

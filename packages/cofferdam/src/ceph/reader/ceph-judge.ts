@@ -1,3 +1,4 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import type { CephView } from '../../safety/ceph-view.ts'
 import { judgeCeph } from '../../safety/judge-ceph.ts'
@@ -52,12 +53,25 @@ export class CephJudge {
   #baseOf({ key, map, failureDomainOverride, pattern, isHealthyState }: Judgement): Memory {
     const base = JSON.stringify([failureDomainOverride, pattern])
     const held = this.#memories.get(key)
-    if (held?.map === map && held.base === base) return held
+    if (held !== undefined && held.base === base && hasSameParts(held.map, map)) return held
     const view = judgeCeph({ map, failureDomainOverride, isHealthyState, disagreements: [] })
     const memory = { map, base, view, index: buildSafetyIndex(map) }
     this.#memories.set(key, memory)
     return memory
   }
+}
+
+/** Read anew, and of the same parts: those are shared where Ceph answered with the same text. */
+function hasSameParts(before: CephMap, after: CephMap): boolean {
+  if (before === after) return true
+  const { sites: sitesBefore, ...partsBefore } = before
+  const { sites, ...parts } = after
+  const names = Object.keys(parts) as (keyof typeof parts)[]
+  return (
+    names.length === Object.keys(partsBefore).length &&
+    names.every((name) => partsBefore[name] === parts[name]) &&
+    isSameJson(sitesBefore ?? [], sites ?? [])
+  )
 }
 
 /** All sets of two and up to `most` members. */

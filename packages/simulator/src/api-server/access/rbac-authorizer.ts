@@ -69,14 +69,40 @@ export function createRbacAuthorizer(read: RoleReader): RbacAuthorizer {
     return { allowed: false, reason: '' }
   }
 
+  const verdicts = new WeakMap<UserInfo, Map<string, Verdict>>()
+
+  /** The same question again, while no role and no binding changed, has the same answer. */
+  function isAllowed(user: UserInfo, attributes: AccessAttributes): boolean {
+    const { namespace = '' } = attributes
+    const basis = [read.clusterRoles(), read.clusterRoleBindings()]
+    if (namespace !== '') basis.push(read.roles(namespace), read.roleBindings(namespace))
+    const held = verdicts.get(user) ?? new Map<string, Verdict>()
+    verdicts.set(user, held)
+    const key = JSON.stringify(attributes)
+    const last = held.get(key)
+    if (last?.basis.every((part, index) => part === basis[index])) return last.allowed
+    const { allowed } = decide(user, attributes)
+    if (held.size >= mostVerdicts) held.clear()
+    held.set(key, { basis, allowed })
+    return allowed
+  }
+
   return {
     decide,
-    isAllowed: (user, attributes) => decide(user, attributes).allowed,
+    isAllowed,
     rulesFor(user, namespace) {
       const own = user.groups.includes('system:masters') ? mastersRules : []
       return [...own, ...[...grants(user, namespace)].flatMap(({ rules }) => rules)]
     },
   }
+}
+
+const mostVerdicts = 1_000
+
+interface Verdict {
+  /** All roles and bindings that it was drawn from. */
+  readonly basis: readonly (readonly KubeObject[])[]
+  readonly allowed: boolean
 }
 
 interface Grant {

@@ -30,16 +30,29 @@ export interface SeenGroup {
   readonly state: string
 }
 
+export interface SeenGroups {
+  readonly list: readonly SeenGroup[]
+  /** Until when this stays so, as far as time alone could change it. */
+  readonly untilMs: number
+}
+
 /** The mgr marks what a dead primary said last as stale, though not in the very moment. */
 const staleAfterMs = 1_000
 
-export function seeGroup(
-  { map, groups, now }: Pick<CephState, 'map' | 'groups' | 'now'>,
-  group: PlacementGroup,
-): SeenGroup {
+function seeGroup({ map, groups, now }: Pick<CephState, 'map' | 'groups' | 'now'>, group: PlacementGroup): SeenGroup {
   const report = groups.reports.of(group)
   if (report === undefined) return { group, report, state: 'unknown' }
   const primary = map.osds.get(primaryOf(report.acting))
   const isStale = primary !== undefined && !primary.isUp && now() - primary.downSinceMs >= staleAfterMs
   return { group, report, state: isStale ? `stale+${report.state}` : report.state }
+}
+
+export function seeGroups(state: Pick<CephState, 'map' | 'groups' | 'now'>): SeenGroups {
+  const { map, groups, now } = state
+  let untilMs = Number.POSITIVE_INFINITY
+  for (const { isUp, downSinceMs } of map.osds.values()) {
+    if (!isUp && now() < downSinceMs + staleAfterMs) untilMs = Math.min(untilMs, downSinceMs + staleAfterMs)
+  }
+  for (const group of groups.list) untilMs = Math.min(untilMs, groups.reports.sameUntilMs(group))
+  return { list: groups.list.map((group) => seeGroup(state, group)), untilMs }
 }

@@ -62,7 +62,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'pg dump': ({ dumpcontents, format }) => {
       const contents = texts(dumpcontents)
       const isListing = format === 'plain' && contents.includes('pgs')
-      const out = isListing ? pgListing(state.seen()) : JSON.stringify(pgDump(state, contents))
+      const out = isListing ? pgListing(state.seen()) : pgDump(state, contents)
       return { code: 0, out, err: `dumped ${contents.join(',') || 'all'}` }
     },
     'pg stat': () => said(pgStat(state)),

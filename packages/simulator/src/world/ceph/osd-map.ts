@@ -27,6 +27,11 @@ export interface OsdEntry {
   readonly flags: Set<string>
 }
 
+export interface EpochBegin {
+  readonly epoch: number
+  readonly atMs: number
+}
+
 export const groupFlags: readonly string[] = ['noup', 'nodown', 'noin', 'noout']
 const firstFlags = ['sortbitwise', 'recovery_deletes', 'purged_snapdirs', 'pglog_hardlimit']
 
@@ -43,7 +48,7 @@ export class OsdMap {
   readonly #osds: Map<number, OsdEntry>
   #tree: CrushTree
   /** When each of the last epochs began, oldest first. */
-  readonly #history: { readonly epoch: number; readonly atMs: number }[] = []
+  readonly #history: EpochBegin[] = []
   #epoch: number
   modifiedMs: number
   upChangedMs: number
@@ -86,9 +91,9 @@ export class OsdMap {
     return this.osds.get(osd)?.isIn ?? false
   }
 
-  /** The epoch that was current then. */
-  epochAt(atMs: number): number {
-    return this.#history.findLast((entry) => entry.atMs <= atMs)?.epoch ?? 0
+  /** The epoch that was current then, and when it began; undefined where that is forgotten. */
+  epochAt(atMs: number): EpochBegin | undefined {
+    return this.#history.findLast((entry) => entry.atMs <= atMs)
   }
 
   bump(): number {

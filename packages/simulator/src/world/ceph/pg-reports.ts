@@ -45,6 +45,7 @@ export class PgReports {
   readonly #lagMs: number
   readonly #progress: (group: PlacementGroup) => number
   readonly #held = new Map<PlacementGroup, PgReport>()
+  readonly #refreshed = new WeakMap<PgReport, PgReport>()
   /** Groups with news, each in the batch of the moment in which it changed. */
   readonly #due = new Map<PlacementGroup, Batch>()
   #batch: Batch | undefined
@@ -64,11 +65,34 @@ export class PgReports {
 
   of(group: PlacementGroup): PgReport | undefined {
     const held = this.#held.get(group)
-    if (held === undefined || this.#due.has(group) || !held.state.startsWith('active')) return held
+    if (held === undefined || !this.#isRefreshed(group, held)) return held
+    const refreshedMs = this.#refreshedMs(group)
+    const begin = this.#map.epochAt(refreshedMs)
+    if (refreshedMs <= held.atMs || begin === undefined || begin.epoch <= held.epoch) return held
+    const shown = this.#refreshed.get(held)
+    if (shown?.epoch === begin.epoch) return shown
+    // Told at the first refresh in that epoch; the later ones would say the same.
+    const fromMs = Math.max(begin.atMs, held.atMs + 1)
+    const atMs = refreshedMs - Math.floor((refreshedMs - fromMs) / refreshMs) * refreshMs
+    const report = { ...held, epoch: begin.epoch, atMs }
+    this.#refreshed.set(held, report)
+    return report
+  }
+
+  /** Until when `of` says the same of this group, as far as time alone could change it. */
+  sameUntilMs(group: PlacementGroup): number {
+    const shown = this.of(group)
+    const isBehind = shown !== undefined && this.#isRefreshed(group, shown) && shown.epoch < this.#map.epoch
+    return isBehind ? this.#refreshedMs(group) + refreshMs : Number.POSITIVE_INFINITY
+  }
+
+  #isRefreshed(group: PlacementGroup, { state }: PgReport): boolean {
+    return !this.#due.has(group) && state.startsWith('active')
+  }
+
+  #refreshedMs({ seed }: PlacementGroup): number {
     const now = this.#timers.now()
-    const refreshedMs = now - ((now + group.seed) % refreshMs)
-    const epoch = this.#map.epochAt(refreshedMs)
-    return refreshedMs > held.atMs && epoch > held.epoch ? { ...held, epoch, atMs: refreshedMs } : held
+    return now - ((now + seed) % refreshMs)
   }
 
   /** The group has changed; its primary will tell. */

@@ -3,9 +3,10 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type Random, randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { Views } from '../actor.ts'
+import { rememberAnswers } from './answer-memory.ts'
 import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 import { type CephDescription, defaultTimings } from './ceph-description.ts'
-import { type CephState, type SeenGroup, seeGroup } from './ceph-state.ts'
+import { type CephState, type SeenGroup, type SeenGroups, seeGroups } from './ceph-state.ts'
 import { createCommandAnswers } from './command-answers.ts'
 import { createCrushGrowth, type NewCephOsd } from './crush-growth.ts'
 import { buildCrushTree, type CrushTree } from './crush-tree.ts'
@@ -86,7 +87,12 @@ const defaultTimeoutMs = 15_000
 export function createSimulatedCeph(ports: SimulatedCephPorts, description: CephDescription): SimulatedCeph {
   const { api, clock, random, views, isOn } = ports
   const timings = { ...defaultTimings, ...description.timings }
-  const timers = createTimers(clock)
+  /** Counts all that can change an answer, but for time that passes: timers, pods, commands and controls. */
+  let changes = 0
+  const changed = () => {
+    changes += 1
+  }
+  const timers = createTimers(clock, changed)
   const abort = new AbortController()
   const tree = buildCrushTree(description.crush, description.pools)
   const pools = describePools(description, tree)
@@ -97,7 +103,12 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   let isSilenced = false
   /** What the mons were told by a mgr that has gone since. */
   let lastSeen: readonly SeenGroup[] = groups.list.map((group) => ({ group, report: undefined, state: 'unknown' }))
-  const lookNow = () => groups.list.map((group) => seeGroup({ map, groups, now: () => clock.now() }, group))
+  const lookNow = () => seeGroups({ map, groups, now: () => clock.now() })
+  let sight: (SeenGroups & { readonly changes: number }) | undefined
+  function seeNow(): readonly SeenGroup[] {
+    if (sight?.changes !== changes || clock.now() >= sight.untilMs) sight = { ...lookNow(), changes }
+    return sight.list
+  }
 
   const shadow = new PodShadow({
     api,
@@ -108,6 +119,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     onReady: () => begin(),
     onChange: (kind, id) => {
       if (hasBegun) follow(kind, id)
+      changed()
     },
   })
   const mons = new MonQuorum({
@@ -121,7 +133,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     failoverMs: timings.downAfterMs,
     aliveMgrs: () => shadow.idsOf('mgr').filter((id) => shadow.sightOf('mgr', id).isAlive),
     onLost: () => {
-      lastSeen = lookNow()
+      lastSeen = lookNow().list
     },
     onTaken: () => groups.reports.forget(groups.list),
   })
@@ -146,7 +158,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     mgr,
     now: () => clock.now(),
     sightOfMon: (mon) => shadow.sightOf('mon', mon),
-    seen: () => (mgr.active === undefined ? lastSeen : lookNow()),
+    seen: () => (mgr.active === undefined ? lastSeen : seeNow()),
     okToStop: { lie: undefined, isTentacle: false },
   }
   const answers = createCommandAnswers(state, {
@@ -157,6 +169,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       groups.recovery.start()
     },
   })
+  const answer = rememberAnswers(state, { changes: () => changes, changed, answer: answers.answer })
 
   function begin(): void {
     for (const mon of shadow.idsOf('mon')) mons.look(mon, description.mons === undefined)
@@ -165,6 +178,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     groups.begin()
     hasBegun = true
     for (const { id, isNew } of map.osds.values()) if (isNew) osdWatch.look(id)
+    changed()
   }
 
   function follow(kind: DaemonKind, id: string): void {
@@ -188,27 +202,35 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
           clock,
           timeoutMs: options?.timeoutMs ?? defaultTimeoutMs,
           signals: [abort.signal, ...(options?.signal === undefined ? [] : [options.signal])],
-          tryAnswer: () => (mayAnswer(command) ? answers.answer(command) : undefined),
+          tryAnswer: () => (mayAnswer(command) ? answer(command) : undefined),
         }),
     },
     controls: {
-      killMgr: (forMs = 5_000) => mgr.kill(forMs),
+      killMgr(forMs = 5_000) {
+        mgr.kill(forMs)
+        changed()
+      },
       silence(on) {
         isSilenced = on
       },
       addOsd(osd) {
         const id = growth.add(osd)
         if (hasBegun) osdWatch.look(id)
+        changed()
         return id
       },
       failDisk: (osd) => osdWatch.setDiskFailed(osd, true),
       mendDisk: (osd) => osdWatch.setDiskFailed(osd, false),
-      setRecoveryRate: (rate) => groups.recovery.setRate(rate),
-      lieOkToStop(answer) {
-        state.okToStop.lie = answer
+      setRecoveryRate(rate) {
+        groups.recovery.setRate(rate)
+        changed()
+      },
+      lieOkToStop(lie) {
+        state.okToStop.lie = lie
       },
       tentacleOkToStop(on) {
         state.okToStop.isTentacle = on
+        changed()
       },
       truth() {
         const serving = new Set([...map.osds.keys()].filter(isServing))
@@ -260,15 +282,16 @@ async function waitForAnswer(
   },
 ): Promise<CephAnswer> {
   const { clock, timeoutMs, tryAnswer } = wait
-  const signal = AbortSignal.any([...wait.signals])
   const endMs = clock.now() + timeoutMs
-  for (;;) {
-    if (signal.aborted) break
+  let either: AbortSignal | undefined
+  while (!wait.signals.some((signal) => signal.aborted)) {
     const answer = tryAnswer()
     if (answer !== undefined) return answer
     const leftMs = endMs - clock.now()
     if (leftMs <= 0) break
-    await sleep(clock, Math.min(retryMs, leftMs), signal)
+    // Most are answered at once, and need no signal of their own.
+    either ??= AbortSignal.any([...wait.signals])
+    await sleep(clock, Math.min(retryMs, leftMs), either)
   }
   throw new CofferdamError('CEPH_UNREACHABLE', `Ceph did not answer "${command.prefix}" within ${timeoutMs} ms`, {
     facts: { command: command.prefix, timeoutMs },

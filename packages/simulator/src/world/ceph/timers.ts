@@ -5,8 +5,8 @@ export interface Timers extends Clock {
   stop(): void
 }
 
-/** A clock whose waits all end together. */
-export function createTimers(clock: Clock): Timers {
+/** A clock whose waits all end together; it tells after each. */
+export function createTimers(clock: Clock, onFired: () => void = () => {}): Timers {
   const waiting = new Set<() => void>()
   let stopped = false
   return {
@@ -19,7 +19,11 @@ export function createTimers(clock: Clock): Timers {
       }
       const cancel = clock.after(delayMs, () => {
         waiting.delete(forget)
-        callback()
+        try {
+          callback()
+        } finally {
+          onFired()
+        }
       })
       waiting.add(forget)
       return forget

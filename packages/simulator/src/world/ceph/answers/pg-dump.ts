@@ -1,28 +1,39 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephState, SeenGroup } from '../ceph-state.ts'
+import type { PgReport } from '../pg-reports.ts'
 import { primaryOf } from '../placement-group.ts'
 import { objectTroubles } from './health.ts'
 import { cephTime } from './times.ts'
 
 export const bytesPerObject = 4 * 1_024 * 1_024
 
-/** `pg dump`, with the parts that were asked for: `pgs`, `pgs_brief`, or all. */
-export function pgDump(state: CephState, contents: readonly string[]): JsonObject {
+/** `pg dump` in JSON, with the parts that were asked for: `pgs`, `pgs_brief`, or all. */
+export function pgDump(state: CephState, contents: readonly string[]): string {
   // The mgr keeps them in no order that anybody could rely on.
   const seen = [...state.seen()].sort((a, b) => b.group.number - a.group.number || a.group.pool.id - b.group.pool.id)
-  if (contents.includes('pgs_brief')) return { pg_ready: true, pg_stats: seen.map(briefly) }
-  const full = seen.map((group) => describeGroup(group, state))
-  if (contents.includes('pgs')) return { pg_ready: true, pg_stats: full }
-  return {
-    pg_ready: true,
-    pg_map: {
-      version: state.map.epoch,
-      stamp: cephTime(state.now()),
-      last_osdmap_epoch: state.map.epoch,
-      last_pg_scan: state.map.epoch,
-      pg_stats: full,
-    },
-  }
+  if (contents.includes('pgs_brief')) return JSON.stringify({ pg_ready: true, pg_stats: seen.map(briefly) })
+  const rows = `[${seen.map((group) => printGroup(group, state)).join()}]`
+  if (contents.includes('pgs')) return `{"pg_ready":true,"pg_stats":${rows}}`
+  const head = JSON.stringify({
+    version: state.map.epoch,
+    stamp: cephTime(state.now()),
+    last_osdmap_epoch: state.map.epoch,
+    last_pg_scan: state.map.epoch,
+  })
+  return `{"pg_ready":true,"pg_map":${head.slice(0, -1)},"pg_stats":${rows}}}`
+}
+
+/** What was printed of a report, and in which state its group was then. */
+const printed = new WeakMap<PgReport, { readonly state: string; readonly text: string }>()
+
+/** Most groups say the same again and again. */
+function printGroup(seen: SeenGroup, state: CephState): string {
+  const { report } = seen
+  const last = report && printed.get(report)
+  if (last?.state === seen.state) return last.text
+  const text = JSON.stringify(describeGroup(seen, state))
+  if (report !== undefined) printed.set(report, { state: seen.state, text })
+  return text
 }
 
 export function pgsByState(seen: readonly SeenGroup[]): readonly (readonly [state: string, count: number])[] {
@@ -75,7 +86,7 @@ function briefly({ group, report, state }: SeenGroup): JsonObject {
 
 const noPg = "0'0"
 
-export function describeGroup(seen: SeenGroup, { map }: Pick<CephState, 'map'>): JsonObject {
+function describeGroup(seen: SeenGroup, { map }: Pick<CephState, 'map'>): JsonObject {
   const { group, report, state } = seen
   const { pool, objects } = group
   const at = cephTime(report?.atMs ?? 0)
