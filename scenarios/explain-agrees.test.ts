@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 import { type Agreement, askExplain, compareAnswers } from './testing/explain-agreement.ts'
@@ -78,40 +77,6 @@ it(
     expect(during.disagreements).toEqual([])
     expect([...during.mixtures].filter((mixture) => mixture.endsWith('some refused'))).not.toEqual([])
     expect({ violations: opened.oracle.violations, below: opened.oracle.below }).toEqual({ violations: [], below: [] })
-  },
-  patient,
-)
-
-it.each([1, 2, 3])(
-  'whatever befalls nodes and OSDs, explain and the eviction API never contradict each other (seed %i)',
-  async (seed) => {
-    const opened = await openUpdateStage({ seed, domain: 'zone', storage: 3, osdsPerNode: 2 })
-    stage = opened
-    opened.operate()
-    await opened.seconds(60)
-    const random = seededRandom(1_000 + seed)
-    const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)] as T
-    const nodeNames = ['storage-1', 'storage-2', 'storage-3']
-    const deeds = [
-      () => opened.cordon(pick(nodeNames)),
-      () => Promise.all(nodeNames.map((node) => opened.cordon(node, false))),
-      () => opened.killPod(pick(opened.osdIds())),
-      async () => void opened.drain(pick(nodeNames)),
-      () => opened.request(`reboot-${opened.clock.now()}`, pick(nodeNames)),
-      () => opened.want(pick(['v19.2.3', 'v19.2.4', 'v19.2.5'])),
-      async () => opened.cephLine.cut(),
-      async () => opened.cephLine.mend(),
-    ]
-    const seen: Agreement[] = []
-    for (let step = 0; step < 25; step += 1) {
-      await pick(deeds)()
-      await opened.seconds(pick([0.5, 2, 10]))
-      seen.push(await compareAnswers(opened))
-    }
-    expect(seen.flatMap(({ disagreements }) => disagreements)).toEqual([])
-    // Ceph is silent, and the budgets stay as they are for a moment.
-    expect(new Set(['SafetyUnknown', ...seen.flatMap(({ cautions }) => cautions)])).toEqual(new Set(['SafetyUnknown']))
-    expect(seen.some(({ free }) => free > 0) && seen.some(({ refused }) => refused > 0)).toBe(true)
   },
   patient,
 )
