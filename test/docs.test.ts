@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { errorCatalogue } from '@cofferdam/kubernetes/errors.ts'
 import { createCommands } from '@cofferdam/product/cli/commands.ts'
@@ -26,6 +26,7 @@ import {
   storageView,
 } from '@cofferdam/product/explain/testing/sample-objects.ts'
 import { emptyLedger, grant } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { capabilities } from '@cofferdam/product/operator/capabilities.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { reasons } from '@cofferdam/product/shared/reasons.ts'
@@ -45,6 +46,17 @@ describe('the reference pages say what the code says, no more and no less', () =
     for (const [code, { retry }] of Object.entries(errorCatalogue)) {
       expect(page).toMatch(new RegExp(`\\| \`${code}\` \\| .* \\| ${retry === 'backoff' ? 'yes' : 'no'} \\|`))
     }
+  })
+
+  it('capabilities, in the order of the list, and each has its own page', () => {
+    const rows = capabilities.map(({ name, controllers, summary }) => {
+      const named = controllers.map((controller) => `\`${controller.name}\``).join(', ')
+      return `| \`${name}\` | ${named} | ${summary} |`
+    })
+    const page = readFileSync(join(root, 'docs/reference/capabilities.md'), 'utf8')
+    expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows)
+    const missing = capabilities.filter(({ name }) => !existsSync(join(root, 'docs', `${name}.md`)))
+    expect(missing.map(({ name }) => name)).toEqual([])
   })
 
   it('metrics', async () => {

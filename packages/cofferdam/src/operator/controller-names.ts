@@ -1,49 +1,24 @@
-import { cephDrainPermissions } from '../capabilities/ceph-drain/controller/controller.ts'
-import { cephStaticBudgetsPermissions } from '../capabilities/ceph-drain/controller/static-budgets.ts'
-import { drainDetectionPermissions } from '../capabilities/drain-detection/controller.ts'
-import { undoDisruptionPermissions } from '../capabilities/drain-lock/apply/undo.ts'
-import { appLockKeeperPermissions } from '../capabilities/drain-lock/controller/app-lock-keeper.ts'
-import { nodeDisruptionPermissions } from '../capabilities/drain-lock/controller/controller.ts'
-import { ledgerKeeperPermissions } from '../capabilities/drain-lock/controller/ledger-keeper.ts'
-import { fencingPermissions } from '../capabilities/fencing/controller/controller.ts'
-import { longhornDrainPermissions } from '../capabilities/longhorn-drain/controller/controller.ts'
-import { osdUpdatePermissions } from '../capabilities/osd-update/controller/controller.ts'
-import { osdGrowthPermissions } from '../capabilities/osd-update/controller/growth.ts'
-import { guardCertificatesPermissions } from '../eviction-guard/controller/guard-certificates.ts'
-import { evictionGuardPermissions } from '../eviction-guard/controller/guard-permissions.ts'
-import { guardRegistrationPermissions } from '../eviction-guard/controller/guard-registration.ts'
+import type { Capability } from '../capabilities/capability.ts'
 import type { Permission } from '../shared/permission.ts'
+import { capabilities } from './capabilities.ts'
 
-export const controllerNames = [
-  'drain-detection',
-  'ceph-drain',
-  'ceph-static-budgets',
-  'longhorn-drain',
-  'fencing',
-  'osd-update',
-  'osd-growth',
-  'node-disruption',
-  'disruption-ledger',
-  'app-locks',
-  'guard-certificates',
-  'guard-registration',
-] as const
+export type ControllerName = (typeof capabilities)[number]['controllers'][number]['name']
 
-export type ControllerName = (typeof controllerNames)[number]
+/** In the order of the list: it is the order in which they start. */
+export const controllerNames: readonly ControllerName[] = capabilities.flatMap(({ controllers }) =>
+  controllers.map(({ name }): ControllerName => name),
+)
 
-/** What each controller may ask of the API server; the Roles in deploy/ are made from it. */
-export const permissionsOf: Readonly<Record<ControllerName | 'eviction-guard', readonly Permission[]>> = {
-  'drain-detection': drainDetectionPermissions,
-  'ceph-drain': cephDrainPermissions,
-  'ceph-static-budgets': cephStaticBudgetsPermissions,
-  'longhorn-drain': longhornDrainPermissions,
-  fencing: fencingPermissions,
-  'osd-update': osdUpdatePermissions,
-  'osd-growth': osdGrowthPermissions,
-  'node-disruption': nodeDisruptionPermissions,
-  'disruption-ledger': [...ledgerKeeperPermissions, ...undoDisruptionPermissions],
-  'app-locks': appLockKeeperPermissions,
-  'guard-certificates': guardCertificatesPermissions,
-  'guard-registration': guardRegistrationPermissions,
-  'eviction-guard': evictionGuardPermissions,
+type Rights = Readonly<Record<string, readonly Permission[]>>
+
+/** What each controller of a list may ask of the API server, and each replica; the Roles in deploy/ are made from it. */
+export function rightsOf(list: readonly Pick<Capability<never>, 'controllers' | 'replicaRights'>[]): Rights {
+  return {
+    ...Object.fromEntries(list.flatMap(({ controllers }) => controllers.map(({ name, rights }) => [name, rights]))),
+    ...Object.assign({}, ...list.map(({ replicaRights }) => replicaRights ?? {})),
+  }
 }
+
+export const permissionsOf = rightsOf(capabilities) as Readonly<
+  Record<ControllerName | 'eviction-guard', readonly Permission[]>
+>

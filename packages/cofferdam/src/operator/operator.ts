@@ -10,12 +10,12 @@ import { LeaderLease } from '@cofferdam/kubernetes/runtime/leader-lease.ts'
 import { leadingApi } from '@cofferdam/kubernetes/runtime/leading-api.ts'
 import { createLeaseStore } from '@cofferdam/kubernetes/runtime/lease-store.ts'
 import { type Random, randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { Capability } from '../capabilities/capability.ts'
 import { StorageTurns } from '../capabilities/ceph-drain/apply/storage-turns.ts'
 import { createCephDrain } from '../capabilities/ceph-drain/controller/controller.ts'
 import { CephDecisions } from '../capabilities/ceph-drain/controller/decisions.ts'
 import { createCephStaticBudgets } from '../capabilities/ceph-drain/controller/static-budgets.ts'
 import { createStorageFacts } from '../capabilities/ceph-drain/observe/storage-facts.ts'
-import { createDrainDetection } from '../capabilities/drain-detection/controller.ts'
 import { defaultDrainLockSettings } from '../capabilities/drain-lock/controller/settings.ts'
 import type { DrainLockSettings } from '../capabilities/drain-lock/domain/snapshot.ts'
 import { createFenceGate } from '../capabilities/fencing/apply/gate.ts'
@@ -25,6 +25,7 @@ import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import { type AppLockPolicy, defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
 import { type CephTrust, trustsNone } from '../shared/ceph-trust/named-clusters.ts'
+import { capabilities } from './capabilities.ts'
 import { buildCephPorts, buildCephReports } from './ceph.ts'
 import { openCephViews } from './ceph-views.ts'
 import type { ControllerName } from './controller-names.ts'
@@ -46,7 +47,10 @@ export interface OperatorOptions extends DaemonScope {
   readonly random: Random
   readonly log: Log
   readonly metrics: Metrics
-  readonly controllers: readonly ControllerName[]
+  /** Which controllers of the capabilities run, by name. */
+  readonly controllers: readonly string[]
+  /** What this operator can do; by default everything. */
+  readonly capabilities?: readonly Capability<CapabilityPorts>[]
   /** Check and tell every write, store none. */
   readonly dryRun: boolean
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
@@ -62,6 +66,12 @@ export interface OperatorOptions extends DaemonScope {
   readonly guard?: GuardWiring
   /** Where candidates agree on who leads; undefined when there is only one. */
   readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
+}
+
+/** What any capability is put together from. */
+export interface CapabilityPorts extends Pick<OperatorOptions, 'api' | 'clock' | 'random' | 'log'> {
+  /** Opened when the first asks for them. */
+  readonly views: SharedViews
 }
 
 export interface Operator {
@@ -146,8 +156,15 @@ export function startOperator(options: OperatorOptions): Operator {
   function buildControllers() {
     const views = new Map<string, OwnedView>()
     const ours = leader === undefined ? api : leadingApi(api, () => leader.mayAct())
-    const build = controllerBuilders({ ...options, api: ours }, keepIn(views), guarding)
-    return { controllers: options.controllers.flatMap((name) => build[name]?.() ?? []), views }
+    const own = keepIn(views)
+    const ports = { ...options, api: ours, views: guarding?.views ?? openSharedViews({ ...options, api: ours }, own) }
+    const build = controllerBuilders(ports, own, guarding)
+    const parts = (options.capabilities ?? capabilities).flatMap(({ controllers }) => controllers)
+    const controllers = options.controllers.flatMap((wanted) => {
+      const part = parts.find(({ name }) => name === wanted)
+      return part?.create?.(ports) ?? build[wanted]?.() ?? []
+    })
+    return { controllers, views }
   }
 
   return {
@@ -213,15 +230,13 @@ function startGuarding(options: OperatorOptions, wiring: GuardWiring) {
   }
 }
 
-/** How each controller is put together. Views that several look at are opened once, when the first asks for them. */
+/** How the controllers are put together that capabilities do not create themselves yet. Views that several look at are opened once, when the first asks for them. */
 function controllerBuilders(
-  options: OperatorOptions,
+  options: OperatorOptions & CapabilityPorts,
   own: Own,
   guarding: Guarding | undefined,
-): Partial<Record<ControllerName, () => Controller>> {
-  const { api, clock, random } = options
-  const views: SharedViews = guarding?.views ?? openSharedViews(options, own)
-  const { trust = trustsNone } = options
+): Readonly<Partial<Record<string, () => Controller>>> {
+  const { api, clock, random, views, trust = trustsNone } = options
   const { only, rookKind, rook, clusters, budgets, osdDeployments, osdPods, ...all } = openCephViews({
     ...options,
     own,
@@ -257,14 +272,6 @@ function controllerBuilders(
     applyBudgets(api, writes, signal)
 
   return {
-    'drain-detection': () =>
-      createDrainDetection({
-        api,
-        clock,
-        nodes: views.nodes(),
-        pods: views.pods(),
-        disruptions: views.disruptions(),
-      }),
     ...drainLockControllers({
       ...options,
       views,

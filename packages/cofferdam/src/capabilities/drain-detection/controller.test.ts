@@ -63,7 +63,7 @@ async function stage({ podsLateBySeconds = 0, isEmpty = false } = {}) {
       return api.patch(...request)
     },
   }
-  const controller = runController(createDrainDetection({ api: counted, clock, ...views }), { clock, random })
+  const controller = runController(createDrainDetection({ api: counted, clock, views }), { clock, random })
   await clock.advance(1_000)
   return {
     api,

@@ -1,0 +1,28 @@
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Capability } from '../capability.ts'
+import { createDrainDetection, drainDetectionRights } from './controller.ts'
+import type { DrainViews } from './observe.ts'
+
+interface Ports {
+  readonly api: Pick<KubeApi, 'patch' | 'list'>
+  readonly clock: Clock
+  readonly views: { readonly [Name in keyof DrainViews]: () => DrainViews[Name] }
+}
+
+export const drainDetection = {
+  name: 'drain-detection',
+  summary: 'Says on each Node, in conditions, whether it is being drained and whether it is drained.',
+  controllers: [
+    {
+      name: 'drain-detection',
+      rights: drainDetectionRights,
+      create: ({ api, clock, views }) =>
+        createDrainDetection({
+          api,
+          clock,
+          views: { nodes: views.nodes(), pods: views.pods(), disruptions: views.disruptions() },
+        }),
+    },
+  ],
+} as const satisfies Capability<Ports>

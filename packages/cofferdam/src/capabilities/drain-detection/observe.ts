@@ -1,0 +1,47 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { type DrainedNode, type DrainSnapshot, type PodOnNode, parsePodOnNode, podsLeftBy } from './domain/snapshot.ts'
+
+export interface DrainViews {
+  readonly nodes: WatchView<DrainedNode>
+  /** Indexed by `node`. */
+  readonly pods: WatchView<PodOnNode>
+  /** Indexed by `node`. */
+  readonly disruptions: WatchView<NodeDisruption>
+}
+
+type OnNode = Pick<DrainSnapshot, 'pods' | 'leftByRequest'>
+
+/** What is on the node, as the watches last told. */
+export function observeDrain({ pods, disruptions }: DrainViews, nodeName: string): OnNode {
+  return {
+    pods: pods.byIndex('node', nodeName),
+    leftByRequest: podsLeftBy(disruptions.byIndex('node', nodeName)),
+  }
+}
+
+/** What is on the node now, as the server has it: a copy that is behind does not show the pod that came last. */
+export async function observeDrainFresh(
+  api: Pick<KubeApi, 'list'>,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<OnNode> {
+  const { items } = await api.list(podType, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
+  const pods = items.map(parsePodOnNode)
+  if (!pods.some(({ mustLeave }) => mustLeave)) return { pods, leftByRequest: [] }
+  const requests = await listRequests(api, signal)
+  return { pods, leftByRequest: podsLeftBy(requests.filter(({ spec }) => spec.nodeName === nodeName)) }
+}
+
+async function listRequests(api: Pick<KubeApi, 'list'>, signal: AbortSignal): Promise<readonly NodeDisruption[]> {
+  try {
+    return (await api.list(nodeDisruptions, { signal })).items
+  } catch (error) {
+    // A cluster without our definitions has no requests.
+    if (hasReason(error, 'NotFound')) return []
+    throw error
+  }
+}

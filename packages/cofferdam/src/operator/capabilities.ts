@@ -1,0 +1,18 @@
+import { cephDrain } from '../capabilities/ceph-drain/index.ts'
+import { drainDetection } from '../capabilities/drain-detection/index.ts'
+import { drainLock } from '../capabilities/drain-lock/index.ts'
+import { fencing } from '../capabilities/fencing/index.ts'
+import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
+import { osdUpdate } from '../capabilities/osd-update/index.ts'
+import { evictionGuard } from '../eviction-guard/capability.ts'
+
+/** Everything that Cofferdam can do. A capability is its folder, its page in docs/ and its line here. */
+export const capabilities = [
+  drainDetection,
+  cephDrain,
+  longhornDrain,
+  fencing,
+  osdUpdate,
+  drainLock,
+  evictionGuard,
+] as const

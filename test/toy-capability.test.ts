@@ -1,0 +1,53 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { buildDeployFiles } from '@cofferdam/product/deploy/deploy-files.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
+import { capabilities } from '@cofferdam/product/operator/capabilities.ts'
+import { rightsOf } from '@cofferdam/product/operator/controller-names.ts'
+import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
+import { startOperator } from '@cofferdam/product/operator/operator.ts'
+import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
+import { clusterAdmin, serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
+import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
+import { loadAll } from 'js-yaml'
+import { expect, it } from 'vitest'
+import { nightLightLabel } from './toy-capability/controller.ts'
+import { nightLight } from './toy-capability/index.ts'
+
+const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
+
+it('a capability that is one folder and one line gets its Role, and its controller runs with just these rights', async () => {
+  const list = [...capabilities, nightLight]
+  const files = buildDeployFiles({ version: 'test', permissions: rightsOf(list) })
+  const manifests = Object.entries(files)
+    .filter(([path]) => path === 'access.yaml' || path.startsWith('crds/'))
+    .flatMap(([, text]) => loadAll(text) as KubeObject[])
+  expect(manifests.map(({ metadata }) => metadata.name)).toContain('cofferdam:night-light')
+
+  const clock = new VirtualClock()
+  const server = new ApiServer({ clock, random: seededRandom(1) })
+  server.start()
+  const admin = server.as(clusterAdmin)
+  for (const object of manifests) await admin.create(typeOfObject(server.catalogue, object) as ResourceType, object)
+  await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-a1' } })
+  const operator = startOperator({
+    api: server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)),
+    clock,
+    random: seededRandom(2),
+    log: silent,
+    metrics: createMetrics(),
+    dryRun: false,
+    capabilities: list,
+    controllers: ['night-light'],
+  })
+  await clock.advance(10_000)
+  expect((await admin.get(nodes, { name: 'worker-a1' })).metadata.labels?.[nightLightLabel]).toBe('on')
+  expect(operator.health.map(({ check }) => check())).toEqual([{ ok: true }, { ok: true }])
+  const stopped = operator.stop()
+  await clock.advance(30_000)
+  await stopped
+  server.stop()
+})
