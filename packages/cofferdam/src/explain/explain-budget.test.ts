@@ -1,6 +1,6 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
-import type { Blocker } from './blocker.ts'
+import type { Blocker } from '../shared/blocker.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { BudgetSnapshot } from './judge-budget.ts'
 import { budget, earlier, osdBudget, osdPod, pod, storageView } from './testing/sample-objects.ts'

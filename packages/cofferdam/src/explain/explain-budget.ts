@@ -2,11 +2,11 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { covers, isOutsideBudgets, mayEvictUnready } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
+import { explainPodHealth } from '../shared/pod-health.ts'
 import type { Reason } from '../shared/reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
-import { explainHolds } from './hold-view.ts'
 import { type BudgetSnapshot, blockersOf, judgeBudget } from './judge-budget.ts'
-import { explainPodHealth } from './pod-health.ts'
 
 /** Can this budget spare a pod now, and if not, what lies behind it? */
 export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {

@@ -1,10 +1,10 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import type { UpdatableOsd } from '../capabilities/osd-update/domain/snapshot.ts'
+import type { SeenUpdate } from '../capabilities/osd-update/view/summarize-update.ts'
 import { explainCephCluster } from './explain-ceph-cluster.ts'
 import { explainOsd } from './explain-osd.ts'
 import type { GuardSnapshot } from './snapshot.ts'
-import type { SeenUpdate } from './summarize-update.ts'
 import { earlier, osdBudget, osdPod, storageView } from './testing/sample-objects.ts'
 
 function osd(id: number, needsUpdate = false): UpdatableOsd {

@@ -1,18 +1,22 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import {
+  type SeenUpdate,
+  summarizeUpdate,
+  type UpdateSummary,
+} from '../capabilities/osd-update/view/summarize-update.ts'
+import type { Blocker } from '../shared/blocker.ts'
+import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
+import { mergeBlockers } from '../shared/merge-blockers.ts'
 import { domainOf } from './blocked-domain.ts'
-import type { Blocker } from './blocker.ts'
 import { osdHolds } from './explain-osd.ts'
 import type { Explanation } from './explanation.ts'
-import { groupedBy } from './grouped-by.ts'
 import type { PodJudgement } from './judge-pod.ts'
 import { judgePods } from './judge-pods.ts'
-import { mergeBlockers } from './merge-blockers.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 import { isRunning, osdOf, storageBlocker } from './storage-budget.ts'
 import type { StorageView } from './storage-view.ts'
-import { type SeenUpdate, summarizeUpdate, type UpdateSummary } from './summarize-update.ts'
 
 /** What a drain would meet in one failure domain. */
 export interface DomainAnswer {

@@ -1,6 +1,6 @@
 import { fenceLabelValue } from '../capabilities/fencing/domain/fence-labels.ts'
 import type { MachineView } from '../capabilities/fencing/domain/snapshot.ts'
-import type { Blocker } from './blocker.ts'
+import type { Blocker } from '../shared/blocker.ts'
 import type { Explanation } from './explanation.ts'
 import { answerFencing, type FencingAnswer } from './fencing-answer.ts'
 import type { FencingView } from './fencing-view.ts'

@@ -1,12 +1,12 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { explainHolds, type HoldAnswer } from '../capabilities/drain-lock/view/hold-view.ts'
+import { explainOsdUpdate, type OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-osd-update.ts'
+import type { SeenUpdate } from '../capabilities/osd-update/view/summarize-update.ts'
 import { storageKey } from '../ledger/rules/storage-arbiter.ts'
-import { explainOsdUpdate, type OsdUpdateAnswer } from './explain-osd-update.ts'
+import { mergeBlockers } from '../shared/merge-blockers.ts'
 import type { Explanation, PodAnswer } from './explanation.ts'
-import { explainHolds, type HoldAnswer } from './hold-view.ts'
 import { judgePods } from './judge-pods.ts'
-import { mergeBlockers } from './merge-blockers.ts'
 import type { GuardSnapshot } from './snapshot.ts'
-import type { SeenUpdate } from './summarize-update.ts'
 
 export interface OsdExplanation extends Explanation {
   /** The pods of the OSD, each judged as a pod; two while one makes way for the other. */

@@ -1,11 +1,11 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { stayAnswers } from './explain-stay.ts'
+import { stayAnswers } from '../capabilities/drain-lock/view/explain-stay.ts'
+import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
+import { mergeBlockers } from '../shared/merge-blockers.ts'
 import type { PodExplanation } from './explanation.ts'
-import { explainHolds } from './hold-view.ts'
 import { judgeBudget } from './judge-budget.ts'
 import { judgePod } from './judge-pod.ts'
-import { mergeBlockers } from './merge-blockers.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 
 /** May this pod be evicted now, and if not, what stands in its way? */

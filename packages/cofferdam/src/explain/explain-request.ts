@@ -1,9 +1,13 @@
+import {
+  type DisruptionAnswer,
+  type DisruptionObstacle,
+  explainDisruption,
+} from '../capabilities/drain-lock/view/explain-disruption.ts'
+import { explainHolds, type HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
+import type { Blocker } from '../shared/blocker.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import { type Reason, reasons } from '../shared/reasons.ts'
-import type { Blocker } from './blocker.ts'
-import { type DisruptionAnswer, type DisruptionObstacle, explainDisruption } from './explain-disruption.ts'
 import type { Explanation } from './explanation.ts'
-import { explainHolds, type HoldView } from './hold-view.ts'
 
 export interface RequestExplanation extends Explanation {
   readonly disruption: DisruptionAnswer

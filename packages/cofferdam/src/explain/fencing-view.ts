@@ -15,11 +15,12 @@ import type {
 } from '../capabilities/fencing/domain/snapshot.ts'
 import type { Ledger, LedgerEntry } from '../ledger/rules/ledger.ts'
 import { arbiterOf } from '../ledger/rules/storage-arbiter.ts'
+import type { Attendance } from '../shared/attendance.ts'
 import { hostnameOf, nodesByHostname } from '../shared/node-hostnames.ts'
 import { known, type Observed } from '../shared/observed.ts'
 import { type OsdView, parseOsd } from '../shared/parse-osd.ts'
 import { recordedEvidence } from './recorded-evidence.ts'
-import type { Attendance, StorageView } from './storage-view.ts'
+import type { StorageView } from './storage-view.ts'
 
 /** Which machines may be fenced, as far as that can be told from what is written down. */
 export interface FencingView extends Attendance {

@@ -1,7 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { stayAnswers } from '../capabilities/drain-lock/view/explain-stay.ts'
 import { compareText } from '../shared/last-writer.ts'
-import { stayAnswers } from './explain-stay.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
 import type { GuardSnapshot } from './snapshot.ts'

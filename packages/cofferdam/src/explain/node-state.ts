@@ -1,8 +1,9 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { decideDrainConditions } from '../capabilities/drain-detection/domain/decide.ts'
-import { parseDrainedNode, parsePodOnNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { lastWriterOf } from '../shared/last-writer.ts'
+import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import type { NodeState } from './explanation.ts'
 
 /** Whether the node is there, whether it is cordoned, by what tool and since when, and how far a drain of it is. */

@@ -2,11 +2,12 @@ import type { MachineDisruptionBudget } from '@cofferdam/kubernetes/api/kinds/ma
 import { fenceLabelValue } from '../capabilities/fencing/domain/fence-labels.ts'
 import { marks } from '../capabilities/fencing/domain/marks.ts'
 import type { CephEvidence, MachineView } from '../capabilities/fencing/domain/snapshot.ts'
+import type { Attendance } from '../shared/attendance.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import type { OsdView } from '../shared/parse-osd.ts'
 import type { Reason } from '../shared/reasons.ts'
 import { recordNotes } from '../shared/record-notes.ts'
-import type { Attendance, StorageView } from './storage-view.ts'
+import type { StorageView } from './storage-view.ts'
 
 /** What of one cluster's fencing is written down where everybody can read it. */
 export interface FencingRecord {

@@ -7,6 +7,7 @@ import {
   type RecordedDomains,
 } from '../capabilities/ceph-drain/domain/domain-record.ts'
 import { parseDrainState } from '../capabilities/ceph-drain/domain/state-map.ts'
+import type { Attendance } from '../shared/attendance.ts'
 import { nameOf, notNamedText } from '../shared/ceph-trust/named-clusters.ts'
 import type { Reason } from '../shared/reasons.ts'
 import { recordNotes } from '../shared/record-notes.ts'
@@ -29,13 +30,6 @@ export interface StorageView extends Attendance {
   /** CRUSH buckets that ceph-drain keeps from rebalancing. */
   readonly noout: readonly string[]
   readonly problems: readonly string[]
-}
-
-/** Whether somebody keeps the record up to date. */
-export interface Attendance {
-  /** Left out where it is not known. */
-  readonly isAttended?: boolean
-  readonly unattendedSince?: string
 }
 
 /** A cluster that the operator's administrator has not named: whatever is written there, it holds nothing back. */

@@ -6,12 +6,13 @@ import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-ca
 import { createWatchCache, type WatchCacheOptions } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import { parseDrainedNode, parsePodOnNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
 import { parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../eviction-guard/guarded-objects.ts'
 import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
+import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import { errorText, type Log } from './log.ts'
 
 /** A view that somebody has to end. */

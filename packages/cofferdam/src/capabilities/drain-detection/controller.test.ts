@@ -12,9 +12,10 @@ import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
 import { describe, expect, it } from 'vitest'
 import { lateApi } from '../../operator/testing/late-api.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { parsePodOnNode } from '../../shared/pod-on-node.ts'
 import { createDrainDetection } from './controller.ts'
 import { buildAttempt } from './domain/attempt.ts'
-import { parseDrainedNode, parsePodOnNode } from './domain/snapshot.ts'
+import { parseDrainedNode } from './domain/snapshot.ts'
 
 const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { unschedulable: true } }
 const pod: Pod = {

@@ -3,7 +3,8 @@ import { pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { type DrainedNode, type DrainSnapshot, type PodOnNode, parsePodOnNode, podsLeftBy } from './domain/snapshot.ts'
+import { type PodOnNode, parsePodOnNode } from '../../shared/pod-on-node.ts'
+import { type DrainedNode, type DrainSnapshot, podsLeftBy } from './domain/snapshot.ts'
 
 export interface DrainViews {
   readonly nodes: WatchView<DrainedNode>

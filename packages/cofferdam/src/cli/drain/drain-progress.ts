@@ -1,4 +1,4 @@
-import type { DisruptionAnswer, DisruptionObstacle } from '../../explain/explain-disruption.ts'
+import type { DisruptionAnswer, DisruptionObstacle } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { ageText } from '../age.ts'
 import { listText } from '../status/list-text.ts'
 import type { Paint } from '../terminal.ts'

@@ -1,6 +1,6 @@
-import type { DisruptionAnswer } from '../../explain/explain-disruption.ts'
-import { goneWords, isOver } from '../../explain/explain-disruption.ts'
-import type { DisruptionPlan } from '../../explain/plan-disruption.ts'
+import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { goneWords, isOver } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import type { DisruptionPlan } from '../../capabilities/drain-lock/view/plan-disruption.ts'
 import { type ExitCode, exitCodes } from '../command.ts'
 import type { Followed } from './drain-follow.ts'
 

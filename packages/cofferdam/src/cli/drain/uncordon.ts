@@ -2,7 +2,11 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { hasCode } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type DisruptionAnswer, explainDisruption, isOver } from '../../explain/explain-disruption.ts'
+import {
+  type DisruptionAnswer,
+  explainDisruption,
+  isOver,
+} from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { lastWriterOf } from '../../shared/last-writer.ts'
 import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'

@@ -7,7 +7,7 @@ import { parseHoldableBudget } from '../../capabilities/drain-lock/observe/objec
 import { observeDisruption } from '../../capabilities/drain-lock/observe/observe.ts'
 import { decideLonghornDrain } from '../../capabilities/longhorn-drain/domain/decide.ts'
 import { hasLonghornData, longhornStorageFacts } from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
-import type { LonghornView } from '../../explain/longhorn-view.ts'
+import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { recordedStorage } from '../../explain/recorded-storage.ts'
 import type { StorageView } from '../../explain/storage-view.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'

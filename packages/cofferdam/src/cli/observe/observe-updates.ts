@@ -17,7 +17,7 @@ import type { UpdatableOsd, UpdatedCluster } from '../../capabilities/osd-update
 import { updateModeOf } from '../../capabilities/osd-update/domain/update-mode.ts'
 import { updateRecordName } from '../../capabilities/osd-update/domain/update-record.ts'
 import { parseUpdateReport } from '../../capabilities/osd-update/domain/update-report.ts'
-import type { SeenUpdate } from '../../explain/summarize-update.ts'
+import type { SeenUpdate } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 import { nodesByHostname } from '../../shared/node-hostnames.ts'

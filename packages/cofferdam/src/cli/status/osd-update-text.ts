@@ -1,4 +1,4 @@
-import type { OsdUpdateAnswer } from '../../explain/explain-osd-update.ts'
+import type { OsdUpdateAnswer } from '../../capabilities/osd-update/view/explain-osd-update.ts'
 import { ageText } from '../age.ts'
 
 const words = {

@@ -1,5 +1,5 @@
-import { countedText, progressText, ruleText } from '../../explain/longhorn-text.ts'
-import type { LonghornNodeSummary, LonghornSummary } from '../../explain/summarize-longhorn.ts'
+import { countedText, progressText, ruleText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
+import type { LonghornNodeSummary, LonghornSummary } from '../../capabilities/longhorn-drain/view/summarize-longhorn.ts'
 import type { Paint } from '../terminal.ts'
 
 const linesShown = 5

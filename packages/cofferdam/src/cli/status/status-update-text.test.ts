@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUpdateNews, type UpdateSummary } from '../../explain/summarize-update.ts'
+import { isUpdateNews, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { updateStatusLines } from './status-update-text.ts'
 
 const now = '2026-01-01T12:00:00Z'

@@ -1,5 +1,5 @@
 import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
-import type { FailedOsd, GrowthSummary, UpdateSummary } from '../../explain/summarize-update.ts'
+import type { FailedOsd, GrowthSummary, UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { ageText } from '../age.ts'
 import type { Paint } from '../terminal.ts'

@@ -1,4 +1,4 @@
-import type { HoldAnswer } from '../../explain/hold-view.ts'
+import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { tellBudget, type Verdict } from '../server/cluster-story.ts'
 import type { BudgetView } from '../server/cluster-view.ts'
 import { lockOfBudget } from '../server/lock-story.ts'

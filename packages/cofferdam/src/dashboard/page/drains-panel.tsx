@@ -1,4 +1,4 @@
-import type { HoldAnswer } from '../../explain/hold-view.ts'
+import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import type { DrainView } from '../server/cluster-view.ts'
 import { ageText } from './age-text.ts'
 import { now } from './connection.ts'

@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import { progressText, ruleText } from '../../explain/longhorn-text.ts'
+import { progressText, ruleText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
 import type { LonghornBoard, LonghornPlace } from '../server/longhorn-board.ts'
 import { movedShare } from '../server/longhorn-story.ts'
 import { LockMark } from './lock-mark.tsx'

@@ -1,6 +1,6 @@
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
-import { goneWords } from '../../explain/explain-disruption.ts'
-import type { HoldAnswer } from '../../explain/hold-view.ts'
+import { goneWords } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
 import { openDrains } from './lock-story.ts'
 import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'

@@ -3,7 +3,7 @@ import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object
 import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { type DisruptionAnswer, explainDisruption } from '../../explain/explain-disruption.ts'
+import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'

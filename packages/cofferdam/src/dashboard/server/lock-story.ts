@@ -1,5 +1,5 @@
-import { isOver } from '../../explain/explain-disruption.ts'
-import { appLocksByKey, explainHolds, type HoldAnswer } from '../../explain/hold-view.ts'
+import { isOver } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { appLocksByKey, explainHolds, type HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { emptyLedger } from '../../ledger/rules/ledger.ts'
 import { known } from '../../shared/observed.ts'

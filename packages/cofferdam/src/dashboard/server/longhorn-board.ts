@@ -1,8 +1,12 @@
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ReplicaBlocker } from '../../capabilities/longhorn-drain/domain/decision.ts'
-import type { LonghornRule } from '../../explain/longhorn-answer.ts'
-import type { LonghornView } from '../../explain/longhorn-view.ts'
-import { type LonghornNodeSummary, type LonghornSummary, summarizeLonghorn } from '../../explain/summarize-longhorn.ts'
+import type { LonghornRule } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
+import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
+import {
+  type LonghornNodeSummary,
+  type LonghornSummary,
+  summarizeLonghorn,
+} from '../../capabilities/longhorn-drain/view/summarize-longhorn.ts'
 
 /** Longhorn, of which there is one: who decides, how its volumes are, and what is on each node. */
 export interface LonghornBoard extends LonghornRule, Pick<LonghornSummary, 'volumes' | 'problems'> {

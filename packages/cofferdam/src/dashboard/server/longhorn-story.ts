@@ -1,4 +1,4 @@
-import { countedText, progressText } from '../../explain/longhorn-text.ts'
+import { countedText, progressText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import type { LonghornBoard, LonghornKeep, LonghornPlace } from './longhorn-board.ts'
 

@@ -7,8 +7,8 @@ import {
   managerView,
   type Stage,
 } from '../../capabilities/longhorn-drain/domain/testing/longhorn-stage.ts'
-import { type LonghornView, viewLonghorn } from '../longhorn-view.ts'
-import type { Attendance } from '../storage-view.ts'
+import { type LonghornView, viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
+import type { Attendance } from '../../shared/attendance.ts'
 import { earlier, pod } from './sample-objects.ts'
 
 /** The instance manager of a node, and the budget over it that spares nothing. */

@@ -1,9 +1,10 @@
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
 import { type DrainDecision, decideDrainConditions } from './decide.ts'
-import type { DrainSnapshot, PodOnNode } from './snapshot.ts'
+import type { DrainSnapshot } from './snapshot.ts'
 
 const now = '2026-01-01T12:00:00Z'
 const earlier = '2026-01-01T11:00:00Z'

@@ -1,8 +1,9 @@
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { harmlessText } from '../../../shared/harmless-text.ts'
+import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
-import type { DrainSnapshot, PodOnNode } from './snapshot.ts'
+import type { DrainSnapshot } from './snapshot.ts'
 
 export interface DrainDecision {
   readonly reason: Reason

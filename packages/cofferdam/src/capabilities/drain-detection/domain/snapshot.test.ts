@@ -1,8 +1,9 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { parsePodOnNode } from '../../../shared/pod-on-node.ts'
 import { buildAttempt } from './attempt.ts'
-import { parseDrainedNode, parsePodOnNode, podsLeftBy } from './snapshot.ts'
+import { parseDrainedNode, podsLeftBy } from './snapshot.ts'
 
 const atMs = Date.UTC(2026, 0, 1, 12)
 const node = (annotation: string | undefined, spec: Node['spec'] = {}): Node => ({

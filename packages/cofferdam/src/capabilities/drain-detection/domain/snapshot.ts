@@ -1,7 +1,8 @@
-import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { type Condition, conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { type Condition, conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type EvictionAttempt, evictionAttemptedAnnotation, parseAttempt } from './attempt.ts'
 
 /** What must be seen of a node to tell whether it is being drained. */
@@ -25,21 +26,6 @@ export interface DrainedNode {
   readonly drained: Condition | undefined
 }
 
-export interface PodOnNode {
-  readonly uid: string
-  readonly name: string
-  readonly namespace: string
-  readonly nodeName: string
-  /** False for what every drain leaves where it is: DaemonSet and mirror pods, and finished pods that nobody is deleting. */
-  readonly mustLeave: boolean
-  /** Annotation `cofferdam.io/skip-drain: "true"`. A wish: it stays only where a request leaves it. */
-  readonly wantsToStay: boolean
-  /** It is being deleted, and may be so for long: a grace period, a finalizer, a kubelet that does not answer. */
-  readonly isLeaving: boolean
-  /** Its eviction was granted. Pods that were deleted by other means are not a sign of a drain. */
-  readonly isEvicted: boolean
-}
-
 export function parseDrainedNode(node: Node): DrainedNode {
   const attempt = parseAttempt(node.metadata.annotations?.[evictionAttemptedAnnotation])
   return {
@@ -48,24 +34,6 @@ export function parseDrainedNode(node: Node): DrainedNode {
     ...(attempt === undefined ? {} : { attempt }),
     drainInProgress: conditionOf(node, 'DrainInProgress'),
     drained: conditionOf(node, 'Drained'),
-  }
-}
-
-export function parsePodOnNode(pod: Pod): PodOnNode {
-  const { name, namespace = '', uid = '', annotations = {}, deletionTimestamp } = pod.metadata
-  const isLeaving = deletionTimestamp !== undefined
-  const isFinished = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
-  const stays = controllerOf(pod)?.kind === 'DaemonSet' || annotations['kubernetes.io/config.mirror'] !== undefined
-  const target = conditionOf(pod, 'DisruptionTarget')
-  return {
-    uid,
-    name,
-    namespace,
-    nodeName: pod.spec.nodeName ?? '',
-    mustLeave: !stays && (!isFinished || isLeaving),
-    wantsToStay: annotations['cofferdam.io/skip-drain'] === 'true',
-    isLeaving,
-    isEvicted: target?.status === 'True' && target.reason === 'EvictionByEvictionAPI',
   }
 }
 

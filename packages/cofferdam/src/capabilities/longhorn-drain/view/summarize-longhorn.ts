@@ -1,5 +1,5 @@
-import type { LonghornDecision } from '../capabilities/longhorn-drain/domain/decision.ts'
-import type { VolumeView } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import type { LonghornDecision } from '../domain/decision.ts'
+import type { VolumeView } from '../domain/snapshot.ts'
 import { type LonghornRule, type MoveProgress, progressOf, ruleInForce } from './longhorn-answer.ts'
 import { type LonghornView, nodeOf } from './longhorn-view.ts'
 

@@ -1,4 +1,4 @@
-import { decideOrphans, type KeyFacts } from '../capabilities/drain-lock/domain/orphans.ts'
+import { decideOrphans, type KeyFacts } from '../domain/orphans.ts'
 import { explainHolds, type HoldAnswer, type HoldView } from './hold-view.ts'
 
 /**

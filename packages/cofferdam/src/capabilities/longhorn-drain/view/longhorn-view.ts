@@ -1,11 +1,11 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { parsePodOnNode } from '../capabilities/drain-detection/domain/snapshot.ts'
-import { decideLonghornDrain } from '../capabilities/longhorn-drain/domain/decide.ts'
-import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../capabilities/longhorn-drain/domain/decision.ts'
-import type { LonghornNodeView, LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
-import type { Reason } from '../shared/reasons.ts'
-import type { Attendance } from './storage-view.ts'
+import type { Attendance } from '../../../shared/attendance.ts'
+import { parsePodOnNode } from '../../../shared/pod-on-node.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { decideLonghornDrain } from '../domain/decide.ts'
+import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/decision.ts'
+import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
 
 /** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
 export interface LonghornView extends Attendance {

@@ -1,9 +1,9 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { bytesLeftOf } from '../capabilities/longhorn-drain/domain/bytes-left.ts'
-import { estimateMove } from '../capabilities/longhorn-drain/domain/estimate-move.ts'
-import { explainLonghornStuck } from '../capabilities/longhorn-drain/domain/guidance-stuck.ts'
-import type { LonghornDrainSettings, LonghornNodeView } from '../capabilities/longhorn-drain/domain/snapshot.ts'
+import { bytesLeftOf } from '../domain/bytes-left.ts'
+import { estimateMove } from '../domain/estimate-move.ts'
+import { explainLonghornStuck } from '../domain/guidance-stuck.ts'
+import type { LonghornDrainSettings, LonghornNodeView } from '../domain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
 
 /** Who decides drains of Longhorn's nodes, and by which policy. */

@@ -1,8 +1,8 @@
-import { claimsFor } from '../capabilities/drain-lock/domain/claims.ts'
-import { decideDisruption } from '../capabilities/drain-lock/domain/decide.ts'
-import { type PodPlan, planPods } from '../capabilities/drain-lock/domain/plan-pods.ts'
-import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
-import type { PodReference } from '../shared/object-references.ts'
+import type { PodReference } from '../../../shared/object-references.ts'
+import { claimsFor } from '../domain/claims.ts'
+import { decideDisruption } from '../domain/decide.ts'
+import { type PodPlan, planPods } from '../domain/plan-pods.ts'
+import type { DisruptionSnapshot } from '../domain/snapshot.ts'
 import type { DisruptionObstacle } from './explain-disruption.ts'
 
 /** What would become of a node if it were asked for now. */

@@ -1,9 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { DisruptionPhase } from '../capabilities/drain-lock/domain/snapshot.ts'
-import { parseBreakGlass } from '../ledger/rules/break-glass.ts'
-import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
-import { compareText } from '../shared/last-writer.ts'
-import type { Reason } from '../shared/reasons.ts'
+import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { compareText } from '../../../shared/last-writer.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { DisruptionPhase } from '../domain/snapshot.ts'
 
 /** One request to take a node out, and how far it has come. */
 export interface DisruptionAnswer {

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { UpdatableOsd } from '../capabilities/osd-update/domain/snapshot.ts'
-import type { UpdateReport } from '../capabilities/osd-update/domain/update-report.ts'
-import type { Reason } from '../shared/reasons.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { UpdatableOsd } from '../domain/snapshot.ts'
+import type { UpdateReport } from '../domain/update-report.ts'
 import { failureIn, type SeenUpdate } from './summarize-update.ts'
 
 /** How far the update of one OSD is. */

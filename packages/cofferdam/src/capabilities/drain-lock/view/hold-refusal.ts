@@ -1,11 +1,11 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { disruptedUntilMs } from '../capabilities/drain-lock/domain/budget-hold.ts'
-import { decideEviction } from '../ledger/rules/decide-eviction.ts'
-import { budgetKey } from '../ledger/rules/keys.ts'
-import { known, unknown } from '../shared/observed.ts'
+import { decideEviction } from '../../../ledger/rules/decide-eviction.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import type { Refusal } from '../../../shared/refusal.ts'
+import { disruptedUntilMs } from '../domain/budget-hold.ts'
 import { explainHolds, type HoldView } from './hold-view.ts'
-import type { Refusal } from './refusal.ts'
 
 /** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
 export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: HoldView): Refusal | undefined {

@@ -1,11 +1,11 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../ledger/rules/app-lock.ts'
-import { type AnnotatedBudget, lockableBudget } from '../ledger/rules/app-locks.ts'
-import { budgetKey } from '../ledger/rules/keys.ts'
-import type { Ledger } from '../ledger/rules/ledger.ts'
-import { isUpdateRequest } from '../ledger/rules/update-request.ts'
-import type { Observed } from '../shared/observed.ts'
+import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../../../ledger/rules/app-lock.ts'
+import { type AnnotatedBudget, lockableBudget } from '../../../ledger/rules/app-locks.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
+import type { Observed } from '../../../shared/observed.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 
 /** Who holds what, as far as locks go. */

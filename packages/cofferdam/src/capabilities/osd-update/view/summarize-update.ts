@@ -1,11 +1,11 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { GrowthDecision } from '../capabilities/osd-update/domain/decide-growth.ts'
-import type { UpdateProgress } from '../capabilities/osd-update/domain/decision.ts'
-import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../capabilities/osd-update/domain/snapshot.ts'
-import type { UpdateReport } from '../capabilities/osd-update/domain/update-report.ts'
-import { notNamedText } from '../shared/ceph-trust/named-clusters.ts'
-import type { Reason } from '../shared/reasons.ts'
+import { notNamedText } from '../../../shared/ceph-trust/named-clusters.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { GrowthDecision } from '../domain/decide-growth.ts'
+import type { UpdateProgress } from '../domain/decision.ts'
+import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../domain/snapshot.ts'
+import type { UpdateReport } from '../domain/update-report.ts'
 
 /** How far the update of one cluster's OSDs is, and how it grows. */
 export interface UpdateSummary {

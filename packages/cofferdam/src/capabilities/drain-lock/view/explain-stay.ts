@@ -1,6 +1,6 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { podName } from '../capabilities/drain-lock/domain/plan-pods.ts'
-import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { podName } from '../domain/plan-pods.ts'
+import type { DisruptionSnapshot } from '../domain/snapshot.ts'
 import { podPlanOf } from './plan-disruption.ts'
 
 /** Whether a pod that asks to stay through a reboot may, and what becomes of it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { UpdatableOsd } from '../capabilities/osd-update/domain/snapshot.ts'
-import type { UpdateReport } from '../capabilities/osd-update/domain/update-report.ts'
+import type { UpdatableOsd } from '../domain/snapshot.ts'
+import type { UpdateReport } from '../domain/update-report.ts'
 import { explainOsdUpdate, type OsdUpdateAnswer } from './explain-osd-update.ts'
 import type { SeenUpdate } from './summarize-update.ts'
 
