@@ -1,9 +1,9 @@
 import { reservedStatus, unreservedStatus } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
 import { decideDisruption } from '@cofferdam/product/capabilities/drain-lock/domain/decide.ts'
 import { applyOrphans, decideOrphans } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
-import type { DrainLockSettings } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import { parseAppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { decideEviction } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
+import type { DrainLockSettings } from '@cofferdam/product/ledger/rules/drain-lock-settings.ts'
 import { adopt, grant, intend, release, renew, withdraw } from '@cofferdam/product/ledger/rules/ledger.ts'
 import type { BudgetReference } from '@cofferdam/product/shared/object-references.ts'
 

@@ -5,9 +5,9 @@ import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { appLockAnnotation, defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import { decideLock } from '../../ledger/rules/ask-lock.ts'
+import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { observeSettings } from '../observe/observe-settings.ts'
 import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
 import {
   annotateBudget,

@@ -1,4 +1,5 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { podsLeftBy } from '../../capabilities/drain-detection/domain/snapshot.ts'
@@ -6,10 +7,9 @@ import { explainDisruption, isOver } from '../../capabilities/drain-lock/view/ex
 import { type HoldView, viewAppLocks } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { appLockAnnotation } from '../../ledger/rules/app-lock.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
+import { noteDefaults, observeSettings } from '../../ledger/store/observe-settings.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { observeGuard } from '../lock/lock-observe.ts'
-import { ifAllowed } from './if-allowed.ts'
-import { noteDefaults, observeSettings } from './observe-settings.ts'
 
 export interface HoldQuestion {
   readonly api: KubeApi

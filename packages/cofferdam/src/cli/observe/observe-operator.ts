@@ -1,7 +1,7 @@
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import { ifAllowed } from './if-allowed.ts'
 
 export interface OperatorStatus {
   /** Whether one leads, by its lease; undefined where the lease may not be read. */

@@ -11,10 +11,10 @@ import type { LonghornView } from '../../capabilities/longhorn-drain/view/longho
 import { recordedStorage } from '../../explain/recorded-storage.ts'
 import type { StorageView } from '../../explain/storage-view.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
+import { noteDefaults, observeSettings } from '../../ledger/store/observe-settings.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { StorageFacts } from '../../shared/storage-facts.ts'
 import { listView } from '../status/list-view.ts'
-import { noteDefaults, observeSettings } from './observe-settings.ts'
 
 export interface RehearsalQuestion {
   readonly api: KubeApi

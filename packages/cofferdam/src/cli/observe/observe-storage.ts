@@ -2,13 +2,13 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
+import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { observedName, recordName } from '../../capabilities/ceph-drain/apply/record.ts'
 import { type StorageView, viewRecordedStorage, viewUnnamedStorage } from '../../explain/storage-view.ts'
+import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { doesCount, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
-import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
-import { observeSettings } from './observe-settings.ts'
 
 export interface SeenStorage {
   readonly storage: readonly StorageView[]

@@ -6,6 +6,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { configMaps, deployments, jobs, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
+import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { decideGrowth, type GrowthDecision } from '../../capabilities/osd-update/domain/decide-growth.ts'
@@ -18,12 +19,11 @@ import { updateModeOf } from '../../capabilities/osd-update/domain/update-mode.t
 import { updateRecordName } from '../../capabilities/osd-update/domain/update-record.ts'
 import { parseUpdateReport } from '../../capabilities/osd-update/domain/update-report.ts'
 import type { SeenUpdate } from '../../capabilities/osd-update/view/summarize-update.ts'
+import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CephTrust, doesCount, isRooksAsPublished, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 import { nodesByHostname } from '../../shared/node-hostnames.ts'
-import { ifAllowed } from './if-allowed.ts'
 import type { OperatorStatus } from './observe-operator.ts'
-import { observeSettings } from './observe-settings.ts'
 
 export interface UpdateQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>

@@ -1,5 +1,5 @@
-import { parseSettings, settingsAnnotation } from '../../capabilities/drain-lock/domain/published-settings.ts'
 import { parseLedger } from '../../ledger/rules/parse-ledger.ts'
+import { parseSettings, settingsAnnotation } from '../../ledger/rules/published-settings.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
 import { known } from '../../shared/observed.ts'
 import type { LedgerView } from './cluster-view.ts'

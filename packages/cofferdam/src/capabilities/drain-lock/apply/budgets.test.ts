@@ -3,8 +3,8 @@ import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { budget, changedApi, inDefault, openStory } from '@cofferdam/simulator/world/testing/story.ts'
 import { describe, expect, it } from 'vitest'
+import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import { holdAnnotation } from '../domain/budget-hold.ts'
-import type { DrainLockSettings } from '../domain/snapshot.ts'
 import { lockBudget, unlockBudget } from './budgets.ts'
 
 const { signal } = new AbortController()

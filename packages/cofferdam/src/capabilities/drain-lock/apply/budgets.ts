@@ -4,6 +4,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { BudgetReference } from '../../../shared/object-references.ts'
 import {
   deletionTimeoutMs,
@@ -15,7 +16,7 @@ import {
   restoredSpec,
   unreservedStatus,
 } from '../domain/budget-hold.ts'
-import type { BudgetHold, DrainLockSettings } from '../domain/snapshot.ts'
+import type { BudgetHold } from '../domain/snapshot.ts'
 
 type BudgetApi = Pick<KubeApi, 'get' | 'update' | 'patch'>
 

@@ -1,9 +1,9 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type PublishedSettings, settingsAnnotation, settingsText } from '../../../ledger/rules/published-settings.ts'
 import { type DisruptionLedger, disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import { type PublishedSettings, settingsAnnotation, settingsText } from '../domain/published-settings.ts'
 
 export const publishSettingsPermissions: readonly Permission[] = [
   { group: 'cofferdam.io', resource: 'disruptionledgers', names: [ledgerName], verbs: ['patch'] },

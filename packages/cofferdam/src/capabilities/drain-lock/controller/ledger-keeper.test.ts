@@ -6,6 +6,7 @@ import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { budget, deployment, openWorld } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultAppLockPolicy } from '../../../ledger/rules/app-lock.ts'
+import { defaultDrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { Claim } from '../../../ledger/rules/ledger.ts'
 import { grant, intend, renew } from '../../../ledger/rules/ledger.ts'
 import { createLedgerStore } from '../../../ledger/store/ledger-store.ts'
@@ -21,7 +22,6 @@ import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { createLedgerKeeper } from './ledger-keeper.ts'
-import { defaultDrainLockSettings } from './settings.ts'
 
 const { signal } = new AbortController()
 const closing: (() => Promise<void>)[] = []

@@ -6,6 +6,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { type Ledger, type LedgerEntry, raiseEpoch } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
+import type { PublishedSettings } from '../../../ledger/rules/published-settings.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { type DisruptionLedger, disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
@@ -20,7 +21,6 @@ import {
   type OrphanDecision,
   type OrphanSnapshot,
 } from '../domain/orphans.ts'
-import type { PublishedSettings } from '../domain/published-settings.ts'
 import { type ObserveKeysPorts, observeKeys, observeKeysPermissions } from '../observe/keys.ts'
 import { RequestSigns } from './request-signs.ts'
 

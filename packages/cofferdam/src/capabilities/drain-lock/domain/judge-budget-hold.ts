@@ -1,6 +1,7 @@
 import { percentOf } from '@cofferdam/kubernetes/api/int-or-string.ts'
+import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import type { BudgetFacts, BudgetHold, DrainLockSettings } from './snapshot.ts'
+import type { BudgetFacts, BudgetHold } from './snapshot.ts'
 
 export interface HoldQuestion {
   readonly budget: BudgetFacts

@@ -1,5 +1,6 @@
 import type { AppLock } from '../../../ledger/rules/app-lock.ts'
 import type { BreakGlass } from '../../../ledger/rules/break-glass.ts'
+import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
@@ -22,24 +23,6 @@ export interface DisruptionSnapshot {
   /** For every storage cluster with daemons on the node. */
   readonly storage: readonly StorageFacts[]
   readonly settings: DrainLockSettings
-}
-
-export interface DrainLockSettings {
-  /**
-   * `reserve`: take the disruption from the budget's status, as the eviction API does. `spec`: lower the budget itself while it is
-   * locked. `settle`: lock by annotation and guard, and wait until no eviction from before can be under way any more.
-   */
-  readonly mode: 'reserve' | 'spec' | 'settle'
-  /** How long a pod that stays must tolerate its node being away. Default 900 s. */
-  readonly minTolerationMs: number
-  /** For requests that do not say: 30 minutes. */
-  readonly fallbackAfterMs: number
-  /** How far ahead a reservation is dated; it is renewed at half of it. Default 10 minutes. */
-  readonly reservationMs: number
-  /** Longer than any request to the API server takes. Default 75 s. */
-  readonly settleMs: number
-  /** How often a holder shows that it lives. Default 20 s; silent for three times as long, it counts as gone. */
-  readonly renewMs: number
 }
 
 /** The NodeDisruption: what is wanted, and what its record says of how far it has come. */

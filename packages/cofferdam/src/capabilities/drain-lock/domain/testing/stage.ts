@@ -1,4 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { DrainLockSettings } from '../../../../ledger/rules/drain-lock-settings.ts'
 import { type EntryState, emptyLedger, type Ledger, type LedgerEntry } from '../../../../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../../../../shared/observed.ts'
 import type { StorageFacts } from '../../../../shared/storage-facts.ts'
@@ -7,7 +8,6 @@ import type {
   BudgetFacts,
   DisruptionRecord,
   DisruptionSnapshot,
-  DrainLockSettings,
   NodeFacts,
   PodFacts,
   RequestView,

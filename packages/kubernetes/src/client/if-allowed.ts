@@ -1,4 +1,4 @@
-import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { hasReason } from '../api/api-error.ts'
 
 /** What the server has; undefined when there is no such thing, or when it may not be read, which is noted. */
 export async function ifAllowed<T>(what: string, notSeen: string[], read: () => Promise<T>): Promise<T | undefined> {

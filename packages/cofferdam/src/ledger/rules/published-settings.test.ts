@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { known } from '../../../shared/observed.ts'
+import { known } from '../../shared/observed.ts'
 import { type PublishedSettings, parseSettings, settingsText } from './published-settings.ts'
 
 const settings: PublishedSettings = {

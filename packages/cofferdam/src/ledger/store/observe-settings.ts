@@ -1,16 +1,12 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { defaultDrainLockSettings } from '../../capabilities/drain-lock/controller/settings.ts'
-import {
-  type PublishedSettings,
-  parseSettings,
-  settingsAnnotation,
-} from '../../capabilities/drain-lock/domain/published-settings.ts'
-import type { DrainLockSettings } from '../../capabilities/drain-lock/domain/snapshot.ts'
-import { type AppLockPolicy, defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import { type Observed, unknown } from '../../shared/observed.ts'
+import { type AppLockPolicy, defaultAppLockPolicy } from '../rules/app-lock.ts'
+import type { DrainLockSettings } from '../rules/drain-lock-settings.ts'
+import { defaultDrainLockSettings } from '../rules/drain-lock-settings.ts'
+import { type PublishedSettings, parseSettings, settingsAnnotation } from '../rules/published-settings.ts'
 
 export interface OperatorSettings {
   readonly drainLock: DrainLockSettings

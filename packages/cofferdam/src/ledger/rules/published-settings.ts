@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
-import type { AppLockPolicy } from '../../../ledger/rules/app-lock.ts'
-import type { CephTrust } from '../../../shared/ceph-trust/named-clusters.ts'
-import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { DrainLockSettings } from './snapshot.ts'
+import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
+import { known, type Observed, unknown } from '../../shared/observed.ts'
+import type { AppLockPolicy } from './app-lock.ts'
+import type { DrainLockSettings } from './drain-lock-settings.ts'
 
 /** On the ledger: what the operator was started with, for whoever judges without it. */
 export const settingsAnnotation = 'cofferdam.io/settings'
