@@ -1,5 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { domainOf } from '../capabilities/ceph-drain/view/blocked-domain.ts'
+import { isRunning, osdOf, storageBlocker } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import {
   type SeenUpdate,
   summarizeUpdate,
@@ -9,14 +11,12 @@ import type { Blocker } from '../shared/blocker.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
 import { mergeBlockers } from '../shared/merge-blockers.ts'
-import { domainOf } from './blocked-domain.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import { osdHolds } from './explain-osd.ts'
 import type { Explanation } from './explanation.ts'
 import type { PodJudgement } from './judge-pod.ts'
 import { judgePods } from './judge-pods.ts'
 import type { GuardSnapshot } from './snapshot.ts'
-import { isRunning, osdOf, storageBlocker } from './storage-budget.ts'
-import type { StorageView } from './storage-view.ts'
 
 /** What a drain would meet in one failure domain. */
 export interface DomainAnswer {

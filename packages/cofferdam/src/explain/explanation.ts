@@ -6,8 +6,8 @@ import type { LonghornAnswer } from '../capabilities/longhorn-drain/view/longhor
 import type { OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-osd-update.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import type { CoveredPod } from '../shared/covered-pod.ts'
+import type { StorageAnswer } from '../shared/storage-answer.ts'
 import type { FencingAnswer } from './fencing-answer.ts'
-import type { StorageAnswer } from './storage-answer.ts'
 
 /**
  * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its

@@ -19,8 +19,8 @@ import type { Attendance } from '../shared/attendance.ts'
 import { hostnameOf, nodesByHostname } from '../shared/node-hostnames.ts'
 import { known, type Observed } from '../shared/observed.ts'
 import { type OsdView, parseOsd } from '../shared/parse-osd.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import { recordedEvidence } from './recorded-evidence.ts'
-import type { StorageView } from './storage-view.ts'
 
 /** Which machines may be fenced, as far as that can be told from what is written down. */
 export interface FencingView extends Attendance {

@@ -3,6 +3,9 @@ import { covers, isOutsideBudgets, refusalOf } from '@cofferdam/kubernetes/api/d
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.ts'
+import { followsOsdsRefusal, isFollowingOsds } from '../capabilities/ceph-drain/view/daemon-budget.ts'
+import { isQuorumBudget, quorumRefusal, storageRefusal } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { holdRefusal } from '../capabilities/drain-lock/view/hold-refusal.ts'
 import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
 import { longhornRefusals } from '../capabilities/longhorn-drain/view/longhorn-budget.ts'
@@ -12,11 +15,8 @@ import { lastWriterOf } from '../shared/last-writer.ts'
 import { causeOf, explainPodHealth } from '../shared/pod-health.ts'
 import type { Reason } from '../shared/reasons.ts'
 import type { Refusal } from '../shared/refusal.ts'
-import { isStorageBudget } from './blocked-domain.ts'
-import { followsOsdsRefusal, isFollowingOsds } from './daemon-budget.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import type { BudgetAnswer } from './explanation.ts'
-import { isQuorumBudget, quorumRefusal, storageRefusal } from './storage-budget.ts'
-import type { StorageView } from './storage-view.ts'
 
 export interface BudgetSnapshot {
   readonly budget: PodDisruptionBudget

@@ -3,16 +3,16 @@ import { budgetsOf, isOutsideBudgets, mayEvictUnready } from '@cofferdam/kuberne
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.ts'
+import { isReleased } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { lossesOf, lossFlags } from '../capabilities/drain-lock/domain/pod-losses.ts'
 import type { StayAnswer, StayOf } from '../capabilities/drain-lock/view/explain-stay.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import type { Reason } from '../shared/reasons.ts'
-import { isStorageBudget } from './blocked-domain.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import type { DrainFlag, PodAnswer, PodVerdict } from './explanation.ts'
 import { authorOf, type BudgetJudgement, blockersOf } from './judge-budget.ts'
-import { isReleased } from './storage-budget.ts'
-import type { StorageView } from './storage-view.ts'
 
 export interface PodJudgement {
   readonly answer: PodAnswer

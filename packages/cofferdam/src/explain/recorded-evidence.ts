@@ -7,7 +7,7 @@ import { known, type Observed, unknown } from '../shared/observed.ts'
 import type { OsdView } from '../shared/parse-osd.ts'
 import type { Reason } from '../shared/reasons.ts'
 import { recordNotes } from '../shared/record-notes.ts'
-import type { StorageView } from './storage-view.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 
 /** What of one cluster's fencing is written down where everybody can read it. */
 export interface FencingRecord {

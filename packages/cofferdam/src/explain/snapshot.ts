@@ -3,8 +3,8 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
 import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
 import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import type { FencingView } from './fencing-view.ts'
-import type { StorageView } from './storage-view.ts'
 
 /** What guards pods: their budgets, the pods that those budgets count, and the storage behind some of them. */
 export interface GuardSnapshot {

@@ -9,11 +9,11 @@ import { type LonghornSummary, summarizeLonghorn } from '../capabilities/longhor
 import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
 import type { Reason } from '../shared/reasons.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { BudgetAnswer, NodeState } from './explanation.ts'
 import { nodeStateOf } from './node-state.ts'
 import type { GuardSnapshot } from './snapshot.ts'
-import type { StorageView } from './storage-view.ts'
 
 export interface ClusterSnapshot extends GuardSnapshot {
   readonly nodes: readonly Node[]

@@ -20,12 +20,12 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { isGuardedBefore } from '../../capabilities/fencing/domain/guarded-before.ts'
 import type { MachineView } from '../../capabilities/fencing/domain/snapshot.ts'
 import { type FencingView, viewFencing } from '../../explain/fencing-view.ts'
-import type { StorageView } from '../../explain/storage-view.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { doesCount, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
 import type { Observed } from '../../shared/observed.ts'
-import type { OperatorStatus } from './observe-operator.ts'
+import type { OperatorStatus } from '../../shared/operator-status.ts'
+import type { StorageView } from '../../shared/storage-view.ts'
 
 export interface FencingQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>

@@ -2,15 +2,7 @@ import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-
-export interface OperatorStatus {
-  /** Whether one leads, by its lease; undefined where the lease may not be read. */
-  readonly isRunning?: boolean
-  /** Who holds the lease, or held it last. */
-  readonly leader?: string
-  readonly since?: string
-  readonly renewedAt?: string
-}
+import type { OperatorStatus } from '../../shared/operator-status.ts'
 
 export interface OperatorQuestion {
   readonly api: Pick<KubeApi, 'get'>

@@ -1,7 +1,7 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { ObjectMeta, OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import type { StorageView } from '../storage-view.ts'
+import type { StorageView } from '../../shared/storage-view.ts'
 
 export const now = '2026-01-01T12:00:00Z'
 export const earlier = '2026-01-01T11:50:00Z'

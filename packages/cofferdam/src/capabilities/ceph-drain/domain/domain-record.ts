@@ -1,18 +1,7 @@
 import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { RecordedAnswer, RecordedDomains } from '../../../shared/storage-view.ts'
 import type { DomainAnswer } from './decision.ts'
-
-/** An answer as it was written down, perhaps by a newer version that knows more reasons. */
-export type RecordedAnswer = Omit<DomainAnswer, 'reason'> & { readonly reason: string }
-
-export interface RecordedDomains {
-  /** How many failure domains there are. */
-  readonly total: number
-  /** How many of them may not be drained. */
-  readonly held: number
-  /** All of them; of very many only those that may not be drained, as far as they fit. */
-  readonly answers: readonly RecordedAnswer[]
-}
 
 const listedWhole = 200
 /** All annotations of an object share 256 KiB. */

@@ -2,12 +2,12 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf, controllerOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import type { Blocker, Cause } from '../shared/blocker.ts'
-import { causeOf, explainPodHealth } from '../shared/pod-health.ts'
-import type { Reason } from '../shared/reasons.ts'
+import type { Blocker, Cause } from '../../../shared/blocker.ts'
+import { causeOf, explainPodHealth } from '../../../shared/pod-health.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { StorageAnswer } from '../../../shared/storage-answer.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
 import { blockedDomain, domainOf } from './blocked-domain.ts'
-import type { StorageAnswer } from './storage-answer.ts'
-import type { StorageView } from './storage-view.ts'
 
 /** Whether the budget follows the quorum: its number is what monitors can spare, not what somebody chose. */
 export function isQuorumBudget({ metadata, spec }: PodDisruptionBudget): boolean {

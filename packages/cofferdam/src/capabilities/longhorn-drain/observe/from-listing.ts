@@ -15,11 +15,11 @@ import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/sto
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { longhornManagerSelector } from '../../capabilities/longhorn-drain/domain/longhorn-manager.ts'
-import { parseLonghorn } from '../../capabilities/longhorn-drain/domain/parse-longhorn.ts'
-import { type LonghornView, viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
-import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import type { OperatorStatus } from './observe-operator.ts'
+import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import type { OperatorStatus } from '../../../shared/operator-status.ts'
+import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import { parseLonghorn } from '../domain/parse-longhorn.ts'
+import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
 
 export interface LonghornQuestion {
   readonly api: Pick<KubeApi, 'list'>

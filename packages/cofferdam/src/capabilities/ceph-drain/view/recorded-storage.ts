@@ -1,6 +1,6 @@
-import { known, unknown } from '../shared/observed.ts'
-import type { StorageFacts } from '../shared/storage-facts.ts'
-import type { StorageView } from './storage-view.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import type { StorageFacts } from '../../../shared/storage-facts.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
 
 /** What the record says about the failure domains of a node, for whoever cannot ask Ceph. */
 export function recordedStorage(views: readonly StorageView[], node: string): StorageFacts[] {

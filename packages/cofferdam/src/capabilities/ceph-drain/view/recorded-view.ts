@@ -1,36 +1,14 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import {
-  parseDomainRecord,
-  type RecordedAnswer,
-  type RecordedDomains,
-} from '../capabilities/ceph-drain/domain/domain-record.ts'
-import { parseDrainState } from '../capabilities/ceph-drain/domain/state-map.ts'
-import type { Attendance } from '../shared/attendance.ts'
-import { nameOf, notNamedText } from '../shared/ceph-trust/named-clusters.ts'
-import type { Reason } from '../shared/reasons.ts'
-import { recordNotes } from '../shared/record-notes.ts'
+import type { Attendance } from '../../../shared/attendance.ts'
+import { nameOf, notNamedText } from '../../../shared/ceph-trust/named-clusters.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { recordNotes } from '../../../shared/record-notes.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
+import { parseDomainRecord } from '../domain/domain-record.ts'
+import { parseDrainState } from '../domain/state-map.ts'
 import { blockedType } from './blocked-domain.ts'
-import type { StorageAnswer } from './storage-answer.ts'
-
-/** What is known of one Ceph cluster's drains when something is explained. */
-export interface StorageView extends Attendance {
-  readonly namespace: string
-  readonly name: string
-  readonly source: StorageAnswer['source']
-  readonly reason: string
-  readonly explanation: string
-  readonly since?: string
-  readonly failureDomainType?: string
-  /** Per failure domain, where the answer is at hand; of very many only those that may not be drained. */
-  readonly domains: readonly RecordedAnswer[]
-  readonly domainCounts?: Omit<RecordedDomains, 'answers'>
-  readonly openDomains: readonly string[]
-  /** CRUSH buckets that ceph-drain keeps from rebalancing. */
-  readonly noout: readonly string[]
-  readonly problems: readonly string[]
-}
 
 /** A cluster that the operator's administrator has not named: whatever is written there, it holds nothing back. */
 export function viewUnnamedStorage({ metadata }: CephCluster): StorageView {

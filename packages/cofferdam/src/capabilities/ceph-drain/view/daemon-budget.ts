@@ -1,10 +1,10 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import type { Blocker } from '../shared/blocker.ts'
-import { explainPodHealth } from '../shared/pod-health.ts'
-import type { Reason } from '../shared/reasons.ts'
-import type { StorageView } from './storage-view.ts'
+import type { Blocker } from '../../../shared/blocker.ts'
+import { explainPodHealth } from '../../../shared/pod-health.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
 
 const daemonBudgets: Readonly<Record<string, string>> = {
   'rook-ceph-mon-pdb': 'rook-ceph-mon',

@@ -4,11 +4,12 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { observedName, recordName } from '../../capabilities/ceph-drain/apply/record.ts'
-import { type StorageView, viewRecordedStorage, viewUnnamedStorage } from '../../explain/storage-view.ts'
-import { observeSettings } from '../../ledger/store/observe-settings.ts'
-import { doesCount, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
-import type { OperatorStatus } from './observe-operator.ts'
+import { observeSettings } from '../../../ledger/store/observe-settings.ts'
+import { doesCount, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
+import type { OperatorStatus } from '../../../shared/operator-status.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
+import { observedName, recordName } from '../apply/record.ts'
+import { viewRecordedStorage, viewUnnamedStorage } from '../view/recorded-view.ts'
 
 export interface SeenStorage {
   readonly storage: readonly StorageView[]

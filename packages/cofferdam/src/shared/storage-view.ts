@@ -1,0 +1,39 @@
+import type { Attendance } from './attendance.ts'
+import type { StorageAnswer } from './storage-answer.ts'
+
+/** What is known of one Ceph cluster's drains when something is explained. */
+export interface StorageView extends Attendance {
+  readonly namespace: string
+  readonly name: string
+  readonly source: StorageAnswer['source']
+  readonly reason: string
+  readonly explanation: string
+  readonly since?: string
+  readonly failureDomainType?: string
+  /** Per failure domain, where the answer is at hand; of very many only those that may not be drained. */
+  readonly domains: readonly RecordedAnswer[]
+  readonly domainCounts?: Omit<RecordedDomains, 'answers'>
+  readonly openDomains: readonly string[]
+  /** CRUSH buckets that ceph-drain keeps from rebalancing. */
+  readonly noout: readonly string[]
+  readonly problems: readonly string[]
+}
+
+/** An answer as it was written down, perhaps by a newer version that knows more reasons. */
+export interface RecordedAnswer {
+  readonly domain: string
+  readonly osds: readonly number[]
+  readonly nodes: readonly string[]
+  readonly mayDrain: boolean
+  readonly reason: string
+  readonly explanation: string
+}
+
+export interface RecordedDomains {
+  /** How many failure domains there are. */
+  readonly total: number
+  /** How many of them may not be drained. */
+  readonly held: number
+  /** All of them; of very many only those that may not be drained, as far as they fit. */
+  readonly answers: readonly RecordedAnswer[]
+}
