@@ -1,4 +1,3 @@
-import { validatingWebhookConfigurations } from '@cofferdam/kubernetes/api/admission-registration.ts'
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { events, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
@@ -6,7 +5,6 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import { guardConfigurationName } from '../../eviction-guard/domain/webhook-configuration.ts'
 import type { AppLock, LockableBudget } from '../../ledger/rules/app-lock.ts'
 import { lockableBudget } from '../../ledger/rules/app-locks.ts'
 import { buildEvent, type News } from '../../operator/events.ts'
@@ -64,18 +62,6 @@ export async function tellEvent({ api, clock, random, signal }: LockPlace, news:
     await api.create(events, buildEvent(news, { clock, random }), { signal })
   } catch (error) {
     if (!hasReason(error, 'Forbidden')) throw error
-  }
-}
-
-/** Whether evictions are asked of the guard; undefined where that may not be read. */
-export async function observeGuard({ api, signal }: Pick<LockPlace, 'api' | 'signal'>): Promise<boolean | undefined> {
-  try {
-    await api.get(validatingWebhookConfigurations, { name: guardConfigurationName }, { signal })
-    return true
-  } catch (error) {
-    if (hasReason(error, 'NotFound')) return false
-    if (hasReason(error, 'Forbidden')) return undefined
-    throw error
   }
 }
 

@@ -2,6 +2,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { observeGuard } from '../../eviction-guard/observe-guard.ts'
 import { appLockAnnotation, defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import { decideLock } from '../../ledger/rules/ask-lock.ts'
@@ -9,15 +10,7 @@ import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
-import {
-  annotateBudget,
-  type LockFacts,
-  lockFacts,
-  observeGuard,
-  observeLocks,
-  tellEvent,
-  untilWritten,
-} from './lock-observe.ts'
+import { annotateBudget, type LockFacts, lockFacts, observeLocks, tellEvent, untilWritten } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
 
 interface LockFlags {

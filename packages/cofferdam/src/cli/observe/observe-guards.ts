@@ -10,11 +10,11 @@ import { isInstanceManagerBudget } from '../../capabilities/longhorn-drain/domai
 import { observeLonghornDrains } from '../../capabilities/longhorn-drain/observe/from-listing.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import type { GuardSnapshot } from '../../explain/snapshot.ts'
+import { observeHolds } from '../../observe/observe-holds.ts'
+import { observeOperator } from '../../observe/observe-operator.ts'
 import type { StorageView } from '../../shared/storage-view.ts'
 import { asIfMade } from '../drain/drain-request.ts'
 import type { Question } from '../explain/question.ts'
-import { observeHolds } from './observe-holds.ts'
-import { observeOperator } from './observe-operator.ts'
 import { observeRehearsal } from './observe-rehearsal.ts'
 
 /** What guards these pods of one namespace, whose budgets are all of that namespace. */

@@ -13,11 +13,11 @@ import { observeUpdates } from '../../capabilities/osd-update/observe/from-listi
 import { summarizeUpdate, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { type ClusterSummary, summarizeCluster } from '../../explain/summarize-cluster.ts'
 import { type FencingSummary, summarizeFencing } from '../../explain/summarize-fencing.ts'
+import { observeHolds } from '../../observe/observe-holds.ts'
+import { observeOperator } from '../../observe/observe-operator.ts'
 import { unknown } from '../../shared/observed.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 import { observeFencing } from '../observe/observe-fencing.ts'
-import { observeHolds } from '../observe/observe-holds.ts'
-import { observeOperator } from '../observe/observe-operator.ts'
 
 export interface Status extends ClusterSummary {
   readonly observedAt: string

@@ -1,17 +1,12 @@
-import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
-import { tellBudget, type Verdict } from '../server/cluster-story.ts'
+import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
 import type { BudgetView } from '../server/cluster-view.ts'
-import { lockOfBudget } from '../server/lock-story.ts'
-import type { KeepOf } from '../server/longhorn-story.ts'
 
 export function BudgetsTable({
   budgets,
-  locks,
-  keepOf,
+  verdictOf,
 }: {
   budgets: readonly BudgetView[]
-  locks: readonly HoldAnswer[]
-  keepOf: KeepOf
+  verdictOf: (budget: BudgetView) => BudgetVerdict
 }) {
   const sorted = budgets.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   return (
@@ -41,11 +36,7 @@ export function BudgetsTable({
             </thead>
             <tbody>
               {sorted.map((budget) => (
-                <BudgetRow
-                  key={budget.id}
-                  budget={budget}
-                  verdict={tellBudget(budget, lockOfBudget(locks, budget), keepOf(budget.id))}
-                />
+                <BudgetRow key={budget.id} budget={budget} verdict={verdictOf(budget)} />
               ))}
             </tbody>
           </table>
@@ -55,7 +46,7 @@ export function BudgetsTable({
   )
 }
 
-function BudgetRow({ budget, verdict }: { budget: BudgetView; verdict: Verdict }) {
+function BudgetRow({ budget, verdict }: { budget: BudgetView; verdict: BudgetVerdict }) {
   const name = budget.id.slice(budget.namespace.length + 1)
   return (
     <tr>

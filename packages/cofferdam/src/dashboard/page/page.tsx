@@ -1,8 +1,7 @@
 import { computed } from '@preact/signals'
 import { render } from 'preact'
-import { tellCluster } from '../server/cluster-story.ts'
+import { tellCluster, verdictsOf } from '../server/cluster-story.ts'
 import { openDrains, tellLocks } from '../server/lock-story.ts'
-import { keepsOf } from '../server/longhorn-story.ts'
 import { tellUpdates } from '../server/osd-update-story.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
@@ -50,7 +49,7 @@ function Page() {
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
             <LonghornPanel board={facts.longhorn[0]} />
           </div>
-          <BudgetsTable budgets={facts.budgets} locks={locks.value} keepOf={keepsOf(facts.longhorn)} />
+          <BudgetsTable budgets={facts.budgets} verdictOf={verdictsOf(facts)} />
           <EventsList events={facts.events} />
         </main>
       )}

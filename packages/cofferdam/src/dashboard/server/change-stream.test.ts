@@ -10,6 +10,7 @@ function fakeFeed() {
   const listeners = new Set<(change: ViewChange) => void>()
   const feed: ClusterFeed = {
     isSynced: true,
+    isWatched: true,
     snapshot: () => ({ nodes: [], pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], events: [] }),
     subscribe(listener) {
       listeners.add(listener)

@@ -10,6 +10,7 @@ import {
   type NodeView,
   newestEvents,
   type PodView,
+  type VerdictView,
 } from './cluster-view.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
 import type { MachineCard } from './machine-card.ts'
@@ -20,6 +21,7 @@ export interface ClusterViews {
   readonly nodes: WatchView<NodeView>
   readonly pods: WatchView<PodView>
   readonly budgets: WatchView<BudgetView>
+  readonly verdicts: Pick<WatchView<VerdictView>, 'synced' | 'list' | 'subscribe'>
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
@@ -31,6 +33,8 @@ export interface ClusterViews {
 /** The cluster as a picture that can be asked for, and as a stream of what changes in it. */
 export interface ClusterFeed {
   readonly isSynced: boolean
+  /** Whether somebody follows it. */
+  readonly isWatched: boolean
   snapshot(): ClusterView
   /** Called at most once per batch. A change may repeat what a snapshot taken meanwhile already holds. */
   subscribe(listener: (change: ViewChange) => void): () => void
@@ -41,6 +45,7 @@ const kinds: readonly ViewKind[] = [
   'nodes',
   'pods',
   'budgets',
+  'verdicts',
   'drains',
   'ledgers',
   'longhorn',
@@ -85,10 +90,14 @@ export function createClusterFeed(options: {
     get isSynced() {
       return kinds.every((kind) => views[kind].synced)
     },
+    get isWatched() {
+      return listeners.size > 0
+    },
     snapshot: () => ({
       nodes: [...views.nodes.list()],
       pods: [...views.pods.list()],
       budgets: [...views.budgets.list()],
+      ...verdictsIn([...views.verdicts.list()]),
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
       longhorn: [...views.longhorn.list()],
@@ -106,6 +115,10 @@ export function createClusterFeed(options: {
       for (const unsubscribe of unsubscribes) unsubscribe()
     },
   }
+}
+
+function verdictsIn(verdicts: readonly VerdictView[]): Pick<ClusterView, 'verdicts'> {
+  return verdicts.length === 0 ? {} : { verdicts }
 }
 
 function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {

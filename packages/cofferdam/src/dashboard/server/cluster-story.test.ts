@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Headline, type NodeState, tellBudget, tellCluster, type Verdict } from './cluster-story.ts'
+import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
+import { type Headline, type NodeState, tellCluster, verdictsOf } from './cluster-story.ts'
 import type { BudgetView, NodeView, PodView } from './cluster-view.ts'
 
 const node = (id: string, more: Partial<NodeView> = {}): NodeView => ({
@@ -103,35 +104,19 @@ describe('pods held in place', () => {
 })
 
 describe('the verdict on a budget', () => {
-  const cases: Record<string, { given: Partial<BudgetView>; then: Verdict }> = {
-    'with room it says how many': { given: { allowed: 2 }, then: { tone: 'calm', says: '2 may go now' } },
+  const judged = { id: 'shop/web', tone: 'busy' as const, says: 'Blocked: zone a is away' }
+  const cases: Record<string, { given: BudgetView; verdicts?: (typeof judged)[]; then: BudgetVerdict }> = {
+    'is that of explain, where it is there': { given: full, verdicts: [judged], then: judged },
+    'is what is counted until then': { given: budget({ allowed: 2 }), then: { tone: 'calm', says: '2 may go now' } },
+    'guesses no reason until then': { given: full, then: { tone: 'busy', says: 'No pod may go now' } },
     'before the first count it says so': {
-      given: { isCounted: false },
+      given: budget({ isCounted: false }),
+      verdicts: [judged],
       then: { tone: 'busy', says: 'Not counted yet' },
     },
-    'over no pods it is idle': {
-      given: { allowed: 0, expected: 0, healthy: 0, desired: 0 },
-      then: { tone: 'calm', says: 'Covers no pods' },
-    },
-    'below its floor it is an alarm': {
-      given: { allowed: 0, healthy: 2 },
-      then: { tone: 'alarm', says: 'Blocked: 2 healthy, needs 3' },
-    },
-    'after a grant it waits for that pod': {
-      given: { allowed: 0, healthy: 3, granted: 1 },
-      then: { tone: 'busy', says: 'Blocked: an eviction is under way' },
-    },
-    'at its floor every healthy pod is needed': {
-      given: { allowed: 0, healthy: 3 },
-      then: { tone: 'busy', says: 'Blocked: all 3 healthy are needed' },
-    },
-    'that never gives is an alarm: no drain will ever end': {
-      given: { allowed: 0, healthy: 4, desired: 4 },
-      then: { tone: 'alarm', says: 'Blocked: never allows a disruption' },
-    },
   }
-  it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
-    expect(tellBudget(budget(given))).toEqual(then)
+  it.each(Object.entries(cases))('%s', (_name, { given, verdicts, then }) => {
+    expect(verdictsOf(verdicts === undefined ? {} : { verdicts })(given)).toEqual(then)
   })
 })
 

@@ -1,9 +1,9 @@
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { goneWords } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
+import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
 import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
 import { openDrains } from './lock-story.ts'
-import type { LonghornKeep, LonghornPlace } from './longhorn-board.ts'
+import type { LonghornPlace } from './longhorn-board.ts'
 import { isKeptOpen, type KeepOf, keepsOf, longhornSentences, placesOf } from './longhorn-story.ts'
 import { machineText } from './machine-card.ts'
 import { updateSentences } from './osd-update-story.ts'
@@ -31,13 +31,10 @@ export interface ZoneStory {
   readonly nodes: readonly NodeStory[]
 }
 
-export interface Verdict {
+/** The news in one sentence, and the rest of it. */
+export interface Headline {
   readonly tone: Tone
   readonly says: string
-}
-
-/** The news in one sentence, and the rest of it. */
-export interface Headline extends Verdict {
   readonly more: readonly string[]
 }
 
@@ -145,28 +142,17 @@ function holds(budget: BudgetView, pod: PodView): boolean {
   return isSelected(budget.selector, pod.labels)
 }
 
-/** Mons and mgrs follow the OSDs on their nodes. */
-function isDaemonBudget({ id }: BudgetView): boolean {
-  return /\/rook-ceph-(mon|mgr)-pdb$/.test(id)
-}
-
-/** What a budget says to the next eviction. */
-export function tellBudget(budget: BudgetView, lock?: HoldAnswer, keep?: LonghornKeep): Verdict {
-  const { allowed, healthy, desired, expected, granted } = budget
-  if (lock !== undefined) {
-    const until = lock.until === undefined ? '' : ` until ${lock.until}`
-    return { tone: 'busy', says: `Blocked: held by ${lock.holder}${until}` }
+/** What each budget says to the next eviction; while that has not been judged yet, what is counted. */
+export function verdictsOf({ verdicts = [] }: Pick<ClusterView, 'verdicts'>): (budget: BudgetView) => BudgetVerdict {
+  const judged = new Map(verdicts.map((verdict) => [verdict.id, verdict]))
+  return (budget) => {
+    const { allowed, isCounted } = budget
+    const counted: BudgetVerdict =
+      allowed > 0 ? { tone: 'calm', says: `${allowed} may go now` } : { tone: 'busy', says: 'No pod may go now' }
+    const verdict = judged.get(budget.id)
+    if (!isCounted) return { tone: 'busy', says: 'Not counted yet' }
+    return verdict ?? counted
   }
-  if (!budget.isCounted) return { tone: 'busy', says: 'Not counted yet' }
-  if (expected === 0) return { tone: 'calm', says: 'Covers no pods' }
-  if (allowed > 0) return { tone: 'calm', says: `${allowed} may go now` }
-  if (isKeptOpen(keep)) return { tone: 'calm', says: `Kept until ${keep?.node} is cordoned` }
-  if (keep !== undefined) return { tone: 'busy', says: `Blocked: Longhorn needs ${keep.node} (${keep.reason})` }
-  if (healthy < desired) return { tone: 'alarm', says: `Blocked: ${healthy} healthy, needs ${desired}` }
-  if (granted > 0) return { tone: 'busy', says: 'Blocked: an eviction is under way' }
-  if (isDaemonBudget(budget)) return { tone: 'calm', says: 'Kept until an OSD beside them has gone' }
-  if (desired >= expected) return { tone: 'alarm', says: 'Blocked: never allows a disruption' }
-  return { tone: 'busy', says: `Blocked: all ${healthy} healthy are needed` }
 }
 
 function tellHeadline(stories: readonly NodeStory[], view: ClusterView, keepOf: KeepOf): Headline {
@@ -196,7 +182,8 @@ function tellHeadline(stories: readonly NodeStory[], view: ClusterView, keepOf: 
   if (says !== undefined) return { tone: isAlarming ? 'alarm' : 'busy', says, more }
 
   const allReady = stories.length === 1 ? 'The node is ready' : `All ${stories.length} nodes are ready`
-  const full = budgets.filter((budget) => tellBudget(budget, undefined, keepOf(budget.id)).tone !== 'calm')
+  const verdictOf = verdictsOf(view)
+  const full = budgets.filter((budget) => !isKeptOpen(keepOf(budget.id)) && verdictOf(budget).tone !== 'calm')
   if (full.length > 0) {
     return {
       tone: 'busy',

@@ -4,6 +4,7 @@ import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
@@ -90,11 +91,19 @@ export interface LedgerView {
   readonly ledger: Observed<Ledger>
 }
 
+/** What a budget says to the next eviction. */
+export interface VerdictView extends BudgetVerdict {
+  /** That of the budget. */
+  readonly id: string
+}
+
 /** What the page shows, and all it knows. */
 export interface ClusterView {
   readonly nodes: readonly NodeView[]
   readonly pods: readonly PodView[]
   readonly budgets: readonly BudgetView[]
+  /** Absent until they have been asked for. */
+  readonly verdicts?: readonly VerdictView[]
   readonly drains: readonly DrainView[]
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */

@@ -4,8 +4,8 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
-import { tellBudget, tellCluster } from './cluster-story.ts'
-import { lockOfBudget, tellLocks } from './lock-story.ts'
+import { tellCluster, verdictsOf } from './cluster-story.ts'
+import { tellLocks } from './lock-story.ts'
 import type { PageFile } from './page-files.ts'
 
 export interface DashboardServerOptions {
@@ -105,6 +105,7 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
 function describeCluster(feed: ClusterFeed, nowMs: number) {
   const view = feed.snapshot()
   const locks = tellLocks(view, nowMs)
+  const verdicts = verdictsOf(view)
   const { zones, headline } = tellCluster(view)
   const states = new Map(zones.flatMap(({ nodes }) => nodes.map(({ node, state }) => [node.id, state])))
   return {
@@ -113,7 +114,7 @@ function describeCluster(feed: ClusterFeed, nowMs: number) {
     pods: view.pods,
     budgets: view.budgets.map((budget) => ({
       ...budget,
-      verdict: tellBudget(budget, lockOfBudget(locks, budget)).says,
+      verdict: verdicts(budget).says,
     })),
     drains: view.drains,
     locks,

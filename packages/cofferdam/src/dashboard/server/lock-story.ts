@@ -3,7 +3,7 @@ import { appLocksByKey, explainHolds, type HoldAnswer } from '../../capabilities
 import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { emptyLedger } from '../../ledger/rules/ledger.ts'
 import { known } from '../../shared/observed.ts'
-import type { BudgetView, ClusterView, DrainView } from './cluster-view.ts'
+import type { ClusterView, DrainView } from './cluster-view.ts'
 
 /** Everything that is held or was meant to be, as the command line tells it. */
 export function tellLocks(
@@ -29,9 +29,4 @@ export function openDrains(drains: readonly DrainView[]): DrainView[] {
   return drains
     .filter((drain) => !isOver(drain))
     .sort((a, b) => Number(b.isBlocked) - Number(a.isBlocked) || (a.id < b.id ? -1 : 1))
-}
-
-/** Who keeps a budget from sparing anything, beside its own pods; by id of the budget. */
-export function lockOfBudget(locks: readonly HoldAnswer[], { id }: BudgetView): HoldAnswer | undefined {
-  return locks.find(({ key, state }) => key === `pdb/${id}` && state !== 'Ignored')
 }

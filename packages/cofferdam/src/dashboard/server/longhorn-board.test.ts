@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Stage } from '../../capabilities/longhorn-drain/domain/testing/longhorn-stage.ts'
 import { longhornSeen } from '../../explain/testing/longhorn-objects.ts'
-import { tellBudget, tellCluster } from './cluster-story.ts'
+import { tellCluster } from './cluster-story.ts'
 import type { BudgetView, NodeView, PodView } from './cluster-view.ts'
 import { buildLonghornBoard } from './longhorn-board.ts'
 import { movedShare, placeText } from './longhorn-story.ts'
@@ -137,14 +137,6 @@ describe('the story of a cluster with Longhorn', () => {
     expect(lines).toEqual([
       ['Longhorn: 1 replica to move, 100 MiB of 400 MiB moved, 10 MiB/s, about 30 s left', 0.25],
       ['Longhorn: 1 replica, 1 volume in use', undefined],
-    ])
-  })
-
-  it('a budget says why Longhorn keeps it', () => {
-    const { keeps } = buildLonghornBoard(longhornSeen(moving))
-    expect([budget('n1'), budget('n2')].map((each, at) => tellBudget(each, undefined, keeps[at]))).toEqual([
-      { tone: 'busy', says: 'Blocked: Longhorn needs n1 (ReplicaMoving)' },
-      { tone: 'calm', says: 'Kept until n2 is cordoned' },
     ])
   })
 })

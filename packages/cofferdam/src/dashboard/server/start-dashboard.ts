@@ -4,15 +4,17 @@ import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-ca
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { observeBudgetVerdicts } from '../../observe/budget-verdicts.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { createClusterFeed } from './cluster-feed.ts'
+import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createMachineWatch } from './machine-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
+import { createVerdictWatch } from './verdict-watch.ts'
 import { viewLedger } from './view-ledger.ts'
 
 export interface DashboardOptions {
@@ -27,6 +29,8 @@ export interface DashboardOptions {
   /** How the cluster is called at the top of the page. */
   readonly cluster?: string
   readonly portFlag?: string
+  /** Where the operator's lease is; `cofferdam-system` when absent. */
+  readonly leaseNamespace?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
   readonly whatIsMissing?: () => string | undefined
 }
@@ -34,10 +38,12 @@ export interface DashboardOptions {
 /** A page that shows one cluster live, and changes nothing in it. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
+  const { leaseNamespace = 'cofferdam-system' } = options
   const whatIsMissing = options.whatIsMissing ?? (() => undefined)
   const files = await readPageFiles(options.pageDirectory)
   const shared = { api, clock, random }
-  const views = {
+  let feed: ClusterFeed | undefined
+  const followed = {
     nodes: createWatchCache({ ...shared, type: nodes, project: viewNode }),
     pods: createWatchCache({ ...shared, type: pods, project: viewPod }),
     budgets: createWatchCache({ ...shared, type: podDisruptionBudgets, project: viewBudget }),
@@ -48,9 +54,19 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     osdUpdates: createOsdUpdateWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
-  const feed = createClusterFeed({ views, clock })
+  const { pods: podView, budgets, drains, ledgers, longhorn } = followed
+  const views = {
+    ...followed,
+    verdicts: createVerdictWatch({
+      clock,
+      sources: [podView, budgets, drains, ledgers, longhorn],
+      isWanted: () => feed?.isWatched === true,
+      ask: (signal) => observeBudgetVerdicts({ api, clock, leaseNamespace, signal }),
+    }),
+  }
+  feed = createClusterFeed({ views, clock })
   const stopFollowing = async () => {
-    feed.close()
+    feed?.close()
     await Promise.all(Object.values(views).map((view) => view.stop()))
   }
   try {

@@ -7,6 +7,7 @@ export type ViewKind =
   | 'nodes'
   | 'pods'
   | 'budgets'
+  | 'verdicts'
   | 'drains'
   | 'ledgers'
   | 'longhorn'
@@ -29,6 +30,7 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     nodes: changed(view.nodes, change.nodes),
     pods: changed(view.pods, change.pods),
     budgets: changed(view.budgets, change.budgets),
+    ...optional('verdicts', changed(view.verdicts, change.verdicts)),
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
     longhorn: changed(view.longhorn, change.longhorn),

@@ -1,8 +1,8 @@
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import type { OperatorStatus } from '../../shared/operator-status.ts'
+import { operatorAccount } from '../deploy/operator-manifests.ts'
+import type { OperatorStatus } from '../shared/operator-status.ts'
 
 export interface OperatorQuestion {
   readonly api: Pick<KubeApi, 'get'>
