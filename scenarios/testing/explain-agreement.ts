@@ -1,12 +1,15 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { budgetsOf, covers } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
+import { observeBudgetVerdicts } from '@cofferdam/product/observe/budget-verdicts.ts'
 
 export interface Agreement {
   /** What `explain` and the eviction API do not agree about: none is right. */
@@ -116,6 +119,30 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
   const mayGo = (pod: Pod) =>
     isRunning(pod) && !isRefused(pod) && !careful.has(Number(pod.metadata.labels?.['ceph-osd-id']))
   await compare(`cephcluster/${cluster}`, osds.some(mayGo) || (careful.size === 0 && !osds.some(isRefused)))
+  disagreements.push(...(await comparePage(ports, there.filter(isRunning), codeOf)))
   const refused = osds.filter(isRefused).length
   return { disagreements, cautions: [...cautions], free: osds.length - refused, refused }
+}
+
+/** What the page says of each budget, beside what the API server does with the pods under it alone. */
+async function comparePage({ api, clock }: Ports, running: readonly Pod[], codeOf: (pod: Pod) => number) {
+  const { signal } = new AbortController()
+  const [{ items: budgets }, verdicts] = await Promise.all([
+    api.list(podDisruptionBudgets),
+    observeBudgetVerdicts({ api, clock, leaseNamespace: 'cofferdam-system', signal }),
+  ])
+  return budgets.flatMap((budget) => {
+    const name = keyText(keyOf(budget))
+    // One whose eviction was granted this very moment was asked about before.
+    const granted = budget.status?.disruptedPods ?? {}
+    const alone = running
+      .filter((pod) => covers(budget, pod) && budgetsOf(pod, budgets).length === 1)
+      .filter(({ metadata }) => !Object.hasOwn(granted, metadata.name))
+    if (alone.length === 0) return []
+    const says = verdicts.get(name)?.says ?? 'nothing'
+    const isFree = alone.some((pod) => codeOf(pod) === 201)
+    return says.startsWith('Blocked') === isFree
+      ? [`pdb/${name}: the page says "${says}"; by the API server it is ${isFree ? 'free' : 'blocked'}`]
+      : []
+  })
 }
