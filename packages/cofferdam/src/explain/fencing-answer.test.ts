@@ -147,10 +147,24 @@ describe('explaining whether the machine of a node may be fenced', () => {
       seen: { ledger: known({ ...emptyLedger, entries: [held('drain-1')] }) },
       then: { mayFence: false, reason: 'StorageKeyHeld', explanation: 'a drain of n3 holds failure domain n3.' },
     },
-    'fencing does not hold itself back': {
-      seen: { ledger: known({ ...emptyLedger, entries: [held('fencing/uid-rook-ceph/n3')] }) },
-      then: { mayFence: true, reason: 'FenceAllowed' },
+    'fencing does not hold itself back: the machine that it holds the storage for goes': {
+      node: 'n2',
+      seen: {
+        budgets: [machineBudget(0, { annotations: fences })],
+        nodes: nodes('n2'),
+        ledger: known({ ...emptyLedger, entries: [{ ...held('fencing/uid-rook-ceph/n2'), scope: 'n2' }] }),
+      },
+      then: { mayFence: true, reason: 'FenceUnderWay' },
     },
+    'a fence whose record somebody deleted with its budget counts while the ledger knows it: explain said the next machine could go while the operator held it back':
+      {
+        seen: { ledger: known({ ...emptyLedger, entries: [held('fencing/uid-rook-ceph/n3')] }) },
+        then: {
+          mayFence: false,
+          reason: 'FenceUnderWay',
+          explanation: 'Machine (forgotten in n3) is being fenced.',
+        },
+      },
     "a failure domain that ceph-drain holds because it failed is nobody's disruption": {
       seen: {
         ledger: known({ ...emptyLedger, entries: [held('ceph-drain/uid-rook-ceph/n3')] }),

@@ -7,17 +7,12 @@ import type { FencingDecision } from '../capabilities/fencing/domain/decision.ts
 import { clusterId, fenceLabelKeys } from '../capabilities/fencing/domain/fence-labels.ts'
 import { type FencingObjects, parseFencing } from '../capabilities/fencing/domain/parse-fencing.ts'
 import { parseFencingSettings } from '../capabilities/fencing/domain/settings.ts'
-import type {
-  FencedCluster,
-  FencedOsd,
-  FencingSnapshot,
-  StorageHolder,
-} from '../capabilities/fencing/domain/snapshot.ts'
-import type { Ledger, LedgerEntry } from '../ledger/rules/ledger.ts'
-import { arbiterOf } from '../ledger/rules/storage-arbiter.ts'
+import type { FencedCluster, FencedOsd, FencingSnapshot } from '../capabilities/fencing/domain/snapshot.ts'
+import { storageHolders } from '../capabilities/fencing/domain/storage-holders.ts'
+import type { Ledger } from '../ledger/rules/ledger.ts'
 import type { Attendance } from '../shared/attendance.ts'
 import { hostnameOf, nodesByHostname } from '../shared/node-hostnames.ts'
-import { known, type Observed } from '../shared/observed.ts'
+import type { Observed } from '../shared/observed.ts'
 import { type OsdView, parseOsd } from '../shared/parse-osd.ts'
 import type { StorageView } from '../shared/storage-view.ts'
 import { recordedEvidence } from './recorded-evidence.ts'
@@ -75,7 +70,11 @@ export function viewFencing(seen: FencingSeen): FencingView {
         cordoned,
       }),
       osds: osds.map((osd) => fencedOsd(osd, storage?.failureDomainType)),
-      heldBy: holdersOf(ledger, { namespace, name, uid }, { storage, cordoned }),
+      ...storageHolders(
+        ledger,
+        { namespace, name, uid },
+        { drained: storage && { domains: storage.domains, cordoned } },
+      ),
     }
   })
   const snapshot = { ...places, clusters }
@@ -95,30 +94,4 @@ function osdsIn(namespace: string, { osdDeployments, osdPods, nodes }: FencingSe
 
 function fencedOsd({ id, isReady, nodeName, topology }: OsdView, domainType: string | undefined): FencedOsd {
   return { id, isReady, nodeName, domain: domainType === undefined ? undefined : topology[domainType] }
-}
-
-/**
- * As fencing counts them: it does not stand in its own way, whoever was granted a failure domain and has not begun shares it
- * with nobody, and what ceph-drain holds counts only while a node there is cordoned.
- */
-function holdersOf(
-  ledger: Observed<Ledger>,
-  cluster: Pick<FencedCluster, 'namespace' | 'name' | 'uid'>,
-  { storage, cordoned }: { readonly storage: StorageView | undefined; readonly cordoned: ReadonlySet<string> },
-): Observed<readonly StorageHolder[]> {
-  if (!ledger.known) return ledger
-  const { own, others } = arbiterOf(ledger.value, cluster)
-  const isDrained = ({ scope }: LedgerEntry) => {
-    if (storage === undefined || storage.domains.length === 0) return true
-    const held = storage.domains.filter(({ domain }) => scope.split('+').includes(domain))
-    return (held.length === 0 ? storage.domains : held).some(({ nodes }) => nodes.some((node) => cordoned.has(node)))
-  }
-  const strangers = others.filter(({ requestId }) => !requestId.startsWith(`fencing/${cluster.uid}/`))
-  return known(
-    [...strangers, ...own.filter(isDrained)].map(({ holder, requestId, scope, state }) => ({
-      holder: holder === '' ? `request ${requestId}` : holder,
-      requestId,
-      scope: state === 'Granted' ? '' : scope,
-    })),
-  )
 }

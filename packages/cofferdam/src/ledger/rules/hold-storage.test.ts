@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cluster, inSentences, key, ledgerWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
 import { now } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
-import { giveBackStorage, holdStorage, renewStorage } from './hold-storage.ts'
-import { emptyLedger, type Ledger, orphan, renew } from './ledger.ts'
+import { holdStorage } from './hold-storage.ts'
+import { emptyLedger, type Ledger, orphan } from './ledger.ts'
 
 function hold(ledger: Ledger, scope: string, epoch?: number) {
   const wanted = {
@@ -11,7 +11,7 @@ function hold(ledger: Ledger, scope: string, epoch?: number) {
     holder: 'ceph-drain of rook-ceph/my-cluster: osd.1 down',
     claim: { key, uid: cluster.uid, scope },
   }
-  const held = holdStorage(ledger, wanted, { cluster, epoch, now })
+  const held = holdStorage(ledger, { id: cluster, wanted, epoch, now })
   return { ...held, says: inSentences(held.ledger) }
 }
 
@@ -67,42 +67,5 @@ describe('holding a failure domain', () => {
     ])
     const shared = ledgerWith('ceph-drain has zone-1', 'reboot-a has zone-1')
     expect(hold(shared, 'zone-1+zone-2', 1).ledger).toBe(shared)
-  })
-})
-
-describe('showing that it lives', () => {
-  it('moves the sequence, and nothing else', () => {
-    const ledger = ledgerWith('ceph-drain has zone-1', 'reboot-a has zone-1')
-    expect(renewStorage(ledger, { cluster, epoch: 1 })).toEqual({
-      ledger: (renew(ledger, { requestId: 'ceph-drain/uid-1/zone-1', epoch: 1 }) as { ledger: Ledger }).ledger,
-      epoch: 1,
-    })
-  })
-
-  it('of an entry that another process holds, takes it over', () => {
-    expect(renewStorage(ledgerWith('ceph-drain has zone-1'), { cluster, epoch: 7 }).epoch).toBe(2)
-  })
-
-  it('without an entry tells that nothing is held', () => {
-    expect(renewStorage(emptyLedger, { cluster, epoch: 1 })).toEqual({ ledger: emptyLedger, epoch: undefined })
-  })
-})
-
-describe('giving back', () => {
-  it('frees what is ours and leaves what others hold', () => {
-    const ledger = ledgerWith('ceph-drain has zone-1', 'reboot-a has zone-1')
-    expect(inSentences(giveBackStorage(ledger, { cluster, epoch: 1 }).ledger)).toEqual([
-      'reboot-a has zone-1, Acting at 2',
-    ])
-  })
-
-  it('frees what an earlier process held, or what was given up for dead', () => {
-    const ledger = orphan(ledgerWith('ceph-drain has zone-1'), 'ceph-drain/uid-1/zone-1')
-    expect(giveBackStorage(ledger, { cluster, epoch: undefined }).ledger.entries).toEqual([])
-  })
-
-  it('of another cluster with the same name frees nothing', () => {
-    const ledger = ledgerWith('ceph-drain has zone-1')
-    expect(giveBackStorage(ledger, { cluster: { ...cluster, uid: 'uid-2' }, epoch: 1 }).ledger).toBe(ledger)
   })
 })

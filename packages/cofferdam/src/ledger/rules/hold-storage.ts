@@ -1,18 +1,22 @@
 import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
-import { adopt, grant, intend, type Ledger, type LedgerEntry, release, renew } from './ledger.ts'
-import { arbiterOf, earlierTicket } from './storage-arbiter.ts'
+import { beginHold, carryOn, type HoldRequest, type HoldRules, type HoldStep } from './hold-rules.ts'
+import type { Ledger, LedgerEntry } from './ledger.ts'
+import { arbiterOf, earlierTicket, storageKey } from './storage-arbiter.ts'
 import type { StorageClaim } from './storage-claim.ts'
 
-/** The ledger after a change, and the epoch under which ceph-drain holds the key then; undefined when it does not. */
-export interface StorageHold {
-  readonly ledger: Ledger
-  readonly epoch: number | undefined
-}
+type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
+type Wanted = Extract<StorageClaim, { wants: 'hold' }>
 
-interface Holder {
-  readonly cluster: Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
-  /** Under which this process held the key last. */
-  readonly epoch: number | undefined
+/** How ceph-drain takes part in the ledger: which failure domains of a cluster it holds. */
+export const storageHold: HoldRules<ClusterId, Wanted> = {
+  nameOf: ({ namespace, name }) => `${namespace}/${name}`,
+  describe: (task, cluster, wanted) => {
+    if (task === 'hold') return `hold ${storageKey(cluster)} for ${wanted?.claim.scope ?? ''}`
+    return `${task === 'release' ? 'give back' : 'renew'} ${storageKey(cluster)}`
+  },
+  own: (ledger, cluster) => arbiterOf(ledger, cluster).own,
+  requestIdOf: ({ requestId }) => requestId,
+  hold: holdStorage,
 }
 
 /**
@@ -24,49 +28,19 @@ interface Holder {
  */
 export function holdStorage(
   ledger: Ledger,
-  wanted: Extract<StorageClaim, { wants: 'hold' }>,
-  { cluster, epoch, now }: Holder & { readonly now: string },
-): StorageHold {
+  { id: cluster, wanted, epoch, now }: HoldRequest<ClusterId, Wanted>,
+): HoldStep {
   const { requestId, holder, claim } = wanted
   const { own } = arbiterOf(ledger, cluster)
   const [held] = own
   if (held !== undefined && own.length === 1 && held.requestId === requestId && held.state !== 'Granted') {
-    return carryOn(ledger, held, epoch)
+    return carryOn(ledger, held, { epoch })
   }
   const without = own.length === 0 ? ledger : withoutEntries(ledger, own)
-  const refused: StorageHold = { ledger, epoch: undefined }
+  const refused: HoldStep = { ledger, epoch: undefined }
   if (earlierTicket(arbiterOf(without, cluster), claim.scope) !== undefined) return refused
-  const answer = grant({ ...without, tickets: [] }, { requestId, holder, claims: [claim], now })
-  if (!answer.granted) return refused
-  const begun = intend({ ...answer.ledger, tickets: ledger.tickets }, { requestId, epoch: answer.epoch })
-  return begun.ok ? { ledger: begun.ledger, epoch: answer.epoch } : refused
-}
-
-/** Shows that whoever holds the key lives. What was taken for dead meanwhile is taken up again. */
-export function renewStorage(ledger: Ledger, { cluster, epoch }: Holder): StorageHold {
-  const [held] = arbiterOf(ledger, cluster).own
-  if (held === undefined) return { ledger, epoch: undefined }
-  const carried = carryOn(ledger, held, epoch)
-  if (carried.ledger !== ledger || epoch === undefined) return carried
-  const renewed = renew(ledger, { requestId: held.requestId, epoch })
-  return renewed.ok ? { ledger: renewed.ledger, epoch } : carried
-}
-
-/** Gives back all that ceph-drain holds for the cluster. */
-export function giveBackStorage(ledger: Ledger, { cluster, epoch }: Holder): StorageHold {
-  const freed = arbiterOf(ledger, cluster).own.reduce<Ledger>((left, held) => {
-    const carried = carryOn(left, held, epoch)
-    if (carried.epoch === undefined) return left
-    const released = release(carried.ledger, { requestId: held.requestId, epoch: carried.epoch })
-    return released.ok ? released.ledger : left
-  }, ledger)
-  return { ledger: freed, epoch: undefined }
-}
-
-function carryOn(ledger: Ledger, held: LedgerEntry, epoch: number | undefined): StorageHold {
-  if (held.epoch === epoch && held.state !== 'Orphaned') return { ledger, epoch }
-  const { requestId, holder } = held
-  return adopt(ledger, { requestId, holder }) ?? { ledger, epoch: undefined }
+  const answer = beginHold(without, { requestId, holder, claims: [claim], now }, { asksNobody: true })
+  return answer.granted ? { ledger: answer.ledger, epoch: answer.epoch } : refused
 }
 
 function withoutEntries(ledger: Ledger, gone: readonly LedgerEntry[]): Ledger {

@@ -5,7 +5,8 @@ import { planOsdBudgets } from '../../capabilities/ceph-drain/domain/osd-budgets
 import { SmallCeph } from '../../capabilities/ceph-drain/domain/testing/small-ceph.ts'
 import { applyStep, now } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
 import { known } from '../../shared/observed.ts'
-import { giveBackStorage, holdStorage } from './hold-storage.ts'
+import { releaseHold } from './hold-rules.ts'
+import { holdStorage, storageHold } from './hold-storage.ts'
 import { emptyLedger, grant, type Ledger, orphan } from './ledger.ts'
 import { arbiterOf } from './storage-arbiter.ts'
 
@@ -110,7 +111,7 @@ function reconcile(ceph: SmallCeph, before: Ledger): Ledger {
     const decision = decideCephDrain(snapshot)
     const { claim } = decision
     if (claim?.wants === 'hold') {
-      const held = holdStorage(ledger, claim, { cluster, epoch, now })
+      const held = holdStorage(ledger, { id: cluster, wanted: claim, epoch, now })
       expect(held.epoch).toBeDefined()
       ledger = held.ledger
       epoch = held.epoch
@@ -120,7 +121,7 @@ function reconcile(ceph: SmallCeph, before: Ledger): Ledger {
     ceph.state = decision.state
     for (const step of steps) ceph.budgets = applyStep(ceph.budgets, step)
     ceph.setNoout(decision.noout)
-    if (claim?.wants === 'release') ledger = giveBackStorage(ledger, { cluster, epoch }).ledger
+    if (claim?.wants === 'release') ledger = releaseHold(ledger, storageHold.own(ledger, cluster), epoch)
     if (isSettled) return ledger
   }
   throw new Error('the budgets never settle')

@@ -1,5 +1,5 @@
 import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
-import type { Observed } from '../../shared/observed.ts'
+import { known, type Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { sha256 } from '../../shared/sha256.ts'
 import { doClaimsConflict, type EntryState, type Ledger, type LedgerEntry, type Ticket } from './ledger.ts'
@@ -53,6 +53,15 @@ export function arbiterOf({ entries, tickets }: Ledger, cluster: ClusterId): Sto
     others: held.filter(({ requestId }) => !isOwnRequest(cluster, requestId)),
     tickets: tickets.filter(({ claims }) => claims.some((claim) => claim.key === key)),
   }
+}
+
+/** What the ledger says of a cluster, as a snapshot has it; nothing where there is no ledger. */
+export function storageArbiter(
+  ledger: Observed<Ledger> | undefined,
+  cluster: ClusterId,
+): { readonly arbiter?: Observed<StorageArbiter> } {
+  if (ledger === undefined) return {}
+  return { arbiter: ledger.known ? known(arbiterOf(ledger.value, cluster)) : ledger }
 }
 
 /**

@@ -1,7 +1,9 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
-import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
+import { type DisruptionLedger, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
+import { type Observed, unknown } from '../../shared/observed.ts'
+import type { Ledger } from '../rules/ledger.ts'
 import { parseLedger } from '../rules/parse-ledger.ts'
 import { arbiterOf } from '../rules/storage-arbiter.ts'
 import type { LedgerStore } from './ledger-store.ts'
@@ -12,6 +14,12 @@ export interface StorageLedger {
   /** For changing, on what is true at that moment. */
   readonly store: Pick<LedgerStore, 'change'>
   readonly renewMs: number
+}
+
+/** As it was seen last. */
+export function observeLedger(view: StorageLedger['view']): Observed<Ledger> {
+  if (!view.synced) return unknown('the ledger has not been read yet')
+  return parseLedger(view.get({ name: ledgerName }))
 }
 
 export type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>

@@ -8,6 +8,9 @@ import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from '../../../ceph/reader/follow-clusters.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
+import { storageHold } from '../../../ledger/rules/hold-storage.ts'
+import { storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
+import { LedgerHold } from '../../../ledger/store/ledger-hold.ts'
 import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
@@ -15,7 +18,6 @@ import type { Permission } from '../../../shared/permission.ts'
 import { crowdingProblems } from '../../../shared/record-limits.ts'
 import type { ApplyPorts } from '../apply/apply.ts'
 import { observedName, recordName } from '../apply/record.ts'
-import { StorageKey } from '../apply/storage-key.ts'
 import type { StorageTurns } from '../apply/storage-turns.ts'
 import { DecisionWriter, type WrittenDecision } from '../apply/write.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
@@ -75,7 +77,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const observer = new CephDrainObserver({ ...ports, besideRook: (cluster) => ports.rook.isRooks(cluster) })
   const opinions = new SecondOpinions(ports)
   const reporter = new CephDrainReporter(reports)
-  const storageKey = new StorageKey(ports.clock, ports.ledger)
+  const hold = new LedgerHold(ports.clock, ports.ledger, storageHold)
   /** Flags that Ceph refused to change last time; on record until it does, or until nobody wants them any more. */
   const refusedFlags = new Map<string, readonly ObjectProblem[]>()
   const writer = new DecisionWriter({ ...ports, budgets: views.budgets })
@@ -85,7 +87,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     observer.forget(key)
     opinions.forget(key)
     reporter.forget(key)
-    storageKey.forget(key)
+    hold.forget((name) => name === key)
     ports.decisions?.forget(key)
     writer.forget(key)
     ports.turns?.forget(key)
@@ -158,9 +160,13 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const before = ports.turns?.inForce(key)
     const seen = await observer.observe(key, cluster, signal)
     const { record, map, ceph } = seen
-    const { snapshot, decision: decided } = await storageKey.decide(
-      seen.snapshot,
-      (looked) => opinions.decide({ snapshot: looked, map, ceph, signal }),
+    const { snapshot, decision: decided } = await hold.decide(
+      seen.snapshot.cluster,
+      async (ledger) => {
+        const snapshot = { ...seen.snapshot, ...storageArbiter(ledger, seen.snapshot.cluster) }
+        return { snapshot, decision: await opinions.decide({ snapshot, map, ceph, signal }) }
+      },
+      ({ decision: { claim } }) => (claim?.wants === 'hold' ? claim : undefined),
       signal,
     )
     const problems = [...decided.problems, ...seen.problems, ...crowdingProblems(record.configMap)]
@@ -173,13 +179,14 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const { decision, failures, refusal } = written
     refusedFlags.set(key, failures)
     if (hasReason(refusal?.error, 'Forbidden')) reports.countRefusedWrite(key)
-    const unsettled = await storageKey.settle(snapshot.cluster, decision, signal)
+    const wants = decision.claim?.wants === 'release' ? 'release' : 'keep'
+    const { failure: unsettled = [] } = await hold.settle(snapshot.cluster, wants, signal)
     tellDecided?.({ snapshot, decision, cephAskedAtMs: observer.cephAskedAtMs(key) })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,
       cluster,
-      decision: { ...decision, problems: [...problems, ...failures, ...unsettled] },
+      decision: { ...decision, problems: [problems, failures, unsettled].flat() },
       silentMs: snapshot.cephSilentMs,
       recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
       isWarning:
@@ -192,7 +199,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const isNews = await opinions.tryCeph({ snapshot, map, ceph, signal })
     const rechecks = [
       observer.recheckAfterSeconds(key, seen, decision),
-      storageKey.recheckAfterSeconds(snapshot.cluster),
+      hold.recheckAfterSeconds(snapshot.cluster),
       ...(refusal === undefined ? removalsDue(seen) : [refusal.retryAfterSeconds]),
       isNews || (isEarly && isOurs) ? 1 : undefined,
     ].filter((seconds) => seconds !== undefined)

@@ -7,11 +7,12 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { LastDecisions } from '../../../ceph/reader/last-decisions.ts'
+import type { HoldFailure } from '../../../ledger/store/ledger-hold.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { announce, openUp, protect, releaseOf, WrittenBudgets } from '../apply/apply.ts'
-import { FenceKeys, isLedgerAbsent } from '../apply/ledger.ts'
+import { FenceHolds } from '../apply/fence-holds.ts'
 import { FencingWrites } from '../apply/writes.ts'
 import { createFencingJudge } from '../domain/decide.ts'
 import type { FencingDecision } from '../domain/decision.ts'
@@ -81,19 +82,19 @@ const patienceMs = 10_000
 /** Keeps the labels and budgets of machines, and what remediators are told, as the data allows. */
 export function createFencing(ports: FencingPorts): Controller {
   const { clock, views, decisions, ledger } = ports
-  const keys = new FenceKeys(clock, ledger)
+  const holds = new FenceHolds(clock, ledger)
   const listeners = new RemediatorListeners(clock)
   const reporter = new FencingReporter(ports.reports, views, clock)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
   const judge = createFencingJudge()
-  const isGivenBack = (requestId: string) => keys.isGivenBack(requestId)
+  const isReleased = (requestId: string) => holds.isReleased(requestId)
   const observed = {
     ...ports,
     parse: createFencingParser(),
     osds: new FencedOsds(),
     unmade: written.unmade,
-    isGivenBack,
+    isReleased,
   }
 
   return {
@@ -170,21 +171,21 @@ export function createFencing(ports: FencingPorts): Controller {
    */
   async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
     const decision = judge.decide(look.snapshot)
-    keys.noteEnded(decision.fences)
+    holds.noteEnded(decision.fences)
     const { unlabelled, putRight } = await protect(writes, { decision, written })
     await closeFormer(writes, decision)
-    const unheld = await holdKeys(writes, decision, signal)
+    const unheld = await holdStorage(writes, decision, signal)
     const more = [...putRight, ...unheld, ...leaseProblems()]
-    const release = releaseOf(decision, writes)
-    if (!release.isNeeded) {
-      await giveBack(writes, decision, signal)
+    const opening = releaseOf(decision, writes)
+    if (!opening.isNeeded) {
+      await release(writes, decision, signal)
       return outcomeOf(decision, look, more)
     }
-    await announce(writes, { decision, answers: release.answers, written })
+    await announce(writes, { decision, answers: opening.answers, written })
     const again = observeFencing(observed, ledger === undefined ? undefined : await ledger.store.read(signal))
     const latest = judge.decide(again.snapshot)
-    await openUp(writes, { decision: latest, announced: release.answers, unlabelled, written })
-    await giveBack(writes, latest, signal)
+    await openUp(writes, { decision: latest, announced: opening.answers, unlabelled, written })
+    await release(writes, latest, signal)
     return outcomeOf(latest, again, more)
   }
 
@@ -198,30 +199,22 @@ export function createFencing(ports: FencingPorts): Controller {
     }
   }
 
-  async function holdKeys(
+  async function holdStorage(
     writes: FencingWrites,
     { fences }: FencingDecision,
     signal: AbortSignal,
   ): Promise<FencingDecision['problems']> {
-    try {
-      return await keys.hold(fences, signal)
-    } catch (error) {
-      return noteLedger(writes, error, signal)
-    }
+    const { problems, failure } = await holds.hold(fences, signal)
+    noteLedger(writes, failure)
+    return problems
   }
 
-  async function giveBack(writes: FencingWrites, { fences }: FencingDecision, signal: AbortSignal): Promise<void> {
-    try {
-      await keys.giveBack(fences, signal)
-    } catch (error) {
-      noteLedger(writes, error, signal)
-    }
+  async function release(writes: FencingWrites, { fences }: FencingDecision, signal: AbortSignal): Promise<void> {
+    noteLedger(writes, (await holds.release(fences, signal)).failure)
   }
 
-  function noteLedger(writes: FencingWrites, error: unknown, signal: AbortSignal): [] {
-    signal.throwIfAborted()
-    if (!isLedgerAbsent(error)) writes.refused.push({ object: 'disruptionledger', error })
-    return []
+  function noteLedger(writes: FencingWrites, failure: HoldFailure | undefined): void {
+    if (failure !== undefined) writes.refused.push({ object: 'disruptionledger', error: failure.error })
   }
 
   function leaseProblems(): FencingDecision['problems'] {
@@ -237,7 +230,7 @@ export function createFencing(ports: FencingPorts): Controller {
     }
     const seconds = [
       decision.recheckAfterSeconds,
-      keys.recheckAfterSeconds(),
+      holds.recheckAfterSeconds(),
       listenSeconds,
       ...clusterIds().map(({ namespace, name }) => news.staleInSeconds(decisions?.latest(`${namespace}/${name}`))),
       wasOvertaken ? 1 : undefined,

@@ -15,15 +15,13 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
-import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
-import type { StorageLedger } from '../../../ledger/store/storage-ledger.ts'
-import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
+import { observeLedger, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { holdersOf, scopesOfFences } from '../apply/ledger.ts'
 import type { FencingObjects } from '../domain/parse-fencing.ts'
 import { parseMons } from '../domain/parse-mons.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
+import { type DrainedDomains, storageHolders } from '../domain/storage-holders.ts'
 import type { FencedOsds } from './osds.ts'
 
 /** A view of a kind that the API server may not know, or know in one of several versions. */
@@ -63,8 +61,8 @@ export interface FencingObservePorts {
   readonly ledger: StorageLedger | undefined
   readonly parse: (objects: FencingObjects) => FencingSnapshot
   readonly osds: Pick<FencedOsds, 'observe'>
-  /** Whether the key of a fence was given back, whatever the view of the ledger still shows. */
-  readonly isGivenBack?: (requestId: string) => boolean
+  /** Whether a fence has released what the view of the ledger still shows. */
+  readonly isReleased?: (requestId: string) => boolean
   /** Why a cluster cannot have a budget, by `namespace/name`. */
   readonly unmade?: ReadonlyMap<string, string>
 }
@@ -84,7 +82,7 @@ export function unreadViews(views: FencingViews): string[] {
 /** `fresh` is the ledger as it was read just now, where that matters. */
 export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): FencingLook {
   const { clock, views } = ports
-  const ledger = fresh ?? observeLedger(ports.ledger)
+  const ledger = fresh ?? (ports.ledger && observeLedger(ports.ledger.view))
   const clusters = [...views.clusters.list()]
     .sort((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1))
     .map((cluster) => observeCluster(ports, cluster, ledger))
@@ -115,14 +113,8 @@ function areLeasesReadable(views: FencingViews): boolean {
   return areLeasesExpected(views) && views.leases.synced
 }
 
-function observeLedger(ledger: StorageLedger | undefined): Observed<Ledger> | undefined {
-  if (ledger === undefined) return undefined
-  if (!ledger.view.synced) return unknown('the ledger has not been read yet')
-  return parseLedger(ledger.view.get({ name: ledgerName }))
-}
-
 function observeCluster(
-  { views, decisions, osds, unmade, isGivenBack = () => false }: FencingObservePorts,
+  { views, decisions, osds, unmade, isReleased = () => false }: FencingObservePorts,
   cluster: CephCluster,
   ledger: Observed<Ledger> | undefined,
 ): FencedCluster {
@@ -141,10 +133,12 @@ function observeCluster(
     ...(decided === undefined || decided.snapshot.ceph.known
       ? {}
       : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
-    ...(ledger === undefined
-      ? {}
-      : { heldBy: holdersOf(ledger, id, decided), heldForFences: scopesOfFences(ledger, id, isGivenBack) }),
+    ...storageHolders(ledger, id, { drained: decided && drainedDomains(decided), isReleased }),
   }
+}
+
+function drainedDomains({ snapshot, decision: { domains } }: LastDecision): DrainedDomains {
+  return { domains, cordoned: new Set(snapshot.nodes.flatMap(({ name, isCordoned }) => (isCordoned ? name : []))) }
 }
 
 /** A namespace that may not be read takes nothing from other clusters: of this one it is not known where its OSDs are. */

@@ -11,8 +11,8 @@ import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { isRightMissing } from '../apply/apply.ts'
-import { UpdateKey } from '../apply/key.ts'
 import type { StoredUpdate } from '../apply/record.ts'
+import { UpdateHold } from '../apply/update-hold.ts'
 import { decideOsdUpdate, needsCeph } from '../domain/decide.ts'
 import type { OsdUpdateSnapshot } from '../domain/snapshot.ts'
 import { OsdUpdateObserver, type UpdateLook, type UpdateObserverPorts } from '../observe/observe.ts'
@@ -62,7 +62,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
   const proposals = new BatchProposals(ports.ceph)
   const trials = new CephTrials(ports.ceph)
-  const updateKey = new UpdateKey(ports.clock, ports.ledger)
+  const hold = new UpdateHold(ports.clock, ports.ledger)
   const seenClusters = new Map<string, { readonly namespace: string; readonly name: string; readonly uid: string }>()
 
   return {
@@ -126,7 +126,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
 
   async function leave(key: string, signal: AbortSignal): Promise<undefined> {
     const gone = seenClusters.get(key)
-    if (gone !== undefined) await updateKey.settle(gone, 'release', signal)
+    if (gone !== undefined) await hold.settle(gone, 'release', signal)
     seenClusters.delete(key)
     observer.forget(key)
     removal.forget(key)
@@ -168,8 +168,8 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     // Kubernetes again, after Ceph: what went down while it was asked must not be taken for running.
     const second = look(key, cluster, stored)
     const seen = { ...second.snapshot, ceph, ...(proposal !== undefined && { proposal }) }
-    const decided = await updateKey.decide(seen, (one) => decideOsdUpdate(one), signal)
-    const isStorageHeld = updateKey.holds(decided.snapshot.cluster)
+    const decided = await hold.decide(seen, (one) => decideOsdUpdate(one), signal)
+    const isStorageHeld = hold.holds(decided.snapshot.cluster)
     const turn: UpdateTurn = { cluster, look: second.look, stored, ...decided, isStorageHeld }
     if (decided.decision.start.length > 0) await tryCeph(key, turn, asking)
     changed.throwIfAborted()
@@ -178,14 +178,15 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         ? await beginUpdates(beginPorts, turn, { signal, changed })
         : await noteTurn(api, turn, signal)
     const isOver = decided.decision.claim?.wants === 'release' || isIdle
-    const unsettled = await updateKey.settle(turn.snapshot.cluster, isOver ? 'release' : 'keep', signal)
-    const problems = [...second.look.problems, proposals.noteOf(key), trials.problemOf(key), unsettled].filter(
+    const unsettled = await hold.settle(turn.snapshot.cluster, isOver ? 'release' : 'keep', signal)
+    const untold = unsettled && `${unsettled.object}: ${unsettled.problem}`
+    const problems = [...second.look.problems, proposals.noteOf(key), trials.problemOf(key), untold].filter(
       (problem) => problem !== undefined,
     )
     if (error !== undefined) throw error
     await reporter.report({ key, cluster, decision, problems, recorded: stored })
-    const held = updateKey.recheckAfterSeconds(turn.snapshot.cluster)
-    return soonest(decision.recheckAfterSeconds, held, second.look.wakeAfterSeconds)
+    const heldSeconds = hold.recheckAfterSeconds(turn.snapshot.cluster)
+    return soonest(decision.recheckAfterSeconds, heldSeconds, second.look.wakeAfterSeconds)
   }
 
   /** What Ceph itself would choose, where the settings leave it the choice. */
@@ -209,8 +210,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
 
   function look(key: string, cluster: CephCluster, stored: StoredUpdate) {
     const seen = observer.look(key, cluster, stored)
-    const arbiter = updateKey.look(seen.snapshot.cluster)
-    const snapshot: Omit<OsdUpdateSnapshot, 'ceph'> = { ...seen.snapshot, ...(arbiter !== undefined && { arbiter }) }
+    const snapshot: Omit<OsdUpdateSnapshot, 'ceph'> = { ...seen.snapshot, ...hold.observe(seen.snapshot.cluster) }
     return { look: seen, snapshot }
   }
 

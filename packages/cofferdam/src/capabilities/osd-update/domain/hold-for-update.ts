@@ -1,7 +1,27 @@
-import type { StorageHold } from '../../../ledger/rules/hold-storage.ts'
-import { adopt, entriesOf, grant, intend, type Ledger, release } from '../../../ledger/rules/ledger.ts'
+import {
+  beginHold,
+  carryOn,
+  type HoldRequest,
+  type HoldRules,
+  type HoldStep,
+} from '../../../ledger/rules/hold-rules.ts'
+import { entriesOf, type Ledger } from '../../../ledger/rules/ledger.ts'
+import { type StorageArbiter, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'
+import type { UpdatedCluster } from './snapshot.ts'
+
+export type UpdateId = Pick<UpdatedCluster, 'namespace' | 'name' | 'uid'>
+export type UpdateClaim = Extract<StorageClaim, { wants: 'hold' }>
+
+/** How updates take part in the ledger: all failure domains of a cluster, while any OSD of it is on its way. */
+export const updateHold: HoldRules<UpdateId, UpdateClaim> = {
+  nameOf: ({ uid }) => uid,
+  describe: (task, cluster) => `${task === 'release' ? 'give back' : task} ${storageKey(cluster)} for its update`,
+  own: (ledger, cluster) => entriesOf(ledger, updateRequestId(cluster)),
+  requestIdOf: ({ requestId }) => requestId,
+  hold: holdForUpdate,
+}
 
 /**
  * Holds the storage for an update, or carries on what an earlier process held for it.
@@ -11,32 +31,36 @@ import { updateRequestId } from '../../../ledger/rules/update-request.ts'
  */
 export function holdForUpdate(
   ledger: Ledger,
-  wanted: Extract<StorageClaim, { wants: 'hold' }>,
-  { epoch, now }: { readonly epoch: number | undefined; readonly now: string },
-): StorageHold {
+  { wanted, epoch, now }: Pick<HoldRequest<UpdateId, UpdateClaim>, 'wanted' | 'epoch' | 'now'>,
+): HoldStep {
   const { requestId, holder, claim } = wanted
   const [held] = entriesOf(ledger, requestId)
-  if (held !== undefined && held.state !== 'Granted') {
-    if (held.epoch === epoch && held.state !== 'Orphaned') return { ledger, epoch }
-    return adopt(ledger, { requestId, holder }) ?? { ledger, epoch: undefined }
-  }
-  const refused: StorageHold = { ledger, epoch: undefined }
-  const answer = grant(ledger, { requestId, holder, claims: [claim], now })
-  if (!answer.granted) return refused
-  const begun = intend(answer.ledger, { requestId, epoch: answer.epoch })
-  return begun.ok ? { ledger: begun.ledger, epoch: answer.epoch } : refused
+  if (held !== undefined && held.state !== 'Granted') return carryOn(ledger, held, { epoch, holder })
+  const answer = beginHold(ledger, { requestId, holder, claims: [claim], now }, { asksNobody: false })
+  return { ledger: answer.ledger, epoch: answer.granted ? answer.epoch : undefined }
 }
 
-/** Gives back what is held for the update of this cluster, under whichever epoch. */
-export function giveBackAfterUpdate(
-  ledger: Ledger,
-  { cluster, epoch }: { readonly cluster: { readonly uid: string }; readonly epoch: number | undefined },
-): StorageHold {
-  const requestId = updateRequestId(cluster)
-  const [held] = entriesOf(ledger, requestId)
-  if (held === undefined) return { ledger, epoch: undefined }
-  const isCurrent = held.epoch === epoch && held.state !== 'Orphaned'
-  const carried = isCurrent ? { ledger, epoch: held.epoch } : adopt(ledger, { requestId, holder: held.holder })
-  const released = carried && release(carried.ledger, { requestId, epoch: carried.epoch })
-  return { ledger: released?.ok ? released.ledger : ledger, epoch: undefined }
+/** How long those who waited get to take what was released to them: storage has to tell them first that their node may go. */
+const asideMs = 15_000
+
+/** Those who waited when an update released the storage, and until when it steps aside for them. */
+export interface SteppedAside {
+  readonly tickets: StorageArbiter['tickets']
+  readonly untilMs: number
+}
+
+export function stepAside({ tickets }: Pick<StorageArbiter, 'tickets'>, nowMs: number): SteppedAside | undefined {
+  return tickets.length === 0 ? undefined : { tickets, untilMs: nowMs + asideMs }
+}
+
+/** The ledger as an update obeys it: those it stepped aside for wait still, though they hold nothing and ask for nothing yet. */
+export function withThoseWhoWaited(
+  arbiter: StorageArbiter,
+  aside: SteppedAside | undefined,
+  nowMs: number,
+): StorageArbiter {
+  if (aside === undefined || nowMs >= aside.untilMs) return arbiter
+  const { own, others, tickets } = arbiter
+  const present = new Set([...own, ...others, ...tickets].map(({ requestId }) => requestId))
+  return { ...arbiter, tickets: [...tickets, ...aside.tickets.filter(({ requestId }) => !present.has(requestId))] }
 }

@@ -11,11 +11,11 @@ import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
 import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
-import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
+import { observeLedger } from '../../../ledger/store/storage-ledger.ts'
 import { managementMode } from '../../../safety/ceph-settings.ts'
 import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
-import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
-import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import { decideRestartWay, type RestartBudget, type RestartWay } from '../domain/restart-way.ts'
 
 export interface RestartWayPorts {
@@ -100,7 +100,7 @@ export class RestartWays {
 
 function ledgerOf(ledgers: WatchView<DisruptionLedger> | undefined): Observed<Ledger> {
   if (ledgers === undefined) return known(emptyLedger)
-  return ledgers.synced ? parseLedger(ledgers.get({ name: ledgerName })) : unknown('the ledger has not been read yet')
+  return observeLedger(ledgers)
 }
 
 /** Of all pods of one OSD: the most careful of their ways. */
