@@ -127,6 +127,30 @@ describe('the ledger', () => {
   })
 })
 
+describe('a ledger that somebody deletes', () => {
+  it('between being made and being written is made again; it was taken for a kind that is not installed, and whoever asked acted without a hold', async () => {
+    const stage = await open()
+    const deleted = withStatusWrites(stage.api, async (write, count) => {
+      if (count === 1) await stage.api.delete(disruptionLedgers, { name: ledgerName })
+      return write()
+    })
+    const store = createLedgerStore({ api: deleted, clock: stage.clock })
+    expect(await settled(stage, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
+    expect(await heldKeys(stage.api)).toEqual(['node/a Granted R1 at 1'])
+  })
+
+  it('every time is contended, and not absent', async () => {
+    const stage = await open()
+    const deleted = withStatusWrites(stage.api, async (write) => {
+      await stage.api.delete(disruptionLedgers, { name: ledgerName })
+      return write()
+    })
+    const store = createLedgerStore({ api: deleted, clock: stage.clock })
+    const change = store.change('take node/a', take('R1', claim('node/a')), signal)
+    await expect(settled(stage, change)).rejects.toMatchObject({ code: 'LEDGER_CONTENDED' })
+  })
+})
+
 describe('a reply that is lost', () => {
   it('after the write was made costs nothing: the same grant, the same epoch, one write', async () => {
     const stage = await open()

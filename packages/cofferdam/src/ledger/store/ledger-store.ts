@@ -1,4 +1,4 @@
-import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
@@ -36,7 +36,8 @@ export interface LedgerStore {
    * Guarantees: `next` saw the very ledger that was replaced; nothing is written when it gives the same ledger back.
    * Assumes: `next` is pure, and applied to its own outcome it changes nothing that matters: after a lost reply it may be
    * applied again.
-   * Fails closed: throws, with nothing changed, while the ledger makes no sense or has forgotten what is under way.
+   * Fails closed: throws, with nothing changed, while the ledger makes no sense or has forgotten what is under way. NotFound
+   * means that its kind is not installed, and never that somebody deleted it.
    */
   change<T>(describe: string, next: (ledger: Ledger) => LedgerStep<T>, signal: AbortSignal): Promise<T>
   /**
@@ -120,7 +121,12 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
         { signal },
       ))
     const status = { ...present.status, ...ledgerStatus(ledger) }
-    await api.update(disruptionLedgers, { ...present, status }, { subresource: 'status', signal })
+    try {
+      await api.update(disruptionLedgers, { ...present, status }, { subresource: 'status', signal })
+    } catch (error) {
+      // Deleted since it was read or made. Only whoever cannot make one has no ledger.
+      throw hasReason(error, 'NotFound') ? new ApiError('Conflict', error.message) : error
+    }
     highestGiven = Math.max(highestGiven, ledger.nextEpoch - 1)
   }
 
@@ -140,7 +146,7 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
         return step.value
       } catch (error) {
         if (signal.aborted) throw error
-        if (isOvertaken(error, loaded) && conflicts < mostConflicts) {
+        if (isOvertaken(error) && conflicts < mostConflicts) {
           conflicts += 1
         } else if (isUnsure(error) && silences < mostSilences) {
           silences += 1
@@ -192,8 +198,8 @@ function raiseAbove(ledger: Ledger, epochs: readonly number[]): Ledger {
 }
 
 /** Somebody else changed, made or deleted the ledger since it was read. */
-function isOvertaken(error: unknown, { object }: Loaded): boolean {
-  return hasReason(error, 'Conflict', 'AlreadyExists') || (object !== undefined && hasReason(error, 'NotFound'))
+function isOvertaken(error: unknown): boolean {
+  return hasReason(error, 'Conflict', 'AlreadyExists')
 }
 
 /** The write may have happened all the same. */
