@@ -5,7 +5,7 @@ import type { ObjectProblem } from '../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../shared/observed.ts'
 import { type HoldRules, type HoldStep, isHeldAs, releaseHold, renewHold } from '../rules/hold-rules.ts'
 import type { Ledger } from '../rules/ledger.ts'
-import { observeLedger, type StorageLedger } from './storage-ledger.ts'
+import { type HeldLedger, observeLedger } from './storage-ledger.ts'
 
 /** What this process holds: only under its own epoch is it obeyed. */
 interface Held {
@@ -40,11 +40,11 @@ const mostAttempts = 3
  */
 export class LedgerHold<Id, Wanted> {
   readonly #clock: Clock
-  readonly #ledger: StorageLedger | undefined
+  readonly #ledger: HeldLedger | undefined
   readonly #rules: HoldRules<Id, Wanted>
   readonly #held = new Map<string, Held>()
 
-  constructor(clock: Clock, ledger: StorageLedger | undefined, rules: HoldRules<Id, Wanted>) {
+  constructor(clock: Clock, ledger: HeldLedger | undefined, rules: HoldRules<Id, Wanted>) {
     this.#clock = clock
     this.#ledger = ledger
     this.#rules = rules
@@ -188,7 +188,7 @@ export class LedgerHold<Id, Wanted> {
   async #write(task: string, stepsOn: (ledger: Ledger) => readonly Step<Id>[], signal: AbortSignal): Promise<Written> {
     const ids: Id[] = []
     try {
-      const { ledger, done } = await (this.#ledger as StorageLedger).store.change(
+      const { ledger, done } = await (this.#ledger as HeldLedger).store.change(
         task,
         (now) => {
           ids.length = 0

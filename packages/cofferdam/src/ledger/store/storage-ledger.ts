@@ -8,16 +8,22 @@ import { parseLedger } from '../rules/parse-ledger.ts'
 import { arbiterOf } from '../rules/storage-arbiter.ts'
 import type { LedgerStore } from './ledger-store.ts'
 
-export interface StorageLedger {
+/** What whoever holds something needs of the ledger. */
+export interface HeldLedger {
   /** For looking: it costs nothing while nothing happens. */
-  readonly view: WatchView<DisruptionLedger>
+  readonly view: Pick<WatchView<DisruptionLedger>, 'synced' | 'get'>
   /** For changing, on what is true at that moment. */
   readonly store: Pick<LedgerStore, 'change'>
+  /** How often a holder shows that it lives. */
   readonly renewMs: number
 }
 
+export interface StorageLedger extends HeldLedger {
+  readonly view: WatchView<DisruptionLedger>
+}
+
 /** As it was seen last. */
-export function observeLedger(view: StorageLedger['view']): Observed<Ledger> {
+export function observeLedger(view: HeldLedger['view']): Observed<Ledger> {
   if (!view.synced) return unknown('the ledger has not been read yet')
   return parseLedger(view.get({ name: ledgerName }))
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type HoldFailure, LedgerHold } from '../../../ledger/store/ledger-hold.ts'
-import type { StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import type { HeldLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Fence } from '../domain/decision.ts'
 import { fenceHold, fenceRequestId, neededHolds, unneededHolds } from '../domain/hold-fence.ts'
@@ -11,7 +11,7 @@ export class FenceHolds {
   /** Requests that are about to be released, or were a moment ago. */
   readonly #released = new Set<string>()
 
-  constructor(clock: Clock, ledger: StorageLedger | undefined) {
+  constructor(clock: Clock, ledger: HeldLedger | undefined) {
     this.#hold = new LedgerHold(clock, ledger, fenceHold)
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { arbiterOf, storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import { LedgerHold } from '../../../ledger/store/ledger-hold.ts'
-import type { StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import type { HeldLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
 import type { OsdUpdateDecision } from '../domain/decision.ts'
@@ -23,7 +23,7 @@ export class UpdateHold {
   /** By the uid of the cluster. */
   readonly #aside = new Map<string, SteppedAside>()
 
-  constructor(clock: Clock, ledger: StorageLedger | undefined) {
+  constructor(clock: Clock, ledger: HeldLedger | undefined) {
     this.#clock = clock
     this.#hold = new LedgerHold(clock, ledger, updateHold)
   }
