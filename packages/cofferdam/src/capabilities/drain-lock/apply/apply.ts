@@ -2,22 +2,12 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import {
-  adopt,
-  breakLocks,
-  entriesOf,
-  grant,
-  intend,
-  type Ledger,
-  type LedgerChange,
-  release,
-  renew,
-  withdraw,
-} from '../../../ledger/rules/ledger.ts'
-import type { LedgerStep, LedgerStore } from '../../../ledger/store/ledger-store.ts'
+import { entriesOf } from '../../../ledger/rules/ledger.ts'
+import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import type { Takeovers } from '../controller/takeovers.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from '../domain/decision.ts'
+import { isLedgerStep, type LedgerStep, ledgerTasks, takeLedgerStep } from '../domain/ledger-step.ts'
 import type { DisruptionRecord, DisruptionSnapshot } from '../domain/snapshot.ts'
 import { lockBudget, unlockBudget } from './budgets.ts'
 import { type CordonOrder, cordonNode, uncordonNode } from './cordon.ts'
@@ -65,24 +55,17 @@ export async function applyDisruption(
   let current: NodeDisruption | undefined = object
   let blockers: readonly DisruptionBlocker[] = []
 
-  const change = <T>(task: string, next: (ledger: Ledger) => LedgerStep<T>) =>
-    store.change(`${task} for nodedisruption/${request.name}`, next, signal)
-  const changeOwn = (task: string, next: (ledger: Ledger) => LedgerChange) =>
-    change(task, (ledger) => {
-      const answer = next(ledger)
-      return answer.ok ? { ledger: answer.ledger, value: true } : { ledger, value: false }
-    })
-
-  const hold = async (
-    task: string,
-    next: (ledger: Ledger) => { readonly ledger: Ledger; readonly epoch: number | undefined } | undefined,
-  ) => {
-    const epoch = await change(task, (ledger) => {
-      const answer = next(ledger)
-      return { ledger: answer?.ledger ?? ledger, value: answer?.epoch }
-    })
+  const change = async (step: LedgerStep) => {
+    const { isTaken, epoch } = await store.change(
+      `${ledgerTasks[step.step]} for nodedisruption/${request.name}`,
+      (ledger) => {
+        const outcome = takeLedgerStep(ledger, step, { requestId, holder, now: timestamp(clock) })
+        return { ledger: outcome.ledger, value: outcome }
+      },
+      signal,
+    )
     if (epoch !== undefined) takeovers.note(requestId, epoch)
-    return epoch !== undefined
+    return isTaken
   }
 
   const write = async (record: DisruptionRecord) => {
@@ -91,32 +74,8 @@ export async function applyDisruption(
   }
 
   async function take(step: DisruptionStep): Promise<boolean> {
+    if (isLedgerStep(step)) return change(step)
     switch (step.step) {
-      case 'take':
-        return hold('take keys', (ledger) => {
-          // Somebody has taken the request over since it was decided: it is looked at again first.
-          if (entriesOf(ledger, requestId).some((entry) => entry.holder !== holder)) return undefined
-          const answer = grant(ledger, { requestId, holder, claims: step.claims, now: timestamp(clock) })
-          return answer.granted ? answer : { ledger: answer.ledger, epoch: undefined }
-        })
-      case 'adopt':
-        return hold('carry on', (ledger) => adopt(ledger, { requestId, holder }))
-      case 'renew':
-        return changeOwn('renew', (ledger) => renew(ledger, { requestId, epoch: step.epoch }))
-      case 'intend':
-        return changeOwn('write the intent', (ledger) => {
-          return intend(ledger, { requestId, epoch: step.epoch, bootID: step.bootID })
-        })
-      case 'release':
-        return changeOwn('give keys back', (ledger) => release(ledger, { requestId, epoch: step.epoch }))
-      case 'withdraw':
-        return change('withdraw', (ledger) => ({ ledger: withdraw(ledger, requestId), value: true }))
-      case 'break':
-        return change('break locks', (ledger) => {
-          const { keys, by, reason } = step
-          const broken = breakLocks(ledger, { keys, by, reason, at: timestamp(clock), sparing: requestId })
-          return { ledger: broken, value: true }
-        })
       case 'record':
         await write(step.record)
         return true
