@@ -1,9 +1,9 @@
 import { fenceLabelValue } from '../capabilities/fencing/domain/fence-labels.ts'
 import type { MachineView } from '../capabilities/fencing/domain/snapshot.ts'
+import { answerFencing, type FencingAnswer } from '../capabilities/fencing/view/fencing-answer.ts'
+import type { FencingView } from '../capabilities/fencing/view/fencing-view.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import type { Explanation } from './explanation.ts'
-import { answerFencing, type FencingAnswer } from './fencing-answer.ts'
-import type { FencingView } from './fencing-view.ts'
 
 export interface MachineExplanation extends Explanation {
   /** Left out while it has none. */

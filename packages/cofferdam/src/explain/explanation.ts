@@ -2,12 +2,12 @@ import type { DrainDecision } from '../capabilities/drain-detection/domain/decid
 import type { DisruptionAnswer } from '../capabilities/drain-lock/view/explain-disruption.ts'
 import type { StayAnswer } from '../capabilities/drain-lock/view/explain-stay.ts'
 import type { HoldAnswer } from '../capabilities/drain-lock/view/hold-view.ts'
+import type { FencingAnswer } from '../capabilities/fencing/view/fencing-answer.ts'
 import type { LonghornAnswer } from '../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import type { OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-osd-update.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import type { CoveredPod } from '../shared/covered-pod.ts'
 import type { StorageAnswer } from '../shared/storage-answer.ts'
-import type { FencingAnswer } from './fencing-answer.ts'
 
 /**
  * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its

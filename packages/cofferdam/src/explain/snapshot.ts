@@ -2,9 +2,9 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
 import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
+import type { FencingView } from '../capabilities/fencing/view/fencing-view.ts'
 import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
 import type { StorageView } from '../shared/storage-view.ts'
-import type { FencingView } from './fencing-view.ts'
 
 /** What guards pods: their budgets, the pods that those budgets count, and the storage behind some of them. */
 export interface GuardSnapshot {

@@ -1,5 +1,5 @@
-import type { FencingAnswer, RemediatorAnswer } from '../../explain/fencing-answer.ts'
-import type { FencingSummary } from '../../explain/summarize-fencing.ts'
+import type { FencingAnswer, RemediatorAnswer } from '../../capabilities/fencing/view/fencing-answer.ts'
+import type { FencingSummary } from '../../capabilities/fencing/view/summarize-fencing.ts'
 import { ageText } from '../age.ts'
 
 const shownAtMost = 5

@@ -8,16 +8,16 @@ import { observeStorage } from '../../capabilities/ceph-drain/observe/from-listi
 import type { KeyFacts } from '../../capabilities/drain-lock/domain/orphans.ts'
 import { observeKeys } from '../../capabilities/drain-lock/observe/keys.ts'
 import type { HoldAnswer, HoldView } from '../../capabilities/drain-lock/view/hold-view.ts'
+import { observeFencing } from '../../capabilities/fencing/observe/from-listing.ts'
+import { type FencingSummary, summarizeFencing } from '../../capabilities/fencing/view/summarize-fencing.ts'
 import { observeLonghornDrains } from '../../capabilities/longhorn-drain/observe/from-listing.ts'
 import { observeUpdates } from '../../capabilities/osd-update/observe/from-listing.ts'
 import { summarizeUpdate, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { type ClusterSummary, summarizeCluster } from '../../explain/summarize-cluster.ts'
-import { type FencingSummary, summarizeFencing } from '../../explain/summarize-fencing.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
 import { observeOperator } from '../../observe/observe-operator.ts'
 import { unknown } from '../../shared/observed.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
-import { observeFencing } from '../observe/observe-fencing.ts'
 
 export interface Status extends ClusterSummary {
   readonly observedAt: string

@@ -1,5 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { heldNodes } from '../capabilities/fencing/domain/held-nodes.ts'
+import { heldNodes } from '../domain/held-nodes.ts'
 import { type RemediatorAnswer, remediatorAnswer } from './fencing-answer.ts'
 import type { FencingView } from './fencing-view.ts'
 

@@ -1,9 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { emptyLedger, type LedgerEntry } from '../ledger/rules/ledger.ts'
-import { known, unknown } from '../shared/observed.ts'
-import { answerFencing } from './fencing-answer.ts'
-import { type FencingSeen, viewFencing } from './fencing-view.ts'
-import { summarizeFencing } from './summarize-fencing.ts'
 import {
   cluster,
   fencedNode,
@@ -12,8 +7,13 @@ import {
   machine,
   machineBudget,
   osd,
-} from './testing/fencing-objects.ts'
-import { earlier, storageView } from './testing/sample-objects.ts'
+} from '../../../explain/testing/fencing-objects.ts'
+import { earlier, storageView } from '../../../explain/testing/sample-objects.ts'
+import { emptyLedger, type LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import { answerFencing } from './fencing-answer.ts'
+import { type FencingSeen, viewFencing } from './fencing-view.ts'
+import { summarizeFencing } from './summarize-fencing.ts'
 
 const answer = (node: string, more: Parameters<typeof fencingSeen>[0] = {}) =>
   answerFencing(viewFencing(fencingSeen(more)), node)

@@ -1,9 +1,9 @@
 import { medik8sLeaseNamespace } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { ClusterAnswer, Fence } from '../capabilities/fencing/domain/decision.ts'
-import { hookName, skipAnnotation } from '../capabilities/fencing/domain/marks.ts'
-import type { MachineView, RemediatorView } from '../capabilities/fencing/domain/snapshot.ts'
-import type { Reason } from '../shared/reasons.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import type { ClusterAnswer, Fence } from '../domain/decision.ts'
+import { hookName, skipAnnotation } from '../domain/marks.ts'
+import type { MachineView, RemediatorView } from '../domain/snapshot.ts'
 import type { FencingView } from './fencing-view.ts'
 
 /** May the machine of a node be fenced now, what holds it, and who would do it? */

@@ -1,13 +1,13 @@
 import type { MachineDisruptionBudget } from '@cofferdam/kubernetes/api/kinds/machines.ts'
-import { fenceLabelValue } from '../capabilities/fencing/domain/fence-labels.ts'
-import { marks } from '../capabilities/fencing/domain/marks.ts'
-import type { CephEvidence, MachineView } from '../capabilities/fencing/domain/snapshot.ts'
-import type { Attendance } from '../shared/attendance.ts'
-import { known, type Observed, unknown } from '../shared/observed.ts'
-import type { OsdView } from '../shared/parse-osd.ts'
-import type { Reason } from '../shared/reasons.ts'
-import { recordNotes } from '../shared/record-notes.ts'
-import type { StorageView } from '../shared/storage-view.ts'
+import type { Attendance } from '../../../shared/attendance.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { recordNotes } from '../../../shared/record-notes.ts'
+import type { StorageView } from '../../../shared/storage-view.ts'
+import { fenceLabelValue } from '../domain/fence-labels.ts'
+import { marks } from '../domain/marks.ts'
+import type { CephEvidence, MachineView } from '../domain/snapshot.ts'
 
 /** What of one cluster's fencing is written down where everybody can read it. */
 export interface FencingRecord {
