@@ -13,7 +13,7 @@ import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import { type Observed, unknown } from '../shared/observed.ts'
-import { eventTeller } from './event-teller.ts'
+import { createEventRecorder } from './event-recorder.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { ViewPorts } from './shared-views.ts'
@@ -77,7 +77,7 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
 export function buildCephReports(ports: ViewPorts & Pick<CephWiring, 'metrics'>): CephReports {
   const { metrics } = ports
   return {
-    event: eventTeller(ports),
+    events: createEventRecorder(ports),
     show: (figures) => metrics.ceph.show(figures),
     countDisagreement: (cluster) => metrics.ceph.countDisagreement(cluster),
     countRefusedWrite: (cluster) => metrics.ceph.countRefusedWrite(cluster),

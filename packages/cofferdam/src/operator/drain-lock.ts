@@ -8,7 +8,7 @@ import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import type { LedgerStore } from '../ledger/store/ledger-store.ts'
 import type { CephTrust } from '../shared/ceph-trust/named-clusters.ts'
-import { eventTeller } from './event-teller.ts'
+import { createEventRecorder } from './event-recorder.ts'
 import type { Metrics } from './metrics.ts'
 import type { SharedViews, ViewPorts } from './shared-views.ts'
 
@@ -29,7 +29,7 @@ export function drainLockControllers(
   ports: DrainLockPorts,
 ): Record<'node-disruption' | 'disruption-ledger' | 'app-locks', () => Controller> {
   const { api, clock, metrics, views, settings, store } = ports
-  const event = eventTeller(ports)
+  const events = createEventRecorder(ports)
   return {
     'node-disruption'() {
       const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
@@ -44,7 +44,7 @@ export function drainLockControllers(
         store: store(),
         views: { disruptions, ledgers, nodes: views.nodes(), pods: views.pods(), budgets: views.budgets() },
         reports: {
-          event,
+          events,
           countEviction: (result) => metrics.drain.countEviction(result),
           observeWait: (seconds) => metrics.drain.observeWait(seconds),
         },
@@ -59,11 +59,11 @@ export function drainLockControllers(
         disruptions: views.disruptions(),
         observeStorage: ports.observeStorage,
         undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
-        event,
+        events,
         renewMs: settings.renewMs,
         settings: { drainLock: settings, appLocks: ports.appLocks, trust: ports.trust },
       }),
-    'app-locks': () => createAppLockKeeper({ api, clock, policy: ports.appLocks, budgets: views.budgets(), event }),
+    'app-locks': () => createAppLockKeeper({ api, clock, policy: ports.appLocks, budgets: views.budgets(), events }),
   }
 }
 

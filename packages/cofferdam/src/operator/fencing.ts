@@ -26,7 +26,7 @@ import { evidenceCalmMs } from '../capabilities/fencing/observe/evidence.ts'
 import { type KindView, slimFencedNode } from '../capabilities/fencing/observe/observe.ts'
 import type { CephTrust } from '../shared/ceph-trust/named-clusters.ts'
 import { hostnameOf } from '../shared/node-hostnames.ts'
-import { eventTeller } from './event-teller.ts'
+import { createEventRecorder } from './event-recorder.ts'
 import type { Metrics } from './metrics.ts'
 import { namedOrGuarded } from './named-views.ts'
 import { type Own, once, type ViewPorts, viewBase } from './shared-views.ts'
@@ -90,7 +90,10 @@ export function fencingControllers(wiring: FencingWiring): { readonly fencing: (
         clock,
         decisions: wiring.decisions,
         ledger: wiring.ledger(),
-        reports: { event: eventTeller(wiring), show: (decision, seen) => metrics.fencing.show(decision, seen) },
+        reports: {
+          events: createEventRecorder(wiring),
+          show: (decision, seen) => metrics.fencing.show(decision, seen),
+        },
         views: {
           clusters: only.clusters(clusters),
           osdDeployments: only.inNamespaces(wiring.osdDeployments()),

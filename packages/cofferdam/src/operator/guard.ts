@@ -5,6 +5,7 @@ import {
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { guardService } from '../deploy/guard-manifests.ts'
 import { createGuardCertificates } from '../eviction-guard/controller/guard-certificates.ts'
@@ -14,7 +15,8 @@ import type { GuardAddress } from '../eviction-guard/domain/webhook-configuratio
 import { defaultCertificateSettings, planCertificates } from '../eviction-guard/guard-certificates.ts'
 import { type GuardOptions, type RunningGuard, startGuard } from '../eviction-guard/start-guard.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
-import { eventTeller } from './event-teller.ts'
+import type { Reason } from '../shared/reasons.ts'
+import { createEventRecorder } from './event-recorder.ts'
 import { errorText } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
@@ -89,6 +91,7 @@ export function guardControllers(
 ): Record<'guard-certificates' | 'guard-registration', () => Controller> {
   const { api, clock, log, views, policy } = ports
   const base = viewBase(ports)
+  const events = createEventRecorder(ports)
   const configurations = once(() =>
     own(
       'validatingwebhookconfigurations',
@@ -109,7 +112,7 @@ export function guardControllers(
         api,
         clock,
         policy,
-        report: (isThere) => void tellRegistration(ports, isThere),
+        report: (isThere) => void tellRegistration(ports, events, isThere),
         settings: {
           address: () => {
             const port = guard.port()
@@ -135,12 +138,12 @@ export function guardControllers(
 }
 
 /** Whoever applies deploy/ makes the configuration; without it evictions are not asked about, and all else goes on. */
-async function tellRegistration(ports: GuardPorts, isThere: boolean): Promise<void> {
+async function tellRegistration({ log }: GuardPorts, events: EventRecorder<Reason>, isThere: boolean): Promise<void> {
   const { name } = keptConfiguration
   const facts = { configuration: name }
-  if (isThere) return ports.log.info(facts, 'the registration of the eviction guard is there again')
+  if (isThere) return log.info(facts, 'the registration of the eviction guard is there again')
   const note = `ValidatingWebhookConfiguration ${name} is missing: the eviction guard is not asked about evictions. Restore it: kubectl apply -f deploy/guard.yaml`
-  await eventTeller(ports)(
+  await events.record(
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: guardService.namespace } },
     { type: 'Warning', reason: 'GuardUnregistered', note },
   )

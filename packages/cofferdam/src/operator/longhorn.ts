@@ -31,7 +31,7 @@ import { createLonghornDrain } from '../capabilities/longhorn-drain/controller/c
 import type { SelectingDeployment } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { longhornManagerSelector } from '../capabilities/longhorn-drain/domain/longhorn-manager.ts'
 import type { LonghornViews } from '../capabilities/longhorn-drain/observe/observe.ts'
-import { eventTeller } from './event-teller.ts'
+import { createEventRecorder } from './event-recorder.ts'
 import type { Metrics } from './metrics.ts'
 import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
 
@@ -98,7 +98,7 @@ export function longhornControllers(
         clock,
         sha512Hex: (text) => createHash('sha512').update(text).digest('hex'),
         reports: {
-          event: eventTeller(wiring),
+          events: createEventRecorder(wiring),
           show: (figures) => metrics.longhorn.show(figures),
           countEviction: (reason) => metrics.longhorn.countEviction(reason),
           countReverted: (kind) => metrics.longhorn.countReverted(kind),

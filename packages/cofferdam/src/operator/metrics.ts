@@ -58,6 +58,12 @@ export function createMetrics() {
       for (const [resource, seconds] of Object.entries(live.cacheAgeSeconds())) this.set({ resource }, seconds)
     },
   })
+  const refusedEvents = new Counter({
+    name: 'cofferdam_events_refused_total',
+    help: 'Events that the API server did not take, by their reason.',
+    labelNames: ['reason'] as const,
+    registers,
+  })
   return {
     registry,
     leading,
@@ -69,6 +75,9 @@ export function createMetrics() {
     osdUpdate: createOsdUpdateMetrics(registry),
     showLive(figures: LiveFigures) {
       live = figures
+    },
+    countRefusedEvent(reason: string) {
+      refusedEvents.inc({ reason })
     },
     countOutcome({ controller, result, tookMs }: Outcome) {
       reconciles.inc({ controller, result })

@@ -3,11 +3,12 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { events, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { buildEvent, type EventSubject, type EventText } from '@cofferdam/kubernetes/runtime/build-event.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { AppLock, LockableBudget } from '../../ledger/rules/app-lock.ts'
 import { lockableBudget } from '../../ledger/rules/app-locks.ts'
-import { buildEvent, type News } from '../../operator/events.ts'
+import { eventVoice } from '../../operator/event-recorder.ts'
 import { findObject } from '../explain/find-object.ts'
 
 export interface LockPlace {
@@ -57,9 +58,12 @@ export async function annotateBudget(
 }
 
 /** An Event for whoever looks later. The owner of a lock need not have the right to write one. */
-export async function tellEvent({ api, clock, random, signal }: LockPlace, news: News): Promise<void> {
+export async function tellEvent(
+  { api, clock, random, signal }: LockPlace,
+  { about, ...text }: EventText & { readonly about: EventSubject },
+): Promise<void> {
   try {
-    await api.create(events, buildEvent(news, { clock, random }), { signal })
+    await api.create(events, buildEvent(about, text, { clock, random, ...eventVoice }), { signal })
   } catch (error) {
     if (!hasReason(error, 'Forbidden')) throw error
   }

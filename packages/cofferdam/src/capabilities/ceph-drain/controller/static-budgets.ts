@@ -19,6 +19,7 @@ import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { CephPorts, MonQuorum } from '../../../ceph/reader/ceph-ports.ts'
 import { followClusters, isBudgetNews, splitKey } from '../../../ceph/reader/follow-clusters.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
+import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
@@ -78,7 +79,6 @@ interface Memory {
   askedAt: number
   disturbedAt: number
   silentSince: number | undefined
-  toldProblems: string
   daemonBudgets: StaticBudgetDecision['daemonBudgets']
 }
 
@@ -91,7 +91,8 @@ const calmSeconds = 120
 export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
   const { clock, views, ceph, reports } = ports
   const memories = new Map<string, Memory>()
-  const refused = new Map<string, string>()
+  const refused = new RefusedWrites(reports)
+  const events = reports.events.scoped()
   const { beside } = ports
   const needed = [
     ...Object.values(views),
@@ -136,19 +137,14 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
       const cluster = views.clusters.get(splitKey(key))
       if (cluster === undefined || cluster.spec?.external?.enable === true) {
         memories.delete(key)
-        refused.delete(key)
+        refused.forget(key)
+        events.forget(key)
         return undefined
       }
       try {
         return await reconcileCluster(key, cluster, signal)
       } catch (error) {
-        if (hasReason(error, 'Forbidden')) {
-          reports.countRefusedWrite(key)
-          if (refused.get(key) !== error.message) {
-            refused.set(key, error.message)
-            await reports.event(cluster, { type: 'Warning', reason: 'RightsMissing', note: error.message })
-          }
-        }
+        if (hasReason(error, 'Forbidden')) await refused.report(key, cluster, error.message)
         throw error
       }
     },
@@ -163,8 +159,8 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     if (asksQuorum) await askQuorum(key, cluster, signal)
     const work = () => decideAndWrite(key, view, counts, signal)
     const decision = await (beside === undefined ? work() : beside.turns.exclusively(key, work))
-    refused.delete(key)
-    await reportProblems(memory, cluster, decision)
+    refused.forget(key)
+    await reportProblems(key, cluster, decision)
     const rechecks = Object.values(decision.daemonBudgets).flatMap(({ recheckAfterMs }) =>
       recheckAfterMs === undefined ? [] : [Math.ceil(recheckAfterMs / 1_000)],
     )
@@ -246,11 +242,10 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     }
   }
 
-  async function reportProblems(memory: Memory, cluster: CephCluster, { problems }: StaticBudgetDecision) {
-    const text = problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
-    const isNews = text !== '' && text !== memory.toldProblems
-    memory.toldProblems = text
-    if (isNews) await reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: text })
+  async function reportProblems(key: string, cluster: CephCluster, { problems }: StaticBudgetDecision) {
+    const note = problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
+    if (note === '') events.forget(key)
+    else await events.record(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note }, { group: key })
   }
 
   function memoryOf(key: string): Memory {
@@ -261,7 +256,6 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
         askedAt: Number.NEGATIVE_INFINITY,
         disturbedAt: Number.NEGATIVE_INFINITY,
         silentSince: undefined,
-        toldProblems: '',
         daemonBudgets: {},
       }
       memories.set(key, memory)

@@ -1,4 +1,5 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
@@ -19,12 +20,6 @@ export interface CephReports extends ClusterReports {
   forget(cluster: string): void
 }
 
-interface Told {
-  readonly news: string
-  readonly problems: string
-  readonly isAlarmed: boolean
-}
-
 export interface DrainReport {
   readonly key: string
   readonly cluster: CephCluster
@@ -38,14 +33,16 @@ export interface DrainReport {
   readonly recordedReason: string | undefined
 }
 
-/** Tells what changed since it was last told, and nothing else. */
+/** Records what changed since it was last recorded, and nothing else. */
 export class CephDrainReporter {
   readonly #reports: CephReports
-  readonly #told = new Map<string, Told>()
+  readonly #events: EventRecorder<Reason>
   readonly #refused: RefusedWrites
+  readonly #alarmed = new Set<string>()
 
   constructor(reports: CephReports) {
     this.#reports = reports
+    this.#events = reports.events.scoped()
     this.#refused = new RefusedWrites(reports)
   }
 
@@ -62,21 +59,19 @@ export class CephDrainReporter {
       silentSeconds: silentMs / 1_000,
       recordRefusedSeconds: recordRefusedMs / 1_000,
     })
-    const before = this.#told.get(key)
-    const told: Told = {
-      news: JSON.stringify([reason, state.openDomains]),
-      problems: problemsText(decision.problems),
-      isAlarmed: alarm,
-    }
-    this.#told.set(key, told)
-    if (alarm && before?.isAlarmed !== true) this.#reports.countDisagreement(key)
-    const isNews = before === undefined ? reason !== recordedReason : before.news !== told.news
-    if (isNews) {
-      await this.#reports.event(cluster, { type: isWarning ? 'Warning' : 'Normal', reason, note: explanation })
-    }
-    if (told.problems !== '' && told.problems !== (before?.problems ?? '')) {
-      await this.#reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: told.problems })
-    }
+    if (alarm && !this.#alarmed.has(key)) this.#reports.countDisagreement(key)
+    if (alarm) this.#alarmed.add(key)
+    else this.#alarmed.delete(key)
+    const topic = { group: key, slot: 'decision', state: JSON.stringify([reason, state.openDomains]) }
+    if (reason === recordedReason) this.#events.assume(topic)
+    await this.#events.record(cluster, { type: isWarning ? 'Warning' : 'Normal', reason, note: explanation }, topic)
+    await this.#reportProblems(key, cluster, problemsText(decision.problems))
+  }
+
+  async #reportProblems(key: string, cluster: CephCluster, note: string): Promise<void> {
+    const topic = { group: key, slot: 'problems' }
+    if (note === '') this.#events.forget(key, topic.slot)
+    else await this.#events.record(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note }, topic)
   }
 
   /** The API server refused a write for want of a right. */
@@ -85,7 +80,8 @@ export class CephDrainReporter {
   }
 
   forget(key: string): void {
-    this.#told.delete(key)
+    this.#events.forget(key)
+    this.#alarmed.delete(key)
     this.#refused.forget(key)
     this.#reports.forget(key)
   }

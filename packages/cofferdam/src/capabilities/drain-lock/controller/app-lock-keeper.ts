@@ -1,21 +1,16 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../../ledger/rules/app-locks.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import {
-  type AppLockMemory,
-  type AppLockNews,
-  type AppLockStep,
-  appLockRestMs,
-  decideAppLocks,
-} from '../domain/decide-app-locks.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { type AppLockMemory, type AppLockStep, appLockRestMs, decideAppLocks } from '../domain/decide-app-locks.ts'
 import type { HoldableBudget } from '../observe/objects.ts'
 
 export const appLockKeeperPermissions: readonly Permission[] = [
@@ -31,12 +26,12 @@ export interface AppLockKeeperPorts {
   readonly policy: AppLockPolicy
   /** Indexed by `namespace`. */
   readonly budgets: WatchView<LockedBudget>
-  /** Tells an Event about a budget. Never throws. */
-  event(about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>, news: AppLockNews): Promise<void>
+  /** About budgets. */
+  readonly events: EventRecorder<Reason>
 }
 
 /** Writes down since when owners have kept budgets locked, and tells what became of their locks. Keys are namespaces. */
-export function createAppLockKeeper({ api, clock, policy, budgets, event }: AppLockKeeperPorts): Controller {
+export function createAppLockKeeper({ api, clock, policy, budgets, events }: AppLockKeeperPorts): Controller {
   const memories = new Map<string, Map<string, AppLockMemory>>()
 
   /** False when somebody else changed the budget since it was seen. */
@@ -58,7 +53,7 @@ export function createAppLockKeeper({ api, clock, policy, budgets, event }: AppL
     const { namespace, name, uid, resourceVersion } = budget
     const metadata = { namespace, name, uid, resourceVersion }
     const about = { apiVersion: apiVersionOf(podDisruptionBudgets), kind: podDisruptionBudgets.kind, metadata }
-    for (const each of news) await event(about, each)
+    for (const each of news) await events.record(about, each)
     return true
   }
 

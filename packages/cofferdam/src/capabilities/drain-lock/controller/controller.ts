@@ -54,7 +54,7 @@ const mostRounds = 12
 export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   const { api, clock, views, reports } = ports
   const evictor = new PodEvictor({ api, clock, count: (result) => reports.countEviction(result) })
-  const reporter = new DisruptionReporter(reports, clock)
+  const reporter = new DisruptionReporter(reports)
   const takeovers = new Takeovers(clock, missedRenewals * ports.settings.renewMs)
   /** The budgets that each request depended on when it was last looked at. */
   const concerns = new Map<string, ReadonlySet<string>>()

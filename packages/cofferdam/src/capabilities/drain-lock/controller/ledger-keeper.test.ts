@@ -3,6 +3,7 @@ import { deployments, events, nodes, podDisruptionBudgets } from '@cofferdam/kub
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { EventRecorder, eventWriter } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { budget, deployment, openWorld } from '@cofferdam/simulator/world/testing/story.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultAppLockPolicy } from '../../../ledger/rules/app-lock.ts'
@@ -16,7 +17,6 @@ import {
   installDefinitions,
   ledgerObject,
 } from '../../../ledger/store/testing/ledger-stage.ts'
-import { buildEvent } from '../../../operator/events.ts'
 import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -57,9 +57,7 @@ async function open() {
       undo: async (entries) => {
         storage.undone.push(...entries.map(({ key }) => key))
       },
-      async event(about, news) {
-        await api.create(events, buildEvent({ about, ...news }, base))
-      },
+      events: new EventRecorder({ clock, write: eventWriter({ ...base, component: 'cofferdam' }) }),
     }),
     { ...base, onOutcome: (outcome) => outcome.result === 'failed' && failures.push(outcome.error) },
   )

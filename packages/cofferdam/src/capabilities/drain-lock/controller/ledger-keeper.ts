@@ -1,9 +1,10 @@
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { Topic } from '@cofferdam/kubernetes/runtime/event-memory.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { type Ledger, type LedgerEntry, raiseEpoch } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import type { PublishedSettings } from '../../../ledger/rules/published-settings.ts'
@@ -33,12 +34,6 @@ export const ledgerKeeperPermissions: readonly Permission[] = [
   { group: '', resource: 'events', verbs: ['create'] },
 ]
 
-export interface LedgerNews {
-  readonly type: 'Normal' | 'Warning'
-  readonly reason: Reason
-  readonly note: string
-}
-
 export interface LedgerKeeperPorts extends ObserveKeysPorts {
   readonly api: Pick<KubeApi, 'get' | 'list' | 'create' | 'patch'>
   readonly clock: Clock
@@ -47,8 +42,8 @@ export interface LedgerKeeperPorts extends ObserveKeysPorts {
   readonly disruptions: WatchView<NodeDisruption>
   /** Takes away what a vanished holder left on the objects behind its keys, before they are free. */
   undo?(entries: readonly LedgerEntry[], signal: AbortSignal): Promise<void>
-  /** Tells an Event about the ledger. Never throws. */
-  event(about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>, news: LedgerNews): Promise<void>
+  /** About the ledger. */
+  readonly events: EventRecorder<Reason>
   readonly renewMs: number
   /** What the operator judges by, for whoever judges without it. */
   readonly settings: PublishedSettings
@@ -64,8 +59,8 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
   const { api, clock, store, ledgers, disruptions, renewMs, settings } = ports
   const signs = new RequestSigns(clock)
   const vanished = new Set<string>()
-  /** What was told last of each request, and of the ledger itself under ''. */
-  const told = new Map<string, string>()
+  /** By request, and of the ledger itself under ''. */
+  const events = ports.events.scoped()
   const recheckAfterSeconds = Math.max(1, renewMs / 2_000)
 
   return {
@@ -95,10 +90,10 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       }
       const parsed = parseLedger(ledgers.get({ name: ledgerName }))
       if (!parsed.known) {
-        await tellOnce('', { reason: 'LedgerUnusable', explanation: parsed.why })
+        await tell({ reason: 'LedgerUnusable', explanation: parsed.why }, { group: '' })
         return { recheckAfterSeconds }
       }
-      told.delete('')
+      events.forget('')
       const ledger = parsed.value
       if (isBehind(ledger)) await rebuild(signal)
       const { living } = livingAmong([...disruptions.list()])
@@ -146,9 +141,9 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       signal,
     )
     for (const decision of decisions) {
-      if (decision.step === 'keep') await tellOnce(decision.requestId, decision)
+      if (decision.step === 'keep') await tell(decision, { group: decision.requestId })
       else {
-        told.delete(decision.requestId)
+        events.forget(decision.requestId)
         await tell(decision)
       }
     }
@@ -177,21 +172,17 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
     if (kept.length > 0) await ports.undo(kept, signal)
   }
 
-  async function tellOnce(about: string, news: Pick<OrphanDecision, 'reason' | 'explanation'>): Promise<void> {
-    const text = `${news.reason} ${news.explanation}`
-    if (told.get(about) === text) return
-    told.set(about, text)
-    await tell(news)
-  }
-
-  async function tell({ reason, explanation }: Pick<OrphanDecision, 'reason' | 'explanation'>): Promise<void> {
+  async function tell(
+    { reason, explanation }: Pick<OrphanDecision, 'reason' | 'explanation'>,
+    topic?: Topic,
+  ): Promise<void> {
     const about = ledgers.get({ name: ledgerName }) ?? {
       apiVersion: apiVersionOf(disruptionLedgers),
       kind: disruptionLedgers.kind,
       metadata: { name: ledgerName },
     }
     const type = warnings.includes(reason) ? 'Warning' : 'Normal'
-    await ports.event(about, { type, reason, note: explanation })
+    await events.record(about, { type, reason, note: explanation }, topic)
   }
 }
 

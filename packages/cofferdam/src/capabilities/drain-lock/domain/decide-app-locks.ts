@@ -42,7 +42,7 @@ export interface AppLockSnapshot {
   readonly memory: ReadonlyMap<string, AppLockMemory> | undefined
 }
 
-export interface AppLockNews {
+interface AppLockNews {
   readonly type: 'Normal' | 'Warning'
   readonly reason: Reason
   readonly note: string

@@ -1,5 +1,5 @@
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { EvictionResult } from '../apply/evict.ts'
@@ -9,11 +9,7 @@ import type { NodeFacts } from '../domain/snapshot.ts'
 
 /** Where news of disruptions goes. */
 export interface DisruptionReports {
-  /** Tells an Event. Never throws: news is not worth a failed reconcile. */
-  event(
-    about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
-    news: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly note: string },
-  ): Promise<void>
+  readonly events: EventRecorder<Reason>
   countEviction(result: EvictionResult): void
   /** How long a request waited until its node was allowed to go. */
   observeWait(seconds: number): void
@@ -45,15 +41,12 @@ const aboutNode: ReadonlySet<Reason> = new Set([
 /** Between two requests that take turns in waiting for each other, the same words would come again and again. */
 const notAgainMs = 300_000
 
-/** Tells what changed since it was last told, and nothing else. */
+/** Records what changed since it was last recorded, and nothing else. */
 export class DisruptionReporter {
-  readonly #reports: DisruptionReports
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #told = new Map<string, { reason: string | undefined; readonly at: Map<string, number> }>()
+  readonly #events: EventRecorder<Reason>
 
-  constructor(reports: DisruptionReports, clock: Pick<Clock, 'now'>) {
-    this.#reports = reports
-    this.#clock = clock
+  constructor({ events }: Pick<DisruptionReports, 'events'>) {
+    this.#events = events.scoped()
   }
 
   async report(
@@ -62,22 +55,18 @@ export class DisruptionReporter {
     { reason, explanation }: Pick<DisruptionDecision, 'reason' | 'explanation'>,
   ): Promise<void> {
     const id = object.metadata.uid ?? ''
-    const told = this.#told.get(id) ?? { reason: reasonOnRecord(object), at: new Map<string, number>() }
-    this.#told.set(id, told)
-    if (told.reason === reason) return
-    told.reason = reason
-    const nowMs = this.#clock.now()
-    const last = told.at.get(reason)
-    if (last !== undefined && nowMs < last + notAgainMs) return
-    told.at.set(reason, nowMs)
+    const onRecord = reasonOnRecord(object)
+    if (onRecord !== undefined) this.#events.assume({ group: id, state: onRecord })
+    if (!this.#events.isChange({ group: id, state: reason })) return
+    if (!this.#events.isChange({ group: id, slot: reason, state: reason, againAfterMs: notAgainMs })) return
     const news = { type: warnings.has(reason) ? 'Warning' : 'Normal', reason, note: explanation } as const
-    await this.#reports.event(object, news)
+    await this.#events.record(object, news, foundNew)
     if (node === undefined || !aboutNode.has(reason)) return
     const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: node.name, uid: node.uid } }
-    await this.#reports.event(about, news)
+    await this.#events.record(about, news, foundNew)
   }
 
   forget(id: string): void {
-    this.#told.delete(id)
+    this.#events.forget(id)
   }
 }

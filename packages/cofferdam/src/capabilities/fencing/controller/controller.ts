@@ -84,7 +84,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const { clock, views, decisions, ledger } = ports
   const holds = new FenceHolds(clock, ledger)
   const listeners = new RemediatorListeners(clock)
-  const reporter = new FencingReporter(ports.reports, views, clock)
+  const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
   const news = new EvidenceNews(clock)
   const judge = createFencingJudge()
@@ -269,11 +269,7 @@ export function createFencing(ports: FencingPorts): Controller {
     const writes = new FencingWrites(ports, signal)
     await closeBudgets(writes, () => true)
     await writes.settle()
-    const [about] = views.clusters.list()
-    if (about !== undefined && !news.isToldBlind(unread)) {
-      const note = `No machine with OSDs may be fenced while these cannot be read: ${unread.join(', ')}.`
-      await ports.reports.event(about, { type: 'Warning', reason: 'FenceUnknown', note })
-    }
+    await reporter.reportBlind(unread)
     return { recheckAfterSeconds: 5 }
   }
 }

@@ -13,7 +13,6 @@ export const evidenceCalmMs = 30_000
 export class EvidenceNews {
   readonly #clock: Clock
   readonly #told = new Map<string, { readonly sign: string; readonly askedAtMs: number | undefined }>()
-  #blind = ''
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -40,14 +39,6 @@ export class EvidenceNews {
     const { cephAskedAtMs, snapshot } = decided ?? {}
     if (cephAskedAtMs === undefined || snapshot?.ceph.known !== true) return undefined
     return Math.max(1, Math.floor((cephAskedAtMs + staleMs - this.#clock.now()) / 1_000) + 1)
-  }
-
-  /** Whether the same was told before. */
-  isToldBlind(unread: readonly string[]): boolean {
-    const text = unread.join()
-    const isTold = text === this.#blind
-    this.#blind = text
-    return isTold
   }
 
   #isOlder(askedAtMs: number | undefined, limitMs: number): boolean {

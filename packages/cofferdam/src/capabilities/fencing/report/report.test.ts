@@ -1,3 +1,4 @@
+import { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Reason } from '../../../shared/reasons.ts'
@@ -24,12 +25,12 @@ beforeEach(() => {
   reporter = new FencingReporter(
     {
       show() {},
-      async event(_, { type, reason, note }) {
-        told.push(`${type} ${reason}: ${note}`)
-      },
+      events: new EventRecorder({
+        clock,
+        write: async (_, { type, reason, note }) => told.push(`${type} ${reason}: ${note}`),
+      }),
     },
     views,
-    clock,
   )
 })
 

@@ -1,6 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { EventRecorder, Standing } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { RefusedWrite } from '../apply/writes.ts'
 import type { FencingDecision } from '../domain/decision.ts'
@@ -8,11 +8,7 @@ import type { FencingSnapshot } from '../domain/snapshot.ts'
 import type { FencingViews } from '../observe/observe.ts'
 
 export interface FencingReports {
-  /** Tells an Event. Never throws: news is not worth a failed reconcile. */
-  event(
-    about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>,
-    news: { readonly type: 'Normal' | 'Warning'; readonly reason: Reason; readonly note: string },
-  ): Promise<void>
+  readonly events: EventRecorder<Reason>
   show(decision: FencingDecision, seen: FencingSnapshot): void
 }
 
@@ -29,112 +25,93 @@ const warnings: readonly Reason[] = ['FenceUnknown', 'LedgerUnknown', 'QuorumLos
 const passing: Reason = 'FenceUnknown'
 const lastingMs = 60_000
 
-/** Tells what changed since it was last told, and nothing else. */
+/** Records what changed since it was last recorded, and nothing else. */
 export class FencingReporter {
   readonly #reports: FencingReports
+  readonly #events: EventRecorder<Reason>
   readonly #views: FencingViews
-  readonly #clock: Pick<Clock, 'now'>
-  /** By cluster, and by node. */
-  #answers = new Map<string, string>()
-  /** By cluster: since when it is what may pass, and was not told. */
-  #unsaid = new Map<string, number>()
-  #problems = new Set<string>()
-  #refusals = new Set<string>()
 
-  constructor(reports: FencingReports, views: FencingViews, clock: Pick<Clock, 'now'>) {
+  constructor(reports: FencingReports, views: FencingViews) {
     this.#reports = reports
+    this.#events = reports.events.scoped()
     this.#views = views
-    this.#clock = clock
   }
 
   async report({ decision, snapshot, problems, refused }: FencingReport): Promise<void> {
     const all = [...decision.problems, ...problems]
     this.#reports.show({ ...decision, problems: all }, snapshot)
-    const before = this.#answers
-    this.#answers = new Map()
-    await this.#reportClusters(decision, snapshot, before)
-    await this.#reportSickNodes(decision, snapshot, before)
-    await this.#reportProblems(all)
-    await this.#reportRefusals(refused)
+    await this.#events.recordAll('clusters', this.#clusters(decision, snapshot))
+    await this.#events.recordAll('machines', this.#sickMachines(decision, snapshot))
+    await this.#events.recordAll('problems', this.#problems(all))
+    await this.#events.recordAll('refusals', this.#refusals(refused))
   }
 
-  async #reportClusters(
-    { clusters }: FencingDecision,
-    { budgets }: FencingSnapshot,
-    before: ReadonlyMap<string, string>,
-  ): Promise<void> {
-    const unsaid = this.#unsaid
-    this.#unsaid = new Map()
-    const nowMs = this.#clock.now()
-    for (const { namespace, name, budget, reason, explanation } of clusters) {
-      const key = `cluster ${namespace}/${name}`
-      const told = `${reason} ${budget?.maxUnavailable ?? ''}`
-      const said = before.get(key)
-      const sinceMs = unsaid.get(key) ?? nowMs
-      if (reason === passing && said !== told && nowMs - sinceMs < lastingMs) {
-        this.#unsaid.set(key, sinceMs)
-        if (said !== undefined) this.#answers.set(key, said)
-        continue
-      }
-      this.#answers.set(key, told)
-      const about = this.#views.clusters.get({ namespace, name })
-      if (about === undefined || said === told) continue
+  /** Nothing is decided while these cannot be read. */
+  async reportBlind(unread: readonly string[]): Promise<void> {
+    const [about] = this.#views.clusters.list()
+    const note = `No machine with OSDs may be fenced while these cannot be read: ${unread.join(', ')}.`
+    const text = { type: 'Warning', reason: 'FenceUnknown', note } as const
+    if (about !== undefined) await this.#events.record(about, text, { group: 'blind' })
+  }
+
+  #clusters({ clusters }: FencingDecision, { budgets }: FencingSnapshot): Standing<Reason>[] {
+    return clusters.map(({ namespace, name, budget, reason, explanation }) => {
+      const slot = `${namespace}/${name}`
+      const state = `${reason} ${budget?.maxUnavailable ?? ''}`
+      const isWarning = warnings.includes(reason)
       // After a start only what differs from what the process before it left is news.
       const left = budgets.find((each) => each.namespace === budget?.namespace && each.name === budget.name)
-      const isAsLeft = said === undefined && (budget === undefined || left?.maxUnavailable === budget.maxUnavailable)
-      if (isAsLeft && !warnings.includes(reason)) continue
-      await this.#reports.event(about, {
-        type: warnings.includes(reason) ? 'Warning' : 'Normal',
+      const isAsLeft = budget === undefined || left?.maxUnavailable === budget.maxUnavailable
+      if (isAsLeft && !isWarning) this.#events.assume({ group: 'clusters', slot, state })
+      return {
+        slot,
+        state,
+        about: this.#views.clusters.get({ namespace, name }),
+        type: isWarning ? 'Warning' : 'Normal',
         reason,
         note: explanation,
-      })
-    }
+        ...(reason === passing ? { lastsMs: lastingMs } : {}),
+      }
+    })
   }
 
-  async #reportSickNodes(
-    { nodes }: FencingDecision,
-    snapshot: FencingSnapshot,
-    before: ReadonlyMap<string, string>,
-  ): Promise<void> {
+  #sickMachines({ nodes }: FencingDecision, snapshot: FencingSnapshot): Standing<Reason>[] {
     const sick = new Set(snapshot.nodes.filter(({ isReady }) => !isReady).map(({ name }) => name))
     const machines = new Map(snapshot.machines.map((machine) => [machine.nodeName, machine]))
-    for (const { node, mayFence, reason, explanation, wayOut } of nodes) {
-      if (!sick.has(node)) continue
-      const key = `node ${node}`
-      const told = `${mayFence} ${reason}`
-      this.#answers.set(key, told)
-      const machine = machines.get(node)
-      if (machine === undefined || before.get(key) === told) continue
-      const { api, namespace, name } = machine
-      const view = api === 'openshift' ? this.#views.openshiftMachines : this.#views.clusterApiMachines
-      const about = view.get({ namespace, name })
-      const note = wayOut === '' ? explanation : `${explanation} ${wayOut}`
-      if (about !== undefined) await this.#reports.event(about, { type: 'Normal', reason, note })
-    }
+    return nodes
+      .filter(({ node }) => sick.has(node))
+      .map(({ node, mayFence, reason, explanation, wayOut }) => ({
+        slot: node,
+        state: `${mayFence} ${reason}`,
+        about: this.#machine(machines.get(node)),
+        type: 'Normal',
+        reason,
+        note: wayOut === '' ? explanation : `${explanation} ${wayOut}`,
+      }))
   }
 
-  async #reportProblems(problems: FencingDecision['problems']): Promise<void> {
-    const before = this.#problems
-    this.#problems = new Set(problems.map(({ object, problem }) => `${object}: ${problem}`))
-    for (const { object, problem } of problems) {
+  #machine(machine: FencingSnapshot['machines'][number] | undefined): KubeObject | undefined {
+    if (machine === undefined) return undefined
+    const { api, namespace, name } = machine
+    const view = api === 'openshift' ? this.#views.openshiftMachines : this.#views.clusterApiMachines
+    return view.get({ namespace, name })
+  }
+
+  #problems(problems: FencingDecision['problems']): Standing<Reason>[] {
+    return problems.map(({ object, problem }) => {
       const note = `${object}: ${problem}`
-      const about = this.#objectOf(object)
-      if (before.has(note) || about === undefined) continue
-      await this.#reports.event(about, { type: 'Warning', reason: 'ObjectsUnusable', note })
-    }
+      return { slot: note, about: this.#objectOf(object), type: 'Warning', reason: 'ObjectsUnusable', note }
+    })
   }
 
-  /** The API server refused a write for want of a right: told once for each. */
-  async #reportRefusals(refused: readonly RefusedWrite[]): Promise<void> {
-    const before = this.#refusals
-    this.#refusals = new Set()
-    for (const { error } of refused) {
-      if (!hasReason(error, 'Forbidden') || this.#refusals.has(error.message)) continue
-      this.#refusals.add(error.message)
-      const [about] = this.#views.clusters.list()
-      if (before.has(error.message) || about === undefined) continue
-      await this.#reports.event(about, { type: 'Warning', reason: 'RightsMissing', note: error.message })
-    }
+  /** The API server refused a write for want of a right: each is recorded once, for as long as it is missing. */
+  #refusals(refused: readonly RefusedWrite[]): Standing<Reason>[] {
+    const [about] = this.#views.clusters.list()
+    return refused.flatMap(({ error }) => {
+      if (!hasReason(error, 'Forbidden')) return []
+      const note = error.message
+      return [{ slot: note, state: note, about, type: 'Warning', reason: 'RightsMissing', note } as const]
+    })
   }
 
   /** What a problem is about; where that is not at hand, any of the clusters. */

@@ -58,7 +58,7 @@ export async function applyLonghornGuidance(
     await collectFailure(failures, async () => {
       const version = await write(ports, step, { seen: seen.metadata.resourceVersion, signal })
       if (step.reason !== undefined) {
-        await reports.event(seen, { type: 'Normal', reason: step.reason, note: step.explanation })
+        await reports.events.record(seen, { type: 'Normal', reason: step.reason, note: step.explanation })
       }
       if (version !== undefined) {
         await (step.kind === 'setting' ? views.settings : views.nodes).whenSeen(version, signal)
@@ -83,32 +83,35 @@ async function write(
   return written.metadata.resourceVersion
 }
 
-/** Tells which nodes Longhorn holds although nothing does; each one once. */
+/** Records which nodes Longhorn holds although nothing does; each one once. */
 export class StuckTeller {
-  readonly #reports: LonghornReports
+  readonly #events: LonghornReports['events']
   #since: ReadonlyMap<string, number> = new Map()
-  #told: ReadonlyMap<string, string> = new Map()
 
-  constructor(reports: LonghornReports) {
-    this.#reports = reports
+  constructor({ events }: Pick<LonghornReports, 'events'>) {
+    this.#events = events.scoped()
   }
 
   /** Returns when to look again, where a node waits that is not stuck yet. */
   async tell({ objects, snapshot, decision }: LonghornLook): Promise<number | undefined> {
     this.#since = observeLingering(this.#since, snapshot, decision)
     const stuck = explainLonghornStuck(snapshot, decision, this.#since)
-    const before = this.#told
-    this.#told = new Map(stuck.map(({ node, explanation }) => [node, explanation]))
-    for (const { node, reason, explanation, wayOut } of stuck) {
-      const about = objects.nodes.find(({ metadata }) => metadata.name === node)
-      if (about === undefined || before.get(node) === explanation) continue
-      await this.#reports.event(about, { type: 'Warning', reason, note: `${explanation} ${wayOut}` })
-    }
+    await this.#events.recordAll(
+      'nodes',
+      stuck.map(({ node, reason, explanation, wayOut }) => ({
+        slot: node,
+        state: explanation,
+        about: objects.nodes.find(({ metadata }) => metadata.name === node),
+        type: 'Warning',
+        reason,
+        note: `${explanation} ${wayOut}`,
+      })),
+    )
     return this.#since.size > stuck.length ? stuckAfterMs / 1000 : undefined
   }
 
   forget(): void {
     this.#since = new Map()
-    this.#told = new Map()
+    this.#events.forget('nodes')
   }
 }

@@ -5,6 +5,7 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import { lastWriterOf } from '../../../shared/last-writer.ts'
 import type { EvictionAnswer } from '../domain/decision.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
@@ -34,10 +35,11 @@ const toldAgainMs = 600_000
 export class OwnWriteWatch {
   readonly #ports: RevertedPorts
   #written: OwnWrites = noWrites
-  readonly #toldMs = new Map<string, number>()
+  readonly #events: LonghornReports['events']
 
   constructor(ports: RevertedPorts) {
     this.#ports = ports
+    this.#events = ports.reports.events.scoped()
   }
 
   /** What was undone since the last look. */
@@ -52,14 +54,13 @@ export class OwnWriteWatch {
     const nowMs = this.#ports.clock.now()
     for (const write of reverted) {
       this.#ports.reports.countReverted(write.kind)
-      const key = `${write.kind}/${write.name}`
-      const before = this.#toldMs.get(key)
-      if (before !== undefined && nowMs - before < toldAgainMs) continue
-      this.#toldMs.set(key, nowMs)
+      const topic = { group: 'reverted', slot: `${write.kind}/${write.name}`, state: '', againAfterMs: toldAgainMs }
+      if (!this.#events.isChange(topic)) continue
       const says = explainReverted(write, await this.#whoDid(write, signal))
       const about = aboutOf(write, objects)
-      if (about !== undefined)
-        await this.#ports.reports.event(about, { type: 'Warning', reason: 'WriteReverted', note: says })
+      if (about !== undefined) {
+        await this.#events.record(about, { type: 'Warning', reason: 'WriteReverted', note: says }, foundNew)
+      }
       await this.#record(objects, { atMs: nowMs, says }, signal)
     }
   }
@@ -83,7 +84,7 @@ export class OwnWriteWatch {
 
   forget(): void {
     this.#written = noWrites
-    this.#toldMs.clear()
+    this.#events.forget('reverted')
   }
 
   /** By the managed fields, which views leave out. */

@@ -57,7 +57,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
   const { views, api } = ports
   const ledgers = ports.ledger?.view
   const observer = new OsdUpdateObserver({ ...ports, ...(ledgers !== undefined && { ledgers }) })
-  const reporter = new OsdUpdateReporter(ports.reports, ports.clock)
+  const reporter = new OsdUpdateReporter(ports.reports)
   const removal = new OsdRemoval(ports)
   const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
   const proposals = new BatchProposals(ports.ceph)

@@ -13,7 +13,7 @@ import type { UpdateReports } from '../report/report.ts'
 
 export interface OsdRemovalPorts {
   readonly api: Pick<KubeApi, 'delete'>
-  readonly reports: Pick<UpdateReports, 'event'>
+  readonly reports: Pick<UpdateReports, 'events'>
   /** Which of these OSDs Ceph has lost, and which of those it could do without. */
   observeLostOsds(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<LostOsds>>
 }
@@ -96,7 +96,7 @@ export class OsdRemoval {
       throw error
     }
     const note = `osd.${osd} is down and out, its pod has not been ready for long, and Ceph calls it safe to destroy: Deployment ${name} is removed; Ceph keeps its entry until somebody purges it`
-    await this.#ports.reports.event(cluster, { type: 'Normal', reason: 'OsdRemoved', note })
+    await this.#ports.reports.events.record(cluster, { type: 'Normal', reason: 'OsdRemoved', note })
   }
 }
 

@@ -1,9 +1,12 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
+import type { Reason } from '../../../shared/reasons.ts'
 import type { OsdGrowthFigures } from '../domain/update-figures.ts'
 
-export interface GrowthReports extends Pick<ClusterReports, 'event' | 'countRefusedWrite'> {
+export interface GrowthReports extends Pick<ClusterReports, 'events' | 'countRefusedWrite'> {
   /** Figures; without it they go nowhere. */
   readonly growth?: {
     showGrowth(figures: OsdGrowthFigures): void
@@ -24,15 +27,16 @@ export interface GrowthReport {
 
 const mostNamed = 5
 
-/** Tells what was done, and of troubles those that are new. */
+/** Records what was done, and of troubles those that are new. */
 export class OsdGrowthReporter {
   readonly #reports: GrowthReports
-  /** By cluster and place, what was told of it last: a Job that tries again fails in the same words. */
-  readonly #troubles = new Map<string, Map<string, string>>()
+  readonly #events: EventRecorder<Reason>
+  readonly #growing = new Set<string>()
   readonly #refused: RefusedWrites
 
   constructor(reports: GrowthReports) {
     this.#reports = reports
+    this.#events = reports.events.scoped()
     this.#refused = new RefusedWrites(reports)
   }
 
@@ -43,26 +47,27 @@ export class OsdGrowthReporter {
     if (added.length > 0) this.#reports.growth?.countCreated(key, added.length)
     if (prepared.length > 0) {
       const note = `new disks are looked for on ${listed(prepared)}`
-      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
+      await this.#events.record(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
     }
     if (added.length > 0) {
       const note = `added ${listed(added.map(({ id, place }) => `osd.${id} on ${place}`))}`
-      await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdAdded', note })
+      await this.#events.record(cluster, { type: 'Normal', reason: 'OsdAdded', note })
     }
-    const told = this.#troubles.get(key) ?? new Map<string, string>()
-    this.#troubles.set(key, told)
-    const news = errors.filter(({ place, asked, why }) => told.get(place) !== `${asked}: ${why}`)
+    this.#growing.add(key)
+    // Remembered by place, also while there is none: a Job that tries again fails in the same words.
+    const news = errors.filter(({ place, asked, why }) =>
+      this.#events.isChange({ group: key, slot: place, state: `${asked}: ${why}` }),
+    )
     if (news.length === 0) return
-    for (const { place, asked, why } of news) told.set(place, `${asked}: ${why}`)
     const note = listed(news.map(({ place, why }) => `${place}: ${why}`))
-    await this.#reports.event(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note })
+    await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note }, foundNew)
   }
 
   /** Growth was on before, as far as this process knows. */
   async reportOff(key: string, cluster: CephCluster, explanation: string): Promise<void> {
-    if (!this.#troubles.has(key)) return
+    if (!this.#growing.has(key)) return
     this.forget(key)
-    await this.#reports.event(cluster, { type: 'Normal', reason: 'OsdGrowthOff', note: explanation })
+    await this.#events.record(cluster, { type: 'Normal', reason: 'OsdGrowthOff', note: explanation })
   }
 
   /** The API server refused a write for want of a right. */
@@ -72,7 +77,8 @@ export class OsdGrowthReporter {
 
   forget(key: string): void {
     this.#reports.growth?.forgetGrowth(key)
-    this.#troubles.delete(key)
+    this.#growing.delete(key)
+    this.#events.forget(key)
     this.#refused.forget(key)
   }
 }

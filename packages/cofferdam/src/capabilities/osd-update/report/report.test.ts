@@ -1,4 +1,5 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { describe, expect, it } from 'vitest'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { UpdateProgress } from '../domain/decision.ts'
@@ -43,23 +44,21 @@ function newspaper() {
   const shown: unknown[] = []
   let nowMs = 0
   const build = () =>
-    new OsdUpdateReporter(
-      {
-        event: async (_about, { type, reason, note }) => {
-          events.push(`${type} ${reason}: ${note}`)
-        },
-        countDisagreement: (name) => counts.push(`disagreement of ${name}`),
-        countRefusedWrite: (name) => counts.push(`refusal of ${name}`),
-        update: {
-          show: (figures) => shown.push(figures),
-          countUpdated: (_name, count) => counts.push(`${count} updated`),
-          countFreeze: () => counts.push('freeze'),
-          countDisagreement: (_name, source) => counts.push(`disagreement by ${source}`),
-          forget: (name) => shown.push(`${name} is gone`),
-        },
+    new OsdUpdateReporter({
+      events: new EventRecorder({
+        clock: { now: () => nowMs },
+        write: async (_about, { type, reason, note }) => events.push(`${type} ${reason}: ${note}`),
+      }),
+      countDisagreement: (name) => counts.push(`disagreement of ${name}`),
+      countRefusedWrite: (name) => counts.push(`refusal of ${name}`),
+      update: {
+        show: (figures) => shown.push(figures),
+        countUpdated: (_name, count) => counts.push(`${count} updated`),
+        countFreeze: () => counts.push('freeze'),
+        countDisagreement: (_name, source) => counts.push(`disagreement by ${source}`),
+        forget: (name) => shown.push(`${name} is gone`),
       },
-      { now: () => nowMs },
-    )
+    })
   let reporter = build()
   let recorded: UpdateReport['recorded'] = { reason: undefined, record: fresh }
   return {

@@ -1,5 +1,6 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
@@ -53,48 +54,29 @@ const moving: readonly (string | undefined)[] = ['OsdsUpdating', 'OsdUpdateSoaks
 const lastingMs = 60_000
 const mostNamed = 5
 
-interface Told {
-  /** Of the last decision. */
-  readonly reason: string | undefined
-  readonly record: UpdateRecord
-  /** Of the last news, where that is older: what has been so since then may pass. */
-  readonly unsaid?: { readonly told: string | undefined; readonly sinceMs: number }
-}
-
-/** Tells what changed since it was last told, and nothing else. */
+/** Records what changed since it was last recorded, and nothing else. */
 export class OsdUpdateReporter {
   readonly #reports: UpdateReports
-  readonly #clock: Pick<Clock, 'now'>
-  readonly #told = new Map<string, Told>()
-  readonly #problems = new Map<string, ReadonlySet<string>>()
+  readonly #events: EventRecorder<Reason>
   readonly #refused: RefusedWrites
+  /** The last decision, from which the next is counted. */
+  readonly #last = new Map<string, UpdateReport['recorded']>()
 
-  constructor(reports: UpdateReports, clock: Pick<Clock, 'now'>) {
+  constructor(reports: UpdateReports) {
     this.#reports = reports
+    this.#events = reports.events.scoped()
     this.#refused = new RefusedWrites(reports)
-    this.#clock = clock
   }
 
   async report({ key, cluster, decision, problems, recorded }: UpdateReport): Promise<void> {
     const { reason, record } = decision
-    const isFirst = !this.#told.has(key)
-    const before: Told = this.#told.get(key) ?? recorded
+    const before = this.#last.get(key) ?? recorded
+    this.#last.set(key, { reason, record })
     this.#refused.forget(key)
     this.#count(key, decision, before)
-    // Of what was never on record there is nothing to tell while it is calm.
-    const isFrozenAnew = record.frozen !== undefined && record.frozen.osd !== before.record.frozen?.osd
-    const told = before.unsaid === undefined ? before.reason : before.unsaid.told
-    const unsaid = this.#unsaid(reason, before, told)
-    this.#told.set(key, { reason, record, ...(unsaid && { unsaid }) })
-    const isChange = told !== reason && !(moving.includes(told) && moving.includes(reason))
-    const isUnheard = isFirst && told === undefined && calm.includes(reason)
-    const isNews = (isChange || isFrozenAnew) && !isUnheard && unsaid === undefined
-    if (isNews) {
-      const type = fine.includes(reason) || reason === 'StorageKeyHeld' ? 'Normal' : 'Warning'
-      await this.#reports.event(cluster, { type, reason, note: noteOf(decision, { ...before, reason: told }) })
-    }
-    await this.#tellFailures(cluster, decision, { before, isNews })
-    await this.#tellProblems(key, cluster, problems)
+    const isNews = await this.#reportDecision(key, cluster, decision, before)
+    await this.#reportFailures(cluster, decision, { before, isNews })
+    await this.#reportProblems(key, cluster, problems)
   }
 
   /** The API server refused a write for want of a right. */
@@ -103,21 +85,41 @@ export class OsdUpdateReporter {
   }
 
   forget(key: string): void {
-    this.#told.delete(key)
-    this.#problems.delete(key)
+    this.#last.delete(key)
+    this.#events.forget(key)
+    this.#events.forget(problemsOf(key))
     this.#refused.forget(key)
     this.#reports.update?.forget(key)
   }
 
-  /** What was told last, while something else has been so for too short a time to be told. */
-  #unsaid(reason: string, before: Told, told: string | undefined): Told['unsaid'] {
-    if (!moving.includes(told) || !passing.includes(reason)) return undefined
-    const nowMs = this.#clock.now()
-    const sinceMs = before.reason === reason ? (before.unsaid?.sinceMs ?? nowMs) : nowMs
-    return nowMs - sinceMs < lastingMs ? { told, sinceMs } : undefined
+  /** Whether it was recorded. */
+  async #reportDecision(
+    key: string,
+    cluster: CephCluster,
+    decision: UpdateReport['decision'],
+    before: UpdateReport['recorded'],
+  ): Promise<boolean> {
+    const { reason, record } = decision
+    const topic = { group: key }
+    // Of what was never on record there is nothing to say while it is calm.
+    const left = before.reason ?? (calm.includes(reason) ? reason : undefined)
+    if (left !== undefined) this.#events.assume({ ...topic, state: stateOf(left) }, left)
+    const last = this.#events.lastReason(topic)
+    const type = fine.includes(reason) || reason === 'StorageKeyHeld' ? 'Normal' : 'Warning'
+    const note = noteOf(decision, { ...before, reason: last })
+    return this.#events.record(
+      cluster,
+      { type, reason, note },
+      {
+        ...topic,
+        state: stateOf(reason),
+        isNew: record.frozen !== undefined && record.frozen.osd !== before.record.frozen?.osd,
+        ...(moving.includes(last) && passing.includes(reason) ? { lastsMs: lastingMs } : {}),
+      },
+    )
   }
 
-  #count(key: string, { reason, record, progress }: UpdateReport['decision'], before: Told): void {
+  #count(key: string, { reason, record, progress }: UpdateReport['decision'], before: UpdateReport['recorded']): void {
     const { update } = this.#reports
     update?.show({ cluster: key, ...progress, running: progress.running.length, isFrozen: record.frozen !== undefined })
     const isSame = before.record.generation === record.generation
@@ -131,10 +133,10 @@ export class OsdUpdateReporter {
   }
 
   /** Those that were given up while others go on; the one that froze the update has its own news. */
-  async #tellFailures(
+  async #reportFailures(
     cluster: CephCluster,
     { reason, record, explanation }: UpdateReport['decision'],
-    { before, isNews }: { readonly before: Told; readonly isNews: boolean },
+    { before, isNews }: { readonly before: UpdateReport['recorded']; readonly isNews: boolean },
   ): Promise<void> {
     const known = new Set(
       before.record.generation === record.generation ? before.record.failed.map(({ osd }) => osd) : [],
@@ -145,25 +147,32 @@ export class OsdUpdateReporter {
     if (news.length === 0) return
     const named = news.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
     const more = news.length > named.length ? `; and ${news.length - named.length} more` : ''
-    await this.#reports.event(cluster, {
-      type: 'Warning',
-      reason: 'OsdGivenUp',
-      note: `${named.join('; ')}${more}`,
-    })
+    const note = `${named.join('; ')}${more}`
+    await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGivenUp', note })
   }
 
   /** Each once, for as long as it lasts. */
-  async #tellProblems(key: string, cluster: CephCluster, problems: readonly string[]): Promise<void> {
-    const known = this.#problems.get(key)
-    this.#problems.set(key, new Set(problems))
-    const news = problems.filter((problem) => known?.has(problem) !== true)
-    if (news.length === 0) return
-    await this.#reports.event(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: news.join('; ') })
+  async #reportProblems(key: string, cluster: CephCluster, problems: readonly string[]): Promise<void> {
+    const added = this.#events.newOf(problemsOf(key), problems)
+    if (added.length === 0) return
+    await this.#events.record(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: added.join('; ') }, foundNew)
   }
 }
 
+function problemsOf(key: string): string {
+  return `${key} problems`
+}
+
+/** Whether it goes on is news, not with which step. */
+function stateOf(reason: string): string {
+  return moving.includes(reason) ? 'moving' : reason
+}
+
 /** What began, goes on or ended, in figures; all else says itself why it is so. */
-function noteOf({ reason, explanation, record, progress, start }: UpdateReport['decision'], before: Told): string {
+function noteOf(
+  { reason, explanation, record, progress, start }: UpdateReport['decision'],
+  before: UpdateReport['recorded'],
+): string {
   if (reason === 'OsdsUpdating') {
     const left = progress.running.length + progress.waiting
     const first = start.length === 0 ? '' : `; osd ${idRanges(start)} first`

@@ -1,19 +1,23 @@
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { describe, expect, it } from 'vitest'
-import { buildEvent, type News } from './events.ts'
+import { buildEvent, type EventText } from './build-event.ts'
+import { seededRandom } from './random.ts'
 
 const about = {
   apiVersion: 'ceph.rook.io/v1',
   kind: 'CephCluster',
   metadata: { namespace: 'rook-ceph', name: 'rook-ceph', uid: 'u1', resourceVersion: '7' },
 }
-const news: News = { about, type: 'Warning', reason: 'CephSilent', note: 'Ceph has not answered.' }
-const chance = () => ({ clock: new VirtualClock(Date.parse('2026-01-01T00:00:00Z')), random: seededRandom(1) })
+const text: EventText = { type: 'Warning', reason: 'CephSilent', note: 'Ceph has not answered.' }
+const source = () => ({
+  clock: new VirtualClock(Date.parse('2026-01-01T00:00:00Z')),
+  random: seededRandom(1),
+  component: 'cofferdam',
+})
 
 describe('an event', () => {
   it('stands in the namespace of its object, names it exactly, and says who tells', () => {
-    const event = buildEvent(news, chance())
+    const event = buildEvent(about, text, source())
     expect(event).toEqual({
       apiVersion: 'v1',
       kind: 'Event',
@@ -40,7 +44,7 @@ describe('an event', () => {
   })
 
   it('about a node stands in the namespace default, where kubectl describe looks for it', () => {
-    const event = buildEvent({ ...news, about: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } } }, chance())
+    const event = buildEvent({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } }, text, source())
     expect([event.metadata.namespace, event.involvedObject]).toEqual([
       'default',
       { apiVersion: 'v1', kind: 'Node', name: 'a' },
@@ -48,8 +52,8 @@ describe('an event', () => {
   })
 
   it('told twice in the same moment has two names', () => {
-    const same = chance()
-    expect(buildEvent(news, same).metadata.name).not.toBe(buildEvent(news, same).metadata.name)
+    const same = source()
+    expect(buildEvent(about, text, same).metadata.name).not.toBe(buildEvent(about, text, same).metadata.name)
   })
 
   const lengths: Record<string, { given: string; then: string }> = {
@@ -57,12 +61,18 @@ describe('an event', () => {
     'of a longer note ends with an ellipsis, and is taken': { given: 'a'.repeat(1025), then: `${'a'.repeat(1023)}…` },
   }
   it.each(Object.entries(lengths))('%s', (_name, { given, then }) => {
-    expect(buildEvent({ ...news, note: given }, chance()).message).toBe(then)
+    expect(buildEvent(about, { ...text, note: given }, source()).message).toBe(then)
   })
 
   it('about an object with the longest of names has a name that the server takes', () => {
     const longest = { ...about, metadata: { ...about.metadata, name: 'n'.repeat(253) } }
-    const { metadata, involvedObject } = buildEvent({ ...news, about: longest }, chance())
+    const { metadata, involvedObject } = buildEvent(longest, text, source())
     expect([metadata.name.length, involvedObject.name]).toEqual([253, 'n'.repeat(253)])
+  })
+
+  it('takes out of its note what would do harm where kubectl prints it', () => {
+    const harmless = (note: string) => note.replace('\u001b', '')
+    const { message } = buildEvent(about, { ...text, note: '\u001b[2J' }, { ...source(), harmless })
+    expect(message).toBe('[2J')
   })
 })

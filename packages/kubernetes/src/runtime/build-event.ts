@@ -1,30 +1,37 @@
-import type { Event } from '@cofferdam/kubernetes/api/core.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Random, randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
-import { harmlessText } from '../shared/harmless-text.ts'
+import type { Event } from '../api/core.ts'
+import type { KubeObject } from '../api/kube-object.ts'
+import { type Clock, timestamp } from './clock.ts'
+import { type Random, randomSuffix } from './random.ts'
 
-export interface News {
-  readonly about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
+/** What an Event is about. */
+export type EventSubject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
+
+/** What an Event says. */
+export interface EventText<R extends string = string> {
   readonly type: 'Normal' | 'Warning'
-  readonly reason: string
+  readonly reason: R
   readonly note: string
 }
 
-const component = 'cofferdam'
+export interface EventSource {
+  readonly clock: Pick<Clock, 'now'>
+  readonly random: Random
+  /** Who says it. */
+  readonly component: string
+  /** Takes out of a note what would do harm where it is printed: kubectl prints it as it is. */
+  readonly harmless?: (note: string) => string
+}
+
 /** What the API server takes of a message; longer ones are refused. */
 const longestNote = 1_024
 const longestName = 253
 
 /** An Event that `kubectl describe` shows beside the object it is about. */
-export function buildEvent(
-  { about, type, reason, note: told }: News,
-  { clock, random }: { clock: Clock; random: Random },
-): Event {
+export function buildEvent(about: EventSubject, { type, reason, note }: EventText, source: EventSource): Event {
+  const { clock, random, component, harmless = (text) => text } = source
   const { name, namespace = 'default', uid, resourceVersion } = about.metadata
   const now = timestamp(clock)
-  // kubectl prints it as it is.
-  const note = harmlessText(told)
+  const message = harmless(note)
   const suffix = `.${clock.now().toString(16)}${randomSuffix(random, 5)}`
   return {
     apiVersion: 'v1',
@@ -40,7 +47,7 @@ export function buildEvent(
     },
     type,
     reason,
-    message: note.length <= longestNote ? note : `${note.slice(0, longestNote - 1)}…`,
+    message: message.length <= longestNote ? message : `${message.slice(0, longestNote - 1)}…`,
     source: { component },
     reportingComponent: component,
     reportingInstance: '',
