@@ -3,6 +3,7 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-cache.ts'
+import { SharedWatches } from '@cofferdam/kubernetes/informers/shared-watches.ts'
 import { createWatchCache, type WatchCacheOptions } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
@@ -93,11 +94,17 @@ export function openSharedViews(ports: ViewPorts, own: Own) {
   }
 }
 
+/** By the API they go to, which lasts as long as the views: while this process leads, or while it guards. */
+const watchesOf = new WeakMap<KubeApi, SharedWatches>()
+
 export function viewBase({ api, clock, random, log }: ViewPorts) {
+  const watches = watchesOf.get(api) ?? new SharedWatches()
+  watchesOf.set(api, watches)
   return {
     api,
     clock,
     random,
+    watches,
     onError: (error: unknown) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
   }
 }

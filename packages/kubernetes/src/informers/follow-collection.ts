@@ -7,9 +7,17 @@ import { CofferdamError } from '../errors.ts'
 import { backoffDelayMs } from '../runtime/backoff.ts'
 import { type Clock, sleep } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
-import type { CachedCollection, StagedList } from './cached-collection.ts'
+import type { StagedList } from './cached-collection.ts'
 
-export interface FollowOptions<T extends KubeObject, V> {
+/** What is fed by a watch. */
+export interface FollowedCollection<T extends KubeObject> {
+  readonly resourceVersion: string | undefined
+  resume(): void
+  apply(event: WatchEvent<T>): void
+  stage(): StagedList<T>
+}
+
+export interface FollowOptions<T extends KubeObject> {
   readonly api: KubeApi
   readonly type: ResourceType<T>
   readonly clock: Clock
@@ -20,7 +28,7 @@ export interface FollowOptions<T extends KubeObject, V> {
   readonly pageSize?: number
   readonly listBy?: 'stream' | 'pages'
   readonly stallMs?: number
-  readonly collection: CachedCollection<T, V>
+  readonly collection: FollowedCollection<T>
   readonly signal: AbortSignal
   /** The server was heard, and what it said is in. */
   readonly onHeard: () => void
@@ -41,18 +49,18 @@ const initialSilenceMs = 10_000
 class StreamingUnsupported extends Error {}
 
 /** Lists and watches until the signal fires. Never rejects. */
-export async function followCollection<T extends KubeObject, V>(options: FollowOptions<T, V>): Promise<void> {
+export async function followCollection<T extends KubeObject>(options: FollowOptions<T>): Promise<void> {
   await new CollectionFollower(options).run()
 }
 
-class CollectionFollower<T extends KubeObject, V> {
-  readonly #options: FollowOptions<T, V>
+class CollectionFollower<T extends KubeObject> {
+  readonly #options: FollowOptions<T>
   #pageSize: number
   #listsByStream: boolean
   #needsList = true
   #failures = 0
 
-  constructor(options: FollowOptions<T, V>) {
+  constructor(options: FollowOptions<T>) {
     this.#options = options
     this.#pageSize = options.pageSize ?? 500
     this.#listsByStream = options.listBy !== 'pages'

@@ -6,7 +6,8 @@ import { CofferdamError } from '../errors.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { CachedCollection } from './cached-collection.ts'
-import { followCollection } from './follow-collection.ts'
+import { type FollowOptions, followCollection } from './follow-collection.ts'
+import type { SharedWatches } from './shared-watches.ts'
 import type { ViewChange, WatchView } from './watch-view.ts'
 
 export interface WatchCacheOptions<T extends KubeObject, V> {
@@ -25,6 +26,8 @@ export interface WatchCacheOptions<T extends KubeObject, V> {
   readonly listBy?: 'stream' | 'pages'
   /** A stream that is silent for so long is given up and taken up again. */
   readonly stallMs?: number
+  /** Shares its watch with others that read the same; by default it has one of its own. */
+  readonly watches?: SharedWatches
   readonly onChange?: (change: ViewChange<NoInfer<V>>) => void
   /** Told of every interruption and of every listener that throws; the cache goes on. */
   readonly onError?: (error: unknown) => void
@@ -97,7 +100,8 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
     },
   })
 
-  const running = followCollection({
+  const follow = (feed: FollowOptions<T>) => options.watches?.follow(feed) ?? followCollection(feed)
+  const running = follow({
     ...options,
     collection,
     signal: stopping.signal,
