@@ -124,9 +124,10 @@ const patient = ['not-ready', 'unreachable'].map((absence) => ({
 export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<LockStage> {
   const clock = new VirtualClock()
   const guard = createGuardService()
+  const random = seededRandom(seed)
   const server = new ApiServer({
     clock,
-    random: seededRandom(seed),
+    random,
     callWebhook: guard.call,
     resolveWebhookService: () => guard.url,
   })
@@ -139,7 +140,7 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
   const world = startWorld({
     api,
     clock,
-    random: seededRandom(seed + 1),
+    random,
     kubelet: { readySeconds: 3, terminationSeconds: 2 },
     keepEvents: 'none',
   })
@@ -186,7 +187,7 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
     const operator: Operator = startOperator({
       api: process.api(line.api(operatorApi)),
       clock: process.clock,
-      random: seededRandom(100 + number),
+      random: random.stream(`operator ${number}`),
       log: createLog('silent'),
       metrics: createMetrics(),
       controllers,

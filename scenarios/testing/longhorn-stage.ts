@@ -113,9 +113,10 @@ export async function openLonghornStage(
 ): Promise<LonghornStage> {
   const clock = new VirtualClock()
   const guard = createGuardService()
+  const random = seededRandom(seed)
   const server = new ApiServer({
     clock,
-    random: seededRandom(seed),
+    random,
     callWebhook: guard.call,
     resolveWebhookService: () => guard.url,
   })
@@ -129,7 +130,7 @@ export async function openLonghornStage(
   const world = startWorld({
     api,
     clock,
-    random: seededRandom(seed + 1),
+    random,
     kubelet: { readySeconds: 2, terminationSeconds: 2 },
     keepEvents: 'none',
   })
@@ -140,12 +141,20 @@ export async function openLonghornStage(
   }))
   const settings = { [drainPolicySetting]: policy, ...description.settings }
   const { controls, stop: stopLonghorn } = createSimulatedLonghorn(
-    { api, clock, random: seededRandom(seed + 2), views, isOn: world.kubelet.isOn },
+    { api, clock, random, views, isOn: world.kubelet.isOn },
     { ...description, volumes, settings },
   )
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
-  const operators = stageOperators({ api: operatorApi, clock, guard, tell, settledAfterMs: 5_000, diesAtEvents: true })
+  const operators = stageOperators({
+    api: operatorApi,
+    clock,
+    random,
+    guard,
+    tell,
+    settledAfterMs: 5_000,
+    diesAtEvents: true,
+  })
   const oracle = watchLonghorn({
     views,
     clock,

@@ -25,7 +25,7 @@ export function buildEvent(
   const now = timestamp(clock)
   // kubectl prints it as it is.
   const note = harmlessText(told)
-  const suffix = `.${clock.now().toString(16)}${randomSuffix(random, 5)}`
+  const suffix = `.${clock.now().toString(16)}${randomSuffix(random.stream('events'), 5)}`
   return {
     apiVersion: 'v1',
     kind: 'Event',

@@ -47,6 +47,7 @@ export async function followCollection<T extends KubeObject, V>(options: FollowO
 
 class CollectionFollower<T extends KubeObject, V> {
   readonly #options: FollowOptions<T, V>
+  readonly #random: Random
   #pageSize: number
   #listsByStream: boolean
   #needsList = true
@@ -54,6 +55,7 @@ class CollectionFollower<T extends KubeObject, V> {
 
   constructor(options: FollowOptions<T, V>) {
     this.#options = options
+    this.#random = options.random.stream(`watch of ${options.namespace ?? ''}/${options.type.plural}`)
     this.#pageSize = options.pageSize ?? 500
     this.#listsByStream = options.listBy !== 'pages'
   }
@@ -107,7 +109,7 @@ class CollectionFollower<T extends KubeObject, V> {
 
   /** Follows one stream to its end; with the present state first where a list is needed. */
   async #watch(): Promise<void> {
-    const { api, type, clock, random, signal, collection, onHeard, stallMs = 180_000 } = this.#options
+    const { api, type, clock, signal, collection, onHeard, stallMs = 180_000 } = this.#options
     let staged = this.#needsList ? collection.stage() : undefined
     if (staged === undefined) collection.resume()
     const stream = linkSignals(signal)
@@ -129,7 +131,7 @@ class CollectionFollower<T extends KubeObject, V> {
         ...this.#selection(),
         allowBookmarks: true,
         // Spread, so that the streams of many caches do not end together.
-        timeoutSeconds: 300 + Math.floor(random.next() * 300),
+        timeoutSeconds: 300 + Math.floor(this.#random.next() * 300),
         signal: stream.signal,
         ...(staged === undefined
           ? { resourceVersion: collection.resourceVersion ?? '' }
@@ -202,9 +204,9 @@ class CollectionFollower<T extends KubeObject, V> {
   }
 
   async #pause(atLeastMs: number): Promise<void> {
-    const { clock, random, signal } = this.#options
+    const { clock, signal } = this.#options
     // What the server asks for comes first; chance comes on top, never instead.
-    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, random), signal)
+    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, this.#random), signal)
   }
 
   #selection() {

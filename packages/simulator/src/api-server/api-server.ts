@@ -65,7 +65,8 @@ export class ApiServer {
   #actors: readonly { stop(): void }[] = []
 
   constructor(options: ApiServerOptions) {
-    const { clock, random, eventLogLength, callWebhook, resolveWebhookService } = options
+    const { clock, eventLogLength, callWebhook, resolveWebhookService } = options
+    const random = options.random.stream('api-server')
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
     this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
@@ -84,7 +85,7 @@ export class ApiServer {
       },
       equivalents: (type) => this.#equivalents(type),
       clock,
-      random,
+      random: random.stream('reviews'),
       ...(callWebhook === undefined ? {} : { call: callWebhook }),
       ...(resolveWebhookService === undefined ? {} : { resolveService: resolveWebhookService }),
     })
@@ -218,7 +219,7 @@ export class ApiServer {
       kind: 'Namespace',
       metadata: {
         name,
-        uid: randomUid(random),
+        uid: randomUid(random.stream('uids of namespaces')),
         creationTimestamp: timestamp(clock),
         labels: { 'kubernetes.io/metadata.name': name },
       },
