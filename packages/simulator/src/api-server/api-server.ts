@@ -120,6 +120,9 @@ export class ApiServer {
     return this.#api(user, this.#admission)
   }
 
+  /** Tells of every stored object of a resource, and of each change in the moment it is stored. */
+  readonly observe: ObjectStore['observe'] = (storageKey, observer) => this.#store.observe(storageKey, observer)
+
   /** Forgets the past: watches and lists can resume only from here on. */
   compact(): void {
     this.#store.compact()
@@ -129,7 +132,8 @@ export class ApiServer {
   start(): void {
     if (this.#actors.length > 0) return
     this.#addDefaultRoles()
-    const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock: this.#registry.clock }
+    const { clock } = this.#registry
+    const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock, observe: this.observe }
     this.#actors = [startGarbageCollector(ports), startNamespaceLifecycle(ports), startEventExpiry(this.#registry)]
   }
 
