@@ -18,6 +18,8 @@ export default defineConfig({
     // On two cores the default would leave one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
+    // What has not changed is not compiled again: about a quarter of the work of a second run.
+    experimental: { fsModuleCache: true },
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
   },
 })

@@ -13,8 +13,8 @@ it.each([0, 2, 4, 6, 8])(
     const random = seededRandom(300 + writes)
     racks.stage.killOperatorAfter(writes)
     const drains: RunningDrains = new Map([
-      ['node-left', racks.stage.drain('node-left', scattered(random))],
-      ['node-middle', racks.stage.drain('node-middle', scattered(random))],
+      ['node-left', racks.stage.drain('node-left', scattered(random.stream('node-left')))],
+      ['node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle')))],
     ])
     await racks.stage.seconds(20)
     await racks.stage.stopOperator()
@@ -23,7 +23,7 @@ it.each([0, 2, 4, 6, 8])(
     // Kubectl gives up on a pod under two budgets, and a killed operator may leave one so: that drain is begun anew.
     for (const [node, drain] of drains) {
       if (drain.isOver() && racks.daemonsOn(node).length > 0)
-        drains.set(node, racks.stage.drain(node, scattered(random)))
+        drains.set(node, racks.stage.drain(node, scattered(random.stream(node))))
     }
     await racks.untilAllEnd(drains)
   },
@@ -33,20 +33,20 @@ describe('drains of several racks at the same moment, in any order of their evic
   it.each([1, 2, 3, 4, 5, 6])('two of them, order %i', async (seed) => {
     racks = await openThreeRacks(seed)
     const random = seededRandom(seed)
-    const drains = new Map([['node-left', racks.stage.drain('node-left', scattered(random))]])
+    const drains = new Map([['node-left', racks.stage.drain('node-left', scattered(random.stream('node-left')))]])
     await racks.stage.clock.advance(upTo(random, 60))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random)))
+    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
     await racks.untilAllEnd(drains)
   })
 
   it.each([1, 2, 3, 4])('three of them, so that no node is left for a mgr, order %i', async (seed) => {
     racks = await openThreeRacks(seed)
     const random = seededRandom(100 + seed)
-    const drains = new Map([['node-right', racks.stage.drain('node-right', scattered(random))]])
+    const drains = new Map([['node-right', racks.stage.drain('node-right', scattered(random.stream('node-right')))]])
     await racks.stage.clock.advance(upTo(random, 200))
-    drains.set('node-left', racks.stage.drain('node-left', scattered(random)))
+    drains.set('node-left', racks.stage.drain('node-left', scattered(random.stream('node-left'))))
     await racks.stage.clock.advance(upTo(random, 200))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random)))
+    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
     await racks.untilAllEnd(drains)
   })
 
@@ -63,9 +63,9 @@ describe('drains of several racks at the same moment, in any order of their evic
     const phase = async () => (await racks.stage.api.get(nodeDisruptions, { name })).status?.phase
     const drains: RunningDrains = new Map([['node-left', { isOver: async () => (await phase()) === 'Drained' }]])
     await racks.stage.clock.advance(upTo(random, 500))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random)))
+    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
     await racks.stage.clock.advance(upTo(random, 500))
-    drains.set('node-right', racks.stage.drain('node-right', scattered(random)))
+    drains.set('node-right', racks.stage.drain('node-right', scattered(random.stream('node-right'))))
     await racks.untilAllEnd(drains)
     await racks.stage.until('the request is over', async () => (await phase()) === 'Completed')
   })

@@ -1,6 +1,5 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/retire-budget.ts'
 import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
@@ -149,8 +148,7 @@ export async function openCephStage(
       operator = startOperator({
         api: line.api(operatorApi),
         clock,
-        // Its own: what the operator leaves to chance must not change what happens to the cluster.
-        random: seededRandom(seed + 1),
+        random: random.stream('operator'),
         log: createLog('silent'),
         metrics,
         controllers: controllerNames,

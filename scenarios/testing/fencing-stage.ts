@@ -210,6 +210,7 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
     diesAtEvents: false,
     api: operatorApi,
     clock,
+    random,
     tell: trace.tell,
     trust: trustsAlone(described),
     ceph({ namespace }) {

@@ -11,7 +11,6 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { appLockAnnotation } from '@cofferdam/product/ledger/rules/app-lock.ts'
@@ -27,16 +26,16 @@ import { type Operator, startOperator } from '@cofferdam/product/operator/operat
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { PolicyRule } from '@cofferdam/simulator/api-server/access/policy-rule.ts'
-import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
-import { clusterAdmin, serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
-import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
+import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
+import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
 import { budget, deployment, node, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
 import { createFreezable } from './freezable.ts'
-import { createGuardService, type GuardService } from './guard-service.ts'
+import type { GuardService } from './guard-service.ts'
+import { openGuardedServer } from './guarded-server.ts'
 import { type LockOracle, watchLocks } from './lock-oracle.ts'
 import { recordLocks } from './lock-recorder.ts'
 import { startRebooter } from './rebooter.ts'
@@ -122,16 +121,7 @@ const patient = ['not-ready', 'unreachable'].map((absence) => ({
 
 /** Nodes with applications on them, up and ready, before any operator has come. */
 export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<LockStage> {
-  const clock = new VirtualClock()
-  const guard = createGuardService()
-  const server = new ApiServer({
-    clock,
-    random: seededRandom(seed),
-    callWebhook: guard.call,
-    resolveWebhookService: () => guard.url,
-  })
-  server.start()
-  const api = server.as(clusterAdmin)
+  const { clock, random, guard, server, api } = openGuardedServer(seed)
   const operatorApi = await installOperator(server)
   for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
   for (const name of [shop, 'bank'])
@@ -139,7 +129,7 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
   const world = startWorld({
     api,
     clock,
-    random: seededRandom(seed + 1),
+    random,
     kubelet: { readySeconds: 3, terminationSeconds: 2 },
     keepEvents: 'none',
   })
@@ -186,7 +176,7 @@ export async function openLockStage({ nodeCount = 3, seed = 1 } = {}): Promise<L
     const operator: Operator = startOperator({
       api: process.api(line.api(operatorApi)),
       clock: process.clock,
-      random: seededRandom(100 + number),
+      random: random.stream(`operator ${number}`),
       log: createLog('silent'),
       metrics: createMetrics(),
       controllers,

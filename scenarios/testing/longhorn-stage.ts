@@ -18,15 +18,12 @@ import {
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
-import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
-import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
+import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longhorn-controls.ts'
 import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
@@ -35,7 +32,7 @@ import { startWorld, type World } from '@cofferdam/simulator/world/start-world.t
 import { node, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
 import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
-import { createGuardService } from './guard-service.ts'
+import { openGuardedServer } from './guarded-server.ts'
 import type { StagedOperator } from './lock-stage.ts'
 import { type LonghornOracle, nodeOfBudget, watchLonghorn } from './longhorn-oracle.ts'
 import { plain, recordLonghorn } from './longhorn-recorder.ts'
@@ -111,16 +108,7 @@ export async function openLonghornStage(
   description: LonghornDescription = {},
   { nodeCount = 3, seed = 1, policy = 'block-for-eviction', annotations = {} }: LonghornStageOptions = {},
 ): Promise<LonghornStage> {
-  const clock = new VirtualClock()
-  const guard = createGuardService()
-  const server = new ApiServer({
-    clock,
-    random: seededRandom(seed),
-    callWebhook: guard.call,
-    resolveWebhookService: () => guard.url,
-  })
-  server.start()
-  const api = server.as(clusterAdmin)
+  const { clock, random, guard, server, api } = openGuardedServer(seed)
   for (const name of [shop, longhornNamespace])
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   const operatorApi = await installOperator(server)
@@ -129,7 +117,7 @@ export async function openLonghornStage(
   const world = startWorld({
     api,
     clock,
-    random: seededRandom(seed + 1),
+    random,
     kubelet: { readySeconds: 2, terminationSeconds: 2 },
     keepEvents: 'none',
   })
@@ -140,12 +128,20 @@ export async function openLonghornStage(
   }))
   const settings = { [drainPolicySetting]: policy, ...description.settings }
   const { controls, stop: stopLonghorn } = createSimulatedLonghorn(
-    { api, clock, random: seededRandom(seed + 2), views, isOn: world.kubelet.isOn },
+    { api, clock, random, views, isOn: world.kubelet.isOn },
     { ...description, volumes, settings },
   )
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
-  const operators = stageOperators({ api: operatorApi, clock, guard, tell, settledAfterMs: 5_000, diesAtEvents: true })
+  const operators = stageOperators({
+    api: operatorApi,
+    clock,
+    random,
+    guard,
+    tell,
+    settledAfterMs: 5_000,
+    diesAtEvents: true,
+  })
   const oracle = watchLonghorn({
     views,
     clock,

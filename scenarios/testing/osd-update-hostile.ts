@@ -118,7 +118,7 @@ export async function tellHostileUpdate({ seed, lie, minutes }: HostileStory): P
     if (lie === 'yes' || lie === 'no') stage.ceph.controls.lieOkToStop(lie)
     stage.ceph.controls.tentacleOkToStop(lie === 'tentacle')
     stage.distort(lying(lie))
-    const road = { lagMs, conflictRate: lagMs === 0 ? 0 : 0.1, random: seededRandom(seed) }
+    const road = { lagMs, conflictRate: lagMs === 0 ? 0 : 0.1, random: seededRandom(seed).stream('road') }
     const options = { isReplaced: true, ...(lagMs > 0 && { road }) }
     stage.operate(options)
     await stage.seconds(30)

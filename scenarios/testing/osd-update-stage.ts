@@ -166,6 +166,7 @@ export async function openUpdateStage(options: UpdateStageOptions = {}): Promise
     diesAtEvents: false,
     api: watchedApi(operatorApi),
     clock,
+    random,
     tell: trace.tell,
     ceph: () => cephLine.commands(commands),
     trust: options.trust ?? { ...trustsAlone([cluster], options.rookImage), ...(options.isBesideRook && { own: [] }) },

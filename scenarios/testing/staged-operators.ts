@@ -1,5 +1,5 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'
 import { guardAt } from '@cofferdam/product/operator/guard.ts'
@@ -18,6 +18,8 @@ export interface OperatorsPorts {
   /** With the rights of the operator's own account. */
   readonly api: KubeApi
   readonly clock: VirtualClock
+  /** Each process draws from a stream of its own. */
+  readonly random: Random
   readonly tell: (line: string) => void
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   readonly trust?: CephTrust
@@ -70,19 +72,19 @@ function untold(line: CutLine, api: KubeApi): KubeApi {
 
 /** The processes of the operator, with all of its controllers; each may die or stand still at any write. */
 export function stageOperators(ports: OperatorsPorts): StagedOperators {
-  const { clock, ceph, guard, settledAfterMs } = ports
+  const { clock, random, ceph, guard, settledAfterMs } = ports
   const processes: Process[] = []
   let awakeSinceMs = 0
 
   function operate(options: OperateOptions = {}): StagedOperator {
     const line = openLine()
     const process = createFreezable(clock)
-    const number = processes.length
+    const number = processes.length + 1
     const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
     const operator = startOperator({
       api: process.api(ports.diesAtEvents ? line.api(api) : untold(line, api)),
       clock: process.clock,
-      random: seededRandom(101 + number),
+      random: random.stream(`operator ${number}`),
       log: createLog('silent'),
       metrics: createMetrics(),
       controllers: controllerNames,

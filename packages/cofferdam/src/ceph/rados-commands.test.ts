@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createRadosCommands, type RadosOptions } from './rados-commands.ts'
@@ -21,6 +21,8 @@ function stage(more: Partial<RadosOptions> = {}) {
   const out = async (prefix: string) => (await commands.run({ prefix })).out
   return { clock, commands, out }
 }
+
+const least: Random = { next: () => 0, stream: () => least }
 
 function silence(message: string) {
   return { code: 'CEPH_UNREACHABLE', message: expect.stringContaining(message) }
@@ -167,7 +169,7 @@ describe('a connection that ends', () => {
   })
 
   it('again and again rests longer each time, and does not even try before', async () => {
-    const { clock, out } = stage({ access: { conf: 'no-connection' }, random: { next: () => 0 } })
+    const { clock, out } = stage({ access: { conf: 'no-connection' }, random: least })
     const whoFailed = () => out('pid').then(String, (error: Error) => error.message)
     for (const restMs of [250, 500, 1000, 2000]) {
       const failed = await whoFailed()

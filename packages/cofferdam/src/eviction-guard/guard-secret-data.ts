@@ -23,6 +23,16 @@ type SecretData = Readonly<Record<string, string>>
  */
 export function parseGuardSecret(data: SecretData | undefined): Observed<HeldCertificates | undefined> {
   if (data === undefined) return known(undefined)
+  const parsed = parsedBefore.get(data) ?? parseFields(data)
+  // Only what nobody can change still says what it said.
+  if (Object.isFrozen(data)) parsedBefore.set(data, parsed)
+  return parsed
+}
+
+/** Reading keys and certificates is slow, and the Secret is looked at again and again. */
+const parsedBefore = new WeakMap<SecretData, Observed<HeldCertificates | undefined>>()
+
+function parseFields(data: SecretData): Observed<HeldCertificates | undefined> {
   try {
     const [signing, ...others] = certificatesIn(textOf(data, fields.authorities))
     if (signing === undefined) return unknown(`${fields.authorities} holds no certificate`)

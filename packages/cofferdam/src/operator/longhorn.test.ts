@@ -77,7 +77,7 @@ it('mode owner that is refused, and a write of it that somebody undid, show in t
       .map((line) => line.replace('cofferdam_longhorn_', ''))
   await stage.cordon('node-1')
   await stage.seconds(30)
-  const [replica] = await stage.replicasOf('v1')
+  const replica = (await stage.replicasOf('v1')).find(({ spec }) => spec?.nodeID === 'node-1')
   const key = { namespace: longhornNamespace, name: replica?.metadata.name ?? '' }
   await stage.api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: false } } })
   await stage.seconds(5)

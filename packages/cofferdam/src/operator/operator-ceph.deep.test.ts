@@ -154,7 +154,7 @@ describe('an operator in a cluster without Rook', () => {
     const operator = startOperator({
       api: story.api,
       clock: story.clock,
-      random: story.random,
+      random: story.random.stream('operator'),
       log,
       metrics: createMetrics(),
       controllers: ['ceph-drain', 'ceph-static-budgets'],

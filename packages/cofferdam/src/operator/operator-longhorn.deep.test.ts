@@ -216,7 +216,7 @@ describe('an operator in a cluster without Longhorn', () => {
     const operator = startOperator({
       api: story.api,
       clock: story.clock,
-      random: story.random,
+      random: story.random.stream('operator'),
       log: { info() {}, warn: (facts: unknown) => warnings.push(facts), error() {}, debug() {} } as never,
       metrics: createMetrics(),
       controllers: [controller],

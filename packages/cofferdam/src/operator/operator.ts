@@ -107,7 +107,7 @@ export function startOperator(options: OperatorOptions): Operator {
       store: createLeaseStore(options.api, options.lease),
       identity: options.lease.identity,
       clock,
-      random,
+      random: random.stream('leader-lease'),
       timestamp: () => microTimestamp(clock),
       onChange: (holder) => log.info({ holder }, holder === '' ? 'nobody leads' : 'the leader changed'),
       onError: (error) =>
@@ -279,7 +279,7 @@ function controllerBuilders(
       store,
       appLocks: options.appLocks ?? defaultAppLockPolicy,
       trust,
-      identity: () => options.lease?.identity ?? `operator-${randomSuffix(random, 8)}`,
+      identity: () => options.lease?.identity ?? `operator-${randomSuffix(random.stream('identity'), 8)}`,
       // Whoever does not run the controller of a storage leaves it to others.
       observeStorage: async (...asked) => {
         const observers = [

@@ -61,7 +61,7 @@ export function osdGrowthControllers(wiring: OsdGrowthWiring): { readonly 'osd-g
         reports: { ...reports, growth: wiring.metrics.osdUpdate },
         rook: wiring.rook(),
         trust,
-        newNonce: () => randomSuffix(random, nonceLength),
+        newNonce: () => randomSuffix(random.stream('osd-growth nonces'), nonceLength),
         observeOsdUuids: async (cluster, signal) => {
           const commands = ceph.of(cluster)
           if (commands === undefined) return unknown('no way to reach this Ceph is known')

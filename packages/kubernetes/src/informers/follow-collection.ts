@@ -55,6 +55,7 @@ export async function followCollection<T extends KubeObject>(options: FollowOpti
 
 class CollectionFollower<T extends KubeObject> {
   readonly #options: FollowOptions<T>
+  readonly #random: Random
   #pageSize: number
   #listsByStream: boolean
   #needsList = true
@@ -62,6 +63,7 @@ class CollectionFollower<T extends KubeObject> {
 
   constructor(options: FollowOptions<T>) {
     this.#options = options
+    this.#random = options.random.stream(`watch of ${options.namespace ?? ''}/${options.type.plural}`)
     this.#pageSize = options.pageSize ?? 500
     this.#listsByStream = options.listBy !== 'pages'
   }
@@ -115,7 +117,7 @@ class CollectionFollower<T extends KubeObject> {
 
   /** Follows one stream to its end; with the present state first where a list is needed. */
   async #watch(): Promise<void> {
-    const { api, type, clock, random, signal, collection, onHeard, stallMs = 180_000 } = this.#options
+    const { api, type, clock, signal, collection, onHeard, stallMs = 180_000 } = this.#options
     let staged = this.#needsList ? collection.stage() : undefined
     if (staged === undefined) collection.resume()
     const stream = linkSignals(signal)
@@ -137,7 +139,7 @@ class CollectionFollower<T extends KubeObject> {
         ...this.#selection(),
         allowBookmarks: true,
         // Spread, so that the streams of many caches do not end together.
-        timeoutSeconds: 300 + Math.floor(random.next() * 300),
+        timeoutSeconds: 300 + Math.floor(this.#random.next() * 300),
         signal: stream.signal,
         ...(staged === undefined
           ? { resourceVersion: collection.resourceVersion ?? '' }
@@ -210,9 +212,9 @@ class CollectionFollower<T extends KubeObject> {
   }
 
   async #pause(atLeastMs: number): Promise<void> {
-    const { clock, random, signal } = this.#options
+    const { clock, signal } = this.#options
     // What the server asks for comes first; chance comes on top, never instead.
-    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, random), signal)
+    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, this.#random), signal)
   }
 
   #selection() {

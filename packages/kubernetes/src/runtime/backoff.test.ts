@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { backoffDelayMs } from './backoff.ts'
-import { seededRandom } from './random.ts'
+import { type Random, seededRandom } from './random.ts'
 
 const policy = { firstMs: 100, longestMs: 10_000 }
 
 it('waits longer after each failure, and never longer than the longest wait', () => {
-  const least = { next: () => 0 }
+  const least: Random = { next: () => 0, stream: () => least }
   expect([1, 2, 3, 8, 9, 1_000].map((failures) => backoffDelayMs(failures, policy, least))).toEqual([
     50, 100, 200, 5_000, 5_000, 5_000,
   ])

@@ -32,7 +32,7 @@ export function buildEvent(about: EventSubject, { type, reason, note }: EventTex
   const { name, namespace = 'default', uid, resourceVersion } = about.metadata
   const now = timestamp(clock)
   const message = harmless(note)
-  const suffix = `.${clock.now().toString(16)}${randomSuffix(random, 5)}`
+  const suffix = `.${clock.now().toString(16)}${randomSuffix(random.stream('events'), 5)}`
   return {
     apiVersion: 'v1',
     kind: 'Event',

@@ -50,7 +50,7 @@ export interface RunningController {
 /** Runs a controller until it is stopped. A throw in one key is retried, and never stops another key. */
 export function runController(controller: Controller, options: RunControllerOptions): RunningController {
   const { clock, random, workers = 1, onOutcome, stopGraceMs = 10_000 } = options
-  const queue = new WorkQueue({ clock, random })
+  const queue = new WorkQueue({ clock, random: random.stream(controller.name) })
   const sources = new AbortController()
   const work = new AbortController()
   // As many listen as there are views to wait for and keys under way; Node takes more than ten for a leak.

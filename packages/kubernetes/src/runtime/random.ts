@@ -2,25 +2,50 @@
 export interface Random {
   /** At least 0, less than 1. */
   next(): number
+  /**
+   * Chance of its own for whoever bears this name. What comes from it depends on the seed, the name and what was drawn from it before, and
+   * on nobody else's draws: a new actor changes nothing for those who were there. One name is one stream, so whoever comes back under his
+   * name goes on where he was.
+   */
+  stream(name: string): Random
 }
 
 /** A small, fast, well-mixed generator (splitmix32): the same seed gives the same sequence on every machine. */
 export function seededRandom(seed: number): Random {
   let state = seed | 0
+  const streams = new Map<string, Random>()
   return {
     next() {
       state = (state + 0x9e3779b9) | 0
-      let mixed = state ^ (state >>> 16)
-      mixed = Math.imul(mixed, 0x21f0aaad)
-      mixed ^= mixed >>> 15
-      mixed = Math.imul(mixed, 0x735a2d97)
-      mixed ^= mixed >>> 15
-      return (mixed >>> 0) / 2 ** 32
+      return mix(state) / 2 ** 32
+    },
+    stream(name) {
+      let stream = streams.get(name)
+      if (stream === undefined) {
+        stream = seededRandom(seedOf(name, seed))
+        streams.set(name, stream)
+      }
+      return stream
     },
   }
 }
 
-export const realRandom: Random = { next: () => Math.random() }
+function mix(state: number): number {
+  let mixed = state ^ (state >>> 16)
+  mixed = Math.imul(mixed, 0x21f0aaad)
+  mixed ^= mixed >>> 15
+  mixed = Math.imul(mixed, 0x735a2d97)
+  mixed ^= mixed >>> 15
+  return mixed >>> 0
+}
+
+function seedOf(name: string, seed: number): number {
+  let hash = mix(seed ^ 0x5bd1e995)
+  for (let at = 0; at < name.length; at += 1) hash = mix(Math.imul(hash ^ name.charCodeAt(at), 0x01000193))
+  return hash
+}
+
+export const realRandom: Random = { next: () => Math.random(), stream: () => realRandom }
 
 /** A version 4 UUID made of the given chance. */
 export function randomUid(random: Random): string {

@@ -65,7 +65,8 @@ export class ApiServer {
   #actors: readonly { stop(): void }[] = []
 
   constructor(options: ApiServerOptions) {
-    const { clock, random, eventLogLength, callWebhook, resolveWebhookService } = options
+    const { clock, eventLogLength, callWebhook, resolveWebhookService } = options
+    const random = options.random.stream('api-server')
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
     this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
@@ -84,7 +85,7 @@ export class ApiServer {
       },
       equivalents: (type) => this.#equivalents(type),
       clock,
-      random,
+      random: random.stream('reviews'),
       ...(callWebhook === undefined ? {} : { call: callWebhook }),
       ...(resolveWebhookService === undefined ? {} : { resolveService: resolveWebhookService }),
     })
@@ -119,6 +120,9 @@ export class ApiServer {
     return this.#api(user, this.#admission)
   }
 
+  /** Tells of every stored object of a resource, and of each change in the moment it is stored. */
+  readonly observe: ObjectStore['observe'] = (storageKey, observer) => this.#store.observe(storageKey, observer)
+
   /** Forgets the past: watches and lists can resume only from here on. */
   compact(): void {
     this.#store.compact()
@@ -128,7 +132,8 @@ export class ApiServer {
   start(): void {
     if (this.#actors.length > 0) return
     this.#addDefaultRoles()
-    const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock: this.#registry.clock }
+    const { clock } = this.#registry
+    const ports = { api: this.#housekeeper, catalogue: this.#catalogue, clock, observe: this.observe }
     this.#actors = [startGarbageCollector(ports), startNamespaceLifecycle(ports), startEventExpiry(this.#registry)]
   }
 
@@ -218,7 +223,7 @@ export class ApiServer {
       kind: 'Namespace',
       metadata: {
         name,
-        uid: randomUid(random),
+        uid: randomUid(random.stream('uids of namespaces')),
         creationTimestamp: timestamp(clock),
         labels: { 'kubernetes.io/metadata.name': name },
       },

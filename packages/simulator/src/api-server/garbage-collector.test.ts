@@ -313,7 +313,12 @@ describe('the garbage collector', () => {
   describe('when the API stumbles', () => {
     const failing = (server: ApiServer, clock: VirtualClock, replaced: (api: EmbeddedApi) => Partial<EmbeddedApi>) => {
       const api = server.as(clusterAdmin)
-      return startGarbageCollector({ api: decorated(api, replaced(api)), catalogue: server.catalogue, clock })
+      return startGarbageCollector({
+        api: decorated(api, replaced(api)),
+        catalogue: server.catalogue,
+        clock,
+        observe: server.observe,
+      })
     }
 
     async function orphanOf(api: EmbeddedApi): Promise<void> {

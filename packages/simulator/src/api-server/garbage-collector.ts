@@ -5,15 +5,16 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { customResourceDefinitions } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
-import { followResource } from './follow-resource.ts'
 import { foregroundFinalizer, type OwnedObject, OwnershipGraph, orphanFinalizer } from './ownership-graph.ts'
 import type { ResourceCatalogue } from './resource-definition.ts'
+import type { ObjectStore } from './store/object-store.ts'
 import { storedResources } from './stored-resources.ts'
 
 export interface GarbageCollectorPorts {
   readonly api: EmbeddedApi
   readonly catalogue: ResourceCatalogue
   readonly clock: Clock
+  readonly observe: ObjectStore['observe']
 }
 
 /**
@@ -29,12 +30,6 @@ export function startGarbageCollector(ports: GarbageCollectorPorts): { stop(): v
   return { stop: () => collector.stop() }
 }
 
-interface Monitor {
-  readonly type: ResourceType
-  readonly abort: AbortController
-  isComplete: boolean
-}
-
 const firstRetryMs = 10
 const longestRetryMs = 10_000
 const catalogueSettlesMs = 1000
@@ -42,7 +37,7 @@ const catalogueSettlesMs = 1000
 class GarbageCollector {
   readonly #ports: GarbageCollectorPorts
   readonly #graph = new OwnershipGraph()
-  readonly #monitors = new Map<string, Monitor>()
+  readonly #monitors = new Map<string, { readonly type: ResourceType; readonly stop: () => void }>()
   readonly #queue = new Set<string>()
   readonly #failures = new Map<string, number>()
   /** Objects that refer to an owner of an unknown kind: looked at again when the kinds change. */
@@ -59,7 +54,7 @@ class GarbageCollector {
 
   stop(): void {
     this.#isStopped = true
-    for (const { abort } of this.#monitors.values()) abort.abort()
+    for (const { stop } of this.#monitors.values()) stop()
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
   }
@@ -73,7 +68,7 @@ class GarbageCollector {
     const served = new Map([...storedResources(catalogue)].filter(([, type]) => !isEvents(type)))
     for (const [key, monitor] of this.#monitors) {
       if (served.has(key)) continue
-      monitor.abort.abort()
+      monitor.stop()
       this.#monitors.delete(key)
       const { group, plural } = monitor.type
       for (const uid of this.#graph.uidsOf((type) => type.group === group && type.plural === plural)) {
@@ -86,30 +81,20 @@ class GarbageCollector {
   }
 
   #watch(key: string, type: ResourceType): void {
-    const monitor: Monitor = { type, abort: new AbortController(), isComplete: false }
-    this.#monitors.set(key, monitor)
     const isDefinitions =
       type.group === customResourceDefinitions.group && type.plural === customResourceDefinitions.plural
     // A definition is served only some time after it was written.
     const noteKinds = () => {
       if (!isDefinitions) return
-      this.followCatalogue()
+      this.#after(0, () => this.followCatalogue())
       this.#after(catalogueSettlesMs, () => this.followCatalogue())
     }
-    void followResource({ ...this.#ports, signal: monitor.abort.signal }, type, {
-      onPresent: (object) => {
-        this.#enqueue(this.#graph.observe(type, object))
-        noteKinds()
-      },
-      onGone: (object) => {
-        this.#enqueue(this.#graph.forget(object.metadata.uid ?? ''))
-        noteKinds()
-      },
-      onComplete: () => {
-        monitor.isComplete = true
-        this.#wake()
-      },
+    const stop = this.#ports.observe(key, ({ type: change, object }) => {
+      const isGone = change === 'DELETED'
+      this.#enqueue(isGone ? this.#graph.forget(object.metadata.uid ?? '') : this.#graph.observe(type, object))
+      noteKinds()
     })
+    this.#monitors.set(key, { type, stop })
   }
 
   #enqueue(uids: readonly string[]): void {
@@ -118,7 +103,7 @@ class GarbageCollector {
     this.#wake()
   }
 
-  /** Work starts on a timer, so that every stream has told what it knows before anything is decided. */
+  /** Work starts on a timer: whoever writes has written to the end before anything is decided. */
   #wake(): void {
     if (this.#isAwake || this.#isStopped || this.#queue.size === 0) return
     this.#isAwake = true
@@ -127,8 +112,7 @@ class GarbageCollector {
 
   async #workOff(): Promise<void> {
     try {
-      // A foreground owner would be let go too early while some kinds have not been listed yet.
-      while (!this.#isStopped && this.#isGraphComplete()) {
+      while (!this.#isStopped) {
         const [uid] = this.#queue
         if (uid === undefined) break
         this.#queue.delete(uid)
@@ -136,13 +120,8 @@ class GarbageCollector {
       }
     } finally {
       this.#isAwake = false
-      if (this.#isGraphComplete()) this.#wake()
+      this.#wake()
     }
-  }
-
-  #isGraphComplete(): boolean {
-    for (const { isComplete } of this.#monitors.values()) if (!isComplete) return false
-    return true
   }
 
   async #lookAt(uid: string): Promise<void> {

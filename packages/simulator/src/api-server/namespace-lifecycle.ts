@@ -5,15 +5,16 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { namespaces, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
-import { followResource } from './follow-resource.ts'
 import { type NamespaceContent, namespaceConditions } from './namespace-conditions.ts'
 import type { ResourceCatalogue } from './resource-definition.ts'
+import type { ObjectStore } from './store/object-store.ts'
 import { storedResources } from './stored-resources.ts'
 
 export interface NamespaceLifecyclePorts {
   readonly api: EmbeddedApi
   readonly catalogue: ResourceCatalogue
   readonly clock: Clock
+  readonly observe: ObjectStore['observe']
 }
 
 const serviceAccounts: ResourceType = {
@@ -51,20 +52,18 @@ class NamespaceLifecycle {
   }
 
   start(): void {
-    const ports = { ...this.#ports, signal: this.#abort.signal }
-    const enqueue = (name: string | undefined) => this.#enqueue(name)
-    const ignore = () => {}
-    void followResource(ports, namespaces, {
-      onPresent: ({ metadata }) => enqueue(metadata.name),
-      onGone: ({ metadata }) => this.#retries.delete(metadata.name),
-      onComplete: ignore,
-    })
-    void followResource(ports, serviceAccounts, {
-      onPresent: ignore,
-      onGone: ({ metadata }) => {
-        if (metadata.name === 'default') enqueue(metadata.namespace)
-      },
-      onComplete: ignore,
+    const { observe } = this.#ports
+    const endings = [
+      observe('namespaces', ({ type, object: { metadata } }) => {
+        if (type === 'DELETED') this.#retries.delete(metadata.name)
+        else this.#enqueue(metadata.name)
+      }),
+      observe('serviceaccounts', ({ type, object: { metadata } }) => {
+        if (type === 'DELETED' && metadata.name === 'default') this.#enqueue(metadata.namespace)
+      }),
+    ]
+    this.#abort.signal.addEventListener('abort', () => {
+      for (const end of endings) end()
     })
   }
 

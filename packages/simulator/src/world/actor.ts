@@ -81,10 +81,11 @@ export interface Stage {
 }
 
 export function openStage(name: string, ports: ActorPorts): Stage {
-  const { clock, random = realRandom } = ports
+  const { clock } = ports
+  const random = (ports.random ?? realRandom).stream(name)
   const api = writingAs(ports.api, name)
   const views = ports.views ?? new Views(ports)
-  const events = ports.events ?? createEventSink({ api, clock, random })
+  const events = ports.events ?? createEventSink({ api, clock, random: random.stream('events') })
   const endings: (() => void)[] = []
   let stopped = false
   if (ports.views === undefined) endings.push(() => views.stop())

@@ -1,4 +1,5 @@
 import {
+  configMaps,
   daemonSets,
   deployments,
   nodes,
@@ -6,6 +7,7 @@ import {
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
+import { openStage } from './actor.ts'
 import { drainNode } from './testing/drain.ts'
 import { budget, daemonSet, deployment, openWorld, type Story, statefulSet } from './testing/story.ts'
 
@@ -29,9 +31,30 @@ function watchEverything(story: Story): { readonly trace: string[]; readonly sto
   return { trace, stop }
 }
 
+/** Draws all the time, and makes the server draw: new objects need uids, names and suffixes, new watches their bookmarks. */
+function startNewcomer({ api, clock, random, failures }: Story): void {
+  const stage = openStage('newcomer', { api, clock, random, onFailure: (failure) => failures.push(failure) })
+  const look = async () => {
+    const payload = { drawn: String(stage.random.next()) }
+    const metadata = { name: '', generateName: 'newcomer-', namespace: 'default' }
+    const made = await stage.api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: payload })
+    stage.recorder.record(made, 'Normal', 'Drawn', `${payload.drawn} was drawn`)
+  }
+  stage.views.of(configMaps).onReady(() => {})
+  stage.every(7_000, () => void look().catch((error: unknown) => stage.fail('look', error)))
+}
+
+/** What happened to everybody else, but for versions, which count all writes of the cluster. */
+function withoutNewcomer(trace: readonly string[]): string[] {
+  return trace
+    .filter((line) => !line.includes('newcomer'))
+    .map((line) => line.replaceAll(/"resourceVersion":"\d+"/g, ''))
+}
+
 /** Six nodes, three apps, a drain, a reboot, a rollout. */
-async function runScenario(seed: number): Promise<string[]> {
+async function runScenario(seed: number, join: (story: Story) => void = () => {}): Promise<string[]> {
   const story = await openWorld({ seed, nodeCount: 6 })
+  join(story)
   const { trace, stop } = watchEverything(story)
   await story.api.create(deployments, deployment('web', { replicas: 5 }))
   await story.api.create(statefulSets, statefulSet('db'))
@@ -68,6 +91,16 @@ describe('one seed, one history', () => {
     expect(first.length).toBeGreaterThan(500)
     expect(second.join('\n')).toBe(first.join('\n'))
     expect(other.join('\n')).not.toBe(first.join('\n'))
+  })
+
+  it('one actor more changes nothing for those who were there before: no name, no uid, no instant', async () => {
+    const alone = await runScenario(7)
+    const joined = await runScenario(7, startNewcomer)
+    expect(joined.length).toBeGreaterThan(alone.length + 40)
+    const before = withoutNewcomer(alone)
+    const after = withoutNewcomer(joined)
+    expect(after.filter((line, at) => line !== before[at]).slice(0, 3)).toEqual([])
+    expect(after.length).toBe(before.length)
   })
 
   it('a world that was stopped leaves no timer and writes nothing more', async () => {

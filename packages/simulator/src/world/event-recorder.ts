@@ -63,18 +63,19 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
 
   async function write(id: string, event: Event): Promise<void> {
     const known = told.get(id)
+    const fieldManager = event.source?.component ?? 'events'
     if (known !== undefined) {
       known.count += 1
       const body = { count: known.count, lastTimestamp: event.lastTimestamp ?? null }
       try {
-        await api.patch(events, known, { type: 'merge', body })
+        await api.patch(events, known, { type: 'merge', body }, { fieldManager })
         return
       } catch (error) {
         if (!hasReason(error, 'NotFound')) throw error
       }
     }
     remember(told, id, { namespace: event.metadata.namespace as string, name: event.metadata.name, count: 1 })
-    await api.create(events, event)
+    await api.create(events, event, { fieldManager })
   }
 
   function tell(id: string, event: Event): void {
@@ -96,7 +97,7 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
         const subject = JSON.stringify([component, host, about.kind, about.metadata.uid])
         if (!mayTell(subject)) return
         const id = JSON.stringify([subject, type, reason, message])
-        tell(id, buildEvent({ about, type, reason, message, source, clock, random }))
+        tell(id, buildEvent({ about, type, reason, message, source, clock, random: random.stream(component) }))
       },
     }),
     stop() {

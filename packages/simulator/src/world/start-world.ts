@@ -34,7 +34,7 @@ export interface World extends Actor {
 export function startWorld(ports: Omit<ActorPorts, 'views' | 'events'> & WorldOptions): World {
   const { api, clock, random = realRandom, onFailure, keepEvents = 'all' } = ports
   const views = new Views(ports)
-  const events = createEventSink({ api, clock, random, keep: keepEvents })
+  const events = createEventSink({ api, clock, random: random.stream('events'), keep: keepEvents })
   const shared: ActorPorts = { api, clock, random, views, events, ...(onFailure === undefined ? {} : { onFailure }) }
   const kubelet = createKubelet({ ...shared, ...ports.kubelet })
   const actors: Actor[] = [

@@ -88,7 +88,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         : await startDashboard({
             api,
             clock,
-            random,
+            random: random.stream('dashboard'),
             port: options.dashboardPort,
             portFlag: '--port',
             pageDirectory: options.pageDirectory,
@@ -127,12 +127,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const operator = startOperator({
       api: operatorApi,
       clock,
-      random,
+      random: random.stream('operator'),
       log,
       metrics: createMetrics(),
       controllers: controllerNames,
       dryRun: false,
-      lease: { ...operatorAccount, identity: `demo_${randomSuffix(random, 8)}` },
+      lease: { ...operatorAccount, identity: `demo_${randomSuffix(random.stream('identity'), 8)}` },
       guard: {
         host: '127.0.0.1',
         port: 0,

@@ -41,7 +41,7 @@ beforeEach(async () => {
   operator = startOperator({
     api,
     clock: story.clock,
-    random: story.random,
+    random: story.random.stream('operator'),
     log: silent,
     metrics: createMetrics(),
     controllers: ['node-disruption', 'disruption-ledger'],

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { decideCephDrain } from '../../capabilities/ceph-drain/domain/decide.ts'
 import { planOsdBudgets } from '../../capabilities/ceph-drain/domain/osd-budgets.ts'
 import { SmallCeph } from '../../capabilities/ceph-drain/domain/testing/small-ceph.ts'
+import { happen, osdAt } from '../../capabilities/ceph-drain/domain/testing/small-ceph-story.ts'
 import { applyStep, now } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
 import { known } from '../../shared/observed.ts'
 import { releaseHold } from './hold-rules.ts'
@@ -49,11 +50,10 @@ it('whoever holds a zone in the ledger sees no OSD of another one go, once that 
       let ledger: Ledger = emptyLedger
       ledger = reconcile(ceph, ledger)
       for (const [at, { what, which, greed }] of events.entries()) {
-        const id = ceph.osds[which % ceph.osds.length] as number
-        if (what === 'ask') ledger = askFor(ledger, `request-${at}`, ceph.zoneOf(id))
+        if (what === 'ask') ledger = askFor(ledger, `request-${at}`, ceph.zoneOf(osdAt(ceph, which)))
         else if (what === 'end') ledger = endOne(ledger, which)
         else if (what === 'wipe') ledger = { ...ledger, entries: [], tickets: [] }
-        else happen(ceph, what, id)
+        else happen(ceph, what, which)
         ledger = reconcile(ceph, ledger)
         for (const pick of greed) {
           evict(ceph, ledger, pick)
@@ -67,7 +67,7 @@ it('whoever holds a zone in the ledger sees no OSD of another one go, once that 
   expect(wentAlong).toBeGreaterThan(20)
 
   function evict(ceph: SmallCeph, ledger: Ledger, pick: number): void {
-    const id = ceph.osds[pick % ceph.osds.length] as number
+    const id = osdAt(ceph, pick)
     const holders = arbiterOf(ledger, cluster).others
     const isElsewhere = holders.some(({ scope }) => scope !== ceph.zoneOf(id))
     if (isElsewhere) {
@@ -90,16 +90,6 @@ function endOne(ledger: Ledger, which: number): Ledger {
   const { others } = arbiterOf(ledger, cluster)
   const ended = others[which % Math.max(1, others.length)]
   return ended === undefined ? ledger : orphan(ledger, ended.requestId)
-}
-
-function happen(ceph: SmallCeph, what: (typeof happenings)[number], id: number): void {
-  if (what === 'cordon') ceph.cordoned.add(ceph.nodeOf(id))
-  if (what === 'uncordon') ceph.cordoned.delete(ceph.nodeOf(id))
-  if (what === 'crash') ceph.crash(id)
-  if (what === 'start') ceph.start(id)
-  if (what === 'notice') ceph.notice()
-  if (what === 'report') ceph.report()
-  if (what === 'recover') ceph.recover()
 }
 
 /** Looks, decides, takes and gives back keys and writes budgets, until nothing changes any more. */

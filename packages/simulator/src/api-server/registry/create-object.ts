@@ -89,7 +89,8 @@ export function requireOpenNamespace(registry: Registry, request: WriteRequest, 
 function withName(registry: Registry, object: KubeObject): KubeObject {
   const { name, generateName } = object.metadata
   if (name || !generateName) return object
-  const generated = generateName.slice(0, longestGenerateName) + randomSuffix(registry.random)
+  const generated =
+    generateName.slice(0, longestGenerateName) + randomSuffix(registry.random.stream(`names ${generateName}`))
   return { ...object, metadata: { ...object.metadata, name: generated } }
 }
 

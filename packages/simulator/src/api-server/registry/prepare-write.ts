@@ -17,7 +17,7 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   const { definition } = request
   const metadata: ObjectMeta = {
     ...without(decoded.metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'),
-    uid: randomUid(registry.random),
+    uid: randomUid(registry.random.stream(`uids of ${definition.storageKey} by ${request.fieldManager}`)),
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
   }

@@ -31,7 +31,7 @@ export function requestToken(
     },
     spec: { ...spec, expirationSeconds },
     status: {
-      token: `embedded.${holder}.${randomUid(registry.random)}`,
+      token: `embedded.${holder}.${randomUid(registry.random.stream('tokens'))}`,
       expirationTimestamp: timestamp({ now: () => now + expirationSeconds * 1000 }),
     },
   }

@@ -44,7 +44,8 @@ export function watchObjects(registry: Registry, definition: ResourceDefinition,
   if (query.sendInitialEvents === true && query.allowBookmarks === true) {
     stream.sendBookmark(() => ({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true }))
   }
-  if (query.allowBookmarks === true) cleanups.push(repeatedly(registry, () => stream.sendBookmark(bookmark)))
+  if (query.allowBookmarks === true)
+    cleanups.push(repeatedly(registry, definition, () => stream.sendBookmark(bookmark)))
   if (query.timeoutSeconds !== undefined && query.timeoutSeconds > 0) {
     const timeoutMs = query.timeoutSeconds * 1000
     if (query.allowBookmarks === true && timeoutMs > lastBookmarkMs) {
@@ -87,9 +88,9 @@ function lastSelected(previous: KubeObject, version: number): KubeObject {
   return { ...previous, metadata: { ...previous.metadata, resourceVersion: String(version) } }
 }
 
-function repeatedly({ clock, random }: Registry, callback: () => void): () => void {
+function repeatedly({ clock, random }: Registry, { storageKey }: ResourceDefinition, callback: () => void): () => void {
   // Spread, so that a thousand watches do not all wake in the same instant.
-  const delayMs = bookmarkEveryMs * (0.9 + 0.2 * random.next())
+  const delayMs = bookmarkEveryMs * (0.9 + 0.2 * random.stream(`bookmarks of ${storageKey}`).next())
   const tick = () => {
     cancel = clock.after(delayMs, tick)
     callback()

@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { configMaps, deployments, leases, namespaces, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import { configMap, inDefault, pod, refusalOf, stage } from './testing/stage.ts'
 
@@ -59,7 +60,7 @@ describe('a create', () => {
 
   it('with a generated name that is taken tries another', async () => {
     let sameNumbers = Number.POSITIVE_INFINITY
-    const random = { next: () => (sameNumbers-- > 0 ? 0 : 0.999) }
+    const random: Random = { next: () => (sameNumbers-- > 0 ? 0 : 0.999), stream: () => random }
     const { api } = stage({ random })
     const generated = { ...configMap(''), metadata: { generateName: 'x-', namespace: 'default' } } as never
     const first = await api.create(configMaps, generated)

@@ -10,6 +10,9 @@ export interface VersionCounter {
   last: number
 }
 
+/** Told of what is stored, in the moment it is: must neither throw nor write. */
+export type StoreObserver = (change: Pick<Change, 'type' | 'object'>) => void
+
 interface Snapshot {
   readonly version: number
   readonly objects: SortedTree<KubeObject>
@@ -27,6 +30,7 @@ const snapshotsHeld = 16
 export class Bucket {
   readonly #versions: VersionCounter
   readonly #log: ChangeLog
+  readonly #observers: ReadonlySet<StoreObserver>
   readonly #objects: Map<string, KubeObject>
   /** The same objects in key order, save those whose keys are in `#unsorted`: writes are put in order when order is asked for. */
   readonly #sorted: SortedTree<KubeObject>
@@ -36,8 +40,14 @@ export class Bucket {
   readonly #snapshots: Snapshot[] = []
   readonly #logLength: number
 
-  constructor(options: { versions: VersionCounter; logLength: number; objects?: SortedTree<KubeObject> }) {
+  constructor(options: {
+    versions: VersionCounter
+    logLength: number
+    observers: ReadonlySet<StoreObserver>
+    objects?: SortedTree<KubeObject>
+  }) {
     this.#versions = options.versions
+    this.#observers = options.observers
     this.#logLength = options.logLength
     this.#log = new ChangeLog(options.logLength, options.objects === undefined ? 0 : options.versions.last)
     this.#sorted = options.objects ?? sortedTree()
@@ -159,8 +169,8 @@ export class Bucket {
     for (const cursor of this.#cursors) cursor.end()
   }
 
-  fork(versions: VersionCounter): Bucket {
-    return new Bucket({ versions, logLength: this.#logLength, objects: this.present() })
+  fork(versions: VersionCounter, observers: ReadonlySet<StoreObserver>): Bucket {
+    return new Bucket({ versions, observers, logLength: this.#logLength, objects: this.present() })
   }
 
   #inOrder(): SortedTree<KubeObject> {
@@ -182,6 +192,7 @@ export class Bucket {
     if (this.#indexes.size > 0) this.#reindex(change)
     this.#log.append(change)
     for (const cursor of this.#cursors) cursor.notice(change)
+    for (const observe of this.#observers) observe(change)
   }
 
   #reindex({ type, key, object, previous }: Change): void {

@@ -207,6 +207,44 @@ describe('a reader of changes', () => {
   })
 })
 
+describe('an observer', () => {
+  const observed = (store: ObjectStore) => {
+    const seen: string[] = []
+    const stop = store.observe('a', ({ type, object }) => seen.push(`${type} ${object.metadata.name}`))
+    return { seen, stop }
+  }
+
+  it('is told what is there, in key order, and then each change before the write returns', () => {
+    const store = new ObjectStore({ eventLogLength: 2 })
+    for (const name of ['y', 'x']) put(store.bucket('a'), thing(name))
+    const { seen } = observed(store)
+    expect(seen.splice(0)).toEqual(['ADDED x', 'ADDED y'])
+    put(store.bucket('a'), thing('x', { size: 1 }))
+    expect(seen.splice(0)).toEqual(['MODIFIED x'])
+    for (let size = 2; size < 9; size += 1) put(store.bucket('a'), thing('x', { size }))
+    remove(store.bucket('a'), 'y')
+    put(store.bucket('b'), thing('elsewhere'))
+    expect(seen.splice(0)).toEqual([...Array.from({ length: 7 }, () => 'MODIFIED x'), 'DELETED y'])
+  })
+
+  it('goes on when the resource was dropped and is served again', () => {
+    const store = new ObjectStore()
+    const { seen } = observed(store)
+    store.drop('a')
+    put(store.bucket('a'), thing('x'))
+    expect(seen).toEqual(['ADDED x'])
+  })
+
+  it('is told nothing more once it was stopped, and nothing of a fork', () => {
+    const store = new ObjectStore()
+    const { seen, stop } = observed(store)
+    put(store.fork().bucket('a'), thing('x'))
+    stop()
+    put(store.bucket('a'), thing('y'))
+    expect(seen).toEqual([])
+  })
+})
+
 describe('a search by field', () => {
   it('follows every change of the field', () => {
     const bucket = new ObjectStore().bucket('a')

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { Bucket, type VersionCounter } from './bucket.ts'
+import { Bucket, type StoreObserver, type VersionCounter } from './bucket.ts'
 import { sortedTree } from './sorted-tree.ts'
 
 export interface ObjectStoreOptions {
@@ -11,6 +11,7 @@ export interface ObjectStoreOptions {
 export class ObjectStore {
   readonly #versions: VersionCounter = { last: 1000 }
   readonly #buckets = new Map<string, Bucket>()
+  readonly #observers = new Map<string, Set<StoreObserver>>()
   readonly #eventLogLength: number
 
   constructor({ eventLogLength = 10_000 }: ObjectStoreOptions = {}) {
@@ -25,16 +26,24 @@ export class ObjectStore {
   bucket(storageKey: string): Bucket {
     let bucket = this.#buckets.get(storageKey)
     if (bucket === undefined) {
-      bucket = new Bucket({ versions: this.#versions, logLength: this.#eventLogLength })
+      bucket = new Bucket(this.#bucketOptions(storageKey))
       this.#buckets.set(storageKey, bucket)
     }
     return bucket
   }
 
+  /** Tells of every object of a resource there is, as added, and then of each change in the moment it is stored. Nothing can be missed. */
+  observe(storageKey: string, observer: StoreObserver): () => void {
+    for (const [, object] of this.bucket(storageKey).entries()) observer({ type: 'ADDED', object })
+    const observers = this.#observersOf(storageKey)
+    observers.add(observer)
+    return () => observers.delete(observer)
+  }
+
   /** Forgets a resource that is no longer served, and ends its watches. */
   drop(storageKey: string): void {
     this.#buckets.get(storageKey)?.close()
-    const empty = { versions: this.#versions, logLength: this.#eventLogLength, objects: sortedTree<KubeObject>() }
+    const empty = { ...this.#bucketOptions(storageKey), objects: sortedTree<KubeObject>() }
     this.#buckets.set(storageKey, new Bucket(empty))
   }
 
@@ -46,7 +55,23 @@ export class ObjectStore {
   fork(): ObjectStore {
     const copy = new ObjectStore({ eventLogLength: this.#eventLogLength })
     copy.#versions.last = this.#versions.last
-    for (const [storageKey, bucket] of this.#buckets) copy.#buckets.set(storageKey, bucket.fork(copy.#versions))
+    for (const [storageKey, bucket] of this.#buckets) {
+      copy.#buckets.set(storageKey, bucket.fork(copy.#versions, copy.#observersOf(storageKey)))
+    }
     return copy
+  }
+
+  #bucketOptions(storageKey: string) {
+    const observers = this.#observersOf(storageKey)
+    return { versions: this.#versions, logLength: this.#eventLogLength, observers }
+  }
+
+  #observersOf(storageKey: string): Set<StoreObserver> {
+    let observers = this.#observers.get(storageKey)
+    if (observers === undefined) {
+      observers = new Set()
+      this.#observers.set(storageKey, observers)
+    }
+    return observers
   }
 }

@@ -64,7 +64,7 @@ export class OsdMap {
     this.modifiedMs = this.createdMs
     this.upChangedMs = this.createdMs
     this.inChangedMs = this.createdMs
-    this.#osds = new Map(tree.osdIds.map((id) => [id, newOsd(id, randomUid(random))]))
+    this.#osds = new Map(tree.osdIds.map((id) => [id, newOsd(id, randomUid(random.stream(`osd.${id}`)))]))
     // One epoch for each OSD that was made, some for the first configuration.
     this.#epoch = 10 + this.osds.size
     this.#history.push({ epoch: this.#epoch, atMs: this.createdMs })
@@ -107,7 +107,7 @@ export class OsdMap {
   /** As `osd new` does: it exists, down and out, and is not yet in the CRUSH map. */
   addOsd(id: number): void {
     if (this.#osds.has(id)) throw new RangeError(`there is already an osd.${id}`)
-    const added = { ...newOsd(id, randomUid(this.#random)), isIn: false, isNew: true }
+    const added = { ...newOsd(id, randomUid(this.#random.stream(`osd.${id}`))), isIn: false, isNew: true }
     const sorted = [...this.#osds, [id, added] as const].sort(([a], [b]) => a - b)
     this.#osds.clear()
     for (const [key, osd] of sorted) this.#osds.set(key, osd)
@@ -131,7 +131,7 @@ export class OsdMap {
     osd.isNew = false
     osd.upThru = osd.upFrom
     osd.isUp = true
-    osd.nonce = 1 + Math.floor(this.#random.next() * 0xffff_fffe)
+    osd.nonce = 1 + Math.floor(this.#random.stream(`osd.${id}`).next() * 0xffff_fffe)
     Object.assign(osd, sight)
     this.upChangedMs = this.modifiedMs
   }

@@ -85,7 +85,8 @@ const defaultTimeoutMs = 15_000
  * Guarantees: the same clock, chance and pods give the same answers; a stopped one leaves no timer and no watch.
  */
 export function createSimulatedCeph(ports: SimulatedCephPorts, description: CephDescription): SimulatedCeph {
-  const { api, clock, random, views, isOn } = ports
+  const { api, clock, views, isOn } = ports
+  const random = ports.random.stream(`ceph ${description.namespace}/${description.clusterName}`)
   const timings = { ...defaultTimings, ...description.timings }
   /** Counts all that can change an answer, but for time that passes: timers, pods, commands and controls. */
   let changes = 0

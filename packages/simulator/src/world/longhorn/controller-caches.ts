@@ -20,9 +20,10 @@ export function createControllerCaches(
 ): ControllerCaches {
   const own: Views[] = []
   const { conflictRate = 0, cacheLagMs = {} } = description
-  const api = conflictRate > 0 ? conflicting(ports.api, ports.random, conflictRate) : ports.api
+  const chance = ports.random.stream('longhorn-conflicts')
   return {
     portsFor(controller) {
+      const api = conflictRate > 0 ? conflicting(ports.api, chance.stream(controller), conflictRate) : ports.api
       const lagMs = cacheLagMs[controller] ?? 0
       if (lagMs <= 0) return { ...ports, api }
       const late = lagging(api, ports.clock, lagMs)

@@ -68,7 +68,7 @@ export function createSimulatedLonghorn(
     bytesPerBlock(volumeView.get(`${namespace}/${volume}`), description.blocks?.count)
   const data = new DataPlane({
     timers,
-    random,
+    random: random.stream('longhorn-data'),
     shape,
     ioTimeoutMs: timings.ioTimeoutMs,
     isDelta: () => isDelta,
@@ -182,7 +182,7 @@ export function createSimulatedLonghorn(
       data,
       brokenDisks,
       withoutManager,
-      random,
+      random: random.stream('longhorn-controls'),
       shape,
       lookAtVolume: volumes.look,
       lookAtNode: nodeStatus.look,

@@ -95,7 +95,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
     const { name } = node.metadata
     const machine: Machine = {
       name,
-      bootID: node.status?.nodeInfo?.bootID || randomUid(stage.random),
+      bootID: node.status?.nodeInfo?.bootID || randomUid(stage.random.stream(name)),
       power: 'on',
       isOffByWish: false,
       isReady: true,
@@ -112,7 +112,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
     machine.power = 'on'
     runner.clearStrays(machine.name)
     // Spread over the period, or thousands of nodes would all write in the same instant.
-    beat(machine, Math.floor(stage.random.next() * leaseRenewSeconds * 1_000))
+    beat(machine, Math.floor(stage.random.stream(machine.name).next() * leaseRenewSeconds * 1_000))
     nodeQueue.add(machine.name)
     for (const pod of podsOn(machine.name)) runner.wake(keyText(keyOf(pod)))
   }
@@ -143,7 +143,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
   function powerOn(name: string): void {
     const machine = known(name)
     if (machine.power === 'on') return
-    machine.bootID = randomUid(stage.random)
+    machine.bootID = randomUid(stage.random.stream(name))
     start(machine)
     const node = nodeView.get(name)
     if (node === undefined) return

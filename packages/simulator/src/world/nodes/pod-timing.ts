@@ -32,7 +32,7 @@ export function createPodTiming(
     readyAt(pod) {
       const asked = pod.metadata.annotations?.[readyAfter]
       if (asked === 'never') return undefined
-      const share = 1 + readyJitter * (random.next() - 0.5)
+      const share = 1 + readyJitter * (random.stream(pod.spec.nodeName ?? '').next() - 0.5)
       const seconds = asked === undefined ? readySeconds * share : Number.parseFloat(asked) || 0
       return clock.now() + Math.round(seconds * 1_000)
     },

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { decideCephDrain } from './decide.ts'
-import { planOsdBudgets } from './osd-budgets.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
-import { applyStep } from './testing/stage.ts'
+import { happen, osdAt, reconcile } from './testing/small-ceph-story.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -45,13 +43,13 @@ it('whoever evicts all that the budgets allow, between any two writes, takes no 
   fc.assert(
     fc.property(story, ({ events, actingSets, ...given }) => {
       const ceph = new SmallCeph(given, actingSets)
-      reconcile(ceph, () => undefined)
+      reconcile(ceph)
       for (const { what, which, greed } of events) {
         happen(ceph, what, which)
         // Nothing can refuse an eviction in the instant after a failure, or a finding, that nobody has seen yet. A copy of what is
         // damaged that was moved is such a finding, and a move takes longer than a report.
         if (what === 'moveAway') ceph.report()
-        if (what === 'crash' || what === 'damage' || what === 'moveAway') reconcile(ceph, () => undefined)
+        if (what === 'crash' || what === 'damage' || what === 'moveAway') reconcile(ceph)
         reconcile(ceph, () => {
           for (const pick of greed) evict(ceph, pick)
         })
@@ -63,7 +61,7 @@ it('whoever evicts all that the budgets allow, between any two writes, takes no 
   expect(besideDoubt).toBeGreaterThan(20)
 
   function evict(ceph: SmallCeph, pick: number): void {
-    const id = ceph.osds[pick % ceph.osds.length] as number
+    const id = osdAt(ceph, pick)
     if (!ceph.mayEvict(id)) return
     expect(ceph.harmOf(id)).toEqual([])
     evictions += 1
@@ -83,7 +81,7 @@ it('with one placement group in doubt for good, every zone that it is not on can
         const members = ceph.osds.filter((id) => ceph.zoneOf(id) === zone)
         for (const id of members) ceph.cordoned.add(ceph.nodeOf(id))
         for (let round = 0; round < 12; round += 1) {
-          reconcile(ceph, () => undefined)
+          reconcile(ceph)
           for (const id of members) if (ceph.mayEvict(id)) ceph.crash(id)
           ceph.notice()
           ceph.report()
@@ -95,7 +93,7 @@ it('with one placement group in doubt for good, every zone that it is not on can
         ceph.notice()
         ceph.recover()
         ceph.report()
-        reconcile(ceph, () => undefined)
+        reconcile(ceph)
         expect(ceph.state.openDomains).toEqual([])
       }
     }),
@@ -103,37 +101,3 @@ it('with one placement group in doubt for good, every zone that it is not on can
   )
   expect(drained).toBeGreaterThan(50)
 })
-
-function happen(ceph: SmallCeph, what: (typeof happenings)[number], which: number): void {
-  const id = ceph.osds[which % ceph.osds.length] as number
-  if (what === 'cordon') ceph.cordoned.add(ceph.nodeOf(id))
-  if (what === 'uncordon') ceph.cordoned.delete(ceph.nodeOf(id))
-  if (what === 'crash') ceph.crash(id)
-  if (what === 'start') ceph.start(id)
-  if (what === 'notice') ceph.notice()
-  if (what === 'report') ceph.report()
-  if (what === 'recover') ceph.recover()
-  if (what === 'moveAway') ceph.moveDataAway()
-  if (what === 'damage') ceph.damage(which)
-  if (what === 'repair') ceph.repair()
-}
-
-/** Looks, decides and writes until nothing changes, with `between` before every write. */
-function reconcile(ceph: SmallCeph, between: () => void): void {
-  for (let round = 0; round < 30; round += 1) {
-    const snapshot = ceph.snapshot()
-    const decision = decideCephDrain(snapshot)
-    const steps = planOsdBudgets(snapshot.budgets, decision.budgets)
-    const isSettled = steps.length === 0 && JSON.stringify(decision.state) === JSON.stringify(snapshot.state)
-    ceph.state = decision.state
-    for (const step of steps) {
-      between()
-      ceph.budgets = applyStep(ceph.budgets, step)
-    }
-    ceph.setNoout(decision.noout)
-    const before = JSON.stringify([...ceph.pods])
-    between()
-    if (isSettled && before === JSON.stringify([...ceph.pods])) return
-  }
-  throw new Error('the budgets never settle')
-}
