@@ -51,7 +51,7 @@ class SharedWatch<T extends KubeObject> implements FollowedCollection<T> {
   }
 
   async run(): Promise<void> {
-    for (const reader of [...this.#readers]) {
+    for (const reader of this.#readers) {
       const { signal } = reader.options
       const leave = () => this.#leave(reader)
       if (signal.aborted) leave()
@@ -91,7 +91,7 @@ class SharedWatch<T extends KubeObject> implements FollowedCollection<T> {
   }
 
   #each(act: (reader: Reader<T>) => void): void {
-    for (const reader of [...this.#readers]) {
+    for (const reader of this.#readers) {
       try {
         if (this.#readers.has(reader)) act(reader)
       } catch (error) {

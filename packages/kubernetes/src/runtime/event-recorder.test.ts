@@ -173,7 +173,7 @@ describe('the event recorder', () => {
     for (const slots of ['x', 'xy', 'y', 'xy']) {
       await events.recordAll(
         'problems',
-        [...slots].map((slot) => problem(slot)),
+        Array.from(slots).map((slot) => problem(slot)),
       )
     }
     expect(written).toEqual(['a Bad: x', 'a Bad: y', 'a Bad: x'])
