@@ -1,10 +1,40 @@
+import { readFileSync } from 'node:fs'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, expect, it } from 'vitest'
+import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
 import { type Agreement, compareAnswers } from './testing/explain-agreement.ts'
 import { openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
 
-let stage: UpdateStage
+let stage: CephStage | UpdateStage
 afterEach(() => stage.close())
+
+const cluster = readFileSync(new URL('../examples/clusters/default.yaml', import.meta.url), 'utf8')
+
+it.each([1, 2, 3])(
+  'two drains at once, given up in the middle: explain, the page and the eviction API say the same throughout (seed %i)',
+  async (seed) => {
+    const opened = await openCephStage(cluster, { seed })
+    stage = opened
+    opened.startOperator()
+    await opened.seconds(15)
+    const drains = [opened.drain('worker-a1'), opened.drain('worker-b1')]
+    const seen: Agreement[] = []
+    const compareFor = async (steps: number, everySeconds: number) => {
+      for (let step = 0; step < steps; step += 1) {
+        seen.push(await compareAnswers(opened))
+        await opened.seconds(everySeconds)
+      }
+    }
+    await compareFor(25, 1)
+    expect(drains.filter((drain) => drain.isOver())).toHaveLength(1)
+    for (const node of ['worker-a1', 'worker-b1']) await opened.uncordon(node)
+    await compareFor(10, 3)
+    expect(seen.flatMap(({ disagreements }) => disagreements)).toEqual([])
+    expect(seen.some(({ free }) => free > 0) && seen.some(({ refused }) => refused > 0)).toBe(true)
+    expect(opened.oracle.violations).toEqual([])
+  },
+  240_000,
+)
 
 it.each([1, 2, 3])(
   'whatever befalls nodes and OSDs, explain and the eviction API never contradict each other (seed %i)',

@@ -57,7 +57,7 @@ const isRunning = (pod: Pod) =>
 /** Asks `explain` for every OSD, its pod, its node and the cluster, and the API server for the eviction of each pod. */
 export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
   const { api } = ports
-  const { items } = await api.list(pods)
+  const [{ items }, { items: budgets }] = await Promise.all([api.list(pods), api.list(podDisruptionBudgets)])
   const codes = new Map<string, number>()
   for (const pod of items) codes.set(nameOf(pod), await dryRunEviction(api, pod))
   // One that went this very moment is neither granted nor refused.
@@ -100,8 +100,9 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
     const onNode = leavers.filter(({ spec }) => spec.nodeName === node)
     // Mons and mgrs are refused until an OSD beside them has gone, and then follow by themselves.
     const first = onNode.filter((pod) => !isFollower(pod))
-    // An OSD that does not run opens no failure domain when it is evicted.
-    const opens = first.some(isOsd) && first.filter(isOsd).every(isRunning)
+    // An OSD that does not run opens no failure domain when it is evicted; one that no budget covers is in an open one.
+    const isInTurn = (pod: Pod) => isRunning(pod) || budgetsOf(pod, budgets).length === 0
+    const opens = first.some(isOsd) && first.filter(isOsd).every(isInTurn)
     await compare(`node/${node}`, opens ? !first.some(isRefused) : !onNode.some(isRefused))
   }
   const { answer } = await askExplain(ports, `cephcluster/${cluster}`)
