@@ -4,10 +4,8 @@ import {
   type MachineDisruptionBudget,
   machineDisruptionBudgets,
 } from '@cofferdam/kubernetes/api/kinds/machines.ts'
-import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { keyOf } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { customResourceDefinitions, deployments, events, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { customResourceDefinitions, events, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
 import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
@@ -46,6 +44,7 @@ import { budgetText, recordFencing } from './fencing-recorder.ts'
 import { machineApiOf, type RemediatorStyle, seedRemediator, startRemediator } from './fencing-remediators.ts'
 import { watchTruth } from './fencing-truth.ts'
 import type { StagedOperator } from './lock-stage.ts'
+import { keepBudgetsIn, settleDaemons } from './prepare-fenced-clusters.ts'
 import { recordHealth } from './recorder.ts'
 import { type OperateOptions, stageOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
@@ -382,30 +381,5 @@ export async function openFencingStage(options: FencingStageOptions = {}): Promi
       world.stop()
       story.stop()
     },
-  }
-}
-
-/** Daemons stay where they are when a kubelet says that it is not ready, as owners of storage set it; mgrs are with the mons. */
-async function settleDaemons(api: Story['api'], clusters: readonly CephClusterDescription[]): Promise<void> {
-  const tolerations = [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }]
-  for (const { namespace } of clusters) {
-    for (const deployment of (await api.list(deployments, { namespace })).items) {
-      const { name } = deployment.metadata
-      const host = name.includes('-mgr-') ? `control-${name.endsWith('a') ? 1 : 2}` : undefined
-      const nodeSelector = host === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': host } }
-      const body = { spec: { template: { spec: { tolerations, ...nodeSelector } } } }
-      await api.patch(deployments, keyOf(deployment), { type: 'merge', body })
-    }
-  }
-}
-
-async function keepBudgetsIn(
-  api: Story['api'],
-  clusters: readonly CephClusterDescription[],
-  machineDisruptionBudgetNamespace: string,
-): Promise<void> {
-  for (const { namespace, name } of clusters) {
-    const body = { spec: { disruptionManagement: { machineDisruptionBudgetNamespace } } }
-    await api.patch(cephClusters, { namespace, name }, { type: 'merge', body })
   }
 }

@@ -18,6 +18,8 @@ export interface VerdictWatchOptions {
 
 /** Changes within this time are judged together. */
 const settleMs = 500
+/** Each question lists all pods and budgets: a busy cluster is not asked again at once. */
+const restMs = 2_000
 /** Locks end by the clock, and records of Ceph change by themselves. */
 const refreshMs = 5_000
 
@@ -27,13 +29,14 @@ export function createVerdictWatch({ clock, sources, isWanted, ask }: VerdictWat
   const stopping = new AbortController()
   let seen: ReadonlyMap<string, VerdictView> = new Map()
   let isAsking = false
+  let restsUntil = 0
   let next: { readonly at: number; readonly cancel: () => void } | undefined
 
   function later(delayMs: number): void {
-    const at = clock.now() + delayMs
+    const at = Math.max(clock.now() + delayMs, restsUntil)
     if (stopping.signal.aborted || (next !== undefined && next.at <= at)) return
     next?.cancel()
-    next = { at, cancel: clock.after(delayMs, () => void refresh()) }
+    next = { at, cancel: clock.after(at - clock.now(), () => void refresh()) }
   }
 
   async function refresh(): Promise<void> {
@@ -49,6 +52,7 @@ export function createVerdictWatch({ clock, sources, isWanted, ask }: VerdictWat
       // Asked again below.
     } finally {
       isAsking = false
+      restsUntil = clock.now() + restMs
       later(refreshMs)
     }
   }
