@@ -180,7 +180,9 @@ async function untilSettled(): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const index = await look()
     const isSettled = osds.every((id) => index.mayStop([id]).may !== 'unknown')
-    if (isSettled && index.map.osds.some(({ isUp }) => !isUp)) return
+    // The manager counts the groups of a dead OSD until their other members have reported.
+    const isForgotten = async () => !(await askOkToStop(operator, [victim])).known
+    if (isSettled && index.map.osds.some(({ isUp }) => !isUp) && (await isForgotten())) return
     await pause(100)
   }
   throw new Error('Ceph did not settle')
