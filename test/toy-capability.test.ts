@@ -19,7 +19,7 @@ import { nightLight } from './toy-capability/index.ts'
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
 
-it('a capability that is one folder and one line gets its Role, and its controller runs with just these rights', async () => {
+it('a capability that is one folder and one line gets its Role and its metrics, and its controller runs with just these rights', async () => {
   const list = [...capabilities, nightLight]
   const files = buildDeployFiles({ version: 'test', permissions: rightsOf(list) })
   const manifests = Object.entries(files)
@@ -33,18 +33,19 @@ it('a capability that is one folder and one line gets its Role, and its controll
   const admin = server.as(clusterAdmin)
   for (const object of manifests) await admin.create(typeOfObject(server.catalogue, object) as ResourceType, object)
   await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-a1' } })
+  const metrics = createMetrics(list)
   const operator = startOperator({
     api: server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)),
     clock,
     random: seededRandom(2),
     log: silent,
-    metrics: createMetrics(),
+    metrics,
     dryRun: false,
-    capabilities: list,
     controllers: ['night-light'],
   })
   await clock.advance(10_000)
   expect((await admin.get(nodes, { name: 'worker-a1' })).metadata.labels?.[nightLightLabel]).toBe('on')
+  expect(await metrics.registry.metrics()).toMatch(/^cofferdam_night_light_labels_total [1-9]/mu)
   expect(operator.health.map(({ check }) => check())).toEqual([{ ok: true }, { ok: true }])
   const stopped = operator.stop()
   await clock.advance(30_000)

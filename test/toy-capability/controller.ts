@@ -11,7 +11,7 @@ export const nightLightRights: readonly Permission[] = [
 export const nightLightLabel = 'example.com/night-light'
 
 /** Labels every node. Keys are names of nodes. */
-export function createNightLight({ api, nodes: view }: NightLightPorts): Controller {
+export function createNightLight({ api, nodes: view, onLabelled }: NightLightPorts): Controller {
   return {
     name: 'night-light',
 
@@ -27,6 +27,7 @@ export function createNightLight({ api, nodes: view }: NightLightPorts): Control
     async reconcile(name, signal) {
       const body = { metadata: { labels: { [nightLightLabel]: 'on' } } }
       await api.patch(nodes, { name }, { type: 'merge', body }, { signal })
+      onLabelled()
       return undefined
     },
   }
@@ -35,4 +36,5 @@ export function createNightLight({ api, nodes: view }: NightLightPorts): Control
 interface NightLightPorts {
   readonly api: Pick<KubeApi, 'patch'>
   readonly nodes: WatchView<unknown>
+  readonly onLabelled: () => void
 }

@@ -1,6 +1,7 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Capability } from '@cofferdam/product/capabilities/capability.ts'
+import { Counter } from 'prom-client'
 import { createNightLight, nightLightRights } from './controller.ts'
 
 interface Ports {
@@ -12,11 +13,17 @@ interface Ports {
 export const nightLight = {
   name: 'night-light',
   summary: 'Labels every node, to show how a capability is added.',
-  controllers: [
-    {
-      name: 'night-light',
-      rights: nightLightRights,
-      create: ({ api, views }) => createNightLight({ api, nodes: views.nodes() }),
-    },
-  ],
+  controllers: [{ name: 'night-light', rights: nightLightRights }],
+  install(registry) {
+    const labelled = new Counter({
+      name: 'cofferdam_night_light_labels_total',
+      help: 'Labels that were written.',
+      registers: [registry],
+    })
+    return ({ api, views }) => ({
+      controllers: {
+        'night-light': () => createNightLight({ api, nodes: views.nodes(), onLabelled: () => labelled.inc() }),
+      },
+    })
+  },
 } as const satisfies Capability<Ports>

@@ -1,3 +1,4 @@
+import type { Capability } from '../capabilities/capability.ts'
 import { cephDrain } from '../capabilities/ceph-drain/index.ts'
 import { drainDetection } from '../capabilities/drain-detection/index.ts'
 import { drainLock } from '../capabilities/drain-lock/index.ts'
@@ -5,6 +6,7 @@ import { fencing } from '../capabilities/fencing/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import { evictionGuard } from '../eviction-guard/capability.ts'
+import type { CapabilityPorts } from './ports.ts'
 
 /** Everything that Cofferdam can do. A capability is its folder, its page in docs/ and its line here. */
 export const capabilities = [
@@ -16,3 +18,6 @@ export const capabilities = [
   drainLock,
   evictionGuard,
 ] as const
+
+/** What any of them may be put together from. */
+export type OperatorCapability = Capability<CapabilityPorts>

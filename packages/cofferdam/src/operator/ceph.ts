@@ -1,6 +1,6 @@
-import type { CephQuestion } from '../capabilities/ceph-drain/report/metrics.ts'
-import type { CephReports } from '../capabilities/ceph-drain/report/report.ts'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
+import type { CephCounts, CephQuestion } from '../ceph/ceph-metrics.ts'
 import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import { applyNoout } from '../ceph/noout.ts'
 import { observeCeph } from '../ceph/observe-ceph.ts'
@@ -13,10 +13,6 @@ import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import { type Observed, unknown } from '../shared/observed.ts'
-import { createEventRecorder } from './event-recorder.ts'
-import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
-import type { ViewPorts } from './shared-views.ts'
 
 export interface CephWiring {
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
@@ -25,11 +21,11 @@ export interface CephWiring {
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
   readonly dryRun: boolean
   readonly log: Log
-  readonly metrics: Metrics
+  readonly counts: Pick<CephCounts, 'countQuestion'>
 }
 
 /** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
-export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiring): CephPorts {
+export function buildCephPorts({ ceph, parsers, dryRun, log, counts }: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const limits = { timeoutMs: 15_000 }
   async function counted<T>(
@@ -39,7 +35,7 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
   ): Promise<Observed<T>> {
     const observed = await answer
     const result = observed.known ? 'answered' : 'silent'
-    metrics.ceph.countQuestion({ cluster: names.get(commands) ?? '', question, result })
+    counts.countQuestion({ cluster: names.get(commands) ?? '', question, result })
     return observed
   }
   return {
@@ -71,16 +67,5 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
       return { set: [], unset: [], gone: [], failed: [] }
     },
     compilePgPattern,
-  }
-}
-
-export function buildCephReports(ports: ViewPorts & Pick<CephWiring, 'metrics'>): CephReports {
-  const { metrics } = ports
-  return {
-    events: createEventRecorder(ports),
-    show: (figures) => metrics.ceph.show(figures),
-    countDisagreement: (cluster) => metrics.ceph.countDisagreement(cluster),
-    countRefusedWrite: (cluster) => metrics.ceph.countRefusedWrite(cluster),
-    forget: (cluster) => metrics.ceph.forget(cluster),
   }
 }

@@ -1,25 +1,14 @@
-import {
-  type ValidatingWebhookConfiguration,
-  validatingWebhookConfigurations,
-} from '@cofferdam/kubernetes/api/admission-registration.ts'
-import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
-import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
-import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.ts'
+import type { HealthCheck } from '@cofferdam/kubernetes/runtime/health.ts'
 import { startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { guardService } from '../deploy/guard-manifests.ts'
-import { createGuardCertificates } from '../eviction-guard/controller/guard-certificates.ts'
-import { createGuardRegistration, keptConfiguration } from '../eviction-guard/controller/guard-registration.ts'
-import { lockedLabel } from '../eviction-guard/domain/namespace-labels.ts'
 import type { GuardAddress } from '../eviction-guard/domain/webhook-configuration.ts'
-import { defaultCertificateSettings, planCertificates } from '../eviction-guard/guard-certificates.ts'
-import { type GuardOptions, type RunningGuard, startGuard } from '../eviction-guard/start-guard.ts'
+import { type GuardOptions, startGuard } from '../eviction-guard/start-guard.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
-import type { Reason } from '../shared/reasons.ts'
-import { createEventRecorder } from './event-recorder.ts'
 import { errorText } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { type Own, once, type SharedViews, type ViewPorts, viewBase } from './shared-views.ts'
+import { informerPorts, openSharedViews, type ViewPorts } from './shared-views.ts'
 
 export interface GuardWiring {
   readonly host: string
@@ -52,17 +41,18 @@ function hostOf(url: string): string {
 }
 
 export interface GuardPorts extends ViewPorts {
+  readonly api: KubeApi
   readonly metrics: Metrics
-  readonly views: SharedViews
   readonly policy: AppLockPolicy
 }
 
-/** Starts the guard of this process; every replica has one. */
-export function runGuard(
-  { api, clock, log, metrics, views, policy }: GuardPorts,
-  { host, port, lingerMs = 0, listen, guardsDeletions }: GuardWiring,
-) {
-  return startGuard({
+/** The guard of this process and the views it needs: they live as long as the process, whoever leads. */
+export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
+  const { api, clock, log, metrics, policy } = ports
+  const { host, port, lingerMs = 0, listen, guardsDeletions = false } = wiring
+  const informers = new WatchInformers(informerPorts(ports))
+  const views = openSharedViews({ informers, log })
+  const guard = startGuard({
     api,
     clock,
     startStopwatch,
@@ -70,7 +60,7 @@ export function runGuard(
     port,
     lingerMs,
     ...(listen === undefined ? {} : { listen }),
-    guardsDeletions: guardsDeletions === true,
+    guardsDeletions,
     policy,
     views: {
       pods: views.pods(),
@@ -82,69 +72,30 @@ export function runGuard(
     report: (outcome) => metrics.guard.count(outcome),
     onError: (error) => log.warn({ error: errorText(error) }, 'the eviction guard met a difficulty, goes on'),
   })
-}
-
-/** What the leader does for the guards of all replicas. */
-export function guardControllers(
-  ports: GuardPorts,
-  { guard, wiring, own }: { readonly guard: RunningGuard; readonly wiring: GuardWiring; readonly own: Own },
-): Record<'guard-certificates' | 'guard-registration', () => Controller> {
-  const { api, clock, log, views, policy } = ports
-  const base = viewBase(ports)
-  const events = createEventRecorder(ports)
-  const configurations = once(() =>
-    own(
-      'validatingwebhookconfigurations',
-      createWatchCache<ValidatingWebhookConfiguration>({ ...base, type: validatingWebhookConfigurations }),
-    ),
-  )
-  return {
-    'guard-certificates': () =>
-      createGuardCertificates({
-        api,
-        clock,
-        configurations: configurations(),
-        plan: (seen) => planCertificates({ ...seen, hosts: wiring.hosts, settings: defaultCertificateSettings }),
-        report: ({ step, explanation }) => log.info({ step }, explanation),
-      }),
-    'guard-registration': () =>
-      createGuardRegistration({
-        api,
-        clock,
-        policy,
-        report: (isThere) => void tellRegistration(ports, events, isThere),
-        settings: {
-          address: () => {
-            const port = guard.port()
-            return port === undefined ? undefined : wiring.addressOf(port)
-          },
-          guardsDeletions: wiring.guardsDeletions === true,
-        },
-        views: {
-          configurations: configurations(),
-          namespaces: own(
-            'namespaces',
-            createWatchCache({
-              ...base,
-              type: namespaces,
-              project: ({ metadata }) => ({ name: metadata.name, label: metadata.labels?.[lockedLabel] }),
-            }),
-          ),
-          budgets: views.budgets(),
-          ledger: views.parsedLedger(),
-        },
-      }),
+  const health: HealthCheck = {
+    name: 'guard',
+    kind: 'ready',
+    check() {
+      const why = guard.whatIsMissing()
+      return why === undefined ? { ok: true } : { ok: false, why }
+    },
   }
-}
-
-/** Whoever applies deploy/ makes the configuration; without it evictions are not asked about, and all else goes on. */
-async function tellRegistration({ log }: GuardPorts, events: EventRecorder<Reason>, isThere: boolean): Promise<void> {
-  const { name } = keptConfiguration
-  const facts = { configuration: name }
-  if (isThere) return log.info(facts, 'the registration of the eviction guard is there again')
-  const note = `ValidatingWebhookConfiguration ${name} is missing: the eviction guard is not asked about evictions. Restore it: kubectl apply -f deploy/guard.yaml`
-  await events.record(
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: guardService.namespace } },
-    { type: 'Warning', reason: 'GuardUnregistered', note },
-  )
+  return {
+    informers,
+    views,
+    health,
+    /** What the leader needs to know of it, for the guards of all replicas. */
+    registered: {
+      hosts: wiring.hosts,
+      guardsDeletions,
+      address: () => {
+        const at = guard.port()
+        return at === undefined ? undefined : wiring.addressOf(at)
+      },
+    },
+    async stop() {
+      await guard.stop()
+      informers.stop()
+    },
+  }
 }

@@ -1,7 +1,6 @@
-import { destination, type Logger, pino } from 'pino'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
+import { destination, pino } from 'pino'
 import { harmlessJson } from '../shared/harmless-text.ts'
-
-export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'debug'>
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 

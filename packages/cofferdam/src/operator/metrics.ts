@@ -1,11 +1,8 @@
 import type { Outcome } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { createCephMetrics } from '../capabilities/ceph-drain/report/metrics.ts'
-import { createDrainMetrics } from '../capabilities/drain-lock/report/metrics.ts'
-import { createFencingMetrics } from '../capabilities/fencing/report/metrics.ts'
-import { createLonghornMetrics } from '../capabilities/longhorn-drain/report/metrics.ts'
-import { createOsdUpdateMetrics } from '../capabilities/osd-update/report/metrics.ts'
+import { createCephCounts } from '../ceph/ceph-metrics.ts'
 import { createGuardMetrics } from '../eviction-guard/metrics.ts'
+import { capabilities, type OperatorCapability } from './capabilities.ts'
 
 /** Figures that are read when they are asked for, not pushed when they change. */
 export interface LiveFigures {
@@ -15,8 +12,8 @@ export interface LiveFigures {
   cacheAgeSeconds(): Readonly<Record<string, number>>
 }
 
-/** Every metric of the operator. Made by a factory, so that two operators in one process do not share counts. */
-export function createMetrics() {
+/** Every metric of the operator and of what it can do. Made by a factory, so that two operators in one process do not share counts. */
+export function createMetrics(list: readonly OperatorCapability[] = capabilities) {
   const registry = new Registry()
   const registers = [registry]
   let live: LiveFigures = { queueKeys: () => ({}), cacheAgeSeconds: () => ({}) }
@@ -67,12 +64,10 @@ export function createMetrics() {
   return {
     registry,
     leading,
-    ceph: createCephMetrics(registry),
-    drain: createDrainMetrics(registry),
-    fencing: createFencingMetrics(registry),
+    ceph: createCephCounts(registry),
     guard: createGuardMetrics(registry),
-    longhorn: createLonghornMetrics(registry),
-    osdUpdate: createOsdUpdateMetrics(registry),
+    /** What the operator can do, with its metrics registered. */
+    installed: list.map(({ controllers, install }) => ({ controllers, open: install(registry) })),
     showLive(figures: LiveFigures) {
       live = figures
     },

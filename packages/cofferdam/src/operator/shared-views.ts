@@ -1,11 +1,12 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-cache.ts'
-import { SharedWatches } from '@cofferdam/kubernetes/informers/shared-watches.ts'
-import { createWatchCache, type WatchCacheOptions } from '@cofferdam/kubernetes/informers/watch-cache.ts'
+import type { Informers, OptionalInformerOptions } from '@cofferdam/kubernetes/informers/informers.ts'
+import type { WatchInformersPorts } from '@cofferdam/kubernetes/informers/watch-informers.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
@@ -13,16 +14,9 @@ import { parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../ev
 import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
+import { once } from '../shared/once.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
-import { errorText, type Log } from './log.ts'
-
-/** A view that somebody has to end. */
-export interface OwnedView {
-  ageMs(): number
-  stop(): unknown
-}
-
-export type Own = <V extends OwnedView>(name: string, view: V) => V
+import { errorText } from './log.ts'
 
 export interface ViewPorts {
   readonly api: KubeApi
@@ -31,58 +25,59 @@ export interface ViewPorts {
   readonly log: Log
 }
 
+export function informerPorts({ api, clock, random, log }: ViewPorts): WatchInformersPorts {
+  return {
+    api,
+    clock,
+    random,
+    onError: (error) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
+  }
+}
+
 export type SharedViews = ReturnType<typeof openSharedViews>
 
 /** Views that several look at: each is opened once, when the first asks for it, and keeps what any of them needs. */
-export function openSharedViews(ports: ViewPorts, own: Own) {
-  const base = viewBase(ports)
+export function openSharedViews({ informers, log }: { readonly informers: Informers; readonly log: Log }) {
   /** A kind of ours, which the cluster may not have: the operator came before its definitions. */
   const optional = <T extends KubeObject, V>(
     name: string,
-    options: Pick<WatchCacheOptions<T, V>, 'project' | 'indexes'> & { readonly type: ResourceType<T> },
+    options: Pick<OptionalInformerOptions<T, V>, 'project' | 'indexes'> & { readonly type: ResourceType<T> },
   ) =>
     once(() =>
-      own(
-        name,
-        createOptionalCache<T, V>({
-          ...base,
-          ...options,
-          onAbsent: () => ports.log.warn({ resource: options.type.plural }, 'no such kind here: apply deploy/crds'),
-        }),
-      ),
+      informers.openOptional<T, V>(name, {
+        ...options,
+        onAbsent: () => log.warn({ resource: options.type.plural }, 'no such kind here: apply deploy/crds'),
+      }),
     )
   return {
     nodes: once(() =>
-      own(
-        'nodes',
-        createWatchCache({
-          ...base,
-          type: nodes,
-          project: (node) => ({ ...parseHostNode(node), ...parseGuardedNode(node), ...parseDrainedNode(node) }),
-        }),
-      ),
+      informers.open('nodes', {
+        type: nodes,
+        project: (node) => ({ ...parseHostNode(node), ...parseGuardedNode(node), ...parseDrainedNode(node) }),
+      }),
     ),
     pods: once(() =>
-      own(
-        'pods',
-        createWatchCache({
-          ...base,
-          type: pods,
-          project: (pod) => ({ ...parsePodOnNode(pod), ...parseGuardedPod(pod), ...parseHostedPod(pod) }),
-          indexes: { node: (pod) => [pod.nodeName] },
-        }),
-      ),
+      informers.open('pods', {
+        type: pods,
+        project: (pod) => ({ ...parsePodOnNode(pod), ...parseGuardedPod(pod), ...parseHostedPod(pod) }),
+        indexes: { node: (pod) => [pod.nodeName] },
+      }),
     ),
+    /** With what is held and locked. */
     budgets: once(() =>
-      own(
-        'poddisruptionbudgets/holds',
-        createWatchCache({
-          ...base,
-          type: podDisruptionBudgets,
-          project: parseHoldableBudget,
-          indexes: { namespace: (budget) => [budget.namespace] },
-        }),
-      ),
+      informers.open('poddisruptionbudgets/holds', {
+        type: podDisruptionBudgets,
+        project: parseHoldableBudget,
+        indexes: { namespace: (budget) => [budget.namespace] },
+      }),
+    ),
+    /** As objects, for whoever writes them. */
+    plainBudgets: once(() =>
+      informers.open('poddisruptionbudgets', {
+        type: podDisruptionBudgets,
+        project: slimBudget,
+        indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''] },
+      }),
     ),
     disruptions: optional('nodedisruptions', {
       type: nodeDisruptions,
@@ -94,38 +89,8 @@ export function openSharedViews(ports: ViewPorts, own: Own) {
   }
 }
 
-/** By the API they go to, which lasts as long as the views: while this process leads, or while it guards. */
-const watchesOf = new WeakMap<KubeApi, SharedWatches>()
-
-export function viewBase({ api, clock, random, log }: ViewPorts) {
-  const watches = watchesOf.get(api) ?? new SharedWatches()
-  watchesOf.set(api, watches)
-  return {
-    api,
-    clock,
-    random,
-    watches,
-    onError: (error: unknown) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
-  }
-}
-
-/** As `viewBase`, for views of the namespaces of named Ceph clusters. */
-export function scopedBase(ports: ViewPorts, namespaces: readonly string[] | undefined) {
-  return {
-    ...viewBase(ports),
-    namespaces,
-    onUnread: (namespace: string, error: Error) =>
-      ports.log.warn(
-        { namespace, error: error.message },
-        'this namespace cannot be read: apply deploy/ceph there, or do not name a cluster in it',
-      ),
-  }
-}
-
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
+/** With its resourceVersion, which every write of it needs; so it also changes with its status, which is left out. */
+function slimBudget({ apiVersion, kind, metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
+  const { managedFields: _, ...kept } = metadata
+  return { apiVersion, kind, metadata: kept, spec }
 }

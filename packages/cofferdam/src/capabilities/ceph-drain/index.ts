@@ -1,6 +1,21 @@
-import type { Capability } from '../capability.ts'
-import { cephDrainPermissions } from './controller/controller.ts'
-import { cephStaticBudgetsPermissions } from './controller/static-budgets.ts'
+import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import { applyBudgets } from '@cofferdam/kubernetes/client/apply-budgets.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
+import { once } from '../../shared/once.ts'
+import type { Capability, OpenCapability } from '../capability.ts'
+import type { CephCapabilityPorts } from '../ports.ts'
+import { StorageTurns } from './apply/storage-turns.ts'
+import { cephDrainPermissions, createCephDrain } from './controller/controller.ts'
+import { CephDecisions } from './controller/decisions.ts'
+import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './controller/static-budgets.ts'
+import { createStorageFacts } from './observe/storage-facts.ts'
+import { type CephDrainViewPorts, openCephDrainViews } from './observe/views.ts'
+import { createCephMetrics } from './report/metrics.ts'
+
+interface Ports extends CephCapabilityPorts {
+  readonly views: CephDrainViewPorts['views'] & { readonly ledgers: () => WatchView<DisruptionLedger> }
+}
 
 export const cephDrain = {
   name: 'ceph-drain',
@@ -10,4 +25,66 @@ export const cephDrain = {
     { name: 'ceph-drain', rights: cephDrainPermissions },
     { name: 'ceph-static-budgets', rights: cephStaticBudgetsPermissions },
   ],
-} as const satisfies Capability<never>
+  install(registry) {
+    const metrics = createCephMetrics(registry)
+    return (ports) => open(ports, metrics)
+  },
+} as const satisfies Capability<Ports>
+
+function open(ports: Ports, metrics: ReturnType<typeof createCephMetrics>): OpenCapability {
+  const { api, clock, ceph, cephViews, runs, ask } = ports
+  const views = openCephDrainViews(ports)
+  const turns = new StorageTurns()
+  const decisions = new CephDecisions(clock)
+  const reports = once(() => ({ ...metrics, ...ports.cephCounts, events: ports.events.scoped() }))
+  const write = (writes: readonly BudgetWrite[], signal: AbortSignal) => applyBudgets(api, writes, signal)
+  const rook = () => cephViews.rook()
+  return {
+    controllers: {
+      'ceph-drain'() {
+        const ledger = ports.ledger()
+        return createCephDrain({
+          api,
+          clock,
+          ceph,
+          decisions,
+          reports: reports(),
+          rook: rook(),
+          applyBudgets: write,
+          views: views.drain(),
+          ...(runs('ceph-static-budgets') ? { turns } : {}),
+          ...(ledger === undefined ? {} : { ledger }),
+          ...ask.cephInterest(),
+        })
+      },
+      'ceph-static-budgets'() {
+        const { daemonPods, nodes } = runs('ceph-drain') ? views.drain() : {}
+        return createCephStaticBudgets({
+          clock,
+          ceph,
+          reports: reports(),
+          rook: rook(),
+          applyBudgets: write,
+          views: views.staticBudgets(),
+          ...(daemonPods !== undefined && nodes !== undefined ? { beside: { turns, daemonPods, nodes } } : {}),
+        })
+      },
+    },
+    // Whoever does not run the controller leaves the storage to others.
+    answers: runs('ceph-drain')
+      ? {
+          cephDecisions: () => decisions,
+          storage: once(() => {
+            const fenceGate = ask.fenceGate()
+            return createStorageFacts({
+              decisions,
+              rook: rook(),
+              ledgers: ports.views.ledgers(),
+              views: views.drain(),
+              ...(fenceGate === undefined ? {} : { fenceGate }),
+            })
+          }),
+        }
+      : {},
+  }
+}

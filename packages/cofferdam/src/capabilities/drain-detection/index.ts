@@ -13,16 +13,17 @@ interface Ports {
 export const drainDetection = {
   name: 'drain-detection',
   summary: 'Says on each Node, in conditions, whether it is being drained and whether it is drained.',
-  controllers: [
-    {
-      name: 'drain-detection',
-      rights: drainDetectionRights,
-      create: ({ api, clock, views }) =>
-        createDrainDetection({
-          api,
-          clock,
-          views: { nodes: views.nodes(), pods: views.pods(), disruptions: views.disruptions() },
-        }),
-    },
-  ],
+  controllers: [{ name: 'drain-detection', rights: drainDetectionRights }],
+  install:
+    () =>
+    ({ api, clock, views }) => ({
+      controllers: {
+        'drain-detection': () =>
+          createDrainDetection({
+            api,
+            clock,
+            views: { nodes: views.nodes(), pods: views.pods(), disruptions: views.disruptions() },
+          }),
+      },
+    }),
 } as const satisfies Capability<Ports>

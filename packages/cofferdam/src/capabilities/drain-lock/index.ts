@@ -1,8 +1,37 @@
-import type { Capability } from '../capability.ts'
-import { undoDisruptionPermissions } from './apply/undo.ts'
-import { appLockKeeperPermissions } from './controller/app-lock-keeper.ts'
-import { nodeDisruptionPermissions } from './controller/controller.ts'
-import { ledgerKeeperPermissions } from './controller/ledger-keeper.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
+import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
+import type { LedgerStore } from '../../ledger/store/ledger-store.ts'
+import type { StorageObserver } from '../../ledger/store/storage-observer.ts'
+import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
+import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { once } from '../../shared/once.ts'
+import type { Capability, OpenCapability } from '../capability.ts'
+import type { CommonPorts } from '../ports.ts'
+import { undoDisruption, undoDisruptionPermissions } from './apply/undo.ts'
+import { appLockKeeperPermissions, createAppLockKeeper } from './controller/app-lock-keeper.ts'
+import { createNodeDisruption, nodeDisruptionPermissions } from './controller/controller.ts'
+import { createLedgerKeeper, ledgerKeeperPermissions } from './controller/ledger-keeper.ts'
+import type { DisruptionViews } from './observe/observe.ts'
+import { createDrainMetrics } from './report/metrics.ts'
+
+interface Ports extends CommonPorts {
+  readonly views: {
+    readonly disruptions: () => WatchView<NodeDisruption>
+    readonly ledgers: () => WatchView<DisruptionLedger>
+    readonly nodes: () => DisruptionViews['nodes']
+    readonly pods: () => DisruptionViews['pods']
+    readonly budgets: () => DisruptionViews['budgets']
+  }
+  readonly store: () => LedgerStore
+  readonly drainLock: DrainLockSettings
+  readonly appLocks: AppLockPolicy
+  readonly trust: CephTrust
+  readonly dryRun: boolean
+  /** This process, as others know it: no two have the same. */
+  readonly identity: () => string
+}
 
 export const drainLock = {
   name: 'drain-lock',
@@ -12,4 +41,59 @@ export const drainLock = {
     { name: 'disruption-ledger', rights: [...ledgerKeeperPermissions, ...undoDisruptionPermissions] },
     { name: 'app-locks', rights: appLockKeeperPermissions },
   ],
-} as const satisfies Capability<never>
+  install(registry) {
+    const metrics = createDrainMetrics(registry)
+    return (ports) => open(ports, metrics)
+  },
+} as const satisfies Capability<Ports>
+
+/** The controllers that take nodes out, one at a time or many, by the one ledger. */
+function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): OpenCapability {
+  const { api, clock, views, store, ask, drainLock: settings, appLocks, trust } = ports
+  const events = once(() => ports.events.scoped())
+  const observeStorage: StorageObserver['observeStorage'] = async (...asked) =>
+    (await Promise.all(ask.storage().map((storage) => storage.observeStorage(...asked)))).flat()
+  return {
+    controllers: {
+      'node-disruption'() {
+        const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
+        metrics.showLive({
+          disruptions: () => [...disruptions.list()].map(({ status }) => status?.phase ?? 'Pending'),
+          ledgerEntries: () =>
+            [...ledgers.list()].flatMap(({ status }) => (status?.entries ?? []).map(({ state }) => state)),
+        })
+        return createNodeDisruption({
+          api,
+          clock,
+          settings,
+          appLocks,
+          observeStorage,
+          identity: ports.identity(),
+          isDryRun: ports.dryRun,
+          store: store(),
+          views: { disruptions, ledgers, nodes: views.nodes(), pods: views.pods(), budgets: views.budgets() },
+          reports: {
+            events: events(),
+            countEviction: (result) => metrics.countEviction(result),
+            observeWait: (seconds) => metrics.observeWait(seconds),
+          },
+        })
+      },
+      'disruption-ledger': () =>
+        createLedgerKeeper({
+          api,
+          clock,
+          store: store(),
+          ledgers: views.ledgers(),
+          disruptions: views.disruptions(),
+          observeStorage,
+          undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
+          events: events(),
+          renewMs: settings.renewMs,
+          settings: { drainLock: settings, appLocks, trust },
+        }),
+      'app-locks': () =>
+        createAppLockKeeper({ api, clock, policy: appLocks, budgets: views.budgets(), events: events() }),
+    },
+  }
+}

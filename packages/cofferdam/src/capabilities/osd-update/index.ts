@@ -1,6 +1,19 @@
-import type { Capability } from '../capability.ts'
-import { osdUpdatePermissions } from './controller/controller.ts'
-import { osdGrowthPermissions } from './controller/growth.ts'
+import { randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
+import { observeStatus } from '../../ceph/observe-status.ts'
+import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
+import { known, unknown } from '../../shared/observed.ts'
+import type { Capability, OpenCapability } from '../capability.ts'
+import type { CephCapabilityPorts } from '../ports.ts'
+import { createOsdUpdate, osdUpdatePermissions } from './controller/controller.ts'
+import { createOsdGrowth, osdGrowthPermissions } from './controller/growth.ts'
+import { observeLostOsds } from './observe/observe-lost-osds.ts'
+import { observeOsdUuids } from './observe/observe-osd-uuids.ts'
+import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './observe/views.ts'
+import { createOsdUpdateMetrics } from './report/metrics.ts'
+
+interface Ports extends CephCapabilityPorts, Pick<UpdateViewPorts, 'views'> {
+  readonly appLocks: AppLockPolicy
+}
 
 export const osdUpdate = {
   name: 'osd-update',
@@ -9,4 +22,53 @@ export const osdUpdate = {
     { name: 'osd-update', rights: osdUpdatePermissions },
     { name: 'osd-growth', rights: osdGrowthPermissions },
   ],
-} as const satisfies Capability<never>
+  install(registry) {
+    const metrics = createOsdUpdateMetrics(registry)
+    return (ports) => open(ports, metrics)
+  },
+} as const satisfies Capability<Ports>
+
+const timeoutMs = 15_000
+const nonceLength = 24
+const healthy: readonly string[] = ['HEALTH_OK', 'HEALTH_WARN']
+
+function open(ports: Ports, metrics: ReturnType<typeof createOsdUpdateMetrics>): OpenCapability {
+  const { api, clock, random, ceph, cephViews, cephCounts, trust, appLocks } = ports
+  const reports = () => ({ ...cephCounts, events: ports.events.scoped() })
+  return {
+    controllers: {
+      'osd-update'() {
+        const ledger = ports.ledger()
+        return createOsdUpdate({
+          api,
+          clock,
+          ceph,
+          appLocks,
+          views: openUpdateViews(ports),
+          reports: { ...reports(), update: metrics },
+          rook: cephViews.rook(),
+          observeLostOsds: (commands, osds, signal) => observeLostOsds(commands, osds, { timeoutMs, signal }),
+          async observeHealth(commands, signal) {
+            const status = await observeStatus(commands, { timeoutMs, signal })
+            return status.known ? known(healthy.includes(status.value.health)) : status
+          },
+          ...(ledger === undefined ? {} : { ledger }),
+        })
+      },
+      'osd-growth': () =>
+        createOsdGrowth({
+          api,
+          trust,
+          views: openGrowthViews(ports),
+          reports: { ...reports(), growth: metrics },
+          rook: cephViews.rook(),
+          newNonce: () => randomSuffix(random.stream('osd-growth nonces'), nonceLength),
+          observeOsdUuids: async (cluster, signal) => {
+            const commands = ceph.of(cluster)
+            if (commands === undefined) return unknown('no way to reach this Ceph is known')
+            return observeOsdUuids(commands, { timeoutMs, signal })
+          },
+        }),
+    },
+  }
+}

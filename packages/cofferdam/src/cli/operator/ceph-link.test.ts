@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeApi, ListQuery } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { startExecServer } from '@cofferdam/kubernetes/client/testing/exec-server.ts'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Log } from '../../operator/log.ts'
 import { type CephFlags, openCephLink } from './ceph-link.ts'
 
 const toolbox = (name: string, { isReady = true, isLeaving = false } = {}): Pod => ({

@@ -5,6 +5,7 @@ import type { ClusterConnection } from '@cofferdam/kubernetes/client/cluster-con
 import { createPodExec, type PodExec } from '@cofferdam/kubernetes/client/exec-in-pod.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephAccess } from '../../ceph/ceph-access.ts'
 import type { CephCommands } from '../../ceph/ceph-commands.ts'
@@ -13,7 +14,6 @@ import { type CephParsers, createPgParser } from '../../ceph/create-pg-parser.ts
 import { createFallbackCommands } from '../../ceph/fallback-commands.ts'
 import { createRadosCommands } from '../../ceph/rados-commands.ts'
 import { createToolboxCommands } from '../../ceph/toolbox-commands.ts'
-import type { Log } from '../../operator/log.ts'
 
 export interface CephFlags {
   readonly cephConf?: string

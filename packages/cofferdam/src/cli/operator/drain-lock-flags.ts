@@ -4,7 +4,7 @@ import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import { defaultDrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import { guardAt } from '../../operator/guard.ts'
-import type { OperatorOptions } from '../../operator/operator.ts'
+import type { OperatorOptions } from '../../operator/options.ts'
 import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
 import { parsePort, parseWhole } from '../parse-number.ts'
 

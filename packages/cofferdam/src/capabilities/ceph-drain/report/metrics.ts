@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 
 /** One Ceph cluster as the last look left it. */
 export interface CephFigures {
@@ -12,13 +12,6 @@ export interface CephFigures {
   readonly problems: number
   readonly silentSeconds: number
   readonly recordRefusedSeconds: number
-}
-
-/** What a question to Ceph was about, and whether it was answered. */
-export interface CephQuestion {
-  readonly cluster: string
-  readonly question: 'status' | 'map' | 'ok-to-stop' | 'ok-to-upgrade' | 'noout' | 'quorum'
-  readonly result: 'answered' | 'silent'
 }
 
 export function createCephMetrics(registry: Registry) {
@@ -41,24 +34,6 @@ export function createCephMetrics(registry: Registry) {
     'cofferdam_ceph_record_refused_seconds',
     'How long the state ConfigMap of a Ceph cluster could not be written at the last reconcile, 0 while it can; nothing is released meanwhile.',
   )
-  const questions = new Counter({
-    name: 'cofferdam_ceph_questions_total',
-    help: 'Questions to Ceph, by what they were about and whether they were answered.',
-    labelNames: ['cluster', 'question', 'result'] as const,
-    registers,
-  })
-  const disagreements = new Counter({
-    name: 'cofferdam_ceph_disagreements_total',
-    help: 'Times that the maths over placement groups and the answer of Ceph itself differed.',
-    labelNames: ['cluster'] as const,
-    registers,
-  })
-  const refusals = new Counter({
-    name: 'cofferdam_ceph_refused_writes_total',
-    help: 'Writes for a Ceph cluster that the Kubernetes API refused for want of rights.',
-    labelNames: ['cluster'] as const,
-    registers,
-  })
   const shownReason = new Map<string, string>()
 
   return {
@@ -73,9 +48,6 @@ export function createCephMetrics(registry: Registry) {
       silent.set({ cluster }, figures.silentSeconds)
       refused.set({ cluster }, figures.recordRefusedSeconds)
     },
-    countQuestion: (question: CephQuestion) => questions.inc({ ...question }),
-    countDisagreement: (cluster: string) => disagreements.inc({ cluster }),
-    countRefusedWrite: (cluster: string) => refusals.inc({ cluster }),
     /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
     forget(cluster: string) {
       const shown = shownReason.get(cluster)

@@ -7,7 +7,8 @@ import { budget, deployment, openWorld, type Story, statefulSet } from '@cofferd
 import { installDefinitions } from '../../../ledger/store/testing/ledger-stage.ts'
 import type { ControllerName } from '../../../operator/controller-names.ts'
 import { createMetrics, type Metrics } from '../../../operator/metrics.ts'
-import { type Operator, type OperatorOptions, startOperator } from '../../../operator/operator.ts'
+import { type Operator, startOperator } from '../../../operator/operator.ts'
+import type { OperatorOptions } from '../../../operator/options.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { holdAnnotation } from '../domain/budget-hold.ts'
 

@@ -19,7 +19,8 @@ import { buildLabelPatch } from '../domain/label-patch.ts'
 import { marks } from '../domain/marks.ts'
 import { buildNodeLease, nodeLeaseName } from '../domain/node-lease.ts'
 import { marksOf } from '../domain/parse-machine.ts'
-import type { FencingViews, KindView } from '../observe/observe.ts'
+import type { KindView } from '../observe/kind-view.ts'
+import type { FencingViews } from '../observe/observe.ts'
 
 export interface FencingWritePorts {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>

@@ -10,7 +10,7 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { keyOf, keyText, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
@@ -22,14 +22,8 @@ import { parseMons } from '../domain/parse-mons.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
 import { type DrainedDomains, storageHolders } from '../domain/storage-holders.ts'
+import type { KindView } from './kind-view.ts'
 import type { FencedOsds } from './osds.ts'
-
-/** A view of a kind that the API server may not know, or know in one of several versions. */
-export interface KindView<T extends KubeObject> extends WatchView<T> {
-  isServed(): boolean
-  /** In the version that is looked at. */
-  type(): ResourceType<T>
-}
 
 export interface FencingViews {
   readonly clusters: WatchView<CephCluster>

@@ -2,7 +2,6 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 
 /** Projections for watch caches: what controllers of Ceph read, and nothing that changes without meaning to them. */
 export function slimDeployment({ apiVersion, kind, metadata, spec, status }: Deployment): Deployment {
@@ -42,12 +41,6 @@ export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod 
     spec: { containers: [], ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }) },
     status: { ...(status?.phase === undefined ? {} : { phase: status.phase }), conditions },
   }
-}
-
-/** With its resourceVersion, which every write of it needs; so it also changes with its status, which is left out. */
-export function slimBudget({ apiVersion, kind, metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
-  const { managedFields: _, ...kept } = metadata
-  return { apiVersion, kind, metadata: kept, spec }
 }
 
 export function slimCephCluster({ apiVersion, kind, metadata, spec, status }: CephCluster): CephCluster {

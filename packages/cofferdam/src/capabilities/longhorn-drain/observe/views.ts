@@ -1,0 +1,150 @@
+import type { DaemonSet, Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import {
+  longhornEngines,
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornNodes,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumeAttachments,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { daemonSets, deployments, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import {
+  type PersistentVolume,
+  persistentVolumes,
+  type StorageClass,
+  storageClasses,
+} from '@cofferdam/kubernetes/api/storage.ts'
+import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import type { SelectingDeployment } from '../domain/budget-object.ts'
+import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import type { LonghornViews } from './observe.ts'
+
+export interface LonghornViewPorts {
+  readonly informers: Informers
+  readonly log: Log
+  readonly views: {
+    readonly disruptions: () => WatchView<NodeDisruption>
+    /** Indexed by `namespace`. */
+    readonly plainBudgets: () => WatchView<PodDisruptionBudget>
+  }
+}
+
+/** Everything that is read of Longhorn, and of the cluster around it. */
+export function openLonghornViews({ informers, log, views }: LonghornViewPorts): LonghornViews {
+  const managers = { namespace: longhornNamespace, labelSelector: longhornManagerSelector }
+  const longhornKind = <T extends KubeObject>(type: ResourceType<T>) =>
+    informers.openOptional<T, T>(`longhorn/${type.plural}`, {
+      type,
+      namespace: longhornNamespace,
+      project: withoutManagedFields,
+      onAbsent: () =>
+        log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
+    })
+  return {
+    settings: longhornKind(longhornSettings),
+    nodes: longhornKind(longhornNodes),
+    volumes: longhornKind(longhornVolumes),
+    replicas: longhornKind(longhornReplicas),
+    engines: longhornKind(longhornEngines),
+    instanceManagers: longhornKind(longhornInstanceManagers),
+    attachments: longhornKind(longhornVolumeAttachments),
+    budgets: views.plainBudgets(),
+    disruptions: views.disruptions(),
+    managerSets: informers.open('longhorn/daemonsets', { ...managers, type: daemonSets, project: slimManagerSet }),
+    managerPods: informers.open('longhorn/pods', { ...managers, type: pods, project: slimManagerPod }),
+    kubeNodes: informers.open('nodes/longhorn', { type: nodes, project: slimNode }),
+    storageClasses: informers.open('storageclasses', { type: storageClasses, project: slimStorageClass }),
+    persistentVolumes: informers.open('persistentvolumes', { type: persistentVolumes, project: slimPersistentVolume }),
+  }
+}
+
+/** What budgets of instance managers select by; read only where budgets are kept here. */
+export function openLonghornDeployments({ informers, log }: LonghornViewPorts): WatchView<SelectingDeployment> {
+  return informers.openScoped('longhorn/deployments', {
+    type: deployments,
+    namespaces: [longhornNamespace],
+    project: slimDeployment,
+    indexes: { namespace: () => [longhornNamespace] },
+    onUnread: (namespace, error) =>
+      log.info(
+        { namespace, error: error.message },
+        "Longhorn's Deployments cannot be read: apply deploy/longhorn where drains of Longhorn are to be decided here",
+      ),
+  })
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
+}
+
+function slimManagerSet({ metadata, status }: DaemonSet): Pick<DaemonSet, 'metadata' | 'status'> {
+  const { name, generation } = metadata
+  return {
+    metadata: { name, ...(generation === undefined ? {} : { generation }) },
+    ...(status === undefined ? {} : { status }),
+  }
+}
+
+function slimManagerPod({ metadata, status }: Pod): Pick<Pod, 'metadata' | 'status'> {
+  const { phase } = status ?? {}
+  return { metadata: { name: metadata.name }, ...(phase === undefined ? {} : { status: { phase } }) }
+}
+
+/** Without the heartbeats. */
+function slimNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
+  const { unschedulable, taints } = spec ?? {}
+  const conditions = (status?.conditions ?? [])
+    .filter(({ type }) => type === 'Ready' || type === 'DrainInProgress')
+    .map(({ type, status: value, lastTransitionTime }) => ({
+      type,
+      status: value,
+      ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+    }))
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
+    spec: {
+      ...(unschedulable === undefined ? {} : { unschedulable }),
+      ...(taints === undefined ? {} : { taints }),
+    },
+    status: { conditions },
+  }
+}
+
+function slimDeployment({ apiVersion, kind, metadata, spec }: Deployment): SelectingDeployment {
+  const { name, namespace } = metadata
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    spec: { selector: spec.selector },
+  }
+}
+
+function slimStorageClass({ apiVersion, kind, metadata, parameters }: StorageClass): StorageClass {
+  return { apiVersion, kind, metadata: { name: metadata.name }, ...(parameters === undefined ? {} : { parameters }) }
+}
+
+function slimPersistentVolume({ apiVersion, kind, metadata, spec }: PersistentVolume): PersistentVolume {
+  const { storageClassName, csi } = spec ?? {}
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: metadata.name },
+    spec: {
+      ...(storageClassName === undefined ? {} : { storageClassName }),
+      ...(csi?.volumeHandle === undefined ? {} : { csi: { volumeHandle: csi.volumeHandle } }),
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import { Counter, type Registry } from 'prom-client'
+
+/** What a question to Ceph was about, and whether it was answered. */
+export interface CephQuestion {
+  readonly cluster: string
+  readonly question: 'status' | 'map' | 'ok-to-stop' | 'ok-to-upgrade' | 'noout' | 'quorum'
+  readonly result: 'answered' | 'silent'
+}
+
+export type CephCounts = ReturnType<typeof createCephCounts>
+
+/** What is counted of Ceph clusters, whichever capability asked or wrote. */
+export function createCephCounts(registry: Registry) {
+  const registers = [registry]
+  const questions = new Counter({
+    name: 'cofferdam_ceph_questions_total',
+    help: 'Questions to Ceph, by what they were about and whether they were answered.',
+    labelNames: ['cluster', 'question', 'result'] as const,
+    registers,
+  })
+  const disagreements = new Counter({
+    name: 'cofferdam_ceph_disagreements_total',
+    help: 'Times that the maths over placement groups and the answer of Ceph itself differed.',
+    labelNames: ['cluster'] as const,
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'cofferdam_ceph_refused_writes_total',
+    help: 'Writes for a Ceph cluster that the Kubernetes API refused for want of rights.',
+    labelNames: ['cluster'] as const,
+    registers,
+  })
+  return {
+    countQuestion: (question: CephQuestion) => questions.inc({ ...question }),
+    countDisagreement: (cluster: string) => disagreements.inc({ cluster }),
+    countRefusedWrite: (cluster: string) => refusals.inc({ cluster }),
+  }
+}

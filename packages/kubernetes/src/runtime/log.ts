@@ -1,0 +1,12 @@
+interface LogLine {
+  (facts: object, text: string): void
+  (text: string): void
+}
+
+/** Where a program says what it does. */
+export interface Log {
+  readonly debug: LogLine
+  readonly info: LogLine
+  readonly warn: LogLine
+  readonly error: LogLine
+}
