@@ -1,5 +1,6 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
+import type { ListInformers } from '@cofferdam/kubernetes/informers/list-informers.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
@@ -8,8 +9,10 @@ import type { CephCounts } from '../ceph/ceph-metrics.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import type { CephViews } from '../ceph/views/ceph-views.ts'
 import type { LedgerStore } from '../ledger/store/ledger-store.ts'
+import type { OperatorSettings } from '../ledger/store/observe-settings.ts'
 import type { StorageLedger } from '../ledger/store/storage-ledger.ts'
 import type { CephTrust } from '../shared/ceph-trust/named-clusters.ts'
+import type { OperatorStatus } from '../shared/operator-status.ts'
 import type { Reason } from '../shared/reasons.ts'
 import type { Questions } from './questions.ts'
 
@@ -34,4 +37,24 @@ export interface CephCapabilityPorts extends CommonPorts {
   readonly cephCounts: CephCounts
   /** Where disruptions are agreed upon; undefined where nobody of this process keeps the ledger. */
   readonly ledger: () => (StorageLedger & { readonly store: LedgerStore }) | undefined
+}
+
+/**
+ * What is read for one question, in a command or for the page: the same views as in the operator, filled by one list of each kind.
+ * Whatever may not be read is noted, and leaves its view unsynced.
+ */
+export interface ReadPorts {
+  readonly api: Pick<KubeApi, 'get' | 'list'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly log: Log
+  readonly informers: ListInformers
+  readonly cephViews: CephViews
+  /** What the operator judges by. */
+  readonly settings: OperatorSettings
+  /** As published; where the operator has not said which Ceph clusters it acts on, all count. */
+  readonly trust: CephTrust
+  /** Whether an operator keeps up to date what it wrote down. Asked once. */
+  readonly operator: () => Promise<OperatorStatus>
+  readonly notSeen: string[]
 }

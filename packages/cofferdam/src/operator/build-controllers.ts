@@ -7,14 +7,15 @@ import { openCephViews } from '../ceph/views/ceph-views.ts'
 import { defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
 import { defaultDrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
+import { openSharedViews, type SharedViews } from '../observe/shared-views.ts'
 import { trustsNone } from '../shared/ceph-trust/named-clusters.ts'
 import { once } from '../shared/once.ts'
 import { buildCephPorts } from './ceph.ts'
 import { createEventRecorder } from './event-recorder.ts'
 import type { startGuarding } from './guard.ts'
+import { informerPorts } from './informer-ports.ts'
 import type { OperatorOptions } from './options.ts'
 import type { CapabilityPorts } from './ports.ts'
-import { informerPorts, openSharedViews, type SharedViews } from './shared-views.ts'
 
 /** As `api` lets this process act only while it leads, so do all of them. */
 export interface LeadingPorts {

@@ -2,9 +2,9 @@ import type { EventSubject, EventText } from '@cofferdam/kubernetes/runtime/buil
 import { EventRecorder, eventWriter } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { harmlessText } from '../shared/harmless-text.ts'
 import type { Reason } from '../shared/reasons.ts'
+import type { ViewPorts } from './informer-ports.ts'
 import { errorText } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { ViewPorts } from './shared-views.ts'
 
 /** As whom Cofferdam records Events. */
 export const eventVoice = { component: 'cofferdam', harmless: harmlessText }

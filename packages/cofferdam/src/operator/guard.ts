@@ -6,9 +6,10 @@ import { guardService } from '../deploy/guard-manifests.ts'
 import type { GuardAddress } from '../eviction-guard/domain/webhook-configuration.ts'
 import { type GuardOptions, startGuard } from '../eviction-guard/start-guard.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
+import { openSharedViews } from '../observe/shared-views.ts'
+import { informerPorts, type ViewPorts } from './informer-ports.ts'
 import { errorText } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { informerPorts, openSharedViews, type ViewPorts } from './shared-views.ts'
 
 export interface GuardWiring {
   readonly host: string

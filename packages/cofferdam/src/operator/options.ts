@@ -4,14 +4,13 @@ import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import type { CephParsers } from '../ceph/create-pg-parser.ts'
-import type { CephViewPorts } from '../ceph/views/ceph-views.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import type { CephTrust } from '../shared/ceph-trust/named-clusters.ts'
 import type { GuardWiring } from './guard.ts'
 import type { Metrics } from './metrics.ts'
 
-export interface OperatorOptions extends Pick<CephViewPorts, 'rookNamespaces'> {
+export interface OperatorOptions {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
@@ -28,6 +27,8 @@ export interface OperatorOptions extends Pick<CephViewPorts, 'rookNamespaces'> {
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
   /** Which CephClusters this operator acts on, and how far; none unless told. */
   readonly trust?: CephTrust
+  /** Where Rook's own operator may run, beside the namespaces of its clusters. */
+  readonly rookNamespaces?: readonly string[]
   readonly drainLock?: Partial<DrainLockSettings>
   /** What owners of applications may lock. */
   readonly appLocks?: AppLockPolicy

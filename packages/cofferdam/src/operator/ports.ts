@@ -3,7 +3,7 @@ import type { RegisteredGuard } from '../eviction-guard/capability.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import type { LedgerStore } from '../ledger/store/ledger-store.ts'
-import type { SharedViews } from './shared-views.ts'
+import type { SharedViews } from '../observe/shared-views.ts'
 
 /** What any capability is put together from, while this process leads. */
 export interface CapabilityPorts extends CephCapabilityPorts {

@@ -17,6 +17,8 @@ export interface ListInformersPorts {
   readonly api: Pick<KubeApi, 'list'>
   readonly clock: Clock
   readonly signal: AbortSignal
+  /** Where it is noted what may not be read, and why. */
+  readonly notSeen: string[]
 }
 
 type Listed<T> =
@@ -33,21 +35,15 @@ interface Query {
 /**
  * Views of the cluster as it was listed once, for whoever answers one question and ends.
  *
- * Guarantees: what several readers ask for is listed once. What may not be read is noted in `notSeen`, and its view stays unsynced;
+ * Guarantees: what several readers ask for is listed once. What may not be read is noted, and its view stays unsynced;
  * a kind that the server does not know is read, and empty.
  */
 export class ListInformers implements Informers {
   readonly #ports: ListInformersPorts
   readonly #lists = new Map<string, Promise<Listed<KubeObject>>>()
-  readonly #notSeen = new Set<string>()
 
   constructor(ports: ListInformersPorts) {
     this.#ports = ports
-  }
-
-  /** What may not be read, and why. */
-  get notSeen(): readonly string[] {
-    return [...this.#notSeen]
   }
 
   /**
@@ -56,7 +52,11 @@ export class ListInformers implements Informers {
    * @throws whatever kept a list from being taken that was not for want of rights
    */
   async settled(): Promise<void> {
-    await Promise.all(this.#lists.values())
+    // Whoever finds a kind absent may open another version of it.
+    for (let taken = -1; taken !== this.#lists.size; ) {
+      taken = this.#lists.size
+      await Promise.all(this.#lists.values())
+    }
   }
 
   open<T extends KubeObject, V = T>(_name: string, options: InformerOptions<T, V>): WatchView<V> {
@@ -78,7 +78,7 @@ export class ListInformers implements Informers {
   }
 
   #view<T extends KubeObject, V>(
-    options: Pick<InformerOptions<T, V>, 'type' | 'project' | 'indexes'>,
+    options: Pick<OptionalInformerOptions<T, V>, 'type' | 'project' | 'indexes' | 'onAbsent'>,
     queries: readonly Query[],
     isScoped = false,
   ): OptionalView<V> {
@@ -109,7 +109,7 @@ export class ListInformers implements Informers {
   }
 
   async #read<T extends KubeObject>(type: ResourceType<T>, query: Query): Promise<Listed<KubeObject>> {
-    const { api, signal } = this.#ports
+    const { api, signal, notSeen } = this.#ports
     try {
       // Each list listens to its signal, and Node.js warns of more than ten on one.
       const { items } = await api.list(type, { ...query, signal: AbortSignal.any([signal]) })
@@ -117,7 +117,8 @@ export class ListInformers implements Informers {
     } catch (error) {
       if (hasReason(error, 'NotFound')) return { result: 'absent' }
       if (!hasReason(error, 'Forbidden')) throw error
-      this.#notSeen.add(`${type.group === '' ? type.plural : `${type.plural}.${type.group}`}: ${error.message}`)
+      const what = `${type.group === '' ? type.plural : `${type.plural}.${type.group}`}: ${error.message}`
+      if (!notSeen.includes(what)) notSeen.push(what)
       return { result: 'refused', error }
     }
   }
@@ -127,7 +128,7 @@ export class ListInformers implements Informers {
 const namespaceIndex = 'namespace'
 
 interface ListedViewOptions<T extends KubeObject, V>
-  extends Pick<InformerOptions<T, V>, 'type' | 'project' | 'indexes'> {
+  extends Pick<OptionalInformerOptions<T, V>, 'type' | 'project' | 'indexes' | 'onAbsent'> {
   readonly isScoped: boolean
   readonly clock: Clock
 }
@@ -198,6 +199,7 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
   #take(namespace: string | undefined, listed: Listed<T>): void {
     this.#readAt = this.#options.clock.now()
     if (listed.result === 'refused') this.#refusals.set(namespace ?? '', listed.error)
+    if (listed.result === 'absent') this.#options.onAbsent?.()
     if (listed.result !== 'read') return
     this.#isServed = true
     const { project } = this.#options

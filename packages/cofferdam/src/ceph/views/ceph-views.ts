@@ -19,8 +19,8 @@ export interface CephViewPorts {
   readonly informers: Informers
   readonly log: Log
   readonly trust: CephTrust
-  /** Where Rook's own operator may run, beside the namespaces of its clusters. */
-  readonly rookNamespaces?: readonly string[]
+  /** Where Rook's own operator may run, beside the namespaces of its clusters; `all`: wherever it is. */
+  readonly rookNamespaces?: readonly string[] | 'all'
 }
 
 /**
@@ -63,7 +63,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
       onAbsent: () =>
         log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
     })
-  const daemons = (name: string, labelSelector: string, namespaces: readonly string[] = cephNamespaces) =>
+  const daemons = (name: string, labelSelector: string, namespaces: readonly string[] | undefined) =>
     once(() =>
       informers.openScoped(`deployments/${name}`, {
         type: deployments,
@@ -76,7 +76,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     )
   const all = {
     clusters: once(() => rookKind(cephClusters, slimCephCluster)),
-    osdDeployments: daemons('osd', osds),
+    osdDeployments: daemons('osd', osds, cephNamespaces),
     osdPods: once(() =>
       informers.open('pods/osd', {
         type: pods,
@@ -86,7 +86,11 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
       }),
     ),
   }
-  const operators = daemons('rook', rookOperatorSelector, [...cephNamespaces, ...rookNamespaces])
+  const operators = daemons(
+    'rook',
+    rookOperatorSelector,
+    rookNamespaces === 'all' ? undefined : [...cephNamespaces, ...rookNamespaces],
+  )
   const osdDeployments = once(() => only.inNamespaces(all.osdDeployments()))
   return {
     only,
@@ -94,7 +98,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     clusters: once(() => only.clusters(all.clusters())),
     osdDeployments,
     osdPods: once(() => only.inNamespaces(all.osdPods())),
-    daemonDeployments: daemons('mon', monsAndMgrs),
+    daemonDeployments: daemons('mon', monsAndMgrs, cephNamespaces),
     daemonPods: once(() =>
       informers.open('pods/mon', { type: pods, labelSelector: monsAndMgrs, project: slimPod, indexes }),
     ),

@@ -3,13 +3,14 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { Option } from 'commander'
-import { observeStorage } from '../../capabilities/ceph-drain/observe/from-listing.ts'
+import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
 import { explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { planDisruption } from '../../capabilities/drain-lock/view/plan-disruption.ts'
-import { observeLonghornDrains } from '../../capabilities/longhorn-drain/observe/from-listing.ts'
+import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import type { BreakGlass } from '../../ledger/rules/break-glass.ts'
 import { observeOperator } from '../../observe/observe-operator.ts'
+import { openReader } from '../../observe/reader.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import { findObject } from '../explain/find-object.ts'
@@ -178,22 +179,17 @@ async function rehearse(wanted: WantedDisruption, context: DrainContext): Promis
     findUnderWay({ api, signal }, wanted.nodeName),
   ])
   if (standing !== undefined) refuseToJoin(standing, wanted)
-  const unsure: string[] = []
-  const operator = (unseen: string[]) =>
-    observeOperator({ api, leaseNamespace: flags.leaseNamespace, now, signal }, unseen)
-  const [{ storage, notSeen }, longhorn] = await Promise.all([
-    observeStorage({ api, budgets: budgets.items, operator, signal }),
-    observeLonghornDrains({ api, clock: ports.clock, operator, signal }, unsure),
-  ])
+  const read = await openReader({ api, clock: ports.clock, leaseNamespace: flags.leaseNamespace, signal })
+  const [storage, longhorn] = await Promise.all([readStorage(read, budgets.items), readLonghorn(read)])
   const seen = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
   const question = longhorn === undefined ? seen : { ...seen, longhorn }
-  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, unsure)
+  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, read.notSeen)
   return {
     outcome: 'planned',
     observedAt: now,
     ...(standing === undefined ? {} : { underWay: standing.metadata.name }),
     plan: planDisruption(snapshot),
-    notSeen: [...notSeen, ...unsure],
+    notSeen: [...new Set(read.notSeen)],
   }
 }
 

@@ -3,9 +3,10 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
-import { type FencingQuestion, findMachine, observeFencing } from '../../capabilities/fencing/observe/from-listing.ts'
-import type { FencingView } from '../../capabilities/fencing/view/fencing-view.ts'
+import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
+import { findMachine, readFencing } from '../../capabilities/fencing/observe/read-fencing.ts'
 import { isInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
+import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { answerLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import { nodeBehind } from '../../capabilities/longhorn-drain/view/longhorn-budget.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
@@ -15,120 +16,106 @@ import { explainNode } from '../../explain/explain-node.ts'
 import { explainPod } from '../../explain/explain-pod.ts'
 import { explainRequest } from '../../explain/explain-request.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
-import { observeOperator } from '../../observe/observe-operator.ts'
+import type { Reader } from '../../observe/reader.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { longhornBehind, observePodGuards, podsOf, rehearsalFor, storageBehind } from '../observe/observe-guards.ts'
+import { observePodGuards, podsOf, rehearsalFor } from '../observe/observe-guards.ts'
 import type { Subject } from './explain-subject.ts'
 import { explainNamedCluster, explainNamedOsd, osdUpdateField } from './explain-update.ts'
 import { findObject } from './find-object.ts'
-import type { Explained, Question } from './question.ts'
+import type { Explained } from './question.ts'
 
 /** Reads what an answer needs, no more, and asks the decision. */
-export function explainSubject(subject: Subject, question: Question): Promise<Explained> {
+export function explainSubject(subject: Subject, read: Reader): Promise<Explained> {
   switch (subject.kind) {
     case 'node':
-      return explainNamedNode(subject.name, question)
+      return explainNamedNode(subject.name, read)
     case 'nodedisruption':
-      return explainNamedRequest(subject.name, question)
+      return explainNamedRequest(subject.name, read)
     case 'pod':
-      return explainNamedPod(subject, question)
+      return explainNamedPod(subject, read)
     case 'machine':
-      return explainNamedMachine(subject, question)
+      return explainNamedMachine(subject, read)
     case 'osd':
     case 'deployment':
-      return explainNamedOsd(subject, question)
+      return explainNamedOsd(subject, read)
     case 'cephcluster':
-      return explainNamedCluster(subject, question)
+      return explainNamedCluster(subject, read)
     default:
-      return explainNamedBudget(subject, question)
+      return explainNamedBudget(subject, read)
   }
 }
 
-async function explainNamedNode(name: string, question: Question): Promise<Explained> {
-  const { api, now, signal } = question
+async function explainNamedNode(name: string, read: Reader): Promise<Explained> {
+  const { api, now, signal } = read
   const [node, onNode, budgets] = await Promise.all([
-    findObject(nodes, { name }, question),
+    findObject(nodes, { name }, read),
     api.list(pods, { fieldSelector: `spec.nodeName=${name}`, signal }),
     api.list(podDisruptionBudgets, { signal }),
   ])
   const guarding = onNode.items.flatMap((pod) => budgetsOf(pod, budgets.items))
-  const unheld: string[] = []
-  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
-    podsOf(guarding, question),
-    storageBehind(budgets.items, question),
-    observeHolds(question, budgets.items, unheld),
-    longhornBehind(question, unheld),
+  const [peers, storage, holds, longhorn] = await Promise.all([
+    podsOf(guarding, read),
+    readStorage(read, budgets.items),
+    observeHolds(read, budgets.items, read.notSeen),
+    readLonghorn(read),
   ])
-  const rehearsal = await rehearsalFor(
-    onNode.items,
-    { name, storage, budgets: budgets.items, longhorn },
-    question,
-    unheld,
-  )
-  const fencing = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
+  const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items, longhorn }, read)
+  const fencing = await readFencing(read, { storage, ledger: holds.ledger })
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
   const explanation = explainNode({ node, ...guards, now, ...(fencing && { fencing }) })
-  return { kind: 'node', ...explanation, observedAt: now, notSeen: [...new Set([...notSeen, ...unheld])] }
+  return { kind: 'node', ...explanation, observedAt: now, notSeen: unseen(read) }
 }
 
-async function explainNamedPod(key: Required<ObjectKey>, question: Question): Promise<Explained> {
-  const { api, now, signal } = question
+async function explainNamedPod(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
+  const { api, now, signal } = read
   const [pod, budgets] = await Promise.all([
-    findObject(pods, key, question),
+    findObject(pods, key, read),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
-  const notSeen: string[] = []
-  const guards = await observePodGuards([pod], budgets.items, question, notSeen)
+  const guards = await observePodGuards([pod], budgets.items, read)
   const explanation = {
     ...explainPod({ pod, ...guards }),
-    ...(await longhornField(guards.longhorn, budgetsOf(pod, budgets.items), question)),
-    ...(await osdUpdateField(pod, question, notSeen)),
+    ...(await longhornField(guards.longhorn, budgetsOf(pod, budgets.items), read)),
+    ...(await osdUpdateField(pod, read)),
   }
-  return { kind: 'pod', ...explanation, observedAt: now, notSeen: [...new Set(notSeen)] }
+  return { kind: 'pod', ...explanation, observedAt: now, notSeen: unseen(read) }
 }
 
-async function explainNamedBudget(key: Required<ObjectKey>, question: Question): Promise<Explained> {
-  const { api, now, signal } = question
+async function explainNamedBudget(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
+  const { api, now, signal } = read
   const [budget, siblings] = await Promise.all([
-    findObject(podDisruptionBudgets, key, question),
+    findObject(podDisruptionBudgets, key, read),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
   ])
-  const unheld: string[] = []
-  const [peers, { storage, notSeen }, holds, longhorn] = await Promise.all([
-    podsOf([budget], question),
-    storageBehind([budget], question),
-    observeHolds(question, siblings.items, unheld),
-    isInstanceManagerBudget(budget) ? longhornBehind(question, unheld) : undefined,
+  const [peers, storage, holds, longhorn] = await Promise.all([
+    podsOf([budget], read),
+    readStorage(read, [budget]),
+    observeHolds(read, siblings.items, read.notSeen),
+    isInstanceManagerBudget(budget) ? readLonghorn(read) : undefined,
   ])
   const explanation = {
     ...explainBudget({ budget, pods: peers, storage, holds, ...(longhorn && { longhorn }) }),
-    ...(await longhornField(longhorn, [budget], question)),
+    ...(await longhornField(longhorn, [budget], read)),
   }
-  return { kind: 'pdb', ...explanation, observedAt: now, notSeen: [...notSeen, ...unheld] }
+  return { kind: 'pdb', ...explanation, observedAt: now, notSeen: unseen(read) }
 }
 
-async function explainNamedRequest(name: string, question: Question): Promise<Explained> {
-  const notSeen: string[] = []
+async function explainNamedRequest(name: string, read: Reader): Promise<Explained> {
+  const { notSeen } = read
   const [request, budgets] = await Promise.all([
-    findObject(nodeDisruptions, { name }, question),
-    ifAllowed('poddisruptionbudgets', notSeen, () =>
-      question.api.list(podDisruptionBudgets, { signal: question.signal }),
-    ),
+    findObject(nodeDisruptions, { name }, read),
+    ifAllowed('poddisruptionbudgets', notSeen, () => read.api.list(podDisruptionBudgets, { signal: read.signal })),
   ])
-  const holds = await observeHolds(question, budgets?.items ?? [], notSeen)
-  return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: question.now, notSeen }
+  const holds = await observeHolds(read, budgets?.items ?? [], notSeen)
+  return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: read.now, notSeen: unseen(read) }
 }
 
-async function explainNamedMachine(key: Required<ObjectKey>, question: Question): Promise<Explained> {
-  const unheld: string[] = []
-  const [{ storage, notSeen }, holds] = await Promise.all([
-    storageBehind([], question),
-    observeHolds(question, [], unheld),
-  ])
-  const view = await fencingBehind({ storage, ledger: holds.ledger }, question, unheld)
-  const machine = findMachine(view, key, unheld)
-  const seen = { observedAt: question.now, notSeen: [...new Set([...notSeen, ...unheld])] }
+async function explainNamedMachine(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
+  const [storage, holds] = await Promise.all([readStorage(read, []), observeHolds(read, [], read.notSeen)])
+  const view = await readFencing(read, { storage, ledger: holds.ledger })
+  const machine = findMachine(view, key, read.notSeen)
+  const seen = { observedAt: read.now, notSeen: unseen(read) }
   return { kind: 'machine', ...explainMachine(machine.view, machine.machine), ...seen }
 }
 
@@ -136,7 +123,7 @@ async function explainNamedMachine(key: Required<ObjectKey>, question: Question)
 async function longhornField(
   longhorn: LonghornView | undefined,
   budgets: readonly PodDisruptionBudget[],
-  { api, signal }: Question,
+  { api, signal }: Reader,
 ): Promise<Pick<Explained, 'longhorn'>> {
   const nodeName = longhorn && budgets.map((budget) => nodeBehind(budget, longhorn)).find((name) => name !== undefined)
   if (longhorn === undefined || nodeName === undefined) return {}
@@ -145,11 +132,6 @@ async function longhornField(
   return answer === undefined ? {} : { longhorn: answer }
 }
 
-function fencingBehind(
-  known: Pick<FencingQuestion, 'storage' | 'ledger'>,
-  question: Question,
-  notSeen: string[],
-): Promise<FencingView | undefined> {
-  const operator = (unseen: string[]) => observeOperator(question, unseen)
-  return observeFencing({ ...question, ...known, operator }, notSeen)
+function unseen({ notSeen }: Reader): readonly string[] {
+  return [...new Set(notSeen)]
 }

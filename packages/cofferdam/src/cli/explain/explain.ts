@@ -1,5 +1,6 @@
-import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { openReader } from '../../observe/reader.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { explainSubject } from './explain-observe.ts'
@@ -48,13 +49,9 @@ export function createExplainCommand(ports: {
       const subject = parseSubject(args, flags.namespace)
       const link = await ports.connect(flags)
       try {
-        return await explainSubject(subject, {
-          api: link.api,
-          clock: ports.clock,
-          now: timestamp(ports.clock),
-          leaseNamespace: flags.leaseNamespace,
-          signal,
-        })
+        const { api } = link
+        const { leaseNamespace } = flags
+        return await explainSubject(subject, await openReader({ api, clock: ports.clock, leaseNamespace, signal }))
       } finally {
         await link.close()
       }

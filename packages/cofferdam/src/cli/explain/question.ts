@@ -1,5 +1,3 @@
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephClusterExplanation } from '../../explain/explain-ceph-cluster.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
 import type { OsdExplanation } from '../../explain/explain-osd.ts'
@@ -18,12 +16,4 @@ export type Explained = (
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]
-}
-
-export interface Question {
-  readonly api: KubeApi
-  readonly clock: Clock
-  readonly now: string
-  readonly leaseNamespace: string
-  readonly signal: AbortSignal
 }

@@ -2,20 +2,18 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { observeStorage } from '../../capabilities/ceph-drain/observe/from-listing.ts'
+import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
 import type { KeyFacts } from '../../capabilities/drain-lock/domain/orphans.ts'
 import { observeKeys } from '../../capabilities/drain-lock/observe/keys.ts'
 import type { HoldAnswer, HoldView } from '../../capabilities/drain-lock/view/hold-view.ts'
-import { observeFencing } from '../../capabilities/fencing/observe/from-listing.ts'
+import { readFencing } from '../../capabilities/fencing/observe/read-fencing.ts'
 import { type FencingSummary, summarizeFencing } from '../../capabilities/fencing/view/summarize-fencing.ts'
-import { observeLonghornDrains } from '../../capabilities/longhorn-drain/observe/from-listing.ts'
-import { observeUpdates } from '../../capabilities/osd-update/observe/from-listing.ts'
+import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
+import { readUpdates } from '../../capabilities/osd-update/observe/read-updates.ts'
 import { summarizeUpdate, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { type ClusterSummary, summarizeCluster } from '../../explain/summarize-cluster.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
-import { observeOperator } from '../../observe/observe-operator.ts'
+import { openReader, type Question, type Reader } from '../../observe/reader.ts'
 import { unknown } from '../../shared/observed.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 
@@ -31,20 +29,16 @@ export interface Status extends ClusterSummary {
   readonly notSeen: readonly string[]
 }
 
-export interface StatusQuestion {
-  readonly api: KubeApi
-  readonly clock: Clock
+export interface StatusQuestion extends Question {
   readonly server: string
-  readonly now: string
   /** Only what is in this namespace: pods, budgets, warnings. */
   readonly namespace: string | undefined
-  readonly leaseNamespace: string
-  readonly signal: AbortSignal
 }
 
 export async function observeStatus(question: StatusQuestion): Promise<Status> {
-  const { api, clock, server, now, namespace, signal } = question
-  const notSeen: string[] = []
+  const { api, server, namespace, signal } = question
+  const read = await openReader(question)
+  const { now, notSeen } = read
   const all = async <T extends KubeObject>(type: ResourceType<T>, fieldSelector?: string): Promise<readonly T[]> => {
     const scope = type.namespaced && namespace !== undefined ? { namespace } : {}
     const query = { ...scope, ...(fieldSelector === undefined ? {} : { fieldSelector }), signal }
@@ -55,33 +49,26 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     all(pods),
     all(podDisruptionBudgets),
     all(events, 'type=Warning'),
-    observeOperator(question, notSeen),
+    read.operator(),
   ])
-  const seen = await observeStorage({ api, budgets: budgetList, operator: async () => operator, signal })
-  const holds = await observeHolds(question, budgetList, notSeen)
-  const unseen: string[] = []
-  const longhorn = await observeLonghornDrains({ api, clock, operator: async () => operator, signal }, unseen)
-  const orphanFacts = await observeOrphans(question, holds, notSeen)
+  const storage = await readStorage(read, budgetList)
+  const holds = await observeHolds(read, budgetList, notSeen)
+  const longhorn = await readLonghorn(read)
   const summary = summarizeCluster({
     holds,
-    orphanFacts,
+    orphanFacts: await observeOrphans(read, holds),
     nodes: nodeList,
     pods: podList,
     budgets: budgetList,
-    storage: seen.storage,
+    storage,
     ...(longhorn && { longhorn }),
     events: warnings,
     now,
   })
-  const asked = { ...question, operator: async () => operator, storage: seen.storage, ledger: holds.ledger }
-  const view = await observeFencing(asked, notSeen)
+  const view = await readFencing(read, { storage, ledger: holds.ledger })
   const fencing = view && summarizeFencing(view)
-  const osdUpdates = (await observeUpdates({ api, clock, operator: async () => operator, signal }, unseen)).map(
-    summarizeUpdate,
-  )
-  notSeen.push(...unseen)
+  const osdUpdates = (await readUpdates(read)).map(summarizeUpdate)
   const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
-  const locks = summary.locks.filter(isAsked)
   return {
     observedAt: now,
     server,
@@ -89,16 +76,15 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     ...summary,
     ...(fencing && { fencing }),
     ...(osdUpdates.length > 0 && { osdUpdates }),
-    locks,
-    notSeen: [...new Set([...notSeen, ...seen.notSeen])],
+    locks: summary.locks.filter(isAsked),
+    notSeen: [...new Set(notSeen)],
   }
 }
 
 /** What is behind the keys that vanished holders left; asked only where there are any. */
 async function observeOrphans(
-  { api, signal }: StatusQuestion,
+  { api, notSeen, signal }: Reader,
   { ledger }: HoldView,
-  notSeen: string[],
 ): Promise<ReadonlyMap<string, KeyFacts>> {
   const orphans = ledger.known ? ledger.value.entries.filter(({ state }) => state === 'Orphaned') : []
   if (orphans.length === 0) return new Map()

@@ -1,4 +1,4 @@
-import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
@@ -35,7 +35,6 @@ export function createStatusCommand(ports: {
           api: link.api,
           clock: ports.clock,
           server: link.server,
-          now: timestamp(ports.clock),
           namespace: flags.namespace,
           leaseNamespace: flags.leaseNamespace,
           signal,

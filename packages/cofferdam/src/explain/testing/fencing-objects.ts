@@ -4,9 +4,9 @@ import type { Machine, MachineDisruptionBudget, MachineHealthCheck } from '@coff
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { buildMachineBudget } from '../../capabilities/fencing/domain/budget-object.ts'
-import type { FencingSeen } from '../../capabilities/fencing/view/fencing-view.ts'
 import { emptyLedger } from '../../ledger/rules/ledger.ts'
 import { known } from '../../shared/observed.ts'
+import type { FencingSeen } from './listed-fencing.ts'
 import { earlier, now } from './sample-objects.ts'
 
 const label = 'fencegroup.rook.io/rook-ceph'

@@ -59,6 +59,8 @@ export interface FencingObservePorts {
   readonly isReleased?: (requestId: string) => boolean
   /** Why a cluster cannot have a budget, by `namespace/name`. */
   readonly unmade?: ReadonlyMap<string, string>
+  /** What is known of Ceph, for whoever goes by what the operator wrote down instead of by what was decided in this process. */
+  readonly recordedEvidence?: (cluster: CephCluster, osds: FencedCluster['osds']) => Observed<CephEvidence>
 }
 
 export interface FencingLook {
@@ -108,7 +110,7 @@ function areLeasesReadable(views: FencingViews): boolean {
 }
 
 function observeCluster(
-  { views, decisions, osds, unmade, isReleased = () => false }: FencingObservePorts,
+  { views, decisions, osds, unmade, recordedEvidence, isReleased = () => false }: FencingObservePorts,
   cluster: CephCluster,
   ledger: Observed<Ledger> | undefined,
 ): FencedCluster {
@@ -118,15 +120,17 @@ function observeCluster(
   const whyNoBudget = views.budgets.isServed()
     ? unmade?.get(`${namespace}/${name}`)
     : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
+  const daemons = daemonsOf(views, () => osds.observe(views, namespace, decided), namespace)
+  const isSilent = recordedEvidence === undefined && decided?.snapshot.ceph.known === false
   return {
     ...id,
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
-    evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
-    ...daemonsOf(views, () => osds.observe(views, namespace, decided), namespace),
-    ...(decided === undefined || decided.snapshot.ceph.known
-      ? {}
-      : { silence: { lastAnswerMs: decided.cephAskedAtMs } }),
+    evidence:
+      recordedEvidence?.(cluster, daemons.osds) ??
+      evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
+    ...daemons,
+    ...(isSilent ? { silence: { lastAnswerMs: decided?.cephAskedAtMs } } : {}),
     ...storageHolders(ledger, id, { drained: decided && drainedDomains(decided), isReleased }),
   }
 }

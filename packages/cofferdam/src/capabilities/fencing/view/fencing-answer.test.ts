@@ -8,15 +8,22 @@ import {
   machineBudget,
   osd,
 } from '../../../explain/testing/fencing-objects.ts'
+import { type FencingSeen, viewListedFencing } from '../../../explain/testing/listed-fencing.ts'
 import { earlier, storageView } from '../../../explain/testing/sample-objects.ts'
 import { emptyLedger, type LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { answerFencing } from './fencing-answer.ts'
-import { type FencingSeen, viewFencing } from './fencing-view.ts'
 import { summarizeFencing } from './summarize-fencing.ts'
 
-const answer = (node: string, more: Parameters<typeof fencingSeen>[0] = {}) =>
-  answerFencing(viewFencing(fencingSeen(more)), node)
+async function answer(node: string, more: Parameters<typeof fencingSeen>[0] = {}) {
+  const view = await viewListedFencing(fencingSeen(more))
+  return view && answerFencing(view, node)
+}
+
+async function summary(seen: FencingSeen) {
+  const view = await viewListedFencing(seen)
+  return view && summarizeFencing(view)
+}
 
 const nodes = (...sick: string[]) => ['n1', 'n2', 'n3', 'app'].map((name) => fencedNode(name, !sick.includes(name)))
 const fences = {
@@ -37,8 +44,8 @@ const held = (requestId: string): LedgerEntry => ({
 })
 
 describe('explaining whether the machine of a node may be fenced', () => {
-  it('all of it: machine, verdict, budget, and who would do it', () => {
-    expect(answer('n1')).toEqual({
+  it('all of it: machine, verdict, budget, and who would do it', async () => {
+    expect(await answer('n1')).toEqual({
       machine: 'openshift-machine-api/m-n1',
       mayFence: true,
       reason: 'FenceAllowed',
@@ -230,23 +237,23 @@ describe('explaining whether the machine of a node may be fenced', () => {
       then: { gates: ['lease medik8s-leases/node-n1 is held by cofferdam until 2026-01-01T12:50:00Z'] },
     },
   }
-  it.each(Object.entries(cases))('%s', (_, { node = 'n1', seen, osds, then }) => {
-    expect(answer(node, { ...seen, ...(osds && { osds }) })).toMatchObject(then)
+  it.each(Object.entries(cases))('%s', async (_, { node = 'n1', seen, osds, then }) => {
+    expect(await answer(node, { ...seen, ...(osds && { osds }) })).toMatchObject(then)
   })
 
-  it('where there are no Machines there is nothing to say', () => {
-    expect(answer('n1', { openshiftMachines: undefined })).toBeUndefined()
+  it('where there are no Machines there is nothing to say', async () => {
+    expect(await answer('n1', { openshiftMachines: undefined })).toBeUndefined()
   })
 })
 
 describe('fencing of the whole cluster', () => {
-  it('tells the allowance, who is kept, and who does not listen', () => {
+  it('tells the allowance, who is kept, and who does not listen', async () => {
     const seen = fencingSeen({
       budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })],
       nodes: nodes('n1', 'app'),
       openshiftHealthChecks: [healthCheck('forgotten', { status: {} })],
     })
-    expect(summarizeFencing(viewFencing(seen))).toMatchObject({
+    expect(await summary(seen)).toMatchObject({
       clusters: [{ cluster: 'rook-ceph/rook-ceph', allowed: 0, reason: 'FenceWaitsForData' }],
       underWay: [],
       held: [{ node: 'n1', reason: 'FenceWaitsForData' }],
@@ -254,14 +261,14 @@ describe('fencing of the whole cluster', () => {
     })
   })
 
-  it('tells of a fence that is not over', () => {
+  it('tells of a fence that is not over', async () => {
     const seen = fencingSeen({ budgets: [machineBudget(0, { annotations: fences })], nodes: nodes('n2') })
-    expect(summarizeFencing(viewFencing(seen))?.underWay).toEqual([
+    expect((await summary(seen))?.underWay).toEqual([
       { machine: 'm-n2', node: 'n2', cluster: 'rook-ceph/rook-ceph', since: earlier },
     ])
   })
 
-  it('is not told where there is no Ceph cluster', () => {
-    expect(summarizeFencing(viewFencing(fencingSeen({ cephClusters: [] })))).toBeUndefined()
+  it('is not told where there is no Ceph cluster', async () => {
+    expect(await summary(fencingSeen({ cephClusters: [] }))).toBeUndefined()
   })
 })

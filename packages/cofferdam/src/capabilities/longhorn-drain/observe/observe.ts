@@ -62,9 +62,17 @@ export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornOb
     disruptions: [...views.disruptions.list()],
     storageClasses: [...views.storageClasses.list()],
     persistentVolumes: [...views.persistentVolumes.list()],
-    managerSets: [...views.managerSets.list()],
-    managerPods: [...views.managerPods.list()],
+    managerSets: views.managerSets.synced ? [...views.managerSets.list()] : undefined,
+    managerPods: views.managerPods.synced ? [...views.managerPods.list()] : undefined,
   }
+}
+
+/** Views without which nothing can be said of any node, and that may not be read. */
+export function unreadViews(views: LonghornViews): string[] {
+  const { settings, nodes, volumes, replicas, instanceManagers, kubeNodes, budgets } = views
+  return Object.entries({ settings, nodes, volumes, replicas, instanceManagers, kubeNodes, budgets })
+    .filter(([, view]) => !view.synced)
+    .map(([name]) => name)
 }
 
 /**

@@ -2,12 +2,8 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Informers, OptionalInformerOptions } from '@cofferdam/kubernetes/informers/informers.ts'
-import type { WatchInformersPorts } from '@cofferdam/kubernetes/informers/watch-informers.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
-import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
 import { parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../eviction-guard/guarded-objects.ts'
@@ -16,23 +12,6 @@ import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { once } from '../shared/once.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
-import { errorText } from './log.ts'
-
-export interface ViewPorts {
-  readonly api: KubeApi
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-}
-
-export function informerPorts({ api, clock, random, log }: ViewPorts): WatchInformersPorts {
-  return {
-    api,
-    clock,
-    random,
-    onError: (error) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
-  }
-}
 
 export type SharedViews = ReturnType<typeof openSharedViews>
 

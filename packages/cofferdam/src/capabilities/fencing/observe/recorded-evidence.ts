@@ -1,24 +1,25 @@
 import type { MachineDisruptionBudget } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { Attendance } from '../../../shared/attendance.ts'
+import { nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { OsdView } from '../../../shared/parse-osd.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { recordNotes } from '../../../shared/record-notes.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
-import { fenceLabelValue } from '../domain/fence-labels.ts'
+import { machineBudgetNames } from '../domain/budget-name.ts'
+import { clusterId, fenceLabelKeys, fenceLabelValue } from '../domain/fence-labels.ts'
 import { marks } from '../domain/marks.ts'
-import type { CephEvidence, MachineView } from '../domain/snapshot.ts'
+import { parseMachine } from '../domain/parse-machine.ts'
+import { parseFencingSettings } from '../domain/settings.ts'
+import type { CephEvidence, FencedOsd } from '../domain/snapshot.ts'
+import type { FencingViews } from './observe.ts'
 
-/** What of one cluster's fencing is written down where everybody can read it. */
+/** What is written down where everybody can read it. */
 export interface FencingRecord {
   readonly nowMs: number
-  /** The cluster's machine budget. */
-  readonly budget: MachineDisruptionBudget | undefined
-  readonly labelKey: string
-  readonly machines: readonly MachineView[]
-  readonly osds: readonly OsdView[]
+  readonly views: Pick<FencingViews, 'clusters' | 'budgets' | 'openshiftMachines' | 'clusterApiMachines'>
   /** What ceph-drain wrote down. */
-  readonly storage: StorageView | undefined
+  readonly storage: readonly StorageView[]
   readonly attendance: Attendance
   readonly cordoned: ReadonlySet<string>
 }
@@ -32,24 +33,45 @@ const clean: readonly Reason[] = ['FenceAllowed', 'FenceLabelsPending', 'Storage
  *
  * Fails closed: what nobody keeps up to date, and what cannot be concluded, is not known.
  */
-export function recordedEvidence(record: FencingRecord): Observed<CephEvidence> {
-  const { nowMs, budget, attendance, labelKey, machines, osds } = record
-  if (attendance.isAttended === false) return unknown('no operator is running that would ask it')
-  if (attendance.isAttended === undefined)
-    return unknown('only the operator asks it, and whether one runs is not known')
-  if (budget === undefined) return unknown('only the operator asks it, and it has made no budget yet')
-  const labelled = new Set(
-    machines.flatMap(({ labels, nodeName }) => (labels[labelKey] === fenceLabelValue ? (nodeName ?? []) : [])),
-  )
-  const isUp = ({ nodeName }: OsdView) => nodeName.known && labelled.has(nodeName.value)
-  return known({
-    lookedAtMs: nowMs,
-    isClean: recordedCleanness(record, budget),
-    upOsds: new Set(osds.filter(isUp).map(({ id }) => id)),
-  })
+export function recordedEvidence(
+  record: FencingRecord,
+): (cluster: CephCluster, osds: readonly FencedOsd[]) => Observed<CephEvidence> {
+  const { nowMs, attendance, views, storage, cordoned } = record
+  const names = [...views.clusters.list()].map(nameOf)
+  const keys = fenceLabelKeys(names)
+  const budgetNames = machineBudgetNames(names)
+  const machines = [
+    ...[...views.openshiftMachines.list()].map((machine) => parseMachine(machine, 'openshift')),
+    ...[...views.clusterApiMachines.list()].map((machine) => parseMachine(machine, 'cluster-api')),
+  ]
+  return (cluster, osds) => {
+    const name = nameOf(cluster)
+    const id = clusterId(name)
+    const { budgetNamespace } = parseFencingSettings(cluster)
+    const budget = views.budgets.get({ namespace: budgetNamespace, name: budgetNames.get(id) ?? '' })
+    if (attendance.isAttended === false) return unknown('no operator is running that would ask it')
+    if (attendance.isAttended === undefined)
+      return unknown('only the operator asks it, and whether one runs is not known')
+    if (budget === undefined) return unknown('only the operator asks it, and it has made no budget yet')
+    const labelKey = keys.get(id) as string
+    const labelled = new Set(
+      machines.flatMap(({ labels, nodeName }) => (labels[labelKey] === fenceLabelValue ? (nodeName ?? []) : [])),
+    )
+    const isUp = ({ nodeName }: FencedOsd) => nodeName.known && labelled.has(nodeName.value)
+    const drains = storage.find((view) => view.namespace === name.namespace && view.name === name.name)
+    return known({
+      lookedAtMs: nowMs,
+      isClean: recordedCleanness(drains, cordoned, budget),
+      upOsds: new Set(osds.filter(isUp).map(({ id: osd }) => osd)),
+    })
+  }
 }
 
-function recordedCleanness({ storage, cordoned }: FencingRecord, budget: MachineDisruptionBudget): Observed<boolean> {
+function recordedCleanness(
+  storage: StorageView | undefined,
+  cordoned: ReadonlySet<string>,
+  budget: MachineDisruptionBudget,
+): Observed<boolean> {
   const { annotations = {}, generation = 0 } = budget.metadata
   const reason = annotations[recordNotes.reason]
   const isCurrent = (budget.status?.observedGeneration ?? -1) >= generation
