@@ -2,9 +2,13 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
+import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
+import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { buildDeployFiles } from '@cofferdam/product/deploy/deploy-files.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
-import { capabilities } from '@cofferdam/product/operator/capabilities.ts'
+import { observeVerdicts } from '@cofferdam/product/observe/verdicts.ts'
+import { capabilities, shownOf } from '@cofferdam/product/operator/capabilities.ts'
 import { rightsOf } from '@cofferdam/product/operator/controller-names.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import { startOperator } from '@cofferdam/product/operator/operator.ts'
@@ -19,7 +23,7 @@ import { nightLight } from './toy-capability/index.ts'
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
 
-it('a capability that is one folder and one line gets its Role and its metrics, and its controller runs with just these rights', async () => {
+it('a capability that is one folder and one line gets its Role and its metrics, is in status, explain and on the page, and runs with just its rights', async () => {
   const list = [...capabilities, nightLight]
   const files = buildDeployFiles({ version: 'test', permissions: rightsOf(list) })
   const manifests = Object.entries(files)
@@ -46,6 +50,16 @@ it('a capability that is one folder and one line gets its Role and its metrics, 
   await clock.advance(10_000)
   expect((await admin.get(nodes, { name: 'worker-a1' })).metadata.labels?.[nightLightLabel]).toBe('on')
   expect(await metrics.registry.metrics()).toMatch(/^cofferdam_night_light_labels_total [1-9]/mu)
+  const ports = { connect: inProcess(admin).connect, clock, capabilities: list }
+  const status = await runCommand(createStatusCommand(ports), 'status')
+  expect(status.out).toMatch(/^NightLight1 of 1 nodes are lit$/mu)
+  const asData = await runCommand(createStatusCommand(ports), 'status', '-o', 'json')
+  expect(JSON.parse(asData.out)).toMatchObject({ nightLight: [{ node: 'worker-a1', isOn: true }] })
+  const explained = await runCommand(createExplainCommand(ports), 'explain', 'node/worker-a1')
+  expect(explained.out).toMatch(/^ {2}nightlight {0,2}lit$/mu)
+  const { signal } = new AbortController()
+  const { panels } = await observeVerdicts({ api: admin, clock, leaseNamespace: 'x', signal }, shownOf(list))
+  expect(panels.get('nightLight')).toEqual({ title: 'NightLight', groups: [['1 of 1 nodes are lit']] })
   expect(operator.health.map(({ check }) => check())).toEqual([{ ok: true }, { ok: true }])
   const stopped = operator.stop()
   await clock.advance(30_000)

@@ -9,7 +9,8 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
-import { observeBudgetVerdicts } from '@cofferdam/product/observe/budget-verdicts.ts'
+import { observeVerdicts } from '@cofferdam/product/observe/verdicts.ts'
+import { capabilities, shownOf } from '@cofferdam/product/operator/capabilities.ts'
 
 export interface Agreement {
   /** What `explain` and the eviction API do not agree about: none is right. */
@@ -128,9 +129,9 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
 /** What the page says of each budget, beside what the API server does with the pods under it alone. */
 async function comparePage({ api, clock }: Ports, running: readonly Pod[], codeOf: (pod: Pod) => number) {
   const { signal } = new AbortController()
-  const [{ items: budgets }, verdicts] = await Promise.all([
+  const [{ items: budgets }, { budgets: verdicts }] = await Promise.all([
     api.list(podDisruptionBudgets),
-    observeBudgetVerdicts({ api, clock, leaseNamespace: 'cofferdam-system', signal }),
+    observeVerdicts({ api, clock, leaseNamespace: 'cofferdam-system', signal }, shownOf(capabilities)),
   ])
   return budgets.flatMap((budget) => {
     const name = keyText(keyOf(budget))

@@ -1,8 +1,15 @@
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Capability } from '@cofferdam/product/capabilities/capability.ts'
+import { shown } from '@cofferdam/product/capabilities/shown.ts'
 import { Counter } from 'prom-client'
-import { createNightLight, nightLightRights } from './controller.ts'
+import { createNightLight, nightLightLabel, nightLightRights } from './controller.ts'
+
+interface ReadPorts {
+  readonly informers: Informers & { settled(): Promise<void> }
+}
 
 interface Ports {
   readonly api: Pick<KubeApi, 'patch'>
@@ -14,6 +21,23 @@ export const nightLight = {
   name: 'night-light',
   summary: 'Labels every node, to show how a capability is added.',
   controllers: [{ name: 'night-light', rights: nightLightRights }],
+  shows: [
+    shown({
+      field: 'nightLight',
+      title: 'NightLight',
+      async read({ informers }: ReadPorts) {
+        const view = informers.open('nodes/night-light', { type: nodes, project: ({ metadata }) => metadata })
+        await informers.settled()
+        return [...view.list()].map(({ name, labels }) => ({ node: name, isOn: labels?.[nightLightLabel] === 'on' }))
+      },
+      summarize: (seen) => seen,
+      lines: (seen) => [[`${seen.filter(({ isOn }) => isOn).length} of ${seen.length} nodes are lit`]],
+      node: {
+        answer: (seen, nodeName) => seen.find(({ node }) => node === nodeName),
+        lines: ({ isOn }) => [isOn ? 'lit' : 'dark'],
+      },
+    }),
+  ],
   install(registry) {
     const labelled = new Counter({
       name: 'cofferdam_night_light_labels_total',
@@ -26,4 +50,4 @@ export const nightLight = {
       },
     })
   },
-} as const satisfies Capability<Ports>
+} as const satisfies Capability<Ports, ReadPorts>

@@ -2,12 +2,14 @@ import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { Registry } from 'prom-client'
 import type { Permission } from '../shared/permission.ts'
 import type { Answers } from './questions.ts'
+import type { Shown } from './shown.ts'
 
 /**
  * A part of the product that can be switched on by itself. It is one folder, and one line in the operator's list: the controllers that
- * `--controllers` names, their metrics, the Roles in deploy/ and the reference pages are made from that list.
+ * `--controllers` names, their metrics, what `status`, `explain` and the page show of it, the Roles in deploy/ and the reference pages
+ * are made from that list.
  */
-export interface Capability<Ports> {
+export interface Capability<Ports, ReadPorts = never> {
   /** Its folder, and its page in docs/. */
   readonly name: string
   /** One sentence for whoever decides whether to run it. */
@@ -17,6 +19,8 @@ export interface Capability<Ports> {
   readonly replicaRights?: Readonly<Record<string, readonly Permission[]>>
   /** Registers its metrics, once in a process. What it returns is called each time that this process begins to lead. */
   readonly install: (registry: Registry) => (ports: Ports) => OpenCapability
+  /** What commands and the page show of it, in the order of its importance. */
+  readonly shows?: readonly Shown<ReadPorts>[]
 }
 
 export interface CapabilityController {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import type { Paint, Terminal } from './terminal.ts'
+import type { Paint } from '../shared/paint.ts'
+import type { Terminal } from './terminal.ts'
 
 export const exitCodes = { done: 0, error: 1, usage: 2, blocked: 3, timedOut: 4 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -1,8 +1,8 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { CofferdamError, hasCode } from '@cofferdam/kubernetes/errors.ts'
 import { harmlessText } from '../shared/harmless-text.ts'
+import type { Paint } from '../shared/paint.ts'
 import { type ExitCode, exitCodes } from './command.ts'
-import type { Paint } from './terminal.ts'
 
 /** What a failed command says: what happened, then what to do. A stack trace only for those who ask for it. */
 export function renderError(error: unknown, options: { readonly paint: Paint; readonly withStack: boolean }): string {

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { harmlessData } from '../shared/harmless-text.ts'
+import type { Paint } from '../shared/paint.ts'
 import {
   type CliCommand,
   type CommandGroup,
@@ -11,7 +12,7 @@ import {
 } from './command.ts'
 import { exitCodeOf, renderError } from './error-text.ts'
 import { renderData } from './render-data.ts'
-import type { Paint, Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface ProgramOptions {
   /** Without the interpreter and the script: `['demo', '--headless']`. */

@@ -1,10 +1,6 @@
 import { styleText } from 'node:util'
 import { harmlessText } from '../shared/harmless-text.ts'
-
-type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'yellow' | 'red'
-export type Paint = (style: Style, text: string) => string
-
-const plainPaint: Paint = (_style, text) => text
+import { type Paint, plainPaint } from '../shared/paint.ts'
 
 /** Where a command talks to people. Results go to `print`, all else to `note`, so that a pipe carries only results. */
 export interface Terminal {

@@ -4,7 +4,6 @@ import { whenDaemonFollows } from '../capabilities/ceph-drain/view/daemon-budget
 import { recordedStorage } from '../capabilities/ceph-drain/view/recorded-storage.ts'
 import { storageAnswers, storageBlocker } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
-import { answerFencing } from '../capabilities/fencing/view/fencing-answer.ts'
 import { isInstanceManagerBudget } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { answerLonghorn, type LonghornAnswer } from '../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import { longhornBlockers } from '../capabilities/longhorn-drain/view/longhorn-budget.ts'
@@ -57,7 +56,6 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     ...fromLonghorn.map((each) => ({ ...each, waiting: [] })),
     notReady(name, state, leavers),
   ])
-  const fencing = snapshot.fencing && answerFencing(snapshot.fencing, name)
   return {
     object: `node/${name}`,
     mayGo: blockers.length === 0,
@@ -69,7 +67,6 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     pods,
     storage: storageAnswers({ nodeName: name, podsOnNode, storage }),
     ...(answer && { longhorn: answer }),
-    ...(fencing && { fencing }),
     command: commandFor(name, pods),
   }
 }

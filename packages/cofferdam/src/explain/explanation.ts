@@ -2,7 +2,6 @@ import type { DrainDecision } from '../capabilities/drain-detection/domain/decid
 import type { DisruptionAnswer } from '../capabilities/drain-lock/view/explain-disruption.ts'
 import type { StayAnswer } from '../capabilities/drain-lock/view/explain-stay.ts'
 import type { HoldAnswer } from '../capabilities/drain-lock/view/hold-view.ts'
-import type { FencingAnswer } from '../capabilities/fencing/view/fencing-answer.ts'
 import type { LonghornAnswer } from '../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import type { OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-osd-update.ts'
 import type { Blocker } from '../shared/blocker.ts'
@@ -77,8 +76,6 @@ export interface NodeExplanation extends Explanation {
   readonly node: NodeState
   readonly pods: readonly PodAnswer[]
   readonly storage: readonly StorageAnswer[]
-  /** Present where there are Machines. */
-  readonly fencing?: FencingAnswer
   /** The drain that goes through, as a command line. */
   readonly command: string
 }

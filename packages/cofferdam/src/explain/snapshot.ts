@@ -2,7 +2,6 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
 import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
-import type { FencingView } from '../capabilities/fencing/view/fencing-view.ts'
 import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
 import type { StorageView } from '../shared/storage-view.ts'
 
@@ -22,6 +21,4 @@ export interface GuardSnapshot {
 export interface NodeSnapshot extends GuardSnapshot {
   readonly node: Node
   readonly now: string
-  /** Left out where there are no Machines. */
-  readonly fencing?: FencingView
 }

@@ -5,11 +5,9 @@ import type { DisruptionAnswer } from '../capabilities/drain-lock/view/explain-d
 import type { HoldAnswer } from '../capabilities/drain-lock/view/hold-view.ts'
 import { summarizeLocks } from '../capabilities/drain-lock/view/summarize-locks.ts'
 import { nodeBehind } from '../capabilities/longhorn-drain/view/longhorn-budget.ts'
-import { type LonghornSummary, summarizeLonghorn } from '../capabilities/longhorn-drain/view/summarize-longhorn.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
 import type { Reason } from '../shared/reasons.ts'
-import type { StorageView } from '../shared/storage-view.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { BudgetAnswer, NodeState } from './explanation.ts'
 import { nodeStateOf } from './node-state.ts'
@@ -33,9 +31,6 @@ export interface ClusterSummary {
     /** Those that hold pods back now. */
     readonly blocked: readonly BlockedBudget[]
   }
-  readonly storage: readonly StorageView[]
-  /** Left out where there is no Longhorn. */
-  readonly longhorn?: LonghornSummary
   /** Requests to take a node out that are not over. */
   readonly drains: readonly DisruptionAnswer[]
   /** What is held, by requests and by owners. */
@@ -60,7 +55,7 @@ const reasonKeptOpen: Reason = 'NotCordoned'
 
 /** The state of a whole cluster as far as disruptions go. */
 export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
-  const { nodes, pods, budgets, storage, longhorn, events, now, holds, orphanFacts = new Map() } = snapshot
+  const { nodes, pods, budgets, events, now, holds, orphanFacts = new Map() } = snapshot
   const leftByRequest = holds?.leftByRequest ?? []
   const podsByNode = groupedBy(pods, ({ spec }) => spec.nodeName ?? '')
   const podsByNamespace = groupedBy(pods, ({ metadata }) => metadata.namespace ?? '')
@@ -77,8 +72,6 @@ export function summarizeCluster(snapshot: ClusterSnapshot): ClusterSummary {
       ...(keptOpen === 0 ? {} : { keptOpen }),
       blocked: asked.filter((each) => typeof each === 'object'),
     },
-    storage,
-    ...(longhorn && { longhorn: summarizeLonghorn(longhorn) }),
     drains: holds?.disruptions ?? [],
     locks: holds === undefined ? [] : summarizeLocks(holds, orphanFacts),
     warnings: events

@@ -3,8 +3,10 @@ import { applyBudgets } from '@cofferdam/kubernetes/client/apply-budgets.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
 import { once } from '../../shared/once.ts'
+import type { StorageView } from '../../shared/storage-view.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CephCapabilityPorts } from '../ports.ts'
+import { shown } from '../shown.ts'
 import { StorageTurns } from './apply/storage-turns.ts'
 import { cephDrainPermissions, createCephDrain } from './controller/controller.ts'
 import { CephDecisions } from './controller/decisions.ts'
@@ -12,6 +14,7 @@ import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './control
 import { createStorageFacts } from './observe/storage-facts.ts'
 import { type CephDrainViewPorts, openCephDrainViews } from './observe/views.ts'
 import { createCephMetrics } from './report/metrics.ts'
+import { storageStatusLines } from './view/status-text.ts'
 
 interface Ports extends CephCapabilityPorts {
   readonly views: CephDrainViewPorts['views'] & { readonly ledgers: () => WatchView<DisruptionLedger> }
@@ -25,11 +28,20 @@ export const cephDrain = {
     { name: 'ceph-drain', rights: cephDrainPermissions },
     { name: 'ceph-static-budgets', rights: cephStaticBudgetsPermissions },
   ],
+  shows: [
+    shown({
+      field: 'storage',
+      title: 'Storage',
+      read: async ({ storage }: { readonly storage: readonly StorageView[] }) => storage,
+      summarize: (views) => views,
+      lines: (views, style) => views.map((view) => storageStatusLines(view, style)),
+    }),
+  ],
   install(registry) {
     const metrics = createCephMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<Ports>
+} as const satisfies Capability<Ports, { readonly storage: readonly StorageView[] }>
 
 function open(ports: Ports, metrics: ReturnType<typeof createCephMetrics>): OpenCapability {
   const { api, clock, ceph, cephViews, runs, ask } = ports

@@ -1,22 +1,39 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
-import type { CephCapabilityPorts } from '../ports.ts'
+import type { CephCapabilityPorts, ReadPorts } from '../ports.ts'
+import { shown } from '../shown.ts'
 import { createFenceGate } from './apply/gate.ts'
 import { createFencing, fencingPermissions } from './controller/controller.ts'
 import { parseFencingSettings } from './domain/settings.ts'
 import { evidenceCalmMs } from './observe/evidence.ts'
+import { type FencingQuestion, readFencing } from './observe/read-fencing.ts'
 import { openFencingViews } from './observe/views.ts'
 import { createFencingMetrics } from './report/metrics.ts'
+import { answerFencing } from './view/fencing-answer.ts'
+import { fencingLines, fencingSummaryLines } from './view/fencing-text.ts'
+import { summarizeFencing } from './view/summarize-fencing.ts'
+
+interface FencingReadPorts extends ReadPorts, FencingQuestion {}
 
 export const fencing = {
   name: 'fencing',
   summary: 'Lets automatic remediation fence one storage machine at a time, and only on clean data.',
   controllers: [{ name: 'fencing', rights: fencingPermissions }],
+  shows: [
+    shown({
+      field: 'fencing',
+      title: 'Fencing',
+      read: (ports: FencingReadPorts) => readFencing(ports, ports),
+      summarize: summarizeFencing,
+      lines: (summary, { now }) => [fencingSummaryLines(summary, now)],
+      node: { answer: answerFencing, lines: (answer, { now }) => fencingLines(answer, now) },
+    }),
+  ],
   install(registry) {
     const metrics = createFencingMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<CephCapabilityPorts>
+} as const satisfies Capability<CephCapabilityPorts, FencingReadPorts>
 
 function open(ports: CephCapabilityPorts, metrics: ReturnType<typeof createFencingMetrics>): OpenCapability {
   const { api, clock, events, cephViews, ask, ledger } = ports

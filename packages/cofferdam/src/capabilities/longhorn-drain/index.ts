@@ -5,10 +5,14 @@ import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
 import { once } from '../../shared/once.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CommonPorts } from '../ports.ts'
+import { shown } from '../shown.ts'
 import { createLonghornDrain, longhornDrainPermissions } from './controller/controller.ts'
+import { type LonghornReadPorts, readLonghorn } from './observe/read-longhorn.ts'
 import { createLonghornStorageFacts } from './observe/storage-facts.ts'
 import { type LonghornViewPorts, openLonghornDeployments, openLonghornViews } from './observe/views.ts'
 import { createLonghornMetrics } from './report/metrics.ts'
+import { longhornStatusLines } from './view/status-text.ts'
+import { summarizeLonghorn } from './view/summarize-longhorn.ts'
 
 interface Ports extends CommonPorts {
   readonly views: LonghornViewPorts['views'] & { readonly ledgers: () => WatchView<DisruptionLedger> }
@@ -18,11 +22,20 @@ export const longhornDrain = {
   name: 'longhorn-drain',
   summary: 'Holds and moves the replicas of Longhorn volumes while a node is drained, by the policy in force.',
   controllers: [{ name: 'longhorn-drain', rights: longhornDrainPermissions }],
+  shows: [
+    shown({
+      field: 'longhorn',
+      title: 'Longhorn',
+      read: readLonghorn,
+      summarize: summarizeLonghorn,
+      lines: (summary, { paint }) => [longhornStatusLines(summary, paint)],
+    }),
+  ],
   install(registry) {
     const metrics = createLonghornMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<Ports>
+} as const satisfies Capability<Ports, LonghornReadPorts>
 
 function open(ports: Ports, metrics: ReturnType<typeof createLonghornMetrics>): OpenCapability {
   const { api, clock, events } = ports

@@ -4,12 +4,16 @@ import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { known, unknown } from '../../shared/observed.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CephCapabilityPorts } from '../ports.ts'
+import { shown } from '../shown.ts'
 import { createOsdUpdate, osdUpdatePermissions } from './controller/controller.ts'
 import { createOsdGrowth, osdGrowthPermissions } from './controller/growth.ts'
 import { observeLostOsds } from './observe/observe-lost-osds.ts'
 import { observeOsdUuids } from './observe/observe-osd-uuids.ts'
+import { readUpdates, type UpdateReadPorts } from './observe/read-updates.ts'
 import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './observe/views.ts'
 import { createOsdUpdateMetrics } from './report/metrics.ts'
+import { updateStatusLines } from './view/status-text.ts'
+import { isUpdateNews, summarizeUpdate } from './view/summarize-update.ts'
 
 interface Ports extends CephCapabilityPorts, Pick<UpdateViewPorts, 'views'> {
   readonly appLocks: AppLockPolicy
@@ -22,11 +26,23 @@ export const osdUpdate = {
     { name: 'osd-update', rights: osdUpdatePermissions },
     { name: 'osd-growth', rights: osdGrowthPermissions },
   ],
+  shows: [
+    shown({
+      field: 'osdUpdates',
+      title: 'Updates',
+      read: (ports: UpdateReadPorts) => readUpdates(ports),
+      summarize: (updates) => (updates.length === 0 ? undefined : updates.map(summarizeUpdate)),
+      lines: (summaries, { now, paint }) =>
+        summaries
+          .filter((summary) => isUpdateNews(summary, Date.parse(now)))
+          .map((summary) => updateStatusLines(summary, now, paint)),
+    }),
+  ],
   install(registry) {
     const metrics = createOsdUpdateMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<Ports>
+} as const satisfies Capability<Ports, UpdateReadPorts>
 
 const timeoutMs = 15_000
 const nonceLength = 24

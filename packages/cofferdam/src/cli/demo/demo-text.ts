@@ -1,4 +1,4 @@
-import type { Paint } from '../terminal.ts'
+import type { Paint } from '../../shared/paint.ts'
 import type { Suggestion } from './suggestion.ts'
 
 /** What the demo tells when it is up; with `-o json|yaml` it is printed as it is. */

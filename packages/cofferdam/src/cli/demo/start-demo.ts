@@ -17,6 +17,7 @@ import { startWorld } from '@cofferdam/simulator/world/start-world.ts'
 import { startDashboard } from '../../dashboard/server/start-dashboard.ts'
 import { buildPartAccess } from '../../deploy/access-manifests.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import { controllerNames, permissionsOf } from '../../operator/controller-names.ts'
 import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
@@ -92,6 +93,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             port: options.dashboardPort,
             portFlag: '--port',
             pageDirectory: options.pageDirectory,
+            shown: shownOf(capabilities),
             cluster: description.name,
             whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
           })

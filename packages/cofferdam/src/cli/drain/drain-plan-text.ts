@@ -1,5 +1,5 @@
 import { lossFlags, lossReasons } from '../../capabilities/drain-lock/domain/pod-losses.ts'
-import type { Paint } from '../terminal.ts'
+import type { Paint } from '../../shared/paint.ts'
 import { obstacleText } from './drain-progress.ts'
 import type { PlannedDrain } from './drain-result.ts'
 

@@ -1,7 +1,7 @@
 import type { DisruptionAnswer, DisruptionObstacle } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { ageText } from '../age.ts'
-import { listText } from '../status/list-text.ts'
-import type { Paint } from '../terminal.ts'
+import { ageText } from '../../shared/age-text.ts'
+import { listText } from '../../shared/list-text.ts'
+import type { Paint } from '../../shared/paint.ts'
 
 /** What is new since the last look, a line for each thing. */
 export function progressLines(

@@ -1,5 +1,5 @@
-import { listText } from '../status/list-text.ts'
-import type { Paint } from '../terminal.ts'
+import { listText } from '../../shared/list-text.ts'
+import type { Paint } from '../../shared/paint.ts'
 import { isSaid, obstacleText } from './drain-progress.ts'
 import type { DrainOutcome, DrainResult } from './drain-result.ts'
 

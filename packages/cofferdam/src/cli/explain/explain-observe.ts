@@ -10,12 +10,14 @@ import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-lon
 import { answerLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import { nodeBehind } from '../../capabilities/longhorn-drain/view/longhorn-budget.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
+import type { Shown } from '../../capabilities/shown.ts'
 import { explainBudget } from '../../explain/explain-budget.ts'
 import { explainMachine } from '../../explain/explain-machine.ts'
 import { explainNode } from '../../explain/explain-node.ts'
 import { explainPod } from '../../explain/explain-pod.ts'
 import { explainRequest } from '../../explain/explain-request.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
+import { readShownNode, type ShownPorts } from '../../observe/read-shown.ts'
 import type { Reader } from '../../observe/reader.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { observePodGuards, podsOf, rehearsalFor } from '../observe/observe-guards.ts'
@@ -25,7 +27,10 @@ import { findObject } from './find-object.ts'
 import type { Explained } from './question.ts'
 
 /** Reads what an answer needs, no more, and asks the decision. */
-export function explainSubject(subject: Subject, read: Reader): Promise<Explained> {
+export function explainSubject(
+  subject: Subject,
+  read: Reader & { readonly list: readonly Shown<ShownPorts>[] },
+): Promise<Explained> {
   switch (subject.kind) {
     case 'node':
       return explainNamedNode(subject.name, read)
@@ -45,7 +50,10 @@ export function explainSubject(subject: Subject, read: Reader): Promise<Explaine
   }
 }
 
-async function explainNamedNode(name: string, read: Reader): Promise<Explained> {
+async function explainNamedNode(
+  name: string,
+  read: Reader & { readonly list: readonly Shown<ShownPorts>[] },
+): Promise<Explained> {
   const { api, now, signal } = read
   const [node, onNode, budgets] = await Promise.all([
     findObject(nodes, { name }, read),
@@ -60,10 +68,10 @@ async function explainNamedNode(name: string, read: Reader): Promise<Explained> 
     readLonghorn(read),
   ])
   const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items, longhorn }, read)
-  const fencing = await readFencing(read, { storage, ledger: holds.ledger })
+  const shown = await readShownNode({ ...read, storage, ledger: holds.ledger }, read.list, name)
   const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
   const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
-  const explanation = explainNode({ node, ...guards, now, ...(fencing && { fencing }) })
+  const explanation = { ...explainNode({ node, ...guards, now }), ...shown }
   return { kind: 'node', ...explanation, observedAt: now, notSeen: unseen(read) }
 }
 

@@ -12,14 +12,17 @@ import {
   pod,
   storageView,
 } from '../../explain/testing/sample-objects.ts'
-import type { Paint } from '../terminal.ts'
+import { capabilities, shownOf } from '../../operator/capabilities.ts'
+import type { Paint } from '../../shared/paint.ts'
 import { renderExplained } from './explain-text.ts'
+
+const list = shownOf(capabilities)
 
 const plain: Paint = (_style, text) => text
 
 function nodeText(snapshot: Omit<NodeSnapshot, 'now'>, paint = plain): string[] {
   const explained = { kind: 'node', ...explainNode({ ...snapshot, now }), observedAt: now, notSeen: [] } as const
-  return renderExplained(explained, paint).split('\n')
+  return renderExplained(explained, { list, paint }).split('\n')
 }
 
 describe('what people read', () => {
@@ -98,7 +101,7 @@ describe('what people read', () => {
       pod('orders-1', { metadata: gone, status: { phase: 'Running', conditions: [target] } }),
     ]
     const explained = explainBudget({ budget: orders, pods, storage: [] })
-    const text = renderExplained({ kind: 'pdb', ...explained, observedAt: now, notSeen: [] }, plain)
+    const text = renderExplained({ kind: 'pdb', ...explained, observedAt: now, notSeen: [] }, { list, paint: plain })
     expect(text.split('\n')).toEqual([
       'pdb/shop/orders  blocked: It can spare no pod.',
       '',
@@ -129,7 +132,7 @@ describe('what people read', () => {
     const explained = explainNode({ node: node('worker-a1'), pods: [], budgets: [], storage: [], now })
     const text = renderExplained(
       { kind: 'node', ...explained, observedAt: now, notSeen: ['cephclusters: forbidden'] },
-      plain,
+      { list, paint: plain },
     )
     expect(text.split('\n').at(-1)).toBe('not seen: cephclusters: forbidden')
   })

@@ -1,33 +1,33 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
-import type { FencingAnswer } from '../../capabilities/fencing/view/fencing-answer.ts'
+import { fencingLines } from '../../capabilities/fencing/view/fencing-text.ts'
 import { longhornLines } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
 import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
+import { osdUpdateLines } from '../../capabilities/osd-update/view/osd-update-text.ts'
+import { updateDetails, updateHeadline } from '../../capabilities/osd-update/view/status-text.ts'
+import type { Shown } from '../../capabilities/shown.ts'
 import type { CephClusterExplanation, DomainAnswer } from '../../explain/explain-ceph-cluster.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
 import type { OsdExplanation } from '../../explain/explain-osd.ts'
 import type { BudgetExplanation, DrainFlag, NodeExplanation, NodeState, PodAnswer } from '../../explain/explanation.ts'
+import { ageText } from '../../shared/age-text.ts'
 import type { Blocker } from '../../shared/blocker.ts'
+import { listText } from '../../shared/list-text.ts'
 import { mergeBlockers } from '../../shared/merge-blockers.ts'
+import type { TextStyle } from '../../shared/paint.ts'
 import type { StorageAnswer } from '../../shared/storage-answer.ts'
-import { ageText } from '../age.ts'
-import { listText } from '../status/list-text.ts'
-import { osdUpdateLines } from '../status/osd-update-text.ts'
-import { updateDetails, updateHeadline } from '../status/status-update-text.ts'
 import { renderTable } from '../table.ts'
-import type { Paint } from '../terminal.ts'
-import { fencingLines } from './fencing-text.ts'
 import type { Explained } from './question.ts'
 
-interface Style {
-  readonly paint: Paint
-  readonly now: string
+interface Style extends TextStyle {
+  /** What capabilities show. */
+  readonly list: readonly Shown<never>[]
 }
 
 /** The whole answer for people: the verdict first, then what stands in the way, then the details. */
-export function renderExplained(explained: Explained, paint: Paint): string {
+export function renderExplained(explained: Explained, { list, paint }: Pick<Style, 'list' | 'paint'>): string {
   const { object, mayGo, summary, blockers, notSeen } = explained
-  const style: Style = { paint, now: explained.observedAt }
+  const style: Style = { list, paint, now: explained.observedAt }
   const verdict = paint(mayGo ? 'green' : 'red', mayGo ? 'free' : 'blocked')
   return [
     `${paint('bold', object)}  ${verdict}: ${summary}`,
@@ -76,22 +76,24 @@ function longhornFacts({ longhorn }: Pick<Explained, 'longhorn'>): Fact[] {
   return longhorn === undefined ? [] : some('longhorn', longhornLines(longhorn))
 }
 
-function nodeFacts({ node, storage, disruptions, fencing, ...explained }: NodeExplanation, style: Style): Fact[] {
+function nodeFacts(explained: NodeExplanation, style: Style): Fact[] {
+  const { node, storage, disruptions } = explained
   return [
     ['state', nodeStateText(node, style)],
     ...disruptions.map((each): Fact => ['request', disruptionText(each, style)]),
     ...storage.map((each): Fact => ['storage', storageText(each, style)]),
     ...longhornFacts(explained),
-    ...(fencing === undefined ? [] : fencingFacts(fencing, style)),
+    ...style.list.flatMap((each) => shownFacts(each, explained, style)),
   ]
 }
 
-function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): Fact[] {
-  return [['node', nodeName ?? 'none'], ...fencingFacts(fencing, style)]
+function shownFacts({ field, title, node }: Shown<never>, explained: NodeExplanation, style: Style): Fact[] {
+  const answer = node && (explained as object as Readonly<Partial<Record<string, unknown>>>)[field]
+  return answer === undefined || node === undefined ? [] : some(title.toLowerCase(), node.lines(answer, style))
 }
 
-function fencingFacts(fencing: FencingAnswer, { now }: Style): Fact[] {
-  return fencingLines(fencing, now).map((line, at) => [at === 0 ? 'fencing' : '', line])
+function machineFacts({ nodeName, fencing }: MachineExplanation, style: Style): Fact[] {
+  return [['node', nodeName ?? 'none'], ...some('fencing', fencingLines(fencing, style.now))]
 }
 
 function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style): Fact[] {

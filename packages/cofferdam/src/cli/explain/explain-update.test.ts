@@ -8,9 +8,9 @@ import {
   type OsdUpdateStage,
   openOsdUpdateStage,
 } from '../../capabilities/osd-update/testing/osd-update-stage.ts'
+import type { UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
 import { createDisruption, installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
 import { createStatusCommand } from '../status/status.ts'
-import type { Status } from '../status/status-observe.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { writeOperatorLease } from '../testing/write-operator-lease.ts'
 import { createExplainCommand } from './explain.ts'
@@ -102,7 +102,7 @@ describe('an update of OSDs, asked about on the command line', () => {
       '          on the way: osd 0',
       expect.stringMatching(/^ {10}5 wait; about \d rounds left$/),
     ])
-    const told = JSON.parse((await status(['-o', 'json'])).out) as Status
+    const told = JSON.parse((await status(['-o', 'json'])).out) as { readonly osdUpdates?: readonly UpdateSummary[] }
     expect(told.osdUpdates).toEqual([
       expect.objectContaining({
         cluster: 'rook-ceph/rook-ceph',

@@ -1,6 +1,7 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { openReader } from '../../observe/reader.ts'
+import { capabilities, type OperatorCapability, shownOf } from '../../operator/capabilities.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { explainSubject } from './explain-observe.ts'
@@ -15,7 +16,10 @@ interface ExplainFlags {
 export function createExplainCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
+  /** Everything unless told. */
+  readonly capabilities?: readonly OperatorCapability[]
 }): CliCommand<ExplainFlags, Explained> {
+  const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'explain',
     summary: 'say whether something may go now, and if not, why',
@@ -51,13 +55,14 @@ export function createExplainCommand(ports: {
       try {
         const { api } = link
         const { leaseNamespace } = flags
-        return await explainSubject(subject, await openReader({ api, clock: ports.clock, leaseNamespace, signal }))
+        const read = await openReader({ api, clock: ports.clock, leaseNamespace, signal })
+        return await explainSubject(subject, { ...read, list })
       } finally {
         await link.close()
       }
     },
 
-    render: renderExplained,
+    render: (explained, paint) => renderExplained(explained, { list, paint }),
     exitCode: ({ mayGo }) => (mayGo ? exitCodes.done : exitCodes.blocked),
   }
 }

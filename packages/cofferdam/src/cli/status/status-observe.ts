@@ -6,25 +6,23 @@ import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.
 import type { KeyFacts } from '../../capabilities/drain-lock/domain/orphans.ts'
 import { observeKeys } from '../../capabilities/drain-lock/observe/keys.ts'
 import type { HoldAnswer, HoldView } from '../../capabilities/drain-lock/view/hold-view.ts'
-import { readFencing } from '../../capabilities/fencing/observe/read-fencing.ts'
-import { type FencingSummary, summarizeFencing } from '../../capabilities/fencing/view/summarize-fencing.ts'
 import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
-import { readUpdates } from '../../capabilities/osd-update/observe/read-updates.ts'
-import { summarizeUpdate, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
+import type { Shown } from '../../capabilities/shown.ts'
 import { type ClusterSummary, summarizeCluster } from '../../explain/summarize-cluster.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
+import { readShown, type ShownPorts } from '../../observe/read-shown.ts'
 import { openReader, type Question, type Reader } from '../../observe/reader.ts'
 import { unknown } from '../../shared/observed.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
+import type { StorageView } from '../../shared/storage-view.ts'
 
+/** Beside these it has the fields of all that capabilities show. */
 export interface Status extends ClusterSummary {
   readonly observedAt: string
   readonly server: string
   readonly operator: OperatorStatus
-  /** Left out where there are no Machines, or no Ceph cluster. */
-  readonly fencing?: FencingSummary
-  /** Of each Ceph cluster; left out where there is none. */
-  readonly osdUpdates?: readonly UpdateSummary[]
+  /** Of each Ceph cluster, as ceph-drain shows it. */
+  readonly storage?: readonly StorageView[]
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]
 }
@@ -33,6 +31,8 @@ export interface StatusQuestion extends Question {
   readonly server: string
   /** Only what is in this namespace: pods, budgets, warnings. */
   readonly namespace: string | undefined
+  /** What capabilities show. */
+  readonly list: readonly Shown<ShownPorts>[]
 }
 
 export async function observeStatus(question: StatusQuestion): Promise<Status> {
@@ -65,17 +65,14 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     events: warnings,
     now,
   })
-  const view = await readFencing(read, { storage, ledger: holds.ledger })
-  const fencing = view && summarizeFencing(view)
-  const osdUpdates = (await readUpdates(read)).map(summarizeUpdate)
+  const shown = await readShown({ ...read, storage, ledger: holds.ledger }, question.list)
   const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
   return {
     observedAt: now,
     server,
     operator,
     ...summary,
-    ...(fencing && { fencing }),
-    ...(osdUpdates.length > 0 && { osdUpdates }),
+    ...shown,
     locks: summary.locks.filter(isAsked),
     notSeen: [...new Set(notSeen)],
   }

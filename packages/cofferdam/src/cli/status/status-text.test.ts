@@ -10,6 +10,8 @@ import {
   pod,
   storageView,
 } from '../../explain/testing/sample-objects.ts'
+import { capabilities, shownOf } from '../../operator/capabilities.ts'
+import { plainPaint } from '../../shared/paint.ts'
 import { renderStatus } from './status-text.ts'
 
 const answer = (domain: string) => ({
@@ -23,6 +25,9 @@ const answer = (domain: string) => ({
 const held = { domains: ['zone-x', 'zone-y', 'zone-z'].map(answer), domainCounts: { total: 9, held: 5 } }
 
 it('a cluster in the middle of a storage drain fits on one screen', () => {
+  const storage = [
+    storageView({ problems: ['pool/.mgr: has no rule'], isAttended: false, unattendedSince: earlier, ...held }),
+  ]
   const summary = summarizeCluster({
     nodes: [node('node-a', { spec: { unschedulable: true } }), node('node-b'), node('node-c', { isReady: false })],
     pods: [
@@ -35,9 +40,7 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
       osdBudget('zone-y'),
       osdBudget('zone-z'),
     ],
-    storage: [
-      storageView({ problems: ['pool/.mgr: has no rule'], isAttended: false, unattendedSince: earlier, ...held }),
-    ],
+    storage,
     events: [
       {
         apiVersion: 'v1',
@@ -61,8 +64,15 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
     ],
     now,
   })
-  const status = { observedAt: now, server: 'https://cluster', operator: { isRunning: false }, ...summary, notSeen: [] }
-  expect(renderStatus(status, (_style, text) => text).split('\n')).toEqual([
+  const status = {
+    observedAt: now,
+    server: 'https://cluster',
+    operator: { isRunning: false },
+    ...summary,
+    storage,
+    notSeen: [],
+  }
+  expect(renderStatus(status, { list: shownOf(capabilities), paint: plainPaint }).split('\n')).toEqual([
     'Cluster   https://cluster, 3 nodes, 3 pods',
     'Operator  no operator is running',
     'Nodes     2 ready, 1 not ready, 1 drained',

@@ -1,26 +1,25 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
-import { isUpdateNews } from '../../capabilities/osd-update/view/summarize-update.ts'
+import type { Shown } from '../../capabilities/shown.ts'
+import { ageText } from '../../shared/age-text.ts'
+import { listText } from '../../shared/list-text.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
-import type { StorageView } from '../../shared/storage-view.ts'
-import { ageText } from '../age.ts'
+import type { Paint } from '../../shared/paint.ts'
 import { holdWords, nodeStateText } from '../explain/explain-text.ts'
-import { fencingSummaryLines } from '../explain/fencing-text.ts'
 import { renderTable } from '../table.ts'
-import type { Paint } from '../terminal.ts'
-import { listText } from './list-text.ts'
-import { longhornStatusLines } from './status-longhorn-text.ts'
 import type { Status } from './status-observe.ts'
-import { updateStatusLines } from './status-update-text.ts'
 
 const rowsShown = 10
 const warningsShown = 5
 const messageWidth = 100
 
 /** One screen: five lines that say it all, then a table for each thing that is not as usual. */
-export function renderStatus(status: Status, paint: Paint): string {
+export function renderStatus(
+  status: Status,
+  { list, paint }: { readonly list: readonly Shown<never>[]; readonly paint: Paint },
+): string {
   return [
-    headOf(status, paint),
+    headOf(status, paint, list),
     ...nodeTable(status),
     ...drainTable(status, paint),
     ...lockTable(status, paint),
@@ -31,8 +30,8 @@ export function renderStatus(status: Status, paint: Paint): string {
     .join('\n\n')
 }
 
-function headOf(status: Status, paint: Paint): string {
-  const { nodes, budgets, storage } = status
+function headOf(status: Status, paint: Paint, list: readonly Shown<never>[]): string {
+  const { nodes, budgets } = status
   const lines: [string, string][] = [
     ['Cluster', `${status.server}, ${counted(nodes.length, 'node')}, ${counted(status.pods, 'pod')}`],
     ['Operator', operatorText(status.operator, status.observedAt, paint)],
@@ -40,30 +39,17 @@ function headOf(status: Status, paint: Paint): string {
     ['Budgets', budgetsText(budgets, paint)],
     ...(status.drains.length === 0 ? [] : [['Drains', drainsText(status, paint)] as [string, string]]),
     ...(status.locks.length === 0 ? [] : [['Locks', locksText(status, paint)] as [string, string]]),
-    ...storage.flatMap((view): [string, string][] => [
-      ['Storage', storageText(view, status.observedAt, paint)],
-      ...storageDetails(view, status.observedAt).map((text): [string, string] => ['', text]),
-    ]),
-    ...updateLines(status, paint),
-    ...(status.longhorn === undefined ? [] : longhornStatusLines(status.longhorn, paint)).map(
-      (text, at): [string, string] => [at === 0 ? 'Longhorn' : '', text],
-    ),
-    ...(status.fencing === undefined ? [] : fencingSummaryLines(status.fencing, status.observedAt)).map(
-      (text, at): [string, string] => [at === 0 ? 'Fencing' : '', text],
-    ),
+    ...list.flatMap((each) => shownLines(each, status, paint)),
   ]
   return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
 }
 
-function updateLines({ osdUpdates = [], observedAt }: Status, paint: Paint): [string, string][] {
-  return osdUpdates
-    .filter((summary) => isUpdateNews(summary, Date.parse(observedAt)))
-    .flatMap((summary) =>
-      updateStatusLines(summary, observedAt, paint).map((text, at): [string, string] => [
-        at === 0 ? 'Updates' : '',
-        text,
-      ]),
-    )
+function shownLines({ field, title, lines }: Shown<never>, status: Status, paint: Paint): [string, string][] {
+  const data = (status as object as Readonly<Partial<Record<string, unknown>>>)[field]
+  if (data === undefined) return []
+  return lines(data, { now: status.observedAt, paint }).flatMap((group) =>
+    group.map((text, at): [string, string] => [at === 0 ? title : '', text]),
+  )
 }
 
 function operatorText({ isRunning, leader, since, renewedAt }: OperatorStatus, now: string, paint: Paint): string {
@@ -152,38 +138,6 @@ function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {
   )
 }
 
-function storageText({ namespace, name, ...view }: StorageView, now: string, paint: Paint): string {
-  const word = paint(view.source === 'none' ? 'yellow' : 'cyan', view.reason)
-  return `${namespace}/${name}: ${word}${forText(view.since, now)}: ${view.explanation}`
-}
-
-function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {
-  return [
-    ...(view.isAttended === false
-      ? [`this may be old: nobody has kept it up to date${forText(view.unattendedSince, now)}`]
-      : []),
-    ...heldTexts(view),
-    ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
-    ...(noout.length === 0 ? [] : [`noout: ${noout.join(', ')}`]),
-    ...problems.map((problem) => `problem: ${problem}`),
-  ]
-}
-
-/** The failure domains that wait, by reason; where all may go, the line above has said it. */
-function heldTexts({ failureDomainType, domains, domainCounts }: Partial<StorageView>): string[] {
-  const type = failureDomainType ?? 'failure domain'
-  const held = (domains ?? []).filter(({ mayDrain }) => !mayDrain)
-  const reasons = [...new Set(held.map(({ reason }) => reason))]
-  const unlisted = (domainCounts?.held ?? 0) - held.length
-  return [
-    ...reasons.map((reason) => {
-      const names = held.filter((answer) => answer.reason === reason).map(({ domain }) => domain)
-      return `${type} ${listText(names)}: may not be drained now (${reason})`
-    }),
-    ...(unlisted > 0 ? [`${unlisted} more of ${domainCounts?.total} may not be drained now`] : []),
-  ]
-}
-
 function nodeTable({ nodes, observedAt }: Status): string[] {
   const unusual = nodes.filter(({ isReady, isCordoned }) => !isReady || isCordoned)
   return tableOf(
@@ -193,7 +147,7 @@ function nodeTable({ nodes, observedAt }: Status): string[] {
 }
 
 /** Budgets that Ceph or Longhorn holds all say the same, and the lines about storage have said it. */
-function budgetTable({ budgets, storage, observedAt }: Status): string[] {
+function budgetTable({ budgets, storage = [], observedAt }: Status): string[] {
   const clusters = new Set(storage.map(({ namespace, name }) => `cephcluster/${namespace}/${name}`))
   const isLonghorns = (holder: string) => holder.startsWith('longhorn/')
   const isTold = (holder: string) => clusters.has(holder) || isLonghorns(holder)

@@ -1,5 +1,6 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { capabilities, type OperatorCapability, shownOf } from '../../operator/capabilities.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { observeStatus, type Status } from './status-observe.ts'
@@ -12,7 +13,10 @@ interface StatusFlags {
 export function createStatusCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
+  /** Everything unless told. */
+  readonly capabilities?: readonly OperatorCapability[]
 }): CliCommand<StatusFlags, Status> {
+  const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'status',
     summary: 'show nodes, budgets, drains, locks, storage and what is blocked',
@@ -37,6 +41,7 @@ export function createStatusCommand(ports: {
           server: link.server,
           namespace: flags.namespace,
           leaseNamespace: flags.leaseNamespace,
+          list,
           signal,
         })
       } finally {
@@ -44,6 +49,6 @@ export function createStatusCommand(ports: {
       }
     },
 
-    render: renderStatus,
+    render: (status, paint) => renderStatus(status, { list, paint }),
   }
 }

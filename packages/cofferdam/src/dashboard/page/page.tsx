@@ -4,6 +4,7 @@ import { tellCluster, verdictsOf } from '../server/cluster-story.ts'
 import { openDrains, tellLocks } from '../server/lock-story.ts'
 import { tellUpdates } from '../server/osd-update-story.ts'
 import { BudgetsTable } from './budgets-table.tsx'
+import { CapabilityPanels } from './capability-panels.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
@@ -48,6 +49,7 @@ function Page() {
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
             <LonghornPanel board={facts.longhorn[0]} />
+            <CapabilityPanels panels={facts.panels ?? []} />
           </div>
           <BudgetsTable budgets={facts.budgets} verdictOf={verdictsOf(facts)} />
           <EventsList events={facts.events} />

@@ -1,14 +1,17 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { AskedView } from './asked-views.ts'
 import {
   type BudgetView,
   type ClusterView,
   type DrainView,
   type EventView,
   type LedgerView,
+  type NodeVerdictView,
   type NodeView,
   newestEvents,
+  type PanelView,
   type PodView,
   type VerdictView,
 } from './cluster-view.ts'
@@ -21,7 +24,9 @@ export interface ClusterViews {
   readonly nodes: WatchView<NodeView>
   readonly pods: WatchView<PodView>
   readonly budgets: WatchView<BudgetView>
-  readonly verdicts: Pick<WatchView<VerdictView>, 'synced' | 'list' | 'subscribe'>
+  readonly verdicts: AskedView<VerdictView>
+  readonly nodeVerdicts: AskedView<NodeVerdictView>
+  readonly panels: AskedView<PanelView>
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
@@ -46,6 +51,8 @@ const kinds: readonly ViewKind[] = [
   'pods',
   'budgets',
   'verdicts',
+  'nodeVerdicts',
+  'panels',
   'drains',
   'ledgers',
   'longhorn',
@@ -97,12 +104,14 @@ export function createClusterFeed(options: {
       nodes: [...views.nodes.list()],
       pods: [...views.pods.list()],
       budgets: [...views.budgets.list()],
-      ...verdictsIn([...views.verdicts.list()]),
+      ...some('verdicts', [...views.verdicts.list()]),
+      ...some('nodeVerdicts', [...views.nodeVerdicts.list()]),
+      ...some('panels', [...views.panels.list()]),
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
       longhorn: [...views.longhorn.list()],
-      ...machinesIn([...views.machines.list()]),
-      ...updatesIn([...views.osdUpdates.list()]),
+      ...some('machines', [...views.machines.list()]),
+      ...some('osdUpdates', [...views.osdUpdates.list()]),
       events: newestEvents([...views.events.list()], keptEvents),
     }),
     subscribe(listener) {
@@ -117,16 +126,8 @@ export function createClusterFeed(options: {
   }
 }
 
-function verdictsIn(verdicts: readonly VerdictView[]): Pick<ClusterView, 'verdicts'> {
-  return verdicts.length === 0 ? {} : { verdicts }
-}
-
-function machinesIn(machines: readonly MachineCard[]): Pick<ClusterView, 'machines'> {
-  return machines.length === 0 ? {} : { machines }
-}
-
-function updatesIn(osdUpdates: readonly UpdatePiece[]): Pick<ClusterView, 'osdUpdates'> {
-  return osdUpdates.length === 0 ? {} : { osdUpdates }
+function some<Key extends ViewKind>(key: Key, views: NonNullable<ClusterView[Key]>): Pick<ClusterView, Key> | object {
+  return views.length === 0 ? {} : { [key]: views }
 }
 
 function buildChange(pending: ReadonlyMap<ViewKind, ReadonlyMap<string, AnyView | undefined>>): ViewChange {

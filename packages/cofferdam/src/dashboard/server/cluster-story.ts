@@ -1,6 +1,7 @@
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { goneWords } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
+import type { Reason } from '../../shared/reasons.ts'
 import type { BudgetView, ClusterView, DrainView, NodeView, PodView } from './cluster-view.ts'
 import { openDrains } from './lock-story.ts'
 import type { LonghornPlace } from './longhorn-board.ts'
@@ -59,9 +60,11 @@ export function tellCluster(view: ClusterView): ClusterStory {
   const stays = new Set(openDrains(view.drains).flatMap((drain) => drain.stays))
   const places = placesOf(view.longhorn)
   const keepOf = keepsOf(view.longhorn)
+  const judgedDrains = new Map((view.nodeVerdicts ?? []).map(({ id, drain }) => [id, drain]))
   const stories = view.nodes.map((node) => {
     const longhorn = places.get(node.id)
-    const story = tellNode(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays })
+    const drain = judgedDrains.get(node.id)
+    const story = tellNode(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays, drain })
     return longhorn === undefined ? story : { ...story, longhorn }
   })
   const counting = view.budgets.filter(({ id }) => !isKeptOpen(keepOf(id)))
@@ -99,7 +102,15 @@ function withMachines(zones: readonly ZoneStory[], { machines }: ClusterView): r
 function tellNode(
   node: NodeView,
   pods: readonly PodView[],
-  { budgets, stays }: { readonly budgets: readonly BudgetView[]; readonly stays: ReadonlySet<string> },
+  {
+    budgets,
+    stays,
+    drain,
+  }: {
+    readonly budgets: readonly BudgetView[]
+    readonly stays: ReadonlySet<string>
+    readonly drain: string | undefined
+  },
 ): NodeStory {
   const movable = pods.filter((pod) => isMovable(pod) && !stays.has(pod.id))
   const heldBy = new Map<string, string>()
@@ -111,16 +122,27 @@ function tellNode(
   }
   return {
     node,
-    state: nodeState(node, movable),
+    state: nodeState(node, movable, drain),
     pods: pods.toSorted(comparePods),
     toMove: node.isCordoned ? movable.length : 0,
     heldBy,
   }
 }
 
-function nodeState(node: NodeView, movable: readonly PodView[]): NodeState {
+const drainWords: Readonly<Partial<Record<string, NodeState>>> = {
+  CordonedOnly: 'cordoned',
+  DrainEnded: 'cordoned',
+  PodsLeaving: 'draining',
+  EvictionAttempted: 'draining',
+  DrainCompleted: 'drained',
+} satisfies Partial<Record<Reason, NodeState>>
+
+/** As `explain` judges the node; while that has not been heard yet, as its conditions say and its pods are counted. */
+function nodeState(node: NodeView, movable: readonly PodView[], judged: string | undefined): NodeState {
   if (node.readiness !== 'ready') return node.readiness
   if (!node.isCordoned) return 'ready'
+  const word = judged === undefined ? undefined : drainWords[judged]
+  if (word !== undefined) return word
   // Where an operator says how far the drain is, the page says the same.
   const isDrained = node.drain === undefined ? movable.length === 0 : node.drain === 'done'
   if (isDrained) return 'drained'

@@ -8,6 +8,7 @@ import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
 import { type AppLockPolicy, appLockAnnotation } from '../../ledger/rules/app-lock.ts'
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
+import type { Panel } from '../../observe/verdicts.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../shared/observed.ts'
 import type { LonghornBoard } from './longhorn-board.ts'
@@ -97,6 +98,19 @@ export interface VerdictView extends BudgetVerdict {
   readonly id: string
 }
 
+/** How far a drain of a node is, in the words of its conditions. */
+export interface NodeVerdictView {
+  /** That of the node. */
+  readonly id: string
+  readonly drain: string
+}
+
+/** What a capability has to say of the whole cluster. */
+export interface PanelView extends Panel {
+  /** Its field in `status -o json`. */
+  readonly id: string
+}
+
 /** What the page shows, and all it knows. */
 export interface ClusterView {
   readonly nodes: readonly NodeView[]
@@ -104,6 +118,8 @@ export interface ClusterView {
   readonly budgets: readonly BudgetView[]
   /** Absent until they have been asked for. */
   readonly verdicts?: readonly VerdictView[]
+  readonly nodeVerdicts?: readonly NodeVerdictView[]
+  readonly panels?: readonly PanelView[]
   readonly drains: readonly DrainView[]
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */

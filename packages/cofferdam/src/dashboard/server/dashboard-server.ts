@@ -118,6 +118,7 @@ function describeCluster(feed: ClusterFeed, nowMs: number) {
     })),
     drains: view.drains,
     locks,
+    panels: view.panels ?? [],
     ...(view.osdUpdates === undefined ? {} : { osdUpdates: view.osdUpdates }),
     events: view.events,
   }

@@ -10,6 +10,7 @@ import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import type { RunningDashboard } from './dashboard-server.ts'
 import { startDashboard } from './start-dashboard.ts'
 
@@ -38,6 +39,7 @@ beforeEach(async () => {
     random,
     port: 0,
     pageDirectory,
+    shown: shownOf(capabilities),
     cluster: 'demo',
     whatIsMissing: () => missing,
   })
@@ -92,6 +94,15 @@ async function next(stream: AsyncGenerator<Message>): Promise<Message> {
   return (await stream.next()).value
 }
 
+/** The next that is about nodes themselves; what is judged of them is asked for meanwhile, and comes when it comes. */
+async function nextOfNodes(stream: AsyncGenerator<Message>) {
+  for (;;) {
+    const { event, data } = await next(stream)
+    const change = data['change'] as { readonly nodes?: object } | undefined
+    if (change?.nodes !== undefined) return { event, nodes: change.nodes }
+  }
+}
+
 const n1 = { id: 'n1', zone: 'a', roles: [], readiness: 'unknown', isCordoned: false }
 
 describe('the stream', () => {
@@ -109,9 +120,8 @@ describe('the stream', () => {
     })
     await api.create(nodes, node('n2'))
     await api.patch(nodes, { name: 'n1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
-    const { event, data } = await next(stream)
-    expect(event).toBe('change')
-    expect(data['change']).toEqual({
+    expect(await nextOfNodes(stream)).toEqual({
+      event: 'change',
       nodes: {
         set: [
           { ...n1, id: 'n2' },
@@ -121,7 +131,7 @@ describe('the stream', () => {
       },
     })
     await api.delete(nodes, { name: 'n2' })
-    expect((await next(stream)).data['change']).toEqual({ nodes: { set: [], gone: ['n2'] } })
+    expect((await nextOfNodes(stream)).nodes).toEqual({ set: [], gone: ['n2'] })
     end.abort()
     await stream.next().catch(() => {})
   })
@@ -166,6 +176,7 @@ describe('answers', () => {
         cluster: 'demo',
         headline: 'n1 is not ready.',
         nodes: [{ ...n1, state: 'unknown' }],
+        panels: [],
         pods: [],
         budgets: [],
         drains: [],
@@ -229,7 +240,7 @@ describe('answers', () => {
 })
 
 describe('a start that cannot work', () => {
-  const options = () => ({ api, clock: realClock, random: seededRandom(1), port: 0, pageDirectory })
+  const options = () => ({ api, clock: realClock, random: seededRandom(1), port: 0, pageDirectory, shown: [] })
 
   it('a taken port is named, with the flag that chooses another', async () => {
     const port = dashboard.port

@@ -4,9 +4,12 @@ import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-ca
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import { observeBudgetVerdicts } from '../../observe/budget-verdicts.ts'
+import type { Shown } from '../../capabilities/shown.ts'
+import type { ShownPorts } from '../../observe/read-shown.ts'
+import { observeVerdicts } from '../../observe/verdicts.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
@@ -14,7 +17,6 @@ import { createLonghornWatch } from './longhorn-watch.ts'
 import { createMachineWatch } from './machine-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
-import { createVerdictWatch } from './verdict-watch.ts'
 import { viewLedger } from './view-ledger.ts'
 
 export interface DashboardOptions {
@@ -29,6 +31,8 @@ export interface DashboardOptions {
   /** How the cluster is called at the top of the page. */
   readonly cluster?: string
   readonly portFlag?: string
+  /** What capabilities show. */
+  readonly shown: readonly Shown<ShownPorts>[]
   /** Where the operator's lease is; `cofferdam-system` when absent. */
   readonly leaseNamespace?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
@@ -54,20 +58,22 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     osdUpdates: createOsdUpdateWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
-  const { pods: podView, budgets, drains, ledgers, longhorn } = followed
-  const views = {
-    ...followed,
-    verdicts: createVerdictWatch({
-      clock,
-      sources: [podView, budgets, drains, ledgers, longhorn],
-      isWanted: () => feed?.isWatched === true,
-      ask: (signal) => observeBudgetVerdicts({ api, clock, leaseNamespace, signal }),
-    }),
+  const { nodes: nodeView, pods: podView, budgets, drains, ledgers, longhorn } = followed
+  const asked = createAskedViews({
+    clock,
+    sources: [nodeView, podView, budgets, drains, ledgers, longhorn],
+    isWanted: () => feed?.isWatched === true,
+    ask: (signal) => observeVerdicts({ api, clock, leaseNamespace, signal }, options.shown),
+  })
+  const judged = {
+    verdicts: asked.view('budgets'),
+    nodeVerdicts: asked.view('nodes'),
+    panels: asked.view('panels'),
   }
-  feed = createClusterFeed({ views, clock })
+  feed = createClusterFeed({ views: { ...followed, ...judged }, clock })
   const stopFollowing = async () => {
     feed?.close()
-    await Promise.all(Object.values(views).map((view) => view.stop()))
+    await Promise.all([asked, ...Object.values(followed)].map((view) => view.stop()))
   }
   try {
     const server = await startDashboardServer({ feed, clock, files, port, host, cluster, portFlag, whatIsMissing })

@@ -8,6 +8,8 @@ export type ViewKind =
   | 'pods'
   | 'budgets'
   | 'verdicts'
+  | 'nodeVerdicts'
+  | 'panels'
   | 'drains'
   | 'ledgers'
   | 'longhorn'
@@ -31,6 +33,8 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     pods: changed(view.pods, change.pods),
     budgets: changed(view.budgets, change.budgets),
     ...optional('verdicts', changed(view.verdicts, change.verdicts)),
+    ...optional('nodeVerdicts', changed(view.nodeVerdicts, change.nodeVerdicts)),
+    ...optional('panels', changed(view.panels, change.panels)),
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
     longhorn: changed(view.longhorn, change.longhorn),

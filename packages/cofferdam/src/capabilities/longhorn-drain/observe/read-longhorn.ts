@@ -6,15 +6,15 @@ import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
 import { observeLonghorn, unreadViews } from './observe.ts'
 import { type LonghornViewPorts, openLonghornViews } from './views.ts'
 
+export interface LonghornReadPorts extends ReadPorts, Pick<LonghornViewPorts, 'views'> {}
+
 /**
  * All of Longhorn, and what the drain policy makes of it. Undefined where there is none.
  *
  * Fails closed: without one of the kinds that hold nodes there is no answer, rather than one that is too kind; what could
  * not be read is noted.
  */
-export async function readLonghorn(
-  read: ReadPorts & Pick<LonghornViewPorts, 'views'>,
-): Promise<LonghornView | undefined> {
+export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
   const { informers, clock } = read
   const own = informers.openOptional('longhorn/nodes', { type: longhornNodes, namespace: longhornNamespace })
   await informers.settled()

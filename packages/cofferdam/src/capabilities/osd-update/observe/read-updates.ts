@@ -21,7 +21,7 @@ import { type GrowthViews, lookAtGrowth } from './growth.ts'
 import type { OsdUpdateViews } from './observe.ts'
 import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './views.ts'
 
-type UpdateReadPorts = ReadPorts & Pick<UpdateViewPorts, 'views'>
+export interface UpdateReadPorts extends ReadPorts, Pick<UpdateViewPorts, 'views'> {}
 
 interface Opened {
   readonly update: OsdUpdateViews

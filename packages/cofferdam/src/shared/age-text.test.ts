@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ageText } from './age.ts'
+import { ageText } from './age-text.ts'
 
 const now = '2026-01-02T00:00:00Z'
 const cases: Record<string, { given: string | undefined; then: string | undefined }> = {

@@ -1,6 +1,6 @@
-import { countedText, progressText, ruleText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
-import type { LonghornNodeSummary, LonghornSummary } from '../../capabilities/longhorn-drain/view/summarize-longhorn.ts'
-import type { Paint } from '../terminal.ts'
+import type { Paint } from '../../../shared/paint.ts'
+import { countedText, progressText, ruleText } from './longhorn-text.ts'
+import type { LonghornNodeSummary, LonghornSummary } from './summarize-longhorn.ts'
 
 const linesShown = 5
 

@@ -1,6 +1,6 @@
-import type { FencingAnswer, RemediatorAnswer } from '../../capabilities/fencing/view/fencing-answer.ts'
-import type { FencingSummary } from '../../capabilities/fencing/view/summarize-fencing.ts'
-import { ageText } from '../age.ts'
+import { ageText } from '../../../shared/age-text.ts'
+import type { FencingAnswer, RemediatorAnswer } from './fencing-answer.ts'
+import type { FencingSummary } from './summarize-fencing.ts'
 
 const shownAtMost = 5
 

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { expect, it } from 'vitest'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
-import { createVerdictWatch } from './verdict-watch.ts'
+import { createAskedViews } from './asked-views.ts'
 
 const free: BudgetVerdict = { tone: 'calm', says: '1 may go now' }
 const held: BudgetVerdict = { tone: 'busy', says: 'Blocked: zone a is away' }
@@ -11,7 +11,7 @@ function open() {
   const stage = { answer: new Map([['shop/web', free]]), isWanted: true, asked: 0, isRefused: false }
   const wakers = new Set<() => void>()
   const told: string[] = []
-  const watch = createVerdictWatch({
+  const asked = createAskedViews({
     clock,
     sources: [
       {
@@ -26,11 +26,12 @@ function open() {
     ask: async () => {
       stage.asked += 1
       if (stage.isRefused) throw new Error('the server does not answer')
-      return stage.answer
+      return { budgets: stage.answer }
     },
   })
+  const watch = asked.view('budgets')
   watch.subscribe((change) => told.push(`${change.key} ${change.type === 'removed' ? 'gone' : change.value.says}`))
-  return { clock, stage, told, watch, wake: () => [...wakers].map((each) => each()) }
+  return { clock, stage, told, watch, stop: () => asked.stop(), wake: () => [...wakers].map((each) => each()) }
 }
 
 it('many changes at once are judged once, and only what came out differently is told', async () => {
@@ -64,7 +65,7 @@ it('nothing is asked of the cluster while nobody looks at the page', async () =>
 })
 
 it('a server that does not answer leaves the last verdicts, and is asked again', async () => {
-  const { clock, stage, watch, wake } = open()
+  const { clock, stage, watch, stop, wake } = open()
   wake()
   await clock.advance(1_000)
   stage.isRefused = true
@@ -75,5 +76,5 @@ it('a server that does not answer leaves the last verdicts, and is asked again',
   stage.answer = new Map([['shop/web', held]])
   await clock.advance(6_000)
   expect([...watch.list()]).toEqual([{ id: 'shop/web', ...held }])
-  await watch.stop()
+  await stop()
 })

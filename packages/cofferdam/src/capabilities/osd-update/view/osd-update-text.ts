@@ -1,5 +1,5 @@
-import type { OsdUpdateAnswer } from '../../capabilities/osd-update/view/explain-osd-update.ts'
-import { ageText } from '../age.ts'
+import { ageText } from '../../../shared/age-text.ts'
+import type { OsdUpdateAnswer } from './explain-osd-update.ts'
 
 const words = {
   done: 'up to date',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isUpdateNews, type UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
-import { updateStatusLines } from './status-update-text.ts'
+import { updateStatusLines } from './status-text.ts'
+import { isUpdateNews, type UpdateSummary } from './summarize-update.ts'
 
 const now = '2026-01-01T12:00:00Z'
 const progress = {

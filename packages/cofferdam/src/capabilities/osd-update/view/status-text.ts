@@ -1,9 +1,9 @@
-import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
-import type { FailedOsd, GrowthSummary, UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
-import type { Reason } from '../../shared/reasons.ts'
-import { ageText } from '../age.ts'
-import type { Paint } from '../terminal.ts'
-import { listText } from './list-text.ts'
+import { ageText } from '../../../shared/age-text.ts'
+import { listText } from '../../../shared/list-text.ts'
+import type { Paint } from '../../../shared/paint.ts'
+import type { Reason } from '../../../shared/reasons.ts'
+import { idRanges } from '../domain/id-ranges.ts'
+import type { FailedOsd, GrowthSummary, UpdateSummary } from './summarize-update.ts'
 
 const linesShown = 3
 
