@@ -3,7 +3,7 @@ import { ageText } from '../age.ts'
 
 const words = {
   done: 'up to date',
-  running: 'on the way',
+  running: 'restarting',
   waits: 'waits',
   blocked: 'blocked',
   failed: 'failed',

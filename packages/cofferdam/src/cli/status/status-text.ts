@@ -92,8 +92,8 @@ function nodesText({ nodes }: Status, paint: Paint): string {
 function budgetsText({ total, blocked, keptOpen = 0 }: Status['budgets'], paint: Paint): string {
   if (total === 0) return 'none'
   const kept = keptOpen === 0 ? '' : `, ${keptOpen} of Longhorn's until their nodes are cordoned`
-  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}${kept}`
-  const rest = keptOpen === 0 ? 'all can spare a pod' : 'none holds pods back now'
+  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} allow no eviction`)}${kept}`
+  const rest = keptOpen === 0 ? 'all allow an eviction' : 'none blocks an eviction now'
   return `${total}, ${paint('green', rest)}${kept}`
 }
 
@@ -160,7 +160,7 @@ function storageText({ namespace, name, ...view }: StorageView, now: string, pai
 function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {
   return [
     ...(view.isAttended === false
-      ? [`this may be old: nobody has kept it up to date${forText(view.unattendedSince, now)}`]
+      ? [`this may be out of date: no operator has updated it${forText(view.unattendedSince, now)}`]
       : []),
     ...heldTexts(view),
     ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
