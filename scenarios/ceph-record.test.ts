@@ -97,7 +97,7 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
     expect(stage.oracle.looks()).toBeGreaterThan(50)
   })
 
-  it('locks the record: OSDs are held as ever, nothing begins, and status, explain, an event and a metric say what to do', async () => {
+  it('locks the record: OSDs stay held, nothing begins, and status, explain, an event and a metric say what to do', async () => {
     await openAttacked()
     await intruder.makeImmutable()
     stage.failOsd(0)

@@ -94,7 +94,7 @@ it('node-never-returns: the request that took it is gone with its finalizer; the
   await stage.seconds(600)
   expect(stage.heldKeys()).toEqual(['node/node-1 Orphaned', 'pdb/shop/db Orphaned'])
   expect(stage.statusOf('reboot-2').blockedBy).toContainEqual(
-    expect.objectContaining({ object: 'pdb/shop/db', wayOut: expect.stringContaining('Whoever held it is gone') }),
+    expect.objectContaining({ object: 'pdb/shop/db', wayOut: expect.stringContaining('Its holder is gone') }),
   )
   expect(await stage.told('cluster')).toEqual(['HolderGone', 'OrphanHeld'])
 

@@ -110,10 +110,10 @@ describe('cofferdam drain', () => {
     expect([refused.code, await requests()]).toEqual([3, []])
     expect(refused.out).toBe(
       [
-        'node/node-1  refused: evicting these pods destroys something; no request was made',
+        'node/node-1  refused: evicting these pods deletes them or their data for good; no request was created',
         '  --force                 pod/shop/migration: no controller creates them again',
         `  --delete-emptydir-data  pod/shop/${cache}: the data in their emptyDir volumes would be deleted`,
-        '  give the flags to go ahead, or move the pods first',
+        '  set the flags to continue, or move the pods first',
         '',
       ].join('\n'),
     )
@@ -137,7 +137,7 @@ describe('cofferdam drain', () => {
     const wrong = await run('drain', ...removal)
     expect([wrong.code, wrong.out, onNode1('db')]).toEqual([1, '', [stays]])
     expect(wrong.err).toContain(
-      `nodedisruption/${request} is under way for node-1 and does not cover what was asked: intent is Reboot, asked for Remove; honourSkipDrain is true, asked for false`,
+      `nodedisruption/${request} is in progress for node-1 and does not cover what was asked: intent is Reboot, asked for Remove; honourSkipDrain is true, asked for false`,
     )
     expect(wrong.err).toContain('cofferdam uncordon node-1')
     expect((await run('drain', ...removal, '--dry-run')).code).toBe(1)

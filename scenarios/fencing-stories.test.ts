@@ -218,7 +218,11 @@ describe('what others do', () => {
     stage.remediator?.controls.setListening(false)
     stage.failDisk(2)
     stage.sicken('storage-1')
-    await stage.until('it is told', async () => (await stage.told('workers')).join().includes('nobody listens'), 240)
+    await stage.until(
+      'it is told',
+      async () => (await stage.told('workers')).join().includes('its controller does not listen'),
+      240,
+    )
     expect(stage.oracle.violations).toEqual([])
   })
 })

@@ -132,7 +132,7 @@ describe('what is written in mode owner and undone by somebody else', () => {
     await stage.api.delete(podDisruptionBudgets, { namespace: longhornNamespace, name: manager?.metadata.name ?? '' })
     await stage.until('it is there again', () => stage.guarded().includes('node-1'), 30)
     expect(await stage.told('node-1')).toContain('WriteReverted')
-    const says = `budget ${manager?.metadata.name} of node node-1 was deleted by somebody else`
+    const says = `budget ${manager?.metadata.name} of node node-1 was deleted by another client`
     expect((await stage.notes('node-1')).join(' ')).toContain(says)
     expect(await explained('node/node-1')).toContain(says)
   })

@@ -142,7 +142,7 @@ describe('the page of commands', () => {
       status: {
         phase: 'Waiting',
         epoch: 1,
-        cordonedBy: 'somebody else',
+        cordonedBy: 'another user',
         blockedBy: [{ object: '', holder: '', since: earlier, reason: 'AppLocked', wayOut: '' }],
         warnings: [{ object: '', says: '' }],
         conditions: [{ type: 'Drained', status: 'False', reason: 'AppLocked', message: '', lastTransitionTime: now }],

@@ -12,7 +12,7 @@ import { isOsd, osdOf, versionOf } from './osd-update-oracle.ts'
 import type { Trace } from './trace.ts'
 
 /** What ceph-drain says of failure domains, each time an OSD goes or comes. */
-const ofDrains = /may go|may not begin|must stay|to protect|drained|is held/
+const ofDrains = /may go|must stay|to protect|drained|is held/
 
 /** Tells of what the CephCluster wants, of OSDs, who holds the storage, and what the operator says, in the order of the API server. */
 export function recordOsdUpdates(views: Views, namespace: string, { tell }: Pick<Trace, 'tell'>): () => void {

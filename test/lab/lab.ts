@@ -155,7 +155,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       if (performance.now() - began > withinSeconds * 1_000) throw new Error(`not within ${withinSeconds} s: ${what}`)
       await seconds(lookEveryMs / 1_000)
     }
-    journal.tell('story', `${what} (after ${((performance.now() - began) / 1_000).toFixed(1)} s)`)
+    journal.tell('scenario', `${what} (after ${((performance.now() - began) / 1_000).toFixed(1)} s)`)
   }
 
   const kubectl = (...args: readonly string[]) => kubectlWith('', ...args)
@@ -193,7 +193,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     journal,
     folder,
     namespace: described.namespace,
-    chapter: (title) => journal.tell('story', `# ${title}`),
+    chapter: (title) => journal.tell('scenario', `# ${title}`),
     until,
     seconds,
     kubectl,

@@ -112,19 +112,20 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: ({ real, embedded }) => real !== undefined && embedded !== undefined && isSameQuantity(real, embedded),
   },
   {
-    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is told differently in `managedFields`.',
-    because: 'The real server notes owners before admission and forgets its own writes; ours notes what is stored.',
+    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is reported differently in `managedFields`.',
+    because:
+      'The real server notes owners before admission and forgets its own writes; the embedded one notes what is stored.',
     covers: ({ path }, step) => path.includes('.managedFields') && !isAbout(step, 'configmaps'),
   },
   {
     says: 'A generation that is sent for a kind which has none, or a grace period with a new object, is dropped.',
-    because: 'The real server keeps the number and never looks at it.',
+    because: 'The real server keeps the number and never uses it.',
     covers: ({ path, embedded }) =>
       /metadata\.(generation|deletionGracePeriodSeconds)$/.test(path) && embedded === undefined,
   },
   {
     says: 'New nodes do not get the taint `node.kubernetes.io/not-ready`.',
-    because: 'The embedded world taints nodes itself once their kubelet is silent.',
+    because: 'The embedded world taints nodes itself once their kubelet stops reporting.',
     covers: ({ path }, step) => isAbout(step, 'nodes') && /spec\.taints/.test(path),
   },
   {
@@ -134,13 +135,13 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     says: 'Pods run under the service account `default` also where the admission plugin ServiceAccount is off.',
-    because: 'In almost all clusters it is on; in the lab it is off, since nobody there makes accounts.',
+    because: 'In almost all clusters it is on; in the lab it is off, since no controller there creates accounts.',
     covers: ({ path, real, embedded }) =>
       /spec\.serviceAccount(Name)?$/.test(path) && real === undefined && embedded === 'default',
   },
   {
     says: 'A page of a selected list is not followed by an empty one.',
-    because: 'The real server does not look ahead whether anything more is selected.',
+    because: 'The real server does not check in advance whether anything more is selected.',
     covers: (_difference, step) => step.asks === 'pages' && step.query !== undefined,
   },
   {
@@ -152,7 +153,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     says: 'Writing the status of a Service that does not exist does not make one.',
-    because: 'It does on the real server, by an accident that nobody relies on.',
+    because: 'It does on the real server, by an accident that no client relies on.',
     covers: (_difference, step, answers) =>
       isAbout(step, 'services') && answerOf(answers.embedded).code === 404 && answerOf(answers.real).code !== 404,
   },
@@ -166,12 +167,12 @@ export const knownDifferences: readonly KnownDifference[] = [
   },
   {
     says: 'Some warnings are not given: about directives inside a strategic patch, and about services.',
-    because: 'They tell of fields that the real server ignores, and so does ours.',
+    because: 'They concern fields that the real server ignores, and so does the embedded one.',
     covers: ({ path, real, embedded }) =>
       path === 'warnings' && embedded === undefined && /\$patch|is ignored for/.test(JSON.stringify(real)),
   },
   {
-    says: 'When two budgets cover a pod, both are counted anew at every change of it.',
+    says: 'When two budgets cover a pod, both are counted again at every change of it.',
     because: 'The real controller then follows only one of them, and says that two are wrong.',
     covers: ({ path }, step, answers) =>
       step.asks === 'settle-budgets' && path.includes('status') && budgetsIn(answers.real) > 1,

@@ -14,19 +14,19 @@ export function createCephCounts(registry: Registry) {
   const registers = [registry]
   const questions = new Counter({
     name: 'cofferdam_ceph_questions_total',
-    help: 'Questions to Ceph, by what they were about and whether they were answered.',
+    help: 'Requests to Ceph, by what they asked and whether they were answered.',
     labelNames: ['cluster', 'question', 'result'] as const,
     registers,
   })
   const disagreements = new Counter({
     name: 'cofferdam_ceph_disagreements_total',
-    help: 'Times that the maths over placement groups and the answer of Ceph itself differed.',
+    help: "Times that Cofferdam's calculation and Ceph's ok-to-stop check differed.",
     labelNames: ['cluster'] as const,
     registers,
   })
   const refusals = new Counter({
     name: 'cofferdam_ceph_refused_writes_total',
-    help: 'Writes for a Ceph cluster that the Kubernetes API refused for want of rights.',
+    help: 'Writes for a Ceph cluster that the Kubernetes API refused because a permission is missing.',
     labelNames: ['cluster'] as const,
     registers,
   })

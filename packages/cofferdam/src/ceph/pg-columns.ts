@@ -72,7 +72,7 @@ function readEpoch(value: unknown, where: string): number {
 function numberState(numbers: Map<string, number>, state: string): number {
   const present = numbers.get(state)
   if (present !== undefined) return present
-  if (numbers.size > 0xffff) unexpected('pg_stats', 'has more different states than can be told apart')
+  if (numbers.size > 0xffff) unexpected('pg_stats', 'has more different states than can be counted')
   numbers.set(state, numbers.size)
   return numbers.size - 1
 }

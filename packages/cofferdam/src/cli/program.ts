@@ -56,7 +56,7 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .helpCommand('help [command]', 'show help for a command')
     .option('--kubeconfig <file>', 'the kubeconfig to use')
     .option('--context <name>', 'the context of the kubeconfig to use')
-    .option('-n, --namespace <name>', 'the namespace to look in')
+    .option('-n, --namespace <name>', 'the namespace to use')
     .addOption(
       new Option('-o, --output <format>', 'how to print results').choices(['text', 'json', 'yaml']).default('text'),
     )

@@ -56,7 +56,7 @@ describe('a request is refused, with the field named,', () => {
       const created = await api.create(nodeDisruptions, disruption({ nodeName: 'a' }))
       const changed = { ...created, spec: { ...created.spec, [field]: value } }
       await expect(api.update(nodeDisruptions, changed)).rejects.toThrow(
-        `${field} is immutable: make another NodeDisruption instead`,
+        `${field} is immutable: create another NodeDisruption instead`,
       )
     })
   }

@@ -23,7 +23,7 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
     buildDefinition({
       type: nodeDisruptions,
       shortNames: ['nd'],
-      description: 'Asks for a node to be taken out, and records how far that has come.',
+      description: 'Requests the drain of a node, and records its progress.',
       spec: nodeDisruptionSpec,
       status: nodeDisruptionStatus,
       columns: [
@@ -41,7 +41,7 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
     buildDefinition({
       type: disruptionLedgers,
       shortNames: ['ledger'],
-      description: 'The one arbiter of all disruptions: who holds what, and who waits.',
+      description: 'Coordinates all disruptions: who holds what, and who is queued.',
       status: disruptionLedgerStatus,
       columns: [
         { name: 'Held', type: 'integer', jsonPath: '.status.held' },

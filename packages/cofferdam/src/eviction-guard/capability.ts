@@ -95,7 +95,7 @@ function open(ports: Ports): OpenCapability {
 async function reportRegistration({ log, events }: Pick<Ports, 'log' | 'events'>, isThere: boolean): Promise<void> {
   const { name } = keptConfiguration
   if (isThere) return log.info({ configuration: name }, 'the registration of the eviction guard is there again')
-  const note = `ValidatingWebhookConfiguration ${name} is missing: the eviction guard is not asked about evictions. Restore it: kubectl apply -f deploy/guard.yaml`
+  const note = `ValidatingWebhookConfiguration ${name} is missing: the API server does not send evictions to the eviction guard. Restore it: kubectl apply -f deploy/guard.yaml`
   await events.record(
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: guardSecret.namespace } },
     { type: 'Warning', reason: 'GuardUnregistered', note },

@@ -74,7 +74,7 @@ describe('the certificates of the guard', () => {
   it('are made anew when nobody renewed them in time', () => {
     expect(plan(first, start + 731 * day)).toMatchObject({
       step: 'begin',
-      explanation: "The guard's authority is not valid now. All is made anew.",
+      explanation: "The guard's authority is not valid now. Authority and certificate are created again.",
     })
   })
 
@@ -107,7 +107,7 @@ describe('the certificates of the guard', () => {
     const anew = plan(given, start)
     expect([anew.step, anew.explanation]).toEqual([
       'begin',
-      `The guard's Secret cannot be used: ${why}. All is made anew.`,
+      `The guard's Secret cannot be used: ${why}. Authority and certificate are created again.`,
     ])
     expect(plan(held(anew), start).step).toBe('none')
   })

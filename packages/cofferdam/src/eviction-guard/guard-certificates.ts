@@ -61,13 +61,19 @@ export interface CertificateDecision {
 export function decideCertificates(seen: CertificateSnapshot): CertificateDecision {
   const { nowMs, held, hosts, carriedSinceMs, settings } = seen
   if (!held.known)
-    return { step: 'begin', explanation: `The guard's Secret cannot be used: ${held.why}. All is made anew.` }
+    return {
+      step: 'begin',
+      explanation: `The guard's Secret cannot be used: ${held.why}. Authority and certificate are created again.`,
+    }
   if (held.value === undefined) return { step: 'begin', explanation: "The guard's first authority and certificate." }
   const { signer, serving, next, former } = held.value
   const authority = spanOf(signer)
   const served = spanOf(serving)
   if (authority.endMs <= nowMs || authority.startMs > nowMs) {
-    return { step: 'begin', explanation: "The guard's authority is not valid now. All is made anew." }
+    return {
+      step: 'begin',
+      explanation: "The guard's authority is not valid now. Authority and certificate are created again.",
+    }
   }
   const missing = hosts.filter((host) => !isFor(serving, host))
   if (missing.length > 0) return { step: 'renew', explanation: `The certificate is not for ${missing.join(', ')}.` }

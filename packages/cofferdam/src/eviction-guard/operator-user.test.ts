@@ -42,7 +42,7 @@ it('a refusal makes the operator nobody; that is told once, and asked again unti
   await clock.advance(40_000)
   await user.asked
   expect(user.current()).toMatchObject({ known: true })
-  expect(told).toEqual(["Error: eviction tokens count for nobody: the operator's own user is unknown: not for you"])
+  expect(told).toEqual(["Error: eviction tokens are ignored: the operator's own user is not known: not for you"])
 })
 
 it('nothing is asked any more after the guard was stopped', async () => {

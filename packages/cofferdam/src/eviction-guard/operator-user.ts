@@ -34,8 +34,7 @@ export function askOperatorUser({ api, clock, signal, onError }: OperatorUserOpt
       if (user.known || signal.aborted) return
       // The same difficulty is told once.
       const isNews = before.known || before.why !== user.why
-      if (isNews)
-        onError(new Error(`eviction tokens count for nobody: the operator's own user is unknown: ${user.why}`))
+      if (isNews) onError(new Error(`eviction tokens are ignored: the operator's own user is not known: ${user.why}`))
       await sleep(clock, retryMs, signal)
     }
   }

@@ -36,10 +36,7 @@ describe('a pod that the guard does not know', () => {
       },
     })
     const first = [read(key), read(key)]
-    expect([await read(key), reads]).toEqual([
-      { known: false, why: 'too many pods are being looked up at the moment' },
-      2,
-    ])
+    expect([await read(key), reads]).toEqual([{ known: false, why: 'too many pods are being read at the moment' }, 2])
     await clock.advance(1_000)
     await Promise.all(first)
     void read(key)

@@ -33,7 +33,7 @@ export function createPodReader({ read, clock, patienceMs = 1_000, mostUnderWay 
   }
 
   return async (key: { namespace: string; name: string }): Promise<Observed<GuardedPod | undefined>> => {
-    if (underWay >= mostUnderWay) return unknown('too many pods are being looked up at the moment')
+    if (underWay >= mostUnderWay) return unknown('too many pods are being read at the moment')
     underWay += 1
     try {
       return await readInTime(key)

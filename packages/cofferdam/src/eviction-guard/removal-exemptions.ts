@@ -10,7 +10,7 @@ const ownControllers = /^system:(serviceaccount:kube-system:|kube-controller-man
  */
 export function exemptionOf({ verb, user, groups, pod }: PodRemoval): string | undefined {
   if (verb !== 'delete') return undefined
-  if (pod?.metadata.deletionTimestamp !== undefined) return 'the pod is going already'
+  if (pod?.metadata.deletionTimestamp !== undefined) return 'the pod is already terminating'
   if (groups.includes('system:nodes')) return 'a kubelet ends its own pods'
   if (pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed') return 'the pod has finished'
   if (ownControllers.test(user)) return 'a controller of the cluster itself'

@@ -33,7 +33,7 @@ const cases: Record<string, { given: BudgetSnapshot; then: BudgetVerdict }> = {
     }),
     then: {
       tone: 'alarm',
-      says: 'Blocked: maxUnavailable is 0 with 3 pods: it never spares one, however healthy they are',
+      says: 'Blocked: maxUnavailable is 0 with 3 pods: it never allows an eviction, however healthy they are',
     },
   },
   'of a held zone it says which zone is away; "never allows a disruption" sent people to edit the budget': {

@@ -8,7 +8,7 @@ import { budget, earlier, osdBudget, osdPod, pod, storageView } from './testing/
 const three = [pod('web-1'), pod('web-2', { node: 'worker-b1' }), pod('web-3', { node: 'worker-c1' })]
 const none = { disruptionsAllowed: 0 }
 const waiting = ['pod/shop/web-1', 'pod/shop/web-2', 'pod/shop/web-3']
-const deletePastIt = 'kubectl -n shop delete pod NAME asks no budget; shop/web then has one healthy pod less'
+const deletePastIt = 'kubectl -n shop delete pod NAME bypasses the budget; shop/web then has one healthy pod less'
 
 const given = (of: PodDisruptionBudget, pods = three, storage: BudgetSnapshot['storage'] = []): BudgetSnapshot => ({
   budget: of,
@@ -86,10 +86,12 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
     then: {
       object: 'pdb/shop/web',
       reason: 'BudgetExhausted',
-      explanation: 'all it could spare has been granted, and is not over yet',
+      explanation: 'all evictions it allows are granted and have not ended yet',
       holder: 'pod/shop/web-2',
       since: earlier,
-      causes: [{ object: 'pod/shop/web-2', says: 'may go, and has not begun to', since: earlier }],
+      causes: [
+        { object: 'pod/shop/web-2', says: 'its eviction is granted, and it has not terminated yet', since: earlier },
+      ],
       unblocks: 'more than 2 healthy pods',
       override: deletePastIt,
       waiting,
@@ -114,8 +116,8 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
     then: {
       object: 'pdb/shop/web',
       reason: 'BudgetImpossible',
-      explanation: 'maxUnavailable is 0 with 3 pods: it never spares one, however healthy they are',
-      holder: 'whoever wrote it',
+      explanation: 'maxUnavailable is 0 with 3 pods: it never allows an eviction, however healthy they are',
+      holder: 'its author',
       since: earlier,
       causes: [],
       unblocks: 'a maxUnavailable of at least 1',
@@ -147,8 +149,8 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
     then: {
       object: 'pdb/shop/web',
       reason: 'BudgetImpossible',
-      explanation: 'minAvailable is 3 with 3 pods: it never spares one, however healthy they are',
-      holder: 'whoever wrote it, with helm',
+      explanation: 'minAvailable is 3 with 3 pods: it never allows an eviction, however healthy they are',
+      holder: 'its author (helm)',
       since: earlier,
       causes: [],
       unblocks: 'more than 3 replicas, or a lower minAvailable',
@@ -168,8 +170,9 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
     then: {
       object: 'pdb/shop/web',
       reason: 'BudgetImpossible',
-      explanation: 'a percentage counts the replicas of a controller, and its pods have none, so it never spares one',
-      holder: 'whoever wrote it',
+      explanation:
+        'a percentage counts the replicas of a controller, and its pods have none, so it never allows an eviction',
+      holder: 'its author',
       since: earlier,
       causes: [],
       unblocks: 'a minAvailable that is a whole number below the number of pods',
@@ -210,7 +213,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       object: 'pdb/shop/web',
       reason: 'BudgetUncountable',
       explanation: 'its pods cannot be counted: found no controllers for pod "web-1"',
-      holder: 'whoever wrote it',
+      holder: 'its author',
       since: earlier,
       causes: [],
       unblocks: 'a minAvailable that is a whole number, or a controller of the pods that has a scale',
@@ -229,7 +232,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       causes: [],
       unblocks: 'zone zone-x back with all its OSDs, and the placement groups clean',
       override:
-        'kubectl -n rook-ceph delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure',
+        'kubectl -n rook-ceph delete pod NAME bypasses the budget; data may become unavailable, or be lost with the next failure',
       waiting: ['pod/rook-ceph/rook-ceph-osd-2'],
     },
   },
@@ -250,7 +253,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       since: earlier,
       causes: [{ object: 'pod/shop/mon-b', says: 'is not ready', since: earlier }],
       unblocks: 'every monitor back in quorum',
-      override: 'kubectl -n shop delete pod NAME asks no budget; without a majority of monitors all of Ceph stops',
+      override: 'kubectl -n shop delete pod NAME bypasses the budget; without a majority of monitors all of Ceph stops',
       waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
     },
   },
@@ -279,13 +282,13 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
     then: {
       object: 'pdb/rook-ceph/rook-ceph-osd-zone-zone-y',
       reason: 'StorageUndecided',
-      explanation: 'the budget blocks its OSDs, and whoever wrote it left no reason on record',
+      explanation: 'the budget blocks its OSDs, and no reason is recorded on it',
       holder: 'cephcluster/rook-ceph/rook-ceph',
       since: earlier,
       causes: [],
       unblocks: 'clean placement groups',
       override:
-        'kubectl -n rook-ceph delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure',
+        'kubectl -n rook-ceph delete pod NAME bypasses the budget; data may become unavailable, or be lost with the next failure',
       waiting: ['pod/rook-ceph/rook-ceph-osd-2'],
     },
   },
@@ -306,7 +309,7 @@ describe('a budget that holds nobody back', () => {
       object: 'pdb/shop/web',
       mayGo: true,
       holds: [],
-      summary: 'It can spare 1 of 3 pods.',
+      summary: 'It allows 1 of 3 pods to be evicted now.',
       blockers: [],
       budget: {
         budget: 'shop/web',
@@ -316,7 +319,7 @@ describe('a budget that holds nobody back', () => {
         desired: 2,
         expected: 3,
         reason: 'BudgetAllows',
-        explanation: 'it can spare one pod now',
+        explanation: 'it allows the eviction of one pod now',
       },
       pods: [
         { pod: 'shop/web-1', node: 'worker-a1', isHealthy: true, says: 'is ready', since: earlier },

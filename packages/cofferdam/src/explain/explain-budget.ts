@@ -27,7 +27,10 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   return {
     object,
     mayGo: blockers.length === 0,
-    summary: blockers.length === 0 ? `It can spare ${answer.allowed} of ${pods.length} pods.` : 'It can spare no pod.',
+    summary:
+      blockers.length === 0
+        ? `It allows ${answer.allowed} of ${pods.length} pods to be evicted now.`
+        : 'It allows no eviction now.',
     blockers: blockers.map((each) => ({
       ...each,
       waiting: covered.filter(mustAsk).map((pod) => `pod/${keyText(keyOf(pod))}`),

@@ -93,7 +93,7 @@ const clusters: Record<string, { given: Given; mayGo: boolean; domains: string[]
     given: { ...calm, pods: [] },
     mayGo: true,
     domains: [],
-    summary: 'None of its OSDs runs, so none is in the way of a drain.',
+    summary: 'None of its OSDs runs, so none blocks a drain.',
   },
 }
 
@@ -131,7 +131,7 @@ const osds: Record<string, { given: Given; osdPods: Pod[]; seen?: SeenUpdate; ma
     given: { ...xIsOpen, pods: [leaving(inX), inY] },
     osdPods: [leaving(inX)],
     mayGo: true,
-    summary: 'Its pod is leaving already.',
+    summary: 'Its pod is already terminating.',
   },
   'one without a pod has nothing to evict': {
     given: { ...xIsOpen, pods: [inY] },

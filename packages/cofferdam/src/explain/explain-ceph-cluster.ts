@@ -104,7 +104,7 @@ function fromStorage(
 function summaryOf(domains: readonly DomainAnswer[], type: string): string {
   const count = (state: DomainAnswer['state']) => domains.filter((each) => each.state === state).length
   const [free, held] = [count('free'), count('held')]
-  if (free === 0 && held === 0) return 'None of its OSDs runs, so none is in the way of a drain.'
+  if (free === 0 && held === 0) return 'None of its OSDs runs, so none blocks a drain.'
   if (free === 0) return 'No node with OSDs of it may be drained now.'
   if (held === 0) return `A node with OSDs of it may be drained now, in any ${type}, one ${type} at a time.`
   const names = domains.filter(({ state }) => state === 'free').map(({ domain }) => domain)

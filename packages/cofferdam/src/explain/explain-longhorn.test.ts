@@ -214,7 +214,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       blockers: [`replica/v1-n1 ReplicaMoving, volume/v1: ${waits}`],
       lines: [
         'Longhorn decides (observe), policy block-for-eviction; 1 replica here',
-        '1 replica to move: 512 B left; nobody noted when it began, so its pace is not known',
+        '1 replica to move: 512 B left; its start was not recorded, so its pace is not known',
       ],
     },
   },
@@ -270,7 +270,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'in-turn',
       blockers: [],
       lines: [
-        'Longhorn decides, guided (guide), policy block-for-eviction while a node is drained, else always-allow, and nothing moves before somebody drains; 1 replica here',
+        'Longhorn decides, guided (guide), policy block-for-eviction while a node is drained, else always-allow, and nothing moves before a drain starts; 1 replica here',
         'drained now, 1 replica (1000 B) would move first',
       ],
     },
@@ -350,7 +350,7 @@ describe('explaining an instance manager', () => {
       [
         'pdb/longhorn-system/im-n1',
         'NotCordoned',
-        'a cordon of the node; cofferdam explain node/n1 tells what would hold it then',
+        'a cordon of the node; cofferdam explain node/n1 shows what would hold it then',
       ],
     ])
   })

@@ -25,7 +25,7 @@ export function explainMachine(view: FencingView, machine: MachineView): Machine
     holder: budget === undefined ? 'fencing' : `cephcluster/${budget.cluster}`,
     causes: [],
     unblocks: wayOut,
-    override: `kubectl -n ${namespace} delete machine ${name} asks no budget; data may become unavailable, or be lost with its disks`,
+    override: `kubectl -n ${namespace} delete machine ${name} bypasses the budget; data may become unavailable, or be lost with its disks`,
     waiting: [],
   }
   return {

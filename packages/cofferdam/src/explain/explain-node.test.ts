@@ -77,7 +77,7 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
     given: seen({ pods: [pod('web-1'), pod('web-2')], budgets: [budget('web')] }),
     then: {
       mayGo: true,
-      summary: 'All 2 pods may go, 1 of them in turn.',
+      summary: 'All 2 pods may go, 1 of them queued.',
       pods: { 'shop/web-2': 'in-turn', 'shop/web-1': 'goes' },
       blockers: [],
     },
@@ -86,7 +86,7 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
     given: seen(monBeside(true)),
     then: {
       mayGo: true,
-      summary: 'All 1 pod may go, 1 of them in turn.',
+      summary: 'All 1 pod may go, 1 of them queued.',
       pods: { 'shop/mon-a': 'in-turn' },
       blockers: [],
     },

@@ -143,7 +143,7 @@ function summaryOf(pods: readonly PodAnswer[], blockers: readonly Blocker[], sta
   const noun = leavers === 1 ? 'pod' : 'pods'
   if (count('waits') > 0) return `${count('waits')} of ${leavers} ${noun} may not go now.`
   if (blockers.length > 0) return 'It may not be drained now.'
-  if (count('in-turn') > 0) return `All ${leavers} ${noun} may go, ${count('in-turn')} of them in turn.`
+  if (count('in-turn') > 0) return `All ${leavers} ${noun} may go, ${count('in-turn')} of them queued.`
   return leavers === 1 ? 'Its only pod may go.' : `All ${leavers} pods may go.`
 }
 

@@ -51,6 +51,6 @@ function summaryOf(pods: readonly PodAnswer[], isBlocked: boolean): string {
   if (isBlocked) return 'Its pod may not be evicted now.'
   if (pods.length === 0) return 'It has no pod, so there is nothing to evict.'
   return pods.every(({ verdict }) => verdict === 'leaving')
-    ? 'Its pod is leaving already.'
+    ? 'Its pod is already terminating.'
     : 'Its pod may be evicted now.'
 }

@@ -15,7 +15,12 @@ const cases: Record<string, { given: Pod; budgets?: GuardSnapshot['budgets']; th
   'a pod whose budget can spare one may go': {
     given: pod('web-1'),
     budgets: [budget('web'), budget('db')],
-    then: { verdict: 'goes', reason: 'BudgetAllows', explanation: 'budget web: it can spare one pod now', needs: [] },
+    then: {
+      verdict: 'goes',
+      reason: 'BudgetAllows',
+      explanation: 'budget web: it allows the eviction of one pod now',
+      needs: [],
+    },
   },
   'a pod whose budget can spare none waits': {
     given: pod('web-1'),
@@ -63,7 +68,7 @@ const cases: Record<string, { given: Pod; budgets?: GuardSnapshot['budgets']; th
     then: {
       verdict: 'goes',
       reason: 'PodNotCounted',
-      explanation: 'it has not started, so no budget is asked',
+      explanation: 'it has not started, so no budget applies',
       needs: [],
     },
   },
@@ -73,7 +78,7 @@ const cases: Record<string, { given: Pod; budgets?: GuardSnapshot['budgets']; th
     then: {
       verdict: 'leaving',
       reason: 'PodIsLeaving',
-      explanation: 'it is going already, held by example.com/backup',
+      explanation: 'it is terminating, held by example.com/backup',
       needs: [],
     },
   },
@@ -113,7 +118,7 @@ const cases: Record<string, { given: Pod; budgets?: GuardSnapshot['budgets']; th
     then: {
       verdict: 'stays',
       reason: 'PodStays',
-      explanation: 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain does not heed that',
+      explanation: 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain ignores that',
       needs: [],
     },
   },

@@ -33,6 +33,6 @@ const summaries = {
   goes: 'It may be evicted now.',
   'in-turn': 'It may be evicted now.',
   waits: 'It may not be evicted now.',
-  leaving: 'It is leaving already.',
-  stays: 'A drain leaves it where it is.',
+  leaving: 'It is already terminating.',
+  stays: 'A drain does not evict it.',
 }

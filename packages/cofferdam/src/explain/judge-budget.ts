@@ -57,7 +57,11 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   if (refusal === undefined) {
     const says = disruptionsAllowed === 1 ? 'one pod' : `${disruptionsAllowed} pods`
     const reason: Reason = 'BudgetAllows'
-    return { answer: { ...answer, reason, explanation: `it can spare ${says} now` }, blocker: undefined, isHeld: false }
+    return {
+      answer: { ...answer, reason, explanation: `it allows the eviction of ${says} now` },
+      blocker: undefined,
+      isHeld: false,
+    }
   }
   const { reason, explanation } = refusal
   return {
@@ -139,7 +143,7 @@ function impossible({ budget, covered }: Guarded): Refusal | undefined {
     const field = maxUnavailable === undefined ? 'a percentage' : 'maxUnavailable'
     return {
       ...shared,
-      explanation: `${field} counts the replicas of a controller, and its pods have none, so it never spares one`,
+      explanation: `${field} counts the replicas of a controller, and its pods have none, so it never allows an eviction`,
       unblocks: 'a minAvailable that is a whole number below the number of pods',
       override: patchSpec(budget, { maxUnavailable: null, minAvailable: Math.max(0, covered.length - 1) }),
     }
@@ -148,7 +152,7 @@ function impossible({ budget, covered }: Guarded): Refusal | undefined {
   const wants = maxUnavailable === undefined ? `minAvailable is ${minAvailable}` : `maxUnavailable is ${maxUnavailable}`
   return {
     ...shared,
-    explanation: `${wants} with ${counted(expectedPods)}: it never spares one, however healthy they are`,
+    explanation: `${wants} with ${counted(expectedPods)}: it never allows an eviction, however healthy they are`,
     unblocks:
       maxUnavailable === undefined
         ? `more than ${desiredHealthy} replicas, or a lower minAvailable`
@@ -166,7 +170,7 @@ function exhausted({ budget, covered }: Guarded): Refusal {
     .filter(({ pod, isHealthy }) => isHealthy && Object.hasOwn(disruptedPods, pod.slice(namespace.length + 1)))
     .map(({ pod }) => ({
       object: `pod/${pod}`,
-      says: 'may go, and has not begun to',
+      says: 'its eviction is granted, and it has not terminated yet',
       since: disruptedPods[pod.slice(namespace.length + 1)] as string,
     }))
   const causes = [...health.filter(({ isHealthy }) => !isHealthy).map(causeOf), ...granted]
@@ -178,7 +182,7 @@ function exhausted({ budget, covered }: Guarded): Refusal {
     reason,
     explanation:
       currentHealthy > desiredHealthy
-        ? 'all it could spare has been granted, and is not over yet'
+        ? 'all evictions it allows are granted and have not ended yet'
         : `it needs ${counted(desiredHealthy, 'healthy')} and has ${currentHealthy} of ${expectedPods}`,
     holder: behind.length === 0 ? 'its pods, which are being counted' : behind.join(', '),
     ...sinceOf(conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime),
@@ -187,7 +191,7 @@ function exhausted({ budget, covered }: Guarded): Refusal {
     override:
       currentHealthy < desiredHealthy && stuck !== undefined && budget.spec.unhealthyPodEvictionPolicy === undefined
         ? `${patchSpec(budget, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })} lets those go that are not ready`
-        : `kubectl -n ${namespace} delete pod NAME asks no budget; ${keyText(keyOf(budget))} then has one healthy pod less`,
+        : `kubectl -n ${namespace} delete pod NAME bypasses the budget; ${keyText(keyOf(budget))} then has one healthy pod less`,
   }
 }
 
@@ -196,7 +200,7 @@ export function authorOf(budget: PodDisruptionBudget): string {
   const owner = controllerOf(budget)
   if (owner !== undefined) return `${owner.kind.toLowerCase()}/${budget.metadata.namespace ?? ''}/${owner.name}`
   const { manager } = lastWriterOf(budget, ['spec'])
-  return manager === undefined ? 'whoever wrote it' : `whoever wrote it, with ${manager}`
+  return manager === undefined ? 'its author' : `its author (${manager})`
 }
 
 export function sinceOf(since: string | undefined): { readonly since?: string } {

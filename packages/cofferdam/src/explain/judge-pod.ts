@@ -55,7 +55,7 @@ export function judgePod(
   const stay = whyItStays(pod, stayAnswer)
   if (stay !== undefined) return free('stays', 'PodStays', stay)
   if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
-  if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget is asked')
+  if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget applies')
   const held = budgets
     .map((each) => ({ name: each.metadata.name, ...cluster.judge(each) }))
     .find(({ isHeld }) => isHeld)
@@ -111,12 +111,12 @@ function whyItStays(pod: Pod, stay: StayAnswer | undefined): string | undefined 
   if (pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed') return 'it has finished: nothing is lost'
   if (controllerOf(pod)?.kind === 'DaemonSet') return 'it belongs to a DaemonSet'
   if (annotations['kubernetes.io/config.mirror'] !== undefined) return 'it is a mirror of a static pod'
-  return 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain does not heed that'
+  return 'it asks to stay (cofferdam.io/skip-drain); plain kubectl drain ignores that'
 }
 
 function leavingText({ metadata }: Pod): string {
   const finalizers = metadata.finalizers ?? []
-  return finalizers.length === 0 ? 'it is going already' : `it is going already, held by ${finalizers.join(', ')}`
+  return finalizers.length === 0 ? 'it is terminating' : `it is terminating, held by ${finalizers.join(', ')}`
 }
 
 function flagsFor(pod: Pod): DrainFlag[] {
@@ -140,7 +140,7 @@ function overlap(budgets: readonly PodDisruptionBudget[], pod: string): Blocker 
     unblocks: isSwap
       ? 'the end of the swap between the two, within seconds'
       : `selectors that do not overlap, or one budget less: kubectl -n ${namespace} delete pdb ${later.metadata.name}`,
-    override: `kubectl -n ${namespace} delete pod ${podName} asks no budget`,
+    override: `kubectl -n ${namespace} delete pod ${podName} bypasses the budget`,
     waiting: [`pod/${pod}`],
   }
 }

@@ -49,7 +49,8 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, counts }: CephWirin
     observePulse: async (commands, signal) => {
       const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
       if (!status.known) return status
-      if (status.value.isWithoutMgr === true) return unknown('no mgr is active, so nobody counts placement groups')
+      if (status.value.isWithoutMgr === true)
+        return unknown('no mgr is active, so the state of placement groups is not known')
       return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),

@@ -71,7 +71,7 @@ export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
       disruptions: views.disruptions(),
     },
     report: (outcome) => metrics.guard.count(outcome),
-    onError: (error) => log.warn({ error: errorText(error) }, 'the eviction guard met a difficulty, goes on'),
+    onError: (error) => log.warn({ error: errorText(error) }, 'the eviction guard had a problem and continues'),
   })
   const health: HealthCheck = {
     name: 'guard',

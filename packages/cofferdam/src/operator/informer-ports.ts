@@ -17,6 +17,6 @@ export function informerPorts({ api, clock, random, log }: ViewPorts): WatchInfo
     api,
     clock,
     random,
-    onError: (error) => log.warn({ error: errorText(error) }, 'a watch was interrupted, goes on'),
+    onError: (error) => log.warn({ error: errorText(error) }, 'a watch was interrupted and is restarted'),
   }
 }

@@ -19,20 +19,20 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
   let live: LiveFigures = { queueKeys: () => ({}), cacheAgeSeconds: () => ({}) }
   const reconciles = new Counter({
     name: 'cofferdam_reconciles_total',
-    help: 'Keys worked on, by controller and result.',
+    help: 'Reconciles, by controller and result.',
     labelNames: ['controller', 'result'] as const,
     registers,
   })
   const reconcileSeconds = new Histogram({
     name: 'cofferdam_reconcile_seconds',
-    help: 'Time spent on one key, by controller.',
+    help: 'Time spent on one reconcile, by controller.',
     labelNames: ['controller'] as const,
     buckets: [0.001, 0.01, 0.1, 1, 10, 60],
     registers,
   })
   new Gauge({
     name: 'cofferdam_queue_keys',
-    help: 'Keys that wait to be worked on, by controller.',
+    help: 'Objects queued for a reconcile, by controller.',
     labelNames: ['controller'] as const,
     registers,
     collect() {
@@ -42,7 +42,7 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
   })
   const leading = new Gauge({
     name: 'cofferdam_leader_bool',
-    help: '1 while this process leads, 0 while it stands by.',
+    help: '1 while this process leads, 0 while it is on standby.',
     registers,
   })
   new Gauge({
@@ -57,7 +57,7 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
   })
   const refusedEvents = new Counter({
     name: 'cofferdam_events_refused_total',
-    help: 'Events that the API server did not take, by their reason.',
+    help: 'Events that the API server refused, by their reason.',
     labelNames: ['reason'] as const,
     registers,
   })

@@ -54,7 +54,7 @@ export function startOperator(options: OperatorOptions): Operator {
       clock,
       random: random.stream('leader-lease'),
       timestamp: () => microTimestamp(clock),
-      onChange: (holder) => log.info({ holder }, holder === '' ? 'nobody leads' : 'the leader changed'),
+      onChange: (holder) => log.info({ holder }, holder === '' ? 'no operator leads' : 'the leader changed'),
       onError: (error) =>
         log.warn(
           { error: errorText(error) },
@@ -87,7 +87,7 @@ export function startOperator(options: OperatorOptions): Operator {
             metrics.countOutcome(outcome)
             if (outcome.result === 'done') return
             const { controller: name, key, error, retryInMs } = outcome
-            log.warn({ controller: name, key, error: errorText(error), retryInMs }, 'failed, will try again')
+            log.warn({ controller: name, key, error: errorText(error), retryInMs }, 'reconcile failed, will retry')
           },
         }),
       ),
@@ -109,7 +109,7 @@ export function startOperator(options: OperatorOptions): Operator {
         check() {
           if (running === undefined) {
             const holder = leader?.holder()
-            return holder ? { ok: true } : { ok: false, why: 'nobody leads yet' }
+            return holder ? { ok: true } : { ok: false, why: 'no operator leads yet' }
           }
           const waiting = running.controllers.filter((controller) => !controller.isStarted())
           if (waiting.length === 0) return { ok: true }

@@ -58,7 +58,7 @@ const cases: Record<string, { given: Parameters<typeof compareOpinions>[0]; then
     given: { verdicts: [], cephSays: { 'zone-x': known(true) } },
     then: {
       ...nothing,
-      unsure: [{ domain: 'zone-x', why: 'it is none of the failure domains that we judged' }],
+      unsure: [{ domain: 'zone-x', why: 'it is not one of the failure domains that were checked' }],
     },
   },
   'a domain that Ceph was not asked about is nobody’s disagreement': {

@@ -30,7 +30,7 @@ export function compareOpinions(input: {
   const unsure: { domain: string; why: string }[] = []
   for (const [domain, answer] of Object.entries(input.cephSays).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const verdict = verdicts.get(domain)
-    if (verdict === undefined) unsure.push({ domain, why: 'it is none of the failure domains that we judged' })
+    if (verdict === undefined) unsure.push({ domain, why: 'it is not one of the failure domains that were checked' })
     else if (verdict.may === 'unknown') unsure.push({ domain, why: verdict.why })
     // Ceph counts copies and does not ask whether they are good: its yes is no contradiction.
     else if (verdict.may === 'no' && verdict.doubts !== undefined) unsure.push({ domain, why: 'a copy may be damaged' })

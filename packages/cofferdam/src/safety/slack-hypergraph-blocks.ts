@@ -87,7 +87,7 @@ export class StopBlocks {
     for (let pg = first + 1; pg < evidence.length; pg += 1) {
       if (evidence[pg] === unseen && comparePgs(this.#map, pg, first) < 0) first = pg
     }
-    return `${this.#nameOf(first)} has not been reported by any OSD yet, so nobody knows whose it is`
+    return `${this.#nameOf(first)} has not been reported by any OSD yet, so its OSDs are not known`
   }
 
   #newcomerWordsOf(osd: number): string | undefined {

@@ -100,7 +100,7 @@ describe('what must not stop even alone', () => {
     'is everything while a placement group has never been reported': [
       { pgs: [whole, { pg: '1.1c', acting: [], state: 'unknown' }] },
       targets,
-      'placement group 1.1c of pool rbd has not been reported by any OSD yet, so nobody knows whose it is',
+      'placement group 1.1c of pool rbd has not been reported by any OSD yet, so its OSDs are not known',
     ],
     'is everything while the map is older than a report': [
       { pgs: [{ ...whole, reported: 11 }] },

@@ -102,7 +102,7 @@ describe('a drain whose evictions are all refused', () => {
     expect(await says()).toEqual([
       'True',
       'EvictionAttempted',
-      'alice has asked for the eviction of pods of this node; seen since 2026-01-01T12:00:01Z.',
+      'alice has tried to evict pods of this node; seen since 2026-01-01T12:00:01Z.',
     ])
     expect(writes()).toBe(2)
     await clock.advance(239_000)

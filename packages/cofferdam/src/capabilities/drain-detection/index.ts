@@ -12,7 +12,7 @@ interface Ports {
 
 export const drainDetection = {
   name: 'drain-detection',
-  summary: 'Says on each Node, in conditions, whether it is being drained and whether it is drained.',
+  summary: 'Reports on each Node, as conditions, whether it is being drained and whether it is drained.',
   controllers: [{ name: 'drain-detection', rights: drainDetectionRights }],
   install:
     () =>

@@ -35,7 +35,7 @@ interface Ports extends CommonPorts {
 
 export const drainLock = {
   name: 'drain-lock',
-  summary: 'Takes nodes out on request, one holder per node, budget and storage at a time, and gives them back.',
+  summary: 'Drains nodes on request, with one holder per node, budget and storage at a time, and releases them again.',
   controllers: [
     { name: 'node-disruption', rights: nodeDisruptionPermissions },
     { name: 'disruption-ledger', rights: [...ledgerKeeperPermissions, ...undoDisruptionPermissions] },

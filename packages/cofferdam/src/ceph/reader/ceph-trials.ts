@@ -59,5 +59,5 @@ export class CephTrials {
 
 function misjudged({ osds, group }: TrialQuestion): string {
   const named = osds.map((id) => `osd.${id}`).join(' and ')
-  return `ceph osd ok-to-stop calls ${named} safe to stop together, although placement group ${group} would be out of reach: this release of Ceph misjudges, its opinion is worth nothing, and only our own reckoning guards the data`
+  return `ceph osd ok-to-stop calls ${named} safe to stop together, although placement group ${group} would be unavailable: the ok-to-stop check of this Ceph release is wrong and is ignored; only Cofferdam's own calculation protects the data`
 }

@@ -61,7 +61,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
       indexes,
       ...(project !== undefined && { project }),
       onAbsent: () =>
-        log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
+        log.info({ resource: type.plural }, 'the cluster does not have this kind; checked again periodically'),
     })
   const daemons = (name: string, labelSelector: string, namespaces: readonly string[] | undefined) =>
     once(() =>

@@ -24,7 +24,7 @@ export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, und
     configure(command) {
       command
         .option('--cluster <file>', 'the cluster to build, as docs/reference/cluster-file.md describes it')
-        .addOption(new Option('--scenario <name>', 'the story to play').choices(scenarios).default('default'))
+        .addOption(new Option('--scenario <name>', 'the scenario to play').choices(scenarios).default('default'))
         .option('--port <number>', 'the port of the page; 0 takes any free one', parsePort, 7400)
         .option('--kube-port <number>', 'the port of the Kubernetes API; 0 takes any free one', parsePort, 7443)
         .option('--kubeconfig-out <file>', 'where to write the kubeconfig', '.cofferdam/kubeconfig')

@@ -63,7 +63,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   }
   const stopping = new AbortController()
   endings.push(() => stopping.abort())
-  let latest: Readiness = { ready: 0, wanted: 1, waitingFor: ['the first look at the cluster'] }
+  let latest: Readiness = { ready: 0, wanted: 1, waitingFor: ['the first snapshot of the cluster'] }
   const isReady = () => latest.waitingFor.length === 0
 
   try {

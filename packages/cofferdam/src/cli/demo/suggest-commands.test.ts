@@ -38,7 +38,7 @@ it('names nodes that really hold guarded pods, and prefers a StatefulSet, whose 
       lines: ['cofferdam drain n2', 'cofferdam uncordon n2'],
     },
     {
-      says: 'Lock shop/db, as its owner would: every drain is told who, why and until when',
+      says: 'Lock shop/db, as its owner would: every drain shows who, why and until when',
       lines: [
         'cofferdam lock pdb/shop/db --for 10m --reason rebalancing',
         'kubectl drain n3 --ignore-daemonsets --timeout=20s',
@@ -125,7 +125,7 @@ it('does not send anybody into a drain that cannot end without saying so', () =>
   ])
   expect(suggest(cluster).slice(2)).toEqual([
     {
-      says: 'Drain a node in vain: budget shop/cart can spare no pod, and the drain gives up',
+      says: 'Drain a node and be refused: budget shop/cart allows no eviction, and the drain gives up',
       lines: ['kubectl drain n1 --ignore-daemonsets --timeout=20s', 'kubectl uncordon n1'],
     },
   ])

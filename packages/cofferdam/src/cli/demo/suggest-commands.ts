@@ -75,7 +75,7 @@ function suggestLock(guarded: readonly GuardedWorkload[], { isFree, calledAs }: 
   const { budget } = chosen
   return [
     {
-      says: `Lock ${budget}, as its owner would: every drain is told who, why and until when`,
+      says: `Lock ${budget}, as its owner would: every drain shows who, why and until when`,
       lines: [
         `${calledAs} lock pdb/${budget} --for 10m --reason rebalancing`,
         `kubectl drain ${node} --ignore-daemonsets --timeout=20s`,
@@ -115,7 +115,7 @@ function suggestStorage(pods: readonly Pod[]): Suggestion[] | undefined {
 /** A drain that a budget holds up: for ever where it never gives, else for as long as another pod is on its way. */
 function suggestRefusal(guarded: readonly GuardedWorkload[], stuck: GuardedWorkload | undefined): Suggestion[] {
   if (stuck !== undefined) {
-    const says = `Drain a node in vain: budget ${stuck.budget} can spare no pod, and the drain gives up`
+    const says = `Drain a node and be refused: budget ${stuck.budget} allows no eviction, and the drain gives up`
     return [drain(says, stuck.places[0] as string, ' --timeout=20s')]
   }
   // A StatefulSet replaces a pod only when the old one is gone, so there the second eviction surely has to wait.

@@ -46,7 +46,7 @@ it('where only a real drain moves replicas, nobody is told to look at a cordoned
 it('a drain that the only copy would stop for ever is said to be in vain', () => {
   expect(suggest(setting('block-if-contains-last-replica'))).toEqual([
     {
-      says: "Drain a node in vain: it has the only copy of Longhorn's volume single, and the drain gives up",
+      says: "Drain a node and be refused: it has the only copy of Longhorn's volume single, and the drain gives up",
       lines: ['kubectl drain n2 --ignore-daemonsets --timeout=20s', 'cofferdam explain node/n2', 'kubectl uncordon n2'],
     },
   ])

@@ -21,7 +21,7 @@ export function suggestLonghorn({ settings, replicas }: LonghornObjects, { isFre
   const explain = `${calledAs} explain node/${node}`
   const uncordon = `kubectl uncordon ${node}`
   if (!policy.value.startsWith('block-for-eviction')) {
-    const says = `Drain a node in vain: it has the only copy of Longhorn's volume ${volume}, and the drain gives up`
+    const says = `Drain a node and be refused: it has the only copy of Longhorn's volume ${volume}, and the drain gives up`
     return [{ says, lines: [`kubectl drain ${node} --ignore-daemonsets --timeout=20s`, explain, uncordon] }]
   }
   const drain = `kubectl drain ${node} --ignore-daemonsets`

@@ -52,7 +52,7 @@ export async function followDisruption(first: NodeDisruption, options: FollowOpt
       } catch (error) {
         if (hasReason(error, 'NotFound')) return { answer, ended: 'gone' }
         if (!(error instanceof CofferdamError) || error.retry === 'never') throw error
-        if (!isSilent) terminal.note(`${harmlessText(error.message)}; the request goes on, and it is asked again`)
+        if (!isSilent) terminal.note(`${harmlessText(error.message)}; the request continues, and it is read again`)
         isSilent = true
       }
     }

@@ -6,12 +6,12 @@ import type { PlannedDrain } from './drain-result.ts'
 /** The plan for people: the verdict, who stays and who leaves, what has to be held, what stands in the way. */
 export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain, paint: Paint): string {
   const { node, mayBegin, reason, explanation, blockedBy, warnings } = plan
-  const verdict = mayBegin ? paint('green', 'may begin') : paint('red', 'blocked')
+  const verdict = mayBegin ? paint('green', 'can start') : paint('red', 'blocked')
   const row = (name: string, names: readonly string[]) =>
     names.length === 0 ? [] : [`  ${name.padEnd(10)}${names.join(', ')}`]
   return [
     `${paint('bold', `node/${node}`)}  ${verdict}: ${explanation} (${reason})`,
-    ...(underWay === undefined ? [] : [`  request   nodedisruption/${underWay} is under way`]),
+    ...(underWay === undefined ? [] : [`  request   nodedisruption/${underWay} is in progress`]),
     ...row('stay', plan.stays),
     ...row('leave', plan.leaves),
     ...row('leaving', plan.leaving),
@@ -19,7 +19,7 @@ export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain
     ...blockedBy.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`),
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
     ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
-    '  nothing was asked for: this is a dry run',
+    '  dry run: no request was created',
   ].join('\n')
 }
 
@@ -35,9 +35,9 @@ export function renderRefusal({ plan, notSeen }: PlannedDrain, paint: Paint): st
     return pods.length === 0 ? [] : [`  ${lossFlags[loss].padEnd(23)} ${pods.join(', ')}: ${lossWords[loss]}`]
   })
   return [
-    `${paint('bold', `node/${plan.node}`)}  ${paint('red', 'refused')}: evicting these pods destroys something; no request was made`,
+    `${paint('bold', `node/${plan.node}`)}  ${paint('red', 'refused')}: evicting these pods deletes them or their data for good; no request was created`,
     ...rows,
     ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
-    '  give the flags to go ahead, or move the pods first',
+    '  set the flags to continue, or move the pods first',
   ].join('\n')
 }

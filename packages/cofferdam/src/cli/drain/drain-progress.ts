@@ -22,7 +22,7 @@ export function progressLines(
   const leaving = fresh(now.evicted, before?.evicted)
   if (leaving.length > 0) detail(`evicted: ${listText(leaving)}`)
   if (now.hasFallenBack && before?.hasFallenBack !== true) {
-    detail(`${paint('yellow', 'fell back:')} not all locks could be had in time, every pod is evicted`)
+    detail(`${paint('yellow', 'fell back:')} not all locks were acquired in time, every pod is evicted`)
   }
   const isTold = (obstacle: DisruptionObstacle) =>
     before?.blockedBy.some(

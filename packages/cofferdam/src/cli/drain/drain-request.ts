@@ -85,9 +85,9 @@ export function refuseToJoin(standing: NodeDisruption, wanted: WantedDisruption)
   const { name } = standing.metadata
   const { nodeName } = wanted
   const fields = differences.map(({ field, underWay, asked }) => `${field} is ${underWay}, asked for ${asked}`)
-  const message = `nodedisruption/${name} is under way for ${nodeName} and does not cover what was asked: ${fields.join('; ')}`
+  const message = `nodedisruption/${name} is in progress for ${nodeName} and does not cover what was asked: ${fields.join('; ')}`
   throw new CofferdamError('REQUEST_DIFFERS', message, {
-    hint: `nothing was changed. Wait until it is over (kubectl get nodedisruption ${name} -w), or cancel it (cofferdam uncordon ${nodeName}), then ask again`,
+    hint: `nothing was changed. Wait until it has ended (kubectl get nodedisruption ${name} -w), or cancel it (cofferdam uncordon ${nodeName}), then try again`,
   })
 }
 

@@ -78,14 +78,14 @@ export function nextSteps(outcome: DrainOutcome, { node, request, intent }: Disr
   switch (outcome) {
     case 'drained':
       return [
-        `${node} may be ${goneWords[intent]} now; run \`cofferdam uncordon ${node}\` if you do not ${intent.toLowerCase()} it`,
+        `${node} is drained and can be ${goneWords[intent]} now; run \`cofferdam uncordon ${node}\` if you do not ${intent.toLowerCase()} it`,
       ]
     case 'completed':
       return []
     case 'rejected':
     case 'cancelled':
-      return [`ask again: cofferdam drain ${node}`]
+      return [`try again: cofferdam drain ${node}`]
     default:
-      return ['the request stays, and goes on by itself', watch, cancel]
+      return ['the request stays, and continues by itself', watch, cancel]
   }
 }

@@ -86,24 +86,24 @@ describe('drain', () => {
     expect(await running.ended).toEqual({
       code: 0,
       err: [
-        'nodedisruption/node-1-20260101-000000 is made',
-        'Pending    Nobody has looked at the request for node-1 yet.',
-        'Waiting    Something stands in the way of node-1; nothing is held meanwhile.',
+        'NodeDisruption node-1-20260101-000000 created',
+        'Pending    Request for node-1 is not picked up yet. Is the operator running? (cofferdam status)',
+        'Waiting    Request for node-1 is queued. It holds nothing while it waits.',
         '           waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other for 2s. It is free when the node of that request is back.',
-        'Draining   Pods are leaving node-1.',
+        'Draining   node-1 is being drained: its pods are evicted.',
         '           shop/orders-0 stays on the node',
         '           evicted: shop/web-1',
-        'Drained    Nothing is left on node-1 but what stays: it may be rebooted now.',
+        'Drained    node-1 is drained and can be rebooted now.',
         '           warning: node/node-1 its kubelet ends pods within 30 s',
         '',
       ].join('\n'),
       out: [
-        'node/node-1  drained: Nothing is left on node-1 but what stays: it may be rebooted now.',
+        'node/node-1  drained: node-1 is drained and can be rebooted now.',
         '  request   nodedisruption/node-1-20260101-000000',
         '  stay      shop/orders-0',
         '  evicted   shop/web-1',
         '  warning: node/node-1 its kubelet ends pods within 30 s',
-        '  node-1 may be rebooted now; run `cofferdam uncordon node-1` if you do not reboot it',
+        '  node-1 is drained and can be rebooted now; run `cofferdam uncordon node-1` if you do not reboot it',
         '',
       ].join('\n'),
     })
@@ -160,7 +160,7 @@ describe('drain', () => {
         purpose: 'fire',
         phase: 'Pending',
         since: '2026-01-01T00:00:00Z',
-        explanation: 'Nobody has looked at the request for node-1 yet.',
+        explanation: 'Request for node-1 is not picked up yet. Is the operator running? (cofferdam status)',
         isBlocked: false,
         blockedBy: [],
         warnings: [],
@@ -174,7 +174,7 @@ describe('drain', () => {
         isCancelled: false,
       },
       next: [
-        'the request stays, and goes on by itself',
+        'the request stays, and continues by itself',
         'watch it:  kubectl get nodedisruption node-1-20260101-000000 -w, or cofferdam explain nodedisruption/node-1-20260101-000000',
         'cancel it: cofferdam uncordon node-1',
       ],
@@ -185,8 +185,8 @@ describe('drain', () => {
     await drain('node-1', '--intent', 'remove', '--no-wait').ended
     await story.seconds(5)
     const { err } = await drain('node-1', '--no-wait').ended
-    expect(err).toContain('nodedisruption/node-1-20260101-000000 is under way already and is followed')
-    expect(err).toContain('warning: it is to remove the node, and stays so')
+    expect(err).toContain('NodeDisruption node-1-20260101-000000 is already in progress and is followed')
+    expect(err).toContain('warning: the request is for intent Remove, and that does not change')
     await drain('node-1', '--break-glass', '--reason', 'fire', '--for', '30m', '--no-wait').ended
     const made = await story.list(nodeDisruptions)
     expect(made.map(({ metadata }) => metadata.annotations?.['cofferdam.io/break-glass'])).toEqual([
@@ -201,8 +201,8 @@ describe('drain', () => {
       code: 1,
       out: '',
       err: [
-        'error: nodedisruption/node-1-20260101-000000 is under way for node-1 and does not cover what was asked: intent is Reboot, asked for Remove',
-        'hint: nothing was changed. Wait until it is over (kubectl get nodedisruption node-1-20260101-000000 -w), or cancel it (cofferdam uncordon node-1), then ask again',
+        'error: nodedisruption/node-1-20260101-000000 is in progress for node-1 and does not cover what was asked: intent is Reboot, asked for Remove',
+        'hint: nothing was changed. Wait until it has ended (kubectl get nodedisruption node-1-20260101-000000 -w), or cancel it (cofferdam uncordon node-1), then try again',
         '',
       ].join('\n'),
     })
@@ -244,7 +244,7 @@ describe('drain', () => {
     expect(code).toBe(3)
     expect(out).toContain('node/node-1  blocked: ')
     expect(out).toContain('waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other')
-    expect(out).toContain('the request stays, and goes on by itself')
+    expect(out).toContain('the request stays, and continues by itself')
     expect(await story.list(nodeDisruptions)).toHaveLength(1)
   })
 
@@ -254,13 +254,13 @@ describe('drain', () => {
       type: 'Ended',
       status: 'True' as const,
       reason: 'DeadlinePassed',
-      message: 'It had to be done by then.',
+      message: 'It missed its deadline then.',
       lastTransitionTime: '2026-01-01T00:01:00Z',
     }
     await record({ phase: 'Rejected', conditions: [condition] })
     const { code, out } = await running.ended
     expect(code).toBe(3)
-    expect(out).toContain('node/node-1  rejected: It had to be done by then.')
+    expect(out).toContain('node/node-1  rejected: It missed its deadline then.')
   })
 
   it('that is not done in time ends with 4, and says how to watch and how to cancel', async () => {
@@ -269,7 +269,7 @@ describe('drain', () => {
     await story.seconds(60)
     const { code, out } = await running.ended
     expect(code).toBe(4)
-    expect(out).toContain('node/node-1  not done yet: Pods are leaving node-1.')
+    expect(out).toContain('node/node-1  not done yet: node-1 is being drained: its pods are evicted.')
     expect(out).toContain('watch it:  kubectl get nodedisruption node-1-20260101-000000 -w')
     expect(out).toContain('cancel it: cofferdam uncordon node-1')
   })
@@ -281,7 +281,7 @@ describe('drain', () => {
     const { code, out } = await running.ended
     expect(code).toBe(4)
     expect(out).toContain('node/node-1  left alone: ')
-    expect(out).toContain('the request stays, and goes on by itself')
+    expect(out).toContain('the request stays, and continues by itself')
     expect(await story.list(nodeDisruptions)).toHaveLength(1)
   })
 
@@ -317,7 +317,7 @@ describe('drain', () => {
   it('where no operator runs says that nobody works on it', async () => {
     await story.api.delete(leases, operatorAccount)
     const { err } = await drain('node-1', '--no-wait').ended
-    expect(err).toContain('warning: no operator is running, so nobody works on it')
+    expect(err).toContain('warning: no operator is running, so the request waits')
   })
 
   const misused: Record<string, { given: string[]; says: string }> = {
@@ -329,7 +329,10 @@ describe('drain', () => {
       given: ['node-1', '--break-glass', '--reason', 'x'],
       says: '--break-glass must end',
     },
-    'a time without broken glass means nothing': { given: ['node-1', '--for', '30m'], says: 'goes with --break-glass' },
+    'a time without broken glass means nothing': {
+      given: ['node-1', '--for', '30m'],
+      says: 'use it with --break-glass',
+    },
     'an intent that nobody knows is refused': { given: ['node-1', '--intent', 'explode'], says: 'Allowed choices' },
   }
   it.each(Object.entries(misused))('%s, and no request is made', async (_, { given, says }) => {
@@ -372,7 +375,7 @@ describe('uncordon', () => {
     const { code, out, err } = await running.ended
     expect(code).toBe(0)
     expect(out).toBe(
-      'node/node-1  given back: Nothing is held for it any more.\n  request   nodedisruption/node-1-20260101-000000\n',
+      'node/node-1  released: Nothing is held for it.\n  request   nodedisruption/node-1-20260101-000000\n',
     )
     expect(err).toContain('Recovering ')
     expect(await story.list(nodeDisruptions)).toHaveLength(1)
@@ -393,10 +396,10 @@ describe('uncordon', () => {
   it('leaves a node that somebody else had cordoned, unless forced', async () => {
     await story.api.patch(nodes, { name: 'node-1' }, cordoned)
     await drain('node-1', '--no-wait').ended
-    await record({ phase: 'Drained', cordonedBy: 'somebody else' })
+    await record({ phase: 'Drained', cordonedBy: 'another user' })
     const { code, out } = await uncordon('node-1').ended
     expect(code).toBe(3)
-    expect(out).toContain('still cordoned: It was cordoned by somebody else before')
+    expect(out).toContain('still cordoned: It was cordoned by another user before')
     expect(await isCordoned()).toBe(true)
     expect((await uncordon('node-1', '--force', '--no-wait').ended).code).toBe(0)
     expect(await isCordoned()).toBe(false)
@@ -420,7 +423,7 @@ describe('uncordon', () => {
     expect(await uncordon('node-1').ended).toEqual({
       code: 0,
       err: '',
-      out: 'node/node-1  given back: It, cordoned with kubectl-cordon, takes new pods again.\n',
+      out: 'node/node-1  released: It, cordoned with kubectl-cordon, takes new pods again.\n',
     })
     expect(await isCordoned()).toBe(false)
     expect((await uncordon('node-1').ended).out).toContain('node/node-1  not cordoned: ')

@@ -61,17 +61,17 @@ const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as co
 export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainAnswer> {
   return {
     name: 'drain',
-    summary: 'take a node out, coordinated with everybody else',
+    summary: 'drain a node, coordinated with all other drains',
     description:
-      'Asks for a node to be taken out, with a NodeDisruption, and tells how it goes: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is under way for the node and covers what is asked is followed instead of making a second one. Exit code 0: the node may go; 1: a request under way does not cover what is asked; 3: blocked, refused or rejected; 4: not done in time, and the request goes on.',
+      'Creates a NodeDisruption for a node and shows its progress: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is already in progress for the node and covers what is asked is followed instead of creating a second one. Exit code 0: the node is drained; 1: a request in progress does not cover what is asked; 3: blocked, refused or rejected; 4: timed out, and the request continues.',
     examples: [
-      { line: 'cofferdam drain worker-a1', says: 'make it ready for a reboot' },
+      { line: 'cofferdam drain worker-a1', says: 'drain it for a reboot' },
       {
         line: 'cofferdam drain worker-a1 --intent remove --reason "disk is failing"',
-        says: 'make it ready to go for good',
+        says: 'drain it to remove it',
       },
-      { line: 'cofferdam drain worker-a1 --timeout 0', says: 'ask, and end with 3 if something stands in the way now' },
-      { line: 'cofferdam drain worker-a1 --dry-run', says: 'what would stay, leave and be waited for' },
+      { line: 'cofferdam drain worker-a1 --timeout 0', says: 'try, and exit with 3 if it is blocked now' },
+      { line: 'cofferdam drain worker-a1 --dry-run', says: 'show what would stay, be evicted and be waited for' },
       {
         line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
         says: 'do not wait for the locks of others',
@@ -80,28 +80,28 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
 
     configure(command) {
       command
-        .argument('<node>', 'the node to take out')
+        .argument('<node>', 'the node to drain')
         .addOption(
-          new Option('--intent <what>', 'what becomes of it')
+          new Option('--intent <what>', 'what happens to it after the drain')
             .choices(['reboot', 'remove', 'replace'])
             .default('reboot'),
         )
-        .option('--reason <text>', 'why, for whoever reads it at night')
+        .option('--reason <text>', 'why; shown to everyone who waits for it')
         .option('--as <name>', 'who asks; user@host by default')
         .option(
           '--fallback-after <duration>',
-          'evict the pods that should stay too, if they cannot be locked by then',
+          'evict the pods that should stay too, if their locks are not acquired by then',
           parseDurationFlag,
         )
-        .option('--deadline <duration>', 'give the request up if it is not done by then', parseDurationFlag)
+        .option('--deadline <duration>', 'abandon the request if it is not done by then', parseDurationFlag)
         .option('--no-skip-drain', 'evict the pods that ask to stay, too')
         .option('--force', 'evict pods that no controller creates again, too')
         .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
-        .option('--break-glass', 'locks of others do not count; needs --reason and --for')
-        .option('--for <duration>', 'how long the glass is broken', parseDurationFlag)
-        .option('--timeout <duration>', 'how long to wait; 0 ends at once if it is blocked', parseWaitFlag, 3_600_000)
-        .option('--no-wait', 'make the request, and do not wait for it')
-        .option('--dry-run', 'say what would stay, leave, be locked and be waited for; ask for nothing')
+        .option('--break-glass', 'override the locks of others; needs --reason and --for')
+        .option('--for <duration>', 'how long the break-glass override lasts', parseDurationFlag)
+        .option('--timeout <duration>', 'how long to wait; 0 exits at once if it is blocked', parseWaitFlag, 3_600_000)
+        .option('--no-wait', 'create the request, and do not wait for it')
+        .option('--dry-run', 'show what would stay, be evicted, be locked and be waited for; create nothing')
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
@@ -139,11 +139,11 @@ async function drain(wanted: WantedDisruption, context: DrainContext): Promise<D
   if (refusal !== undefined) return refusal
   const { disruption, isJoined } = await makeRequest({ api, signal }, wanted)
   const first = explainDisruption(disruption)
-  const asked = isJoined ? 'is under way already and is followed' : 'is made'
-  terminal.note(`nodedisruption/${first.request} ${asked}`)
+  const asked = isJoined ? 'is already in progress and is followed' : 'created'
+  terminal.note(`NodeDisruption ${first.request} ${asked}`)
   if (isJoined && first.intent !== wanted.intent) {
     terminal.note(
-      `${terminal.paint('yellow', 'warning:')} it is to ${first.intent.toLowerCase()} the node, and stays so`,
+      `${terminal.paint('yellow', 'warning:')} the request is for intent ${first.intent}, and that does not change`,
     )
   }
   await warnWithoutOperator(context)
@@ -198,7 +198,7 @@ async function warnWithoutOperator({ flags, terminal, signal, link, ports }: Dra
   const { isRunning } = await observeOperator(question, [])
   if (isRunning !== false) return
   terminal.note(
-    `${terminal.paint('yellow', 'warning:')} no operator is running, so nobody works on it: cofferdam operator, or kubectl -n ${flags.leaseNamespace} get pods`,
+    `${terminal.paint('yellow', 'warning:')} no operator is running, so the request waits: start it with cofferdam operator, or see kubectl -n ${flags.leaseNamespace} get pods`,
   )
 }
 
@@ -232,7 +232,7 @@ function brokenGlass(
 ): BreakGlass | undefined {
   if (breakGlass !== true) {
     if (forMs === undefined) return undefined
-    throw new CofferdamError('USAGE', '--for says how long the glass is broken; it goes with --break-glass')
+    throw new CofferdamError('USAGE', '--for says how long the break-glass override lasts; use it with --break-glass')
   }
   if (reason.trim() === '') throw new CofferdamError('USAGE', '--break-glass needs a --reason: it is kept on record')
   if (forMs === undefined) {

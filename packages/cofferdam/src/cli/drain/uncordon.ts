@@ -49,20 +49,20 @@ export function createUncordonCommand(ports: {
 }): CliCommand<UncordonFlags, UncordonResult> {
   return {
     name: 'uncordon',
-    summary: 'give a node back without a reboot, or cancel its drain',
+    summary: 'release a node without a reboot, or cancel its drain',
     description:
-      'Gives a node back: ends the request that is under way for it and waits until nothing is held for it any more. Before the node was said to be drained this cancels the request; the operator then uncordons what it cordoned. Without a request it does what kubectl uncordon does. A node that somebody else had cordoned before is uncordoned with --force only. Exit code 3: somebody else cordoned it; 4: not done in time.',
+      'Releases a node: ends its request and waits until nothing is held for it. Before the node is drained this cancels the request; the operator then uncordons what it cordoned. Without a request it does what kubectl uncordon does. A node that another user had cordoned before is uncordoned with --force only. Exit code 3: another user cordoned it; 4: timed out.',
     examples: [
-      { line: 'cofferdam uncordon worker-a1', says: 'it is not to be rebooted after all' },
-      { line: 'cofferdam uncordon worker-a1 --no-wait', says: 'without waiting until everything is as before' },
+      { line: 'cofferdam uncordon worker-a1', says: 'cancel its drain' },
+      { line: 'cofferdam uncordon worker-a1 --no-wait', says: 'do not wait until pods and storage have recovered' },
     ],
 
     configure(command) {
       command
-        .argument('<node>', 'the node to give back')
-        .option('--force', 'uncordon it though somebody else cordoned it')
+        .argument('<node>', 'the node to release')
+        .option('--force', 'uncordon it even if another user cordoned it')
         .option('--timeout <duration>', 'how long to wait', parseWaitFlag, 600_000)
-        .option('--no-wait', 'do not wait until nothing is held for it any more')
+        .option('--no-wait', 'do not wait until nothing is held for it')
     },
 
     async run(invocation) {
@@ -81,7 +81,7 @@ export function createUncordonCommand(ports: {
 
     render({ node, outcome, explanation, disruption, wayOut }, paint) {
       const [colour, word] = {
-        'given-back': ['green', 'given back'],
+        'given-back': ['green', 'released'],
         'not-cordoned': ['green', 'not cordoned'],
         'under-way': ['yellow', 'under way'],
         'timed-out': ['yellow', 'not done yet'],
@@ -118,7 +118,7 @@ async function uncordonPlain(node: Node, context: UncordonContext): Promise<Unco
     return {
       node: name,
       outcome: 'not-cordoned',
-      explanation: 'It takes new pods, and no request is under way for it.',
+      explanation: 'It is schedulable, and it has no request.',
     }
   }
   const { manager } = lastWriterOf(node, ['spec', 'unschedulable'])
@@ -138,9 +138,9 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
     return {
       node: name,
       outcome: 'foreign-cordon',
-      explanation: `It was cordoned by ${first.cordonedBy} before nodedisruption/${first.request} took it out.`,
+      explanation: `It was cordoned by ${first.cordonedBy} before nodedisruption/${first.request} drained it.`,
       disruption: first,
-      wayOut: `--force uncordons it all the same; kubectl delete nodedisruption ${first.request} ends the request and leaves the cordon`,
+      wayOut: `--force uncordons it anyway; kubectl delete nodedisruption ${first.request} ends the request and leaves the cordon`,
     }
   }
   // A cordon that is lifted earlier is set again: only a node that is said to be drained is given back by lifting it.
@@ -153,7 +153,7 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
   }
   if (isCordoned && (isDrained || isForeign)) await uncordon(node, context)
   if (!flags.wait) {
-    return { node: name, outcome: 'under-way', explanation: 'It is being given back.', disruption: first }
+    return { node: name, outcome: 'under-way', explanation: 'It is being released.', disruption: first }
   }
   const { answer, ended } = await followDisruption(disruption, {
     api: link.api,
@@ -170,7 +170,7 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
   return {
     node: name,
     outcome: 'timed-out',
-    explanation: `${answer.explanation} It goes on by itself.`,
+    explanation: `${answer.explanation} It continues by itself.`,
     disruption: answer,
     ...(blocker === undefined ? {} : { wayOut: `${blocker.object} (${blocker.reason}): ${blocker.wayOut}` }),
   }
@@ -182,10 +182,9 @@ async function afterwards(
   { link, signal }: UncordonContext,
 ): Promise<Pick<UncordonResult, 'outcome' | 'explanation' | 'wayOut'>> {
   const node = await ifAllowed(`node ${name}`, [], () => link.api.get(nodes, { name }, { signal }))
-  if (node?.spec?.unschedulable !== true)
-    return { outcome: 'given-back', explanation: 'Nothing is held for it any more.' }
-  const { manager = 'somebody else' } = lastWriterOf(node, ['spec', 'unschedulable'])
-  const explanation = `Nothing is held for it any more; ${manager} cordoned it, and that stays.`
+  if (node?.spec?.unschedulable !== true) return { outcome: 'given-back', explanation: 'Nothing is held for it.' }
+  const { manager = 'another user' } = lastWriterOf(node, ['spec', 'unschedulable'])
+  const explanation = `Nothing is held for it; ${manager} cordoned it, and that stays.`
   return { outcome: 'foreign-cordon', explanation, wayOut: `cofferdam uncordon ${name}, once more, uncordons it` }
 }
 

@@ -156,7 +156,7 @@ describe('status, where Longhorn is installed', () => {
   it('of a calm Longhorn is one line more', async () => {
     await open('block-for-eviction')
     expect((await status()).out.split('\n').filter((line) => /^(Budgets|Longhorn) /.test(line))).toEqual([
-      "Budgets   4, none holds pods back now, 4 of Longhorn's until their nodes are cordoned",
+      "Budgets   4, none blocks an eviction now, 4 of Longhorn's until their nodes are cordoned",
       'Longhorn  the operator decides (owner), policy block-for-eviction: 2 volumes, 2 not in use',
     ])
   })

@@ -129,8 +129,8 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
     PodsLeaving: `pods are leaving${forText(node.drainSince, now)}`,
     DrainCompleted: `drained${forText(node.drainSince, now)}`,
     EvictionAttempted: `a drain waits${forText(node.drainSince, now)}`,
-    DrainEnded: 'a drain was given up, pods remain',
-    CordonedOnly: 'nobody evicts its pods',
+    DrainEnded: 'a drain was abandoned, pods remain',
+    CordonedOnly: 'none of its pods is being evicted',
   }
   return [ready, cordoned, drain[node.drain as keyof typeof drain]].filter((part) => part !== undefined).join(', ')
 }
@@ -169,7 +169,10 @@ function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
     ...told('evicted', listText(evicted)),
     ...told('locked', listText(locked)),
     ...told('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
-    ...told('fell back', answer.hasFallenBack ? 'not all locks could be had in time: every pod is evicted' : undefined),
+    ...told(
+      'fell back',
+      answer.hasFallenBack ? 'not all locks were acquired in time: every pod is evicted' : undefined,
+    ),
     ...told('deadline', answer.deadline),
     ...told('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
     ...answer.warnings.map(({ object, says }): Fact => ['', `${paint('yellow', 'warning:')} ${object} ${says}`]),
@@ -272,7 +275,7 @@ function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): stri
   ]
 }
 
-const verdictWords = { goes: 'goes', 'in-turn': 'in turn', waits: 'waits', leaving: 'leaving', stays: 'stays' }
+const verdictWords = { goes: 'goes', 'in-turn': 'queued', waits: 'waits', leaving: 'leaving', stays: 'stays' }
 const verdictColours = { goes: 'green', 'in-turn': 'green', waits: 'red', leaving: 'yellow', stays: 'dim' } as const
 
 function renderPods(pods: readonly PodAnswer[], { paint }: Style): string {

@@ -35,7 +35,7 @@ it('status and explain count the clusters that the operator counts, and say of a
   const explain = async (object: string) => (await runCommand(createExplainCommand(ports), 'explain', object)).out
   expect(await explain('cephcluster/team-a/mine')).toBe(
     [
-      'cephcluster/team-a/mine  free: None of its OSDs runs, so none is in the way of a drain.',
+      'cephcluster/team-a/mine  free: None of its OSDs runs, so none blocks a drain.',
       '',
       `  update    ClusterNotNamed: ${hint}`,
       '',

@@ -87,7 +87,7 @@ describe('an update of OSDs, asked about on the command line', () => {
         '',
         '  cluster   rook-ceph/rook-ceph',
         '  pod       rook-ceph/rook-ceph-osd-3 on node-y',
-        '  why       budget rook-ceph-osd: it can spare one pod now (BudgetAllows)',
+        '  why       budget rook-ceph-osd: it allows the eviction of one pod now (BudgetAllows)',
         '  update    up to date: it is what the CephCluster says',
         '',
       ].join('\n'),
@@ -99,7 +99,7 @@ describe('an update of OSDs, asked about on the command line', () => {
     await begun()
     expect(updateLines((await status()).out)).toEqual([
       expect.stringMatching(/^Updates {3}rook-ceph\/rook-ceph: OsdsUpdating for \d+s: 0 of 6 OSDs done$/),
-      '          on the way: osd 0',
+      '          restarting: osd 0',
       expect.stringMatching(/^ {10}5 wait; about \d rounds left$/),
     ])
     const told = JSON.parse((await status(['-o', 'json'])).out) as { readonly osdUpdates?: readonly UpdateSummary[] }
@@ -116,7 +116,7 @@ describe('an update of OSDs, asked about on the command line', () => {
       }),
     ])
     const first = await explain(['osd/rook-ceph/0'])
-    expect(first.out).toMatch(/\n {2}update {4}on the way/)
+    expect(first.out).toMatch(/\n {2}update {4}restarting/)
     // Its turn comes by itself, and all the same nobody may evict it now: an OSD of another zone is down.
     const waiting = await explain(['deployment/rook-ceph/rook-ceph-osd-4', '-o', 'json'])
     expect(waiting.code).toBe(3)
@@ -159,12 +159,10 @@ describe('an update of OSDs, asked about on the command line', () => {
       3,
       expect.stringContaining('held by   osd-update of rook-ceph/rook-ceph\n'),
     ])
-    expect(waits.out).toContain('ends with OSDs are being updated: it is free when those on their way are back')
+    expect(waits.out).toContain('ends with OSDs are being updated. It is released when those that restart are back')
     const update = await explain(['cephcluster/rook-ceph/rook-ceph'])
     expect(update.out).toMatch(/\n {2}update {4}StorageKeyHeld: .* for nodedisruption\/reboot-y /)
-    expect(update.out).toMatch(
-      /\nstorage\/rook-ceph\/rook-ceph +in use +osd-update of .* holds it while OSDs are on their way/,
-    )
+    expect(update.out).toMatch(/\nstorage\/rook-ceph\/rook-ceph +in use +osd-update of .* holds it while OSDs restart/)
     expect(await explained('osd/rook-ceph/5')).toMatchObject({
       osdUpdate: { state: 'blocked', reason: 'StorageKeyHeld', explanation: expect.stringContaining('reboot-y') },
     })

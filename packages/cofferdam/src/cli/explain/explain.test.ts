@@ -44,7 +44,7 @@ describe('explain, against a living cluster', () => {
       out: [
         `pod/default/${pod?.name}  free: It may be evicted now.`,
         '',
-        '  why       budget web: it can spare one pod now (BudgetAllows)',
+        '  why       budget web: it allows the eviction of one pod now (BudgetAllows)',
         `  node      ${pod?.node}`,
         '',
       ].join('\n'),
@@ -133,7 +133,7 @@ describe('explain, against a living cluster', () => {
         code: 3,
         says: [
           '(OtherDomainDown for 2m, as last recorded; it may be old: no operator has been running for 90s)\n',
-          'the operator is not running, so this may be old, and the budget stays as it is, for 90s\n',
+          'the operator is not running, so this may be out of date, and the budget does not change, for 90s\n',
           '  ends with the operator running again, then zone zone-x back',
         ],
       },
@@ -206,7 +206,7 @@ describe('explain, against a living cluster', () => {
           node: pod?.node,
           verdict: 'goes',
           reason: 'BudgetAllows',
-          explanation: 'budget web: it can spare one pod now',
+          explanation: 'budget web: it allows the eviction of one pod now',
           budgets: ['default/web'],
           needs: [],
         },

@@ -22,9 +22,9 @@ export function createExplainCommand(ports: {
   const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'explain',
-    summary: 'say whether something may go now, and if not, why',
+    summary: 'show whether something may go down now, and if not, why',
     description:
-      'Says whether a node may be drained, a pod or an OSD evicted, a machine fenced or a budget can spare one, right now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node has come. Of OSDs and Ceph clusters it also says how far their update is. If not: which object stands in the way, who holds it, since when, what ends it and how to go ahead all the same. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+      'Says whether a node may be drained, a pod or an OSD evicted, a machine fenced or a pod of a budget evicted now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node is. Of OSDs and Ceph clusters it also says how far their update is. If not: which object blocks it, who holds it, since when, what ends it and how to override it. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
     examples: [
       { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
       { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },

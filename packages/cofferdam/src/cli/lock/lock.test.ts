@@ -63,7 +63,10 @@ describe('lock', () => {
 
   const refused: Record<string, { given: string[]; says: string }> = {
     'a lock without an end is wrong usage': { given: ['pdb/web', '--reason', 'x'], says: 'a lock must end' },
-    'a lock without a reason is wrong usage': { given: ['pdb/web', '--for', '1h'], says: 'say so with --reason' },
+    'a lock without a reason is wrong usage': {
+      given: ['pdb/web', '--for', '1h'],
+      says: 'error: a lock needs a reason: set it with --reason',
+    },
     'a lock beyond the cap is wrong usage, and the cap is told': {
       given: ['pdb/web', '--for', '5h', '--reason', 'x'],
       says: '--for 5h is more than the 4h that a lock may last',
@@ -201,7 +204,7 @@ describe('unlock', () => {
     expect(await unlock(['pdb/web'])).toEqual({
       code: 0,
       err: '',
-      out: 'pdb/default/web  not locked: Nobody had locked it.\n',
+      out: 'pdb/default/web  not locked: It is not locked.\n',
     })
   })
 })

@@ -46,8 +46,8 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
   const usual = defaultAppLockPolicy
   return {
     name: 'lock',
-    summary: 'keep the pods of a budget from being evicted for a while',
-    description: `Locks a PodDisruptionBudget of yours for a while: a rebalance runs, a backup is taken. Every eviction of its pods is refused with 429 meanwhile, so that drains wait and go on by themselves. A lock ends: at most ${durationText(usual.maxTtlMs)} at a time, ${durationText(usual.maxHoldMs)} on end, and ${usual.maxPerNamespace} in one namespace, unless the operator has other limits. Exit code 3: it may not be locked now.`,
+    summary: 'block evictions of the pods of a budget for a limited time',
+    description: `Locks a PodDisruptionBudget for a limited time, for example during a rebalance or a backup. Every eviction of its pods is refused with 429 while the lock lasts; drains wait and continue by themselves. A lock ends: at most ${durationText(usual.maxTtlMs)} at a time, ${durationText(usual.maxHoldMs)} on end, and ${usual.maxPerNamespace} in one namespace, unless the operator has other limits. Exit code 3: it may not be locked now.`,
     examples: [
       { line: 'cofferdam lock pdb/orders -n shop --for 2h --reason "rebalancing"', says: 'not now, for two hours' },
       { line: 'cofferdam unlock pdb/orders -n shop', says: 'done earlier' },
@@ -62,9 +62,9 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
           `how long: 2h, 90m; usually ${durationText(usual.maxTtlMs)} at most`,
           parseDurationFlag,
         )
-        .option('--reason <text>', 'why, for whoever waits')
+        .option('--reason <text>', 'why; shown to everyone who waits for it')
         .option('--holder <name>', 'whose lock it is; user@host by default')
-        .option('--force', 'take it over from somebody else, who is named in an Event')
+        .option('--force', 'take it over from another holder, who is named in an Event')
     },
 
     async run({ args, flags, signal }) {
@@ -139,7 +139,7 @@ function checkedFlags(flags: LockFlags): { readonly forMs: number; readonly reas
     throw new CofferdamError('USAGE', 'a lock must end: say how long with --for', { hint: 'for instance --for 2h' })
   }
   if (reason.trim() === '') {
-    throw new CofferdamError('USAGE', 'whoever waits wants to know why: say so with --reason')
+    throw new CofferdamError('USAGE', 'a lock needs a reason: set it with --reason')
   }
   return { forMs, reason: reason.trim() }
 }

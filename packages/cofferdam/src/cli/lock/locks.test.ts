@@ -104,12 +104,12 @@ describe('explain tells who holds what', () => {
       {
         object: 'pdb/default/hasty',
         reason: 'HeldByRequest',
-        explanation: 'op-1 for nodedisruption/reboot-node-2 holds it: its node may go at any moment, or is away',
+        explanation: 'op-1 for nodedisruption/reboot-node-2 holds it: its node may go down at any time, or is down',
         holder: 'op-1 for nodedisruption/reboot-node-2',
         since: at,
         causes: [],
-        unblocks: 'its node back with everything on it running, or the request cancelled with cofferdam uncordon',
-        override: 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; who held it is told',
+        unblocks: 'its node back with all its pods ready, or the request cancelled with cofferdam uncordon',
+        override: 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; the holder is notified',
         waiting: ['pod/default/hasty-0'],
       },
     ])
@@ -125,7 +125,7 @@ describe('explain tells who holds what', () => {
     expect(explained.pod.verdict).toBe('stays')
     expect(explained.pod.stay).toEqual({
       mayStay: true,
-      says: 'it stays through a reboot with cofferdam drain, and tolerates its node being away for 1800 s; plain kubectl drain evicts it; its kubelet ends it within 30 s when the machine shuts down, and whoever made it makes a new one',
+      says: 'it stays through a reboot with cofferdam drain, and tolerates its node being away for 1800 s; plain kubectl drain evicts it; its kubelet ends it within 30 s when the machine shuts down, and its controller creates a new one',
       toleratesSeconds: 1_800,
       shutdownGraceSeconds: 30,
     })
@@ -135,7 +135,7 @@ describe('explain tells who holds what', () => {
     const { code, out } = await run('explain', 'pod/default/hasty-0')
     expect(code).toBe(0)
     expect(out).toContain(
-      'budget hasty: it can spare one pod now; it asks to stay and would be evicted: it tolerates an unreachable or unready node for 60 s, and 900 s are needed (BudgetAllows)',
+      'budget hasty: it allows the eviction of one pod now; it asks to stay and would be evicted: it tolerates an unreachable or unready node for 60 s, and 900 s are needed (BudgetAllows)',
     )
     await evictPod(story.api, inDefault('hasty-0') as { namespace: string; name: string })
   })
@@ -154,7 +154,7 @@ describe('explain tells who holds what', () => {
       phase: 'Waiting',
       phaseSince: at,
       skippedPods: [{ namespace: 'default', name: 'orders-0', uid: 'u' }],
-      warnings: [{ object: 'pod/default/hasty-0', says: 'wants to stay and leaves: it is hasty' }],
+      warnings: [{ object: 'pod/default/hasty-0', says: 'asks to stay but is evicted: it is hasty' }],
       blockedBy: [
         { object: 'pdb/default/orders', holder: 'ann@desk', since: at, reason: 'AppLocked', wayOut: 'It ends soon.' },
       ],
@@ -163,15 +163,15 @@ describe('explain tells who holds what', () => {
     expect(code).toBe(3)
     expect(out.replaceAll(/for \d+s/g, 'for a while')).toBe(
       [
-        'nodedisruption/reboot-node-1  blocked: Waiting: Something stands in the way of node-1; nothing is held meanwhile.',
+        'nodedisruption/reboot-node-1  blocked: Waiting: Request for node-1 is queued. It holds nothing while it waits.',
         '',
         '  node      node-1, to reboot',
         '  phase     Waiting for a while',
         '  stay      default/orders-0',
-        '            warning: pod/default/hasty-0 wants to stay and leaves: it is hasty',
+        '            warning: pod/default/hasty-0 asks to stay but is evicted: it is hasty',
         '',
         'pdb/default/orders  AppLocked for a while',
-        '  why       The owner of the application has locked the budget for a while.',
+        '  why       The owner of the application has locked the budget for a limited time.',
         '  held by   ann@desk',
         '  ends with It ends soon.',
         '  override  cofferdam drain node-1 --break-glass --reason TEXT --for 30m; cofferdam uncordon node-1 cancels the request',
@@ -184,7 +184,7 @@ describe('explain tells who holds what', () => {
   it('what a vanished holder left still blocks, and says what it waits for', async () => {
     await hold('gone', ['node/node-2', 'pdb/default/hasty'], { isGone: true })
     expect((await run('explain', 'pdb/default/hasty')).out).toContain(
-      'op-1 for nodedisruption/gone held it and is gone: the key counts until what it did has ended',
+      'op-1 for nodedisruption/gone held it and is gone: the hold counts until what it started has ended',
     )
   })
 })
@@ -234,13 +234,13 @@ describe('drain --dry-run', () => {
     const [orders, hasty] = [await onNode('orders')(), await onNode('hasty')()]
     expect(out).toBe(
       [
-        'node/node-1  may begin: node/node-1, pdb/default/orders are asked for, all or none, for node-1-20260101-000102. (LocksAsked)',
+        'node/node-1  can start: node/node-1, pdb/default/orders are requested for node-1-20260101-000102, all or none. (LocksAsked)',
         `  stay      default/${orders}`,
         `  leave     default/${hasty}`,
         '  needs     node/node-1, pdb/default/orders',
-        `  warning: pod/default/${hasty} wants to stay and leaves: it tolerates an unreachable or unready node for 60 s, and 900 s are needed`,
+        `  warning: pod/default/${hasty} asks to stay but is evicted: it tolerates an unreachable or unready node for 60 s, and 900 s are needed`,
         '  not seen: settings of the operator: not published; the defaults are taken',
-        '  nothing was asked for: this is a dry run',
+        '  dry run: no request was created',
         '',
       ].join('\n'),
     )
@@ -267,7 +267,7 @@ describe('drain --dry-run', () => {
   it('rehearses the request that is under way', async () => {
     await createDisruption(story.api, 'reboot-node-1', 'node-1')
     const { out } = await run('drain', 'node-1', '--dry-run')
-    expect(out).toContain('request   nodedisruption/reboot-node-1 is under way')
+    expect(out).toContain('request   nodedisruption/reboot-node-1 is in progress')
   })
 })
 

@@ -27,10 +27,10 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
     name: 'unlock',
     summary: 'end the lock of a budget',
     description:
-      'Ends the lock that an owner put on a PodDisruptionBudget, so that evictions of its pods are asked of the budget alone again. The lock of somebody else is ended with --force only. Exit code 3: it is locked by somebody else.',
+      'Ends the lock that an owner put on a PodDisruptionBudget, so that only the budget itself decides about evictions of its pods again. The lock of another holder is ended with --force only. Exit code 3: another holder has locked it.',
     examples: [
       { line: 'cofferdam unlock pdb/orders -n shop', says: 'the rebalance is done' },
-      { line: 'cofferdam unlock pdb/shop/orders --force', says: 'end the lock of somebody else' },
+      { line: 'cofferdam unlock pdb/shop/orders --force', says: 'end the lock of another holder' },
     ],
 
     configure(command) {
@@ -38,7 +38,7 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
         .argument('<budget>', 'pdb/NAME or pdb/NAMESPACE/NAME')
         .allowExcessArguments()
         .option('--holder <name>', 'whose lock it is; user@host by default')
-        .option('--force', 'end the lock of somebody else, who is named in an Event')
+        .option('--force', 'end the lock of another holder, who is named in an Event')
     },
 
     async run({ args, flags, signal }) {
@@ -53,7 +53,7 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
         return await untilWritten(async (): Promise<UnlockResult> => {
           const { budget, locked } = await observeLocks(place, key)
           const judged = judgeAppLocks(locked, appLocks, ports.clock.now()).get(key.name)
-          if (judged === undefined) return { object, isLocked: false, explanation: 'Nobody had locked it.' }
+          if (judged === undefined) return { object, isLocked: false, explanation: 'It is not locked.' }
           const { lock, problem } = judged
           const isForeign = lock !== undefined && lock.holder !== holder
           if (isForeign && flags.force !== true) {

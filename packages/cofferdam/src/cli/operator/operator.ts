@@ -34,14 +34,14 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
   name: 'operator',
   summary: 'run the controllers against a cluster',
   description:
-    'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others stand by; all of them answer as eviction guards.',
+    'Runs the controllers against the cluster of a kubeconfig, or of the pod it runs in. Several may run: one leads, the others are on standby; all of them serve the eviction guard.',
   examples: [
     { line: 'cofferdam operator --kubeconfig .cofferdam/kubeconfig', says: 'run everything on the demo cluster' },
     {
       line: 'cofferdam operator --ceph-clusters rook-ceph/rook-ceph',
       says: 'act on this CephCluster; without the flag on none',
     },
-    { line: 'cofferdam operator --dry-run', says: 'say what would be written, write nothing' },
+    { line: 'cofferdam operator --dry-run', says: 'show what would be written, write nothing' },
     { line: 'cofferdam operator --controllers drain-detection', says: 'run some controllers only' },
     { line: 'cofferdam operator --guard-url https://10.0.0.7:7444', says: 'be an eviction guard outside the cluster' },
   ],
@@ -51,8 +51,8 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       .option('--controllers <names>', `which to run, with commas: ${controllerNames.join(', ')}`, parseControllers, [
         ...controllerNames,
       ])
-      .option('--dry-run', 'have the server check every write, and store none')
-      .option('--no-leader-elect', 'do not agree with others on who leads; for a single process only')
+      .option('--dry-run', 'check every write on the server, and store none')
+      .option('--no-leader-elect', 'no leader election; for a single process only')
       .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
       .option(
         '--ceph-conf <file>',

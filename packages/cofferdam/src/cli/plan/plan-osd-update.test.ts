@@ -23,7 +23,7 @@ describe('plan osd-update, from what a real Ceph printed', () => {
         '12 OSDs in 6 rounds',
         '',
         '  limit         4 in parallel',
-        '  lower bound   6 rounds, so no plan is shorter: osd.0, osd.2, osd.4 and 3 more share, each with each other, a placement group that can spare only one copy',
+        '  lower bound   6 rounds, so no plan is shorter: osd.0, osd.2, osd.4 and 3 more share, each with each other, a placement group that can lose only one copy',
         '  found by      host by host (0 s of CPU)',
         '  by hand       6 rounds, host by host',
         "  Rook's way    6 rounds, at most 4 in parallel",
@@ -53,7 +53,7 @@ describe('plan osd-update, from what a real Ceph printed', () => {
       ],
       lowerBound: {
         rounds: 6,
-        why: 'osd.0, osd.2, osd.4 and 3 more share, each with each other, a placement group that can spare only one copy',
+        why: 'osd.0, osd.2, osd.4 and 3 more share, each with each other, a placement group that can lose only one copy',
       },
       rookRounds: 6,
       cpuSeconds: 0,

@@ -43,7 +43,7 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
     name: 'osd-update',
     summary: 'in which rounds all OSDs can be restarted without a placement group losing too many copies',
     description:
-      'Plans the rounds in which all OSDs of a Ceph cluster can be restarted, as few as can be found, and says how many it takes at least, host by host, and in the way of Rook. From the live cluster, or with --from DIR from the -f json outputs of five ceph commands. Changes nothing. Exit code 3: some OSDs must not stop now.',
+      'Plans the rounds in which all OSDs of a Ceph cluster can be restarted, as few as can be found, with the lower bound and, for comparison, the number of rounds host by host and with the method of Rook. From the live cluster, or with --from DIR from the -f json outputs of five ceph commands. Changes nothing. Exit code 3: some OSDs must not stop now.',
     examples: [
       { line: 'cofferdam plan osd-update -n rook-ceph', says: 'in which rounds all OSDs can be restarted' },
       {
@@ -52,7 +52,7 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
       },
       {
         line: 'cofferdam plan osd-update --canary --reserve 1 -o json',
-        says: 'one OSD first, and always a spare copy',
+        says: 'one OSD first, and always one copy more than min_size',
       },
     ],
 
@@ -62,7 +62,7 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
         .option('--cluster-name <name>', 'which CephCluster, when there are several')
         .option('--max-parallel <limit>', 'at most so many OSDs at once: 20, or 15% of all', parseMaxParallel)
         .option('--reserve <copies>', 'copies that every placement group keeps beyond its min_size', parseReserve)
-        .option('--canary', 'begin with one OSD, then two, four and so on')
+        .option('--canary', 'start with one OSD, then two, four and so on')
         .addOption(new Option('--order <order>', 'what counts most').choices([...updateOrders]))
         .option('--cpu-seconds <seconds>', 'how long to search for fewer rounds', parseCpuSeconds, 1)
         .option('--ceph-conf <file>', 'ask the monitors of this ceph.conf, not the toolbox pod')
@@ -147,7 +147,7 @@ function planUpdate(
     if (!check.isSafe) throw new Error(`the second check refuses round ${at + 1} of the plan: ${check.why}`)
   }
   const ways = compareWays({ map, targets, maxParallel, rookMaxInParallel, reserve, sites })
-  tell('looking for what can be proved')
+  tell('searching for a lower bound')
   const { rounds, lowerBound, blocked, how } = withProvedBound(found, { map, targets, reserve, sites })
   const { rookRounds } = ways
   return {

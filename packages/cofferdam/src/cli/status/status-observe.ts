@@ -88,7 +88,7 @@ async function observeOrphans(
   const observeStorage = async (about: { readonly node: string } | { readonly key: string }) =>
     'key' in about ? [{ key: about.key, uid: '', failureDomain: '', mayGo: unasked, isClean: unasked }] : []
   return (
-    (await ifAllowed('what is behind orphaned keys', notSeen, () =>
+    (await ifAllowed('the objects of orphaned holds', notSeen, () =>
       observeKeys({ api, observeStorage }, orphans, signal),
     )) ?? new Map<string, KeyFacts>()
   )

@@ -78,8 +78,8 @@ function nodesText({ nodes }: Status, paint: Paint): string {
 function budgetsText({ total, blocked, keptOpen = 0 }: Status['budgets'], paint: Paint): string {
   if (total === 0) return 'none'
   const kept = keptOpen === 0 ? '' : `, ${keptOpen} of Longhorn's until their nodes are cordoned`
-  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} can spare no pod`)}${kept}`
-  const rest = keptOpen === 0 ? 'all can spare a pod' : 'none holds pods back now'
+  if (blocked.length > 0) return `${total}, ${paint('red', `${blocked.length} allow no eviction`)}${kept}`
+  const rest = keptOpen === 0 ? 'all allow an eviction' : 'none blocks an eviction now'
   return `${total}, ${paint('green', rest)}${kept}`
 }
 

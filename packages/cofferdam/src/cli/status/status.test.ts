@@ -47,7 +47,7 @@ describe('status', () => {
         'Cluster   in-process, 3 nodes, 2 pods',
         'Operator  pod-1 leads for 32s',
         'Nodes     3 ready',
-        'Budgets   1, all can spare a pod',
+        'Budgets   1, all allow an eviction',
         '',
       ].join('\n'),
     })
@@ -66,7 +66,7 @@ describe('status', () => {
     expect(code).toBe(0)
     expect(out).toContain('Operator  no operator is running\n')
     expect(out).toContain('Nodes     3 ready, 1 ')
-    expect(out).toContain('Budgets   1, 1 can spare no pod\n')
+    expect(out).toContain('Budgets   1, 1 allow no eviction\n')
     expect(out).toMatch(/\nNODE {4}STATE\nnode-1 {2}Ready, cordoned by kured for 0s, /)
     expect(out).toMatch(/\nBUDGET +REASON +FOR +WHY +HELD BY\ndefault\/web +BudgetExhausted +0s +.*pod\/default\/web/)
   })

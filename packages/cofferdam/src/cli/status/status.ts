@@ -21,7 +21,7 @@ export function createStatusCommand(ports: {
     name: 'status',
     summary: 'show nodes, budgets, drains, locks, storage and what is blocked',
     description:
-      'One screen: the operator, nodes that are cordoned or draining, budgets that spare nothing and why, requests to take nodes out and what they wait for, locks and who holds them, what was decided about each Ceph cluster, how far updates of OSDs are, how Longhorn is, which machines may be fenced, and the latest warnings. Changes nothing.',
+      'One screen: the operator, nodes that are cordoned or draining, budgets that allow no eviction and why, requests for nodes and what they wait for, locks and who holds them, what was decided about each Ceph cluster, how far updates of OSDs are, how Longhorn is, which machines may be fenced, and the latest warnings. Changes nothing.',
     examples: [
       { line: 'cofferdam status', says: 'the whole cluster on one screen' },
       { line: 'cofferdam status -n shop', says: 'budgets, pods and warnings of one namespace only' },

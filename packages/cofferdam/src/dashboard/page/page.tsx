@@ -34,9 +34,7 @@ function Page() {
       {facts === undefined || told === undefined ? (
         <main class="waiting" aria-busy="true">
           <p>
-            {connection.value === 'connecting'
-              ? 'Looking at the cluster…'
-              : 'The server does not answer. Trying again…'}
+            {connection.value === 'connecting' ? 'Reading the cluster…' : 'The server does not answer. Trying again…'}
           </p>
         </main>
       ) : (
@@ -56,7 +54,7 @@ function Page() {
         </main>
       )}
       <footer class="foot">
-        <p>This page only looks; it changes nothing. Times are the cluster’s.</p>
+        <p>This page is read-only. Times are those of the cluster.</p>
       </footer>
       <PodDetail />
     </>

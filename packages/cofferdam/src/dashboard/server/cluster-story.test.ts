@@ -135,7 +135,7 @@ describe('the headline', () => {
     },
     'names budgets without room': {
       given: [[node('n'), node('m')], [], [full]],
-      then: { tone: 'busy', says: 'All 2 nodes are ready.', more: ['shop/web can spare no pod right now.'] },
+      then: { tone: 'busy', says: 'All 2 nodes are ready.', more: ['shop/web allow no eviction now.'] },
     },
     'puts what is broken first': {
       given: [[silent('m'), cordoned('n')], [leaving]],

@@ -210,7 +210,7 @@ function tellHeadline(stories: readonly NodeStory[], view: ClusterView, keepOf: 
     return {
       tone: 'busy',
       says: `${allReady}.`,
-      more: [`${listed(full.map(({ id }) => id))} can spare no pod right now.`],
+      more: [`${listed(full.map(({ id }) => id))} allow no eviction now.`],
     }
   }
   return {
@@ -227,7 +227,7 @@ function sentenceAbout(stories: readonly NodeStory[], one: string, many: string)
 
 function drainSentences(drains: readonly DrainView[]): string[] {
   return openDrains(drains).flatMap(({ node, phase, intent, isBlocked, blockedBy }) => {
-    if (phase === 'Drained') return [`${node} may be ${goneWords[intent]} now.`]
+    if (phase === 'Drained') return [`${node} is drained and can be ${goneWords[intent]} now.`]
     const [first] = isBlocked ? blockedBy : []
     return first === undefined ? [] : [`The drain of ${node} waits for ${first.object}, held by ${first.holder}.`]
   })

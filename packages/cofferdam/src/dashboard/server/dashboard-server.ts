@@ -76,7 +76,7 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
   const { feed, clock, cluster, files } = options
   if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { ...text(405, 'this page only looks; it takes GET and HEAD'), headers: { allow: 'GET, HEAD' } }
+    return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
   }
   const path = (request.url ?? '/').split('?', 1)[0] as string
   const file = files.get(path)
@@ -86,7 +86,7 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
     case '/healthz':
       return text(200, 'ok')
     case '/readyz': {
-      const missing = feed.isSynced ? options.whatIsMissing() : 'the first look at the cluster'
+      const missing = feed.isSynced ? options.whatIsMissing() : 'the first snapshot of the cluster'
       return missing === undefined ? text(200, 'ok') : text(503, `waiting for ${missing}`)
     }
     case '/api/cluster': {
@@ -97,7 +97,7 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
       if (request.method === 'HEAD') return { ...text(405, 'a stream has no HEAD'), headers: { allow: 'GET' } }
       return readers < mostReaders ? 'stream' : text(503, 'too many readers; close some windows')
     default:
-      return text(404, 'nothing here; the page is at /')
+      return text(404, 'not found; the page is at /')
   }
 }
 

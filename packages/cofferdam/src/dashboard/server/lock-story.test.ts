@@ -130,7 +130,7 @@ describe('drains on the page', () => {
     })
     expect([headline.says, ...headline.more]).toEqual([
       'The drain of node-2 waits for pdb/shop/orders, held by ann.',
-      'node-1 may be rebooted now.',
+      'node-1 is drained and can be rebooted now.',
     ])
     expect(zones[0]?.nodes.map(({ state, toMove }) => ({ state, toMove }))).toEqual([
       { state: 'drained', toMove: 0 },

@@ -32,7 +32,7 @@ describe('the headline of an update', () => {
   const cases: Record<string, { given: Partial<UpdateBoard>; tone?: string; says: string }> = {
     'counts everything, and says how long and how many rounds': {
       given: {},
-      says: 'OSD update of rook-ceph: 34 of 120 done, 6 on the way, 78 wait, 2 blocked · about 12m left · 9 rounds left (fewest possible 8)',
+      says: 'OSD update of rook-ceph: 34 of 120 done, 6 restarting, 78 wait, 2 blocked · about 12m left · 9 rounds left (fewest possible 8)',
     },
     'leaves out what is nought, and says when the plan cannot be shorter': {
       given: { blocked: 0, running: 0, waiting: 1, roundsLeft: 8, secondsLeft: 5_400 },
@@ -40,12 +40,12 @@ describe('the headline of an update', () => {
     },
     'says nothing of the fewest when a single round is left': {
       given: { roundsLeft: 1, lowerBound: 1, secondsLeft: 40, blocked: 0 },
-      says: 'OSD update of rook-ceph: 34 of 120 done, 6 on the way, 78 wait · about 40s left · 1 round left',
+      says: 'OSD update of rook-ceph: 34 of 120 done, 6 restarting, 78 wait · about 40s left · 1 round left',
     },
     'is an alarm when an OSD failed': {
       given: { failed: 1, blocked: 0, roundsLeft: 0, secondsLeft: 7_200 },
       tone: 'alarm',
-      says: 'OSD update of rook-ceph: 34 of 120 done, 6 on the way, 78 wait, 1 failed · about 2h left',
+      says: 'OSD update of rook-ceph: 34 of 120 done, 6 restarting, 78 wait, 1 failed · about 2h left',
     },
     'is calm and short when all is done': {
       given: { ...idle, reason: 'OsdsUpToDate' },
@@ -86,7 +86,7 @@ describe('what the page says above all', () => {
     },
     'what it waits for': {
       given: { reason: 'StorageKeyHeld' },
-      then: [{ isAlarming: false, says: 'The OSD update of rook-ceph waits: somebody else has the storage.' }],
+      then: [{ isAlarming: false, says: 'The OSD update of rook-ceph waits: the storage is held by another request.' }],
     },
     'who froze it': {
       given: { reason: 'OsdUpdateFrozen', frozenBy: 4, failed: 1 },

@@ -58,7 +58,7 @@ export function tellUpdate(board: UpdateBoard): UpdateHeadline {
   }
   const counts = [
     `${done} of ${total} done`,
-    ...(running === 0 ? [] : [`${running} on the way`]),
+    ...(running === 0 ? [] : [`${running} restarting`]),
     ...(waiting === 0 ? [] : [waiting === 1 ? '1 waits' : `${waiting} wait`]),
     ...(blocked === 0 ? [] : [`${blocked} blocked`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
@@ -111,18 +111,18 @@ export function updateSentences(
 }
 
 const words: Readonly<Partial<Record<Reason, string>>> = {
-  CephDisagrees: 'waits: Ceph does not agree to it',
+  CephDisagrees: 'waits: the ok-to-stop check of Ceph refuses it',
   CephUnhealthy: 'waits: Ceph is not healthy',
-  ChecksDisagree: 'stands: its own two checks disagree',
-  ClusterDeleted: 'is over: the CephCluster is being deleted',
-  DrainFirst: 'lets a drain go first',
+  ChecksDisagree: 'is stopped: its two checks disagree',
+  ClusterDeleted: 'has ended: the CephCluster is being deleted',
+  DrainFirst: 'waits: a drain is first in the queue',
   OsdUpdateBlocked: 'waits until another OSD can stop',
   OsdUpdateOff: 'is switched off',
-  OsdUpdateSoaks: 'watches those that are done for a while',
+  OsdUpdateSoaks: 'observes the updated OSDs for a while',
   PgsNotClean: 'waits until all data is clean',
   SafetyUnknown: 'waits: what is safe is not known now',
-  StorageKeyHeld: 'waits: somebody else has the storage',
-  UpdateRecordUnreadable: 'stands: its record cannot be read',
+  StorageKeyHeld: 'waits: the storage is held by another request',
+  UpdateRecordUnreadable: 'is stopped: its record cannot be read',
 }
 
 function inWords(reason: string): string {

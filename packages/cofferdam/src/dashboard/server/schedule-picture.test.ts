@@ -31,7 +31,7 @@ describe('the picture of a schedule', () => {
     expect(columns(drawSchedule({ plan, hosts }, 'by-round'))).toEqual([
       ['Done', 'Up to date before these rounds were planned: 1 done', [5]],
       ['1', 'Round 1: 1 done, 1 waits', [0, 2]],
-      ['2', 'Round 2: 1 on the way, 1 waits', [1, 3]],
+      ['2', 'Round 2: 1 restarting, 1 waits', [1, 3]],
       ['No round', 'In no round: 1 failed', [4]],
     ])
   })
@@ -59,7 +59,7 @@ describe('the picture of a schedule', () => {
     const [square] = drawSchedule({ plan, hosts: [host('a', [[1, 'on-the-way']], ['rack r1'])] }, 'by-round').flatMap(
       ({ squares }) => squares,
     )
-    expect(square && squareText(square)).toBe('osd.1 on a (rack r1), round 2, on the way')
+    expect(square && squareText(square)).toBe('osd.1 on a (rack r1), round 2, restarting')
     const [homeless] = drawSchedule({ plan: undefined, hosts: [host('', [[1, 'waits']])] }, 'by-host')[0]?.squares ?? []
     expect(homeless && squareText(homeless)).toBe('osd.1, waits')
   })

@@ -30,7 +30,7 @@ export type PictureOrder = 'by-round' | 'by-host'
 
 export const stateWords: Readonly<Record<OsdState, string>> = {
   done: 'done',
-  'on-the-way': 'on the way',
+  'on-the-way': 'restarting',
   waits: 'waits',
   blocked: 'blocked',
   failed: 'failed',

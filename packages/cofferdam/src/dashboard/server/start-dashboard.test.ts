@@ -200,16 +200,16 @@ describe('answers', () => {
       'it is alive': { path: '/healthz', then: { code: 200, body: 'ok\n' } },
       'anything else is not there': {
         path: '/etc/passwd',
-        then: { code: 404, body: 'nothing here; the page is at /\n' },
+        then: { code: 404, body: 'not found; the page is at /\n' },
       },
       'no path leads out of the page': {
         path: '/..%2f..%2fpackage.json',
-        then: { code: 404, body: 'nothing here; the page is at /\n' },
+        then: { code: 404, body: 'not found; the page is at /\n' },
       },
       'nothing can be written': {
         path: '/',
         method: 'POST',
-        then: { code: 405, body: 'this page only looks; it takes GET and HEAD\n' },
+        then: { code: 405, body: 'this page is read-only: it accepts GET and HEAD\n' },
       },
       'a stream has no head': { path: '/api/stream', method: 'HEAD', then: { code: 405, body: '' } },
       'another name for this address is refused, as a rebinding page would use one': {

@@ -217,7 +217,7 @@ describe('what a drain prints', () => {
       {
         allowed: false,
         reason: 'HeldByRequest',
-        message: `Pod shop/web-1 must stay: ${other} holds pdb/shop/web since 2026-01-01T12:00:00Z, for pods that stay on another node while it reboots; it is free when that node is back and what stayed on it runs.`,
+        message: `Pod shop/web-1 must stay: ${other} holds pdb/shop/web since 2026-01-01T12:00:00Z, for pods that stay on another node while it reboots; it is released when that node is back and the pods that stayed on it are ready.`,
         cause: 'pdb/shop/web',
         holder: other,
       },
@@ -232,7 +232,7 @@ describe('what a drain prints', () => {
       {
         allowed: false,
         reason: 'TokenIgnored',
-        message: `Pod shop/web-1 must stay: operator-1 for nodedisruption/reboot-a holds pdb/shop/web since 2026-01-01T12:00:00Z, and the eviction token is ignored: it counts for user ${operator} only; it is free when that request is over.`,
+        message: `Pod shop/web-1 must stay: operator-1 for nodedisruption/reboot-a holds pdb/shop/web since 2026-01-01T12:00:00Z, and the eviction token is ignored: it counts for user ${operator} only; it is released when that request has ended.`,
         cause: 'pdb/shop/web',
         holder: 'operator-1 for nodedisruption/reboot-a',
       },
@@ -244,7 +244,7 @@ describe('what a drain prints', () => {
         allowed: false,
         reason: 'HoldUnknown',
         message:
-          'Pod shop/web-1 must stay: budgets of namespace shop are locked, and whether this one is cannot be known at the moment (the ledger did not answer); it is asked again by itself.',
+          'Pod shop/web-1 must stay: budgets of namespace shop are locked, and whether this one is cannot be known at the moment (the ledger did not answer); drains retry by themselves.',
         cause: 'namespace/shop',
         holder: 'unknown',
       },

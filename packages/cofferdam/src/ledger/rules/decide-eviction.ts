@@ -159,7 +159,7 @@ function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionB
   return {
     allowed: false,
     reason: 'BudgetsExchanged',
-    message: `${podText(snapshot)} must stay for a moment: its budgets ${names} are being exchanged; it is asked again by itself.`,
+    message: `${podText(snapshot)} must stay for a few seconds: its budgets ${names} are being exchanged; drains retry by themselves.`,
     cause: budgetKey(budgets[0] as EvictionBudget),
     holder: 'the cofferdam operator',
   }
@@ -168,8 +168,8 @@ function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionB
 function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: LedgerEntry): EvictionVerdict {
   const wayOut =
     state === 'Orphaned'
-      ? 'whoever held it is gone, and it is free when what was done has ended'
-      : 'it is free when that node is back and what stayed on it runs'
+      ? 'its holder is gone; it is released when what the holder started has ended'
+      : 'it is released when that node is back and the pods that stayed on it are ready'
   return {
     allowed: false,
     reason: 'HeldByRequest',
@@ -183,7 +183,7 @@ function refuseToken(snapshot: EvictionSnapshot, { key, holder, since }: LedgerE
   return {
     allowed: false,
     reason: 'TokenIgnored',
-    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}; it is free when that request is over.`,
+    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}; it is released when that request has ended.`,
     cause: key,
     holder,
   }
@@ -197,12 +197,12 @@ function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: Evict
     now === undefined
       ? 'which holds nothing'
       : now.epoch === epoch
-        ? `which ${holder} holds since ${now.since} and has not begun`
+        ? `which ${holder} holds since ${now.since} and has not started`
         : `which ${holder} has taken over since under epoch ${now.epoch}`
   return {
     allowed: false,
     reason: 'EpochVoid',
-    message: `${podText(snapshot)} must stay: it was asked for under epoch ${epoch} of request ${requestId}, ${instead}; whoever acts for the request has to look again.`,
+    message: `${podText(snapshot)} must stay: it was asked for under epoch ${epoch} of request ${requestId}, ${instead}; the holder of the request has to read it again.`,
     cause: now?.key ?? 'disruptionledger/cluster',
     holder,
   }
@@ -214,7 +214,7 @@ function withoutKnowing(snapshot: EvictionSnapshot, why: string): EvictionVerdic
   return {
     allowed: false,
     reason: 'HoldUnknown',
-    message: `${podText(snapshot)} must stay: budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why}); it is asked again by itself.`,
+    message: `${podText(snapshot)} must stay: budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why}); drains retry by themselves.`,
     cause: `namespace/${namespace}`,
     holder: 'unknown',
   }

@@ -12,7 +12,7 @@ export const storageHold: HoldRules<ClusterId, Wanted> = {
   nameOf: ({ namespace, name }) => `${namespace}/${name}`,
   describe: (task, cluster, wanted) => {
     if (task === 'hold') return `hold ${storageKey(cluster)} for ${wanted?.claim.scope ?? ''}`
-    return `${task === 'release' ? 'give back' : 'renew'} ${storageKey(cluster)}`
+    return `${task} ${storageKey(cluster)}`
   },
   own: (ledger, cluster) => arbiterOf(ledger, cluster).own,
   requestIdOf: ({ requestId }) => requestId,

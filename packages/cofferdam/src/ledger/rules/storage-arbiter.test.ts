@@ -209,8 +209,8 @@ describe('the ledger and the budgets', () => {
 
 it('whoever waits is told who holds what, since when, and what ends it', () => {
   const { domains, explanation } = decideCephDrain(tell({ arbiter: arbiterWith('reboot-a has zone-1') }))
-  const held = `nodedisruption/reboot-a holds zone-1 of storage/rook-ceph/my-cluster since ${now}; it is free when what was taken down is back and all data is clean`
-  expect(explanation).toBe(`zone zone-2, zone-3 may not begin: ${held}.`)
+  const held = `nodedisruption/reboot-a holds zone-1 of storage/rook-ceph/my-cluster since ${now}; it is released when what was taken down is back and all data is clean`
+  expect(explanation).toBe(`zone zone-2, zone-3 may not be drained: ${held}.`)
   expect(domains.map(({ domain, mayDrain, reason, explanation: why }) => [domain, mayDrain, reason, why])).toEqual([
     ['zone-1', true, 'SafeToDrain', 'zone zone-1 may be drained now.'],
     ['zone-2', false, 'StorageKeyHeld', `zone zone-2 waits: ${held}.`],

@@ -131,14 +131,14 @@ function blindRule(why: string, isOpenAlready: (domain: string) => boolean): Ope
 function explainHolder(key: string, holder: LedgerEntry | Ticket): string {
   const who = holder.holder === '' ? `request ${holder.requestId}` : holder.holder
   const since = holder.since === '' ? '' : ` since ${holder.since}`
-  if (!('state' in holder)) return `${who} has waited for ${key}${since} and comes first; ${waysOut.Waiting}`
+  if (!('state' in holder)) return `${who} has waited for ${key}${since} and is first in the queue; ${waysOut.Waiting}`
   const what = holder.scope === '' ? `all of ${key}` : `${holder.scope} of ${key}`
   return `${who} holds ${what}${since}; ${waysOut[holder.state]}`
 }
 
 const waysOut: Record<EntryState | 'Waiting', string> = {
-  Waiting: 'it goes on or steps aside by itself',
-  Granted: 'it goes on or gives up soon',
-  Acting: 'it is free when what was taken down is back and all data is clean',
-  Orphaned: 'whoever held it is gone, and it is free when what was done has ended, or by break-glass',
+  Waiting: 'it continues or steps aside by itself',
+  Granted: 'it continues or gives up soon',
+  Acting: 'it is released when what was taken down is back and all data is clean',
+  Orphaned: 'its holder is gone; it is released when what the holder started has ended, or by break-glass',
 }

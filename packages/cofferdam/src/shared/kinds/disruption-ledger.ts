@@ -14,29 +14,31 @@ const neverLower = (field: string) => ({
 
 const entry = z.object({
   key: z.string().min(1).max(512).describe('What is held: node/NAME, pdb/NAMESPACE/NAME or storage/NAMESPACE/CLUSTER.'),
-  uid: z.string().max(128).describe('Of the object behind the key; another uid means another object.'),
+  uid: z.string().max(128).describe('Uid of the object behind the ledger key; another uid means another object.'),
   scope: z
     .string()
     .max(253)
     .default('')
-    .describe('Holders of one key with the same scope go together: the failure domain of a storage key.'),
-  holder: z.string().max(1024).describe('Who acts, for people.'),
+    .describe(
+      'Holders of one ledger key with the same scope can hold it together: the failure domain of a storage key.',
+    ),
+  holder: z.string().max(1024).describe('Who acts, in readable form.'),
   requestId: z.string().min(1).max(128).describe('The uid of the request that holds it.'),
-  epoch: z.int().min(1).max(highestLedgerNumber).describe('Whoever acts for this entry carries it.'),
+  epoch: z.int().min(1).max(highestLedgerNumber).describe('Every write for this entry carries it.'),
   state: z
     .enum(['Granted', 'Acting', 'Orphaned'])
     .describe(
-      'Granted: nothing was touched yet. Acting: the node may go, or is away. Orphaned: whoever acted is gone, and the key counts until what it did has ended.',
+      'Granted: nothing was touched yet. Acting: the node may go, or is away. Orphaned: the holder is gone, and the hold counts until what it started has ended.',
     ),
   since: time(),
   renewSequence: z.int().min(0).max(highestLedgerNumber).default(0).describe('Moves while the holder lives.'),
-  bootID: z.string().max(128).optional().describe('On the key of a node: the boot that was taken down.'),
+  bootID: z.string().max(128).optional().describe('For a node: the boot that was taken down.'),
 })
 
 const ticket = z.object({
   requestId: z.string().min(1).max(128),
   number: z.int().min(1).max(highestLedgerNumber).describe('Lower numbers go first.'),
-  holder: z.string().max(1024).default('').describe('Who waits, for people.'),
+  holder: z.string().max(1024).default('').describe('Who waits, in readable form.'),
   since: time().optional(),
   claims: z.array(z.object({ key: z.string().min(1).max(512), scope: z.string().max(253).default('') })),
 })
@@ -52,8 +54,8 @@ const broken = z.object({
 export const disruptionLedgerStatus = z.object({
   nextEpoch: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextEpoch')),
   nextTicket: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextTicket')),
-  held: z.int().min(0).optional().describe('How many keys are held, for people.'),
-  waiting: z.int().min(0).optional().describe('How many requests wait, for people.'),
+  held: z.int().min(0).optional().describe('How many holds there are, in readable form.'),
+  waiting: z.int().min(0).optional().describe('How many requests are queued, in readable form.'),
   entries: z
     .array(entry)
     .optional()
@@ -62,7 +64,7 @@ export const disruptionLedgerStatus = z.object({
     .array(ticket)
     .optional()
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['requestId'] }),
-  broken: z.array(broken).optional().describe('Locks that somebody broke, and why; the last few.'),
+  broken: z.array(broken).optional().describe('Locks that were broken, by whom and why; the last few.'),
   conditions: z
     .array(conditionSchema)
     .optional()

@@ -7,7 +7,7 @@ const duration = () => z.string().min(2).max(32).meta({ pattern: '^([0-9]+h)?([0
 
 const immutable = (field: string) => ({
   'x-kubernetes-validations': [
-    { rule: 'self == oldSelf', message: `${field} is immutable: make another NodeDisruption instead` },
+    { rule: 'self == oldSelf', message: `${field} is immutable: create another NodeDisruption instead` },
   ],
 })
 
@@ -25,11 +25,14 @@ const podReference = z.object({ namespace: z.string(), name: z.string(), uid: z.
 const lockedBudget = z.object({
   namespace: z.string().max(63),
   name: z.string().max(253),
-  uid: z.string().max(128).describe('A budget that was deleted and made anew under the same name is another budget.'),
+  uid: z
+    .string()
+    .max(128)
+    .describe('A budget that was deleted and created again under the same name is another budget.'),
 })
 
 const blocker = z.object({
-  object: z.string().describe('What stands in the way, as kind/namespace/name.'),
+  object: z.string().describe('What blocks the request, as kind/namespace/name.'),
   holder: z.string().describe('Who holds it.'),
   since: time().optional(),
   reason: z.string(),
@@ -39,14 +42,14 @@ const blocker = z.object({
 const warning = z.object({ object: z.string(), says: z.string() })
 
 export const nodeDisruptionSpec = z.object({
-  nodeName: z.string().min(1).max(253).describe('The node to take out.').meta(immutable('nodeName')),
+  nodeName: z.string().min(1).max(253).describe('The node to drain.').meta(immutable('nodeName')),
   intent: z
     .enum(['Reboot', 'Remove', 'Replace'])
     .default('Reboot')
     .describe('Reboot brings the node back soon; Remove and Replace do not bring back its data.')
     .meta(immutable('intent')),
   requester: z.string().max(253).optional().describe('The person or tool that asks.'),
-  reason: z.string().max(1024).optional().describe('Why, for whoever reads it at night.'),
+  reason: z.string().max(1024).optional().describe('Why; shown to everyone who waits for it.'),
   honourSkipDrain: z
     .boolean()
     .default(true)
@@ -63,8 +66,8 @@ export const nodeDisruptionSpec = z.object({
     .describe(
       'Whether pods with emptyDir volumes may be evicted, which deletes that data. Without it the request waits.',
     ),
-  fallbackAfter: duration().optional().describe('When not all locks could be had by then, drain in the ordinary way.'),
-  deadline: time().optional().describe('The request is given up at this time.'),
+  fallbackAfter: duration().optional().describe('If not all locks are acquired by then, every pod is evicted.'),
+  deadline: time().optional().describe('The request is abandoned at this time.'),
 })
 
 export const nodeDisruptionStatus = z
@@ -73,28 +76,26 @@ export const nodeDisruptionStatus = z
     phase: z
       .enum(['Pending', 'Waiting', 'Locking', 'Draining', 'Drained', 'Recovering', 'Completed', 'Rejected'])
       .optional()
-      .describe('Drained: the node may be rebooted or removed now.'),
+      .describe('Drained: the node can be rebooted or removed now.'),
     phaseSince: time().optional(),
-    epoch: z.int().min(0).optional().describe('Grows with every grant; whoever acts for this record carries it.'),
+    epoch: z.int().min(0).optional().describe('Grows with every grant; every write for this record carries it.'),
     lockedBudgets: z.array(lockedBudget).max(256).optional().describe('Append-only.'),
     lockedAt: time().optional().describe('When the budgets were locked by annotation alone.'),
     skippedPods: z.array(podReference).optional().describe('They stay on the node.'),
     evictedPods: z.array(podReference).optional(),
-    cordonedBy: z.string().optional().describe('Who cordoned the node; only our own cordon is undone.'),
+    cordonedBy: z.string().optional().describe('Who cordoned the node; only the cordon of Cofferdam is undone.'),
     nodeUid: z
       .string()
       .optional()
-      .describe('A node that was deleted and made anew under the same name is another node.'),
+      .describe('A node that was deleted and created again under the same name is another node.'),
     bootIDBefore: z.string().optional(),
     bootIDAfter: z.string().optional(),
     hasFallenBack: z
       .boolean()
       .optional()
-      .describe(
-        'Not all locks could be had in time: they were given up, and every pod is evicted in the ordinary way.',
-      ),
+      .describe('Not all locks were acquired in time: they were released, and every pod is evicted.'),
     blockedBy: z.array(blocker).optional(),
-    warnings: z.array(warning).optional().describe('What the requester should know; it holds nobody up.'),
+    warnings: z.array(warning).optional().describe('What the requester should know; warnings block nothing.'),
     conditions: z
       .array(conditionSchema)
       .optional()

@@ -45,7 +45,13 @@ describe('what is on record about each failure domain', () => {
         total: 3,
         held: 2,
         answers: [
-          answer('x', [0, 1], true, 'DomainReleased', 'zone x may be drained: it is the one chosen to be down.'),
+          answer(
+            'x',
+            [0, 1],
+            true,
+            'DomainReleased',
+            'zone x may be drained: it is the failure domain that is allowed to be down.',
+          ),
           waits('y', [2, 3]),
           waits('z', [4, 5]),
         ],

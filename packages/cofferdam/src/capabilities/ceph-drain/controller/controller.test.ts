@@ -124,7 +124,7 @@ describe('a drain', () => {
     stage.ceph.controls.lieOkToStop('yes')
     stage.operate()
     await stage.seconds(30)
-    expect((await stage.record()).metadata.annotations?.['cofferdam.io/problems']).toContain('misjudges')
+    expect((await stage.record()).metadata.annotations?.['cofferdam.io/problems']).toContain('is wrong and is ignored')
     expect(await stage.metrics.registry.metrics()).toMatch(/cofferdam_ceph_disagreements_total\{[^}]*\} 1\n/)
     await stage.cordon('node-x')
     expect(await stage.evictOsd(0)).toBe('going')
@@ -141,7 +141,7 @@ describe('a drain', () => {
     await stage.seconds(600)
     expect(await stage.evictOsd(1)).not.toBe('going')
     expect((await stage.record()).metadata.annotations?.['cofferdam.io/problems']).toContain(
-      'Ceph has no opinion on it',
+      'Ceph gives no ok-to-stop answer for it',
     )
     stage.refused.clear()
     await stage.seconds(20)

@@ -74,7 +74,7 @@ export class SecondOpinions {
     const problems = unsure.map(
       ({ domain, why }): ObjectProblem => ({
         object: `bucket/${domain}`,
-        problem: `Ceph has no opinion on it: ${why}`,
+        problem: `Ceph gives no ok-to-stop answer for it: ${why}`,
       }),
     )
     return { ...decision, problems: [...decision.problems, ...problems] }

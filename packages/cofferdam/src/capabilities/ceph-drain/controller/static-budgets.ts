@@ -252,7 +252,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
     let memory = memories.get(key)
     if (memory === undefined) {
       memory = {
-        quorum: unknown('Ceph was not asked yet'),
+        quorum: unknown('Ceph is not polled yet'),
         askedAt: Number.NEGATIVE_INFINITY,
         disturbedAt: Number.NEGATIVE_INFINITY,
         silentSince: undefined,

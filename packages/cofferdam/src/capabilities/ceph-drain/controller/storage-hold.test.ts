@@ -109,7 +109,7 @@ describe('one storage, two tools', () => {
     expect(await stage.evictOsd(4)).toBe('refused')
     expect(await stage.told()).toContain('Normal StorageKeyHeld')
     expect((await stage.record()).metadata.annotations?.['cofferdam.io/explanation']).toMatch(
-      /^zone y, z may not begin: .*nodedisruption\/reboot-x holds x of storage\/rook-ceph\/rook-ceph since /,
+      /^zone y, z may not be drained: .*nodedisruption\/reboot-x holds x of storage\/rook-ceph\/rook-ceph since /,
     )
   })
 

@@ -21,7 +21,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
       return {
         mayDrain: true,
         reason: 'DomainReleased',
-        explanation: `${type} ${name} may be drained: it is the one chosen to be down.`,
+        explanation: `${type} ${name} may be drained: it is the failure domain that is allowed to be down.`,
       }
     }
     // Before the verdict: it waits either way, and a verdict is made anew with every report.
@@ -43,7 +43,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
       return {
         mayDrain: false,
         reason: 'CephDisagrees',
-        explanation: `Our reckoning for ${type} ${name} and Ceph's own answer differ; it is held until they agree.`,
+        explanation: `Cofferdam's calculation for ${type} ${name} and Ceph's ok-to-stop check differ; it is held until they agree.`,
       }
     }
     if (verdict.may === 'no') {

@@ -30,7 +30,7 @@ const cases = {
   ],
   'no drain begins when it cannot be told whether a machine is being fenced': [
     { gate: unknown('no answer'), isGranted: false },
-    'not known: whether a machine is being fenced cannot be told: no answer',
+    'not known: it is not known whether a machine is being fenced: no answer',
   ],
 } as const
 

@@ -146,7 +146,7 @@ it('what was not decided a moment ago is not known, and the key is told all the 
     budgets: [],
     arbiter: arbiterWith(),
   }
-  const why = 'ceph-drain has not looked at the cluster lately'
+  const why = 'ceph-drain has not polled the cluster recently'
   const facts = [{ key, uid: 'uid-1', failureDomain: '', mayGo: unknown(why), isClean: unknown(why) }]
   expect(decideStorageFacts(input)).toEqual({ facts, isBehind: false })
   expect(decideStorageFacts({ ...input, osdsOnNode: [] })).toEqual({ facts: [], isBehind: false })

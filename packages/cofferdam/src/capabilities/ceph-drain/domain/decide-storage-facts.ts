@@ -84,7 +84,7 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
   }
 }
 
-const notDecided = 'ceph-drain has not looked at the cluster lately'
+const notDecided = 'ceph-drain has not polled the cluster recently'
 const notGuarded = 'the other failure domains are not held yet'
 
 function one(facts: StorageFacts): StorageFactsOutcome {
@@ -136,9 +136,10 @@ export function besideFencing(
   { gate, isGranted }: { readonly gate: Observed<FenceGateState>; readonly isGranted: boolean },
 ): StorageFacts {
   if (!facts.mayGo.known || !facts.mayGo.value.allowed) return facts
-  if (!gate.known) return { ...facts, mayGo: unknown(`whether a machine is being fenced cannot be told: ${gate.why}`) }
+  if (!gate.known) return { ...facts, mayGo: unknown(`it is not known whether a machine is being fenced: ${gate.why}`) }
   if (gate.value === 'fence under way') {
-    const explanation = 'A machine with OSDs of the same cluster is being fenced; it goes on when that is over.'
+    const explanation =
+      'A machine with OSDs of the same cluster is being fenced. The drain continues when the fence has ended.'
     return { ...facts, mayGo: known({ allowed: false, explanation }) }
   }
   if (gate.value === 'open' && isGranted) return { ...facts, mayGo: unknown('machines may still be fenced') }

@@ -62,7 +62,7 @@ const rows: Record<string, { given: Story; refusal?: typeof lasting; then: reado
   },
 }
 
-describe('while the record is refused OSDs are held as ever, and nothing is released', () => {
+describe('while the record is refused OSDs stay held, and nothing is released', () => {
   it.each(Object.entries(rows))('%s', (_sentence, { given, refusal, then }) => {
     expect(standing(given, refusal)).toEqual(then)
   })
@@ -74,7 +74,7 @@ describe('while the record is refused OSDs are held as ever, and nothing is rele
     const { reason, explanation, domains } = decideWithoutRecord(open, decided, lasting)
     expect(reason).toBe('RecordRefused')
     expect(explanation).toBe(
-      'configmap/rook-ceph-pdbstatemap in rook-ceph cannot be written (metadata.annotations: Too long): OSDs are held as ever, ' +
+      'configmap/rook-ceph-pdbstatemap in rook-ceph cannot be written (metadata.annotations: Too long): OSDs stay held, ' +
         'and no failure domain is released until it can. To do: check that the operator may update it, that no webhook or quota ' +
         'refuses it, and that it is not immutable (kubectl -n rook-ceph get configmap rook-ceph-pdbstatemap -o yaml).',
     )

@@ -32,7 +32,7 @@ export function decideWithoutRecord(
   const isCovered = coverOf(ours)
   const openOsds = new Set(snapshot.osds.filter((osd) => osd.isReady && !isCovered(osd)).map(({ id }) => id))
   const explanation =
-    `configmap/${stateMapName} in ${cluster.namespace} cannot be written (${shortText(why, 512)}): OSDs are held as ever, ` +
+    `configmap/${stateMapName} in ${cluster.namespace} cannot be written (${shortText(why, 512)}): OSDs stay held, ` +
     `and no failure domain is released until it can. ${wayOut(cluster.namespace)}`
   const { claim, ...rest } = decision
   return {

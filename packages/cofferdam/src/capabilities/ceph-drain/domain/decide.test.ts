@@ -536,7 +536,7 @@ it('every zone has an answer with names in it', () => {
       nodes: ['node-1'],
       mayDrain: true,
       reason: 'DomainReleased',
-      explanation: 'zone zone-1 may be drained: it is the one chosen to be down.',
+      explanation: 'zone zone-1 may be drained: it is the failure domain that is allowed to be down.',
     },
     {
       domain: 'zone-2',
@@ -596,7 +596,7 @@ it('what is wrong with single objects is named', () => {
     {
       object: 'poddisruptionbudget/rook-ceph-osd',
       problem:
-        'belongs to somebody else and stands where ours should; it is left alone, and nothing is released meanwhile',
+        'is not managed by Cofferdam and has the name of a budget that Cofferdam needs; it is left alone, and nothing is released until it is gone',
     },
   ])
 })

@@ -145,7 +145,7 @@ function foreignBudgets(snapshot: CephDrainSnapshot, wanted: readonly WantedBudg
     .map(({ name }) => ({
       object: `poddisruptionbudget/${name}`,
       problem:
-        'belongs to somebody else and stands where ours should; it is left alone, and nothing is released meanwhile',
+        'is not managed by Cofferdam and has the name of a budget that Cofferdam needs; it is left alone, and nothing is released until it is gone',
     }))
     .sort((a, b) => (a.object < b.object ? -1 : 1))
 }
@@ -178,7 +178,7 @@ function handBack(snapshot: CephDrainSnapshot): CephDrainDecision {
   const left = state.ownNoout.filter((bucket) => !ceph.known || ceph.value.nooutBuckets.includes(bucket))
   return {
     reason: 'HandedBack',
-    explanation: `Budgets are not managed for ${cluster.namespace}/${cluster.name}: what was ours is removed.`,
+    explanation: `Budgets are not managed for ${cluster.namespace}/${cluster.name}: those that Cofferdam created are deleted.`,
     failureDomainType: type,
     budgets: [],
     state: { ...calmState, ownNoout: left },
@@ -186,7 +186,7 @@ function handBack(snapshot: CephDrainSnapshot): CephDrainDecision {
     domains: answerDomains(layout, { chosen: [], released: [] }, freeRule),
     problems: layout.problems,
     alarm: false,
-    isClean: unknown('nothing of this cluster is ours'),
+    isClean: unknown('Cofferdam manages nothing of this cluster'),
     claim: { wants: 'release' },
     recheckAfterSeconds: left.length > 0 ? 2 : undefined,
   }

@@ -40,7 +40,7 @@ export function explainBudgets({
   if (disputed.length > 0) {
     return {
       reason: 'CephDisagrees',
-      explanation: `Our reckoning and Ceph's own answer differ for ${type} ${names(disputed)}: held until they agree.`,
+      explanation: `Cofferdam's calculation and Ceph's ok-to-stop check differ for ${type} ${names(disputed)}: held until they agree.`,
     }
   }
   const held = domains.filter(({ verdict }) => verdict.may === 'no')
@@ -57,7 +57,7 @@ export function explainBudgets({
     const missing = osdNames(layout.missing.map(({ id }) => id))
     return {
       reason: 'DataWaits',
-      explanation: `Data waits for ${missing}: no other ${type} may begin. ${explainData()}`,
+      explanation: `Data is not clean: it waits for ${missing}: no other ${type} may start a drain. ${explainData()}`,
     }
   }
   const spare = layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id)
@@ -91,7 +91,7 @@ export function explainBudgets({
 
   function explainHindered({ reason, explanation, names: waiting }: Hindered): { reason: Reason; explanation: string } {
     const lost = layout.missing.length > 0 ? ` (${osdNames(layout.missing.map(({ id }) => id))} down)` : ''
-    return { reason, explanation: `${type} ${waiting} may not begin${lost}: ${explanation}.` }
+    return { reason, explanation: `${type} ${waiting} may not be drained${lost}: ${explanation}.` }
   }
 
   function hinderedOf(among: readonly DomainView[], step: 'begin' | 'open'): Hindered | undefined {

@@ -60,7 +60,7 @@ function buildSelector(selector: OsdSelector): LabelSelector {
         matchExpressions: [isOsdPod, { key: 'osd', operator: 'NotIn', values: selector.exceptOsds.map(String) }],
       }
     case 'other':
-      throw new RangeError('a selector that we do not write cannot be built')
+      throw new RangeError('cannot build a selector that Cofferdam does not write')
   }
 }
 

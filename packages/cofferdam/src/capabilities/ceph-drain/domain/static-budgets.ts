@@ -84,7 +84,7 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
       .sort()
       .map((name) => ({
         object: `poddisruptionbudget/${name}`,
-        problem: 'belongs to somebody else and stands where ours should; it is left alone',
+        problem: 'is not managed by Cofferdam and has the name of a budget that Cofferdam needs; it is left alone',
       })),
   }
 }

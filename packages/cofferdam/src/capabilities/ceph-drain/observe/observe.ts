@@ -122,7 +122,7 @@ export class CephDrainObserver {
           isHealthyState,
           signal,
         })
-      : unknown('nothing of this cluster is ours')
+      : unknown('Cofferdam manages nothing of this cluster')
     const map = ofSameCluster(answer, cluster)
     const osds = await this.#osds({ key, namespace, map, commands, signal })
     const nodes = [...views.nodes.list()]

@@ -28,7 +28,7 @@ export function createCephMetrics(registry: Registry) {
   const problems = gauge('cofferdam_ceph_problem_objects', 'Objects of a Ceph cluster that cannot be used as they are.')
   const silent = gauge(
     'cofferdam_ceph_silent_seconds',
-    'How long Ceph had not answered at the last look, 0 while it does.',
+    'How long Ceph had not answered at the last poll, 0 while it does.',
   )
   const refused = gauge(
     'cofferdam_ceph_record_refused_seconds',

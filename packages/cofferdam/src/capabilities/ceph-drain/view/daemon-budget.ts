@@ -37,7 +37,7 @@ export function followsOsdsRefusal(
     ...(since === undefined ? {} : { since }),
     causes: [],
     unblocks: hasOpen
-      ? `${open} back with all its OSDs, and the placement groups clean; a drain of the node then goes on by itself`
+      ? `${open} back with all its OSDs, and the placement groups clean; a drain of the node then continues by itself`
       : 'the eviction of an OSD of the node; a drain of the whole node gets there by itself',
     override: `kubectl -n ${namespace} delete pod NAME bypasses the budget; then drain that node, and no other, to its end`,
   }

@@ -6,7 +6,7 @@ import type { StorageView } from '../../../shared/storage-view.ts'
 export function recordedStorage(views: readonly StorageView[], node: string): StorageFacts[] {
   return views.flatMap((view): StorageFacts[] => {
     const key = `storage/${view.namespace}/${view.name}`
-    const isClean = unknown('only the operator asks Ceph')
+    const isClean = unknown('only the operator polls Ceph')
     const answers = view.domains.filter(({ nodes }) => nodes.includes(node))
     return answers.map(({ domain, mayDrain, explanation }) => ({
       key,
@@ -14,7 +14,7 @@ export function recordedStorage(views: readonly StorageView[], node: string): St
       failureDomain: domain,
       mayGo:
         view.isAttended === false
-          ? unknown('no operator keeps the record up to date')
+          ? unknown('no operator updates the record')
           : known({ allowed: mayDrain, explanation }),
       isClean,
     }))

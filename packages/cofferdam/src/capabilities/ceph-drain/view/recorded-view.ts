@@ -58,7 +58,7 @@ export function viewRecordedStorage({
       name,
       source: reason === undefined ? 'none' : 'record',
       reason: reason ?? undecided,
-      explanation: notes[recordNotes.explanation] ?? 'nothing is on record: no operator of ours manages this cluster',
+      explanation: notes[recordNotes.explanation] ?? 'nothing is recorded: no Cofferdam operator manages this cluster',
       ...(since === undefined ? {} : { since }),
       ...(reason === undefined ? {} : attendance),
       ...(type === undefined ? {} : { failureDomainType: type }),

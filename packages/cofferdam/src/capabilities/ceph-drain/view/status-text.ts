@@ -16,7 +16,7 @@ function storageText({ namespace, name, ...view }: StorageView, { now, paint }: 
 function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {
   return [
     ...(view.isAttended === false
-      ? [`this may be old: nobody has kept it up to date${forText(view.unattendedSince, now)}`]
+      ? [`this may be out of date: no operator has updated it${forText(view.unattendedSince, now)}`]
       : []),
     ...heldTexts(view),
     ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),

@@ -29,7 +29,7 @@ export function quorumRefusal(
     ...(since === undefined ? {} : { since }),
     causes: away.map(causeOf),
     unblocks: 'every monitor back in quorum',
-    override: `kubectl -n ${namespace} delete pod NAME asks no budget; without a majority of monitors all of Ceph stops`,
+    override: `kubectl -n ${namespace} delete pod NAME bypasses the budget; without a majority of monitors all of Ceph stops`,
   }
 }
 
@@ -54,9 +54,7 @@ export function storageRefusal({
   return {
     reason: answer?.reason ?? view?.reason ?? undecided,
     explanation:
-      answer?.explanation ??
-      view?.explanation ??
-      'the budget blocks its OSDs, and whoever wrote it left no reason on record',
+      answer?.explanation ?? view?.explanation ?? 'the budget blocks its OSDs, and no reason is recorded on it',
     holder: `cephcluster/${namespace}/${owner?.name ?? ''}`,
     ...(since === undefined ? {} : { since }),
     causes: [...away.map(causeOf), ...absentOperator(view)],
@@ -152,7 +150,7 @@ export function osdOf({ metadata }: KubeObject): number | undefined {
 function absentOperator(view: StorageView | undefined): Cause[] {
   if (view?.isAttended !== false) return []
   const { unattendedSince: since } = view
-  const says = 'is not running, so this may be old, and the budget stays as it is'
+  const says = 'is not running, so this may be out of date, and the budget does not change'
   return [{ object: 'the operator', says, ...(since === undefined ? {} : { since }) }]
 }
 
@@ -179,5 +177,5 @@ function whatTheDataNeeds(view: StorageView | undefined, someAreAway: boolean): 
 }
 
 function overrideOf(namespace: string): string {
-  return `kubectl -n ${namespace} delete pod NAME asks no budget; data may become unavailable, or be lost with the next failure`
+  return `kubectl -n ${namespace} delete pod NAME bypasses the budget; data may become unavailable, or be lost with the next failure`
 }

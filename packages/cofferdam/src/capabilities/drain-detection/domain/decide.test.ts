@@ -43,7 +43,7 @@ const saysWho = (since: string): Condition => ({
   type: 'DrainInProgress',
   status: 'True',
   reason: 'EvictionAttempted',
-  message: `alice has asked for the eviction of pods of this node; seen since ${since}.`,
+  message: `alice has tried to evict pods of this node; seen since ${since}.`,
   lastTransitionTime: since,
 })
 

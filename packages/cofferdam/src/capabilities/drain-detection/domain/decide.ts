@@ -65,7 +65,7 @@ export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
   function attemptMessage(): string {
     if (node.attempt === undefined) return before?.message ?? reasons.EvictionAttempted
     const since = before?.status === 'True' ? (before.lastTransitionTime ?? now) : now
-    return `${harmlessText(node.attempt.by) || 'Somebody'} has asked for the eviction of pods of this node; seen since ${since}.`
+    return `${harmlessText(node.attempt.by) || 'Somebody'} has tried to evict pods of this node; seen since ${since}.`
   }
 
   function changes(inProgress: Wanted, drained: Wanted): Condition[] {

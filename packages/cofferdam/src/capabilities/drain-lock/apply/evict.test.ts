@@ -111,7 +111,7 @@ describe('an eviction', () => {
         holder,
         since: '2026-01-01T00:00:00Z',
         reason,
-        wayOut: `Asked for again every 5 s; refused with: ${words}`,
+        wayOut: `Retried every 5 s; refused with: ${words}`,
       },
     ])
     expect(counted).toEqual(['refused'])

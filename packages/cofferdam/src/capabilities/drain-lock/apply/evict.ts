@@ -113,7 +113,7 @@ function blockerOf(pod: PodReference, error: ApiError, sinceMs: number): Disrupt
     holder: cause?.field ?? 'the API server',
     since: rfc3339(sinceMs),
     reason: reasonOf(error),
-    wayOut: `Asked for again every ${retryMs / 1000} s; refused with: ${cause?.message ?? error.message}`,
+    wayOut: `Retried every ${retryMs / 1000} s; refused with: ${cause?.message ?? error.message}`,
   }
 }
 

@@ -308,15 +308,14 @@ describe('pods that cannot be evicted', () => {
       since: expect.any(String),
       reason: 'BudgetOverlap',
       wayOut:
-        'Asked for again every 5 s; refused with: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+        'Retried every 5 s; refused with: This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     })
     expect((await stage.disruption('a')).status?.blockedBy).toContainEqual({
       object: `pod/default/${web?.metadata.name}`,
       holder: 'the API server',
       since: expect.any(String),
       reason: 'BudgetExhausted',
-      wayOut:
-        'Asked for again every 5 s; refused with: The disruption budget web needs 1 healthy pods and has 1 currently',
+      wayOut: 'Retried every 5 s; refused with: The disruption budget web needs 1 healthy pods and has 1 currently',
     })
     const refused = /evictions_total\{result="refused"\} (\d+)/.exec(await stage.metrics.registry.metrics())?.[1]
     expect(Number(refused)).toBeGreaterThan(20)

@@ -133,7 +133,7 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
     ])
     await undoBeforeEnd(snapshotOf(seen, items, facts), signal)
     const decisions = await store.change(
-      'look after what vanished holders left',
+      'clean up after vanished holders',
       (ledger) => {
         const made = decideOrphans(snapshotOf(ledger, items, facts))
         return { ledger: applyOrphans(ledger, made), value: made }

@@ -75,13 +75,13 @@ export function obstacleBlocker(view: DisruptionView, obstacle: Obstacle | Ledge
 }
 
 const updateWayOut =
-  'OSDs are being updated: it is free when those on their way are back and all data is clean, and no other one starts before.'
+  'OSDs are being updated. It is released when those that restart are back and all data is clean; no other OSD starts before.'
 
 const waysOut = {
-  Waiting: 'It comes first; delete its NodeDisruption if it is not wanted any more.',
-  Granted: 'It goes on or gives up soon; delete its NodeDisruption if it is not wanted any more.',
-  Acting: 'It is free when the node of that request is back and everything on it runs.',
-  Orphaned: 'Whoever held it is gone; it is free when what was done has ended, or by break-glass.',
+  Waiting: 'It is first in the queue. Delete its NodeDisruption if it is not needed any more.',
+  Granted: 'It continues or gives up soon. Delete its NodeDisruption if it is not needed any more.',
+  Acting: 'It is released when the node of that request is back and its pods are ready.',
+  Orphaned: 'Its holder is gone. It is released when what the holder started has ended, or by break-glass.',
 } as const
 
 export function appLockBlockers(view: DisruptionView, budgets: readonly BudgetFacts[]): DisruptionBlocker[] {
@@ -98,10 +98,10 @@ export function budgetBlocker(view: DisruptionView, budget: BudgetFacts, reason:
   const { disruptionsAllowed, currentHealthy, desiredHealthy } = budget
   const wayOut =
     reason === 'BudgetExhausted'
-      ? `It can spare ${Math.max(0, disruptionsAllowed)} of the ${pods} that are needed: ${currentHealthy} pods are healthy and ${desiredHealthy} must be.`
+      ? `It allows ${Math.max(0, disruptionsAllowed)} of the ${pods} that are needed: ${currentHealthy} pods are healthy and ${desiredHealthy} must be.`
       : reason === 'BudgetsSettling'
-        ? 'It is locked; evictions from before are waited for.'
-        : 'The disruption controller has to count it; see whether it runs.'
+        ? 'It is locked. Evictions that started before the lock have to end first.'
+        : 'The disruption controller has to count it. Check that kube-controller-manager runs.'
   const holder = budget.hold?.request ?? 'its own pods'
   return { object: budgetKey(budget), holder, since: waitingSince(view), reason, wayOut }
 }

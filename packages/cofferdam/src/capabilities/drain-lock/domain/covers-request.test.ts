@@ -73,11 +73,11 @@ const rows: Record<string, { given: Given; then: string[] }> = {
   },
   'a request that is being cancelled covers nothing: the node is given back, and its pods run': {
     given: { deleted: true, status: { phase: 'Drained' } },
-    then: ['phase: being cancelled, a drain that begins'],
+    then: ['phase: being cancelled, a new drain'],
   },
   'a request whose node is back covers nothing: it ends without draining again': {
     given: { status: { phase: 'Recovering' } },
-    then: ['phase: Recovering, a drain that begins'],
+    then: ['phase: Recovering, a new drain'],
   },
 }
 

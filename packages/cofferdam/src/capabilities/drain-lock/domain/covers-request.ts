@@ -25,7 +25,7 @@ export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): 
   const { metadata, spec, status = {} } = underWay
   if (metadata.deletionTimestamp !== undefined || status.phase === 'Recovering') {
     const state = status.phase === 'Recovering' ? 'Recovering' : 'being cancelled'
-    return [{ field: 'phase', underWay: state, asked: 'a drain that begins' }]
+    return [{ field: 'phase', underWay: state, asked: 'a new drain' }]
   }
   const differences: RequestDifference[] = []
   const differs = (field: string, has: string | boolean | undefined, wants: string | boolean | undefined) =>

@@ -169,7 +169,7 @@ table('once the intent is written', {
       phase: 'Draining',
       steps: ['record Draining', 'evict web-9 under 1'],
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
-      warnings: ['pod/shop/web-9 wants to stay and leaves: it came after the locks were taken'],
+      warnings: ['pod/shop/web-9 asks to stay but is evicted: it came after the locks were taken'],
     },
   },
   'a pod that came later waits for what is reserved for one that stays: both leave, rather than none': {
@@ -180,8 +180,8 @@ table('once the intent is written', {
       steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
       warnings: [
-        'pod/shop/web-9 wants to stay and leaves: it came after the locks were taken',
-        'pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both',
+        'pod/shop/web-9 asks to stay but is evicted: it came after the locks were taken',
+        'pod/shop/web-0 asks to stay but is evicted: others of web leave the node, and it does not allow both',
       ],
     },
   },
@@ -200,7 +200,9 @@ table('once the intent is written', {
       phase: 'Draining',
       steps: ['record Draining', 'unlock shop/web', 'evict web-9, web-0 under 1'],
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
-      warnings: ['pod/shop/web-0 wants to stay and leaves: others of web leave the node, and it cannot spare both'],
+      warnings: [
+        'pod/shop/web-0 asks to stay but is evicted: others of web leave the node, and it does not allow both',
+      ],
     },
   },
   'a node that somebody else had cordoned stays on record as theirs': {
@@ -244,7 +246,7 @@ table('once the intent is written', {
       reason: 'NodeMayGo',
       phase: 'Drained',
       blockedBy: [mayGo],
-      warnings: ['pdb/shop/web cannot be held for web-0: it can spare no pod now'],
+      warnings: ['pdb/shop/web cannot be held for web-0: it allows no eviction now'],
     },
   },
   'a budget that was deleted and made anew is put on record and locked, and the old lock is said to be void': {
@@ -259,7 +261,7 @@ table('once the intent is written', {
       phase: 'Drained',
       steps: ['record Drained', 'lock shop/web for web-0 until 2026-01-01T12:10:00Z under 1'],
       blockedBy: [mayGo],
-      warnings: ['pdb/shop/web was deleted and made anew: the lock on the old one is void'],
+      warnings: ['pdb/shop/web was deleted and created again: the lock on the old one is void'],
     },
   },
   'a budget that is gone for good is said to be gone': {
@@ -268,7 +270,7 @@ table('once the intent is written', {
       reason: 'NodeMayGo',
       phase: 'Drained',
       blockedBy: [mayGo],
-      warnings: ['pdb/shop/web was deleted: nothing protects the pods that stay but their key'],
+      warnings: ['pdb/shop/web was deleted: only the hold in the ledger protects the pods that stay'],
     },
   },
   'a record that was emptied by hand: the keys tell which pods stay': {
@@ -369,7 +371,7 @@ table('the node goes and comes back', {
       then: { reason: 'DeadlinePassed', phase: 'Recovering', steps: ['record Recovering'] },
     },
   'a node cordoned by somebody else is not uncordoned': {
-    given: { record: { ...recovering, cordonedBy: 'somebody else' }, node: rebooted, pods: [web0] },
+    given: { record: { ...recovering, cordonedBy: 'another user' }, node: rebooted, pods: [web0] },
     then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
   },
   'a cordon that somebody sets after ours was lifted is theirs': {

@@ -113,11 +113,11 @@ function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision
   const mayGo: DisruptionBlocker = {
     ...awayBlocker(view, acting),
     reason: 'NodeMayGo',
-    wayOut: `The node may be ${act} now; uncordon it, or delete the request, if it is not to go.`,
+    wayOut: `The node can be ${act} now; uncordon it, or delete the request, if it is not to go.`,
   }
   const explanation = isAway
-    ? `${node.name} is away; its keys are held until it is back.`
-    : `Nothing is left on ${node.name} but what stays: it may be ${act} now.`
+    ? `${node.name} is down; its holds are kept until it is back.`
+    : `${node.name} is drained and can be ${act} now.`
   return goOn(view, {
     reason: isAway ? 'NodeAway' : 'NodeMayGo',
     explanation,
@@ -134,7 +134,7 @@ function awayBlocker({ request }: DisruptionView, { node, held }: Acting): Disru
     holder: request.requester === '' ? `nodedisruption/${request.name}` : request.requester,
     since: held.entries[0]?.since ?? '',
     reason: 'NodeAway',
-    wayOut: 'Bring the node back; delete its Node object if it will never return.',
+    wayOut: 'Bring the node back, or delete its Node object if it never returns.',
   }
 }
 
@@ -154,7 +154,7 @@ function standStill(view: DisruptionView, acting: Acting, broken: readonly strin
         holder: told?.by ?? 'somebody',
         since: told?.at ?? rfc3339(view.nowMs),
         reason: 'LocksBroken',
-        wayOut: `Delete nodedisruption/${request.name}: the node is given back, and another request can be made.`,
+        wayOut: `Delete nodedisruption/${request.name}: the node is released, and a new request can be created.`,
       }
     }),
     warnings: warningsOf(view, acting, locks.warnings),
@@ -225,7 +225,7 @@ function drainBlockers(view: DisruptionView, { leaves, going }: PodPlan): Disrup
   for (const pod of leaves) for (const blocker of blockersOf(view, pod)) blockers.set(blocker.object, blocker)
   for (const pod of going) {
     const object = podName(pod)
-    const wayOut = 'It goes when its containers have ended, at the latest after its grace period.'
+    const wayOut = 'It is gone when its containers have ended, at the latest after its grace period.'
     blockers.set(object, {
       object,
       holder: `kubelet of ${view.request.nodeName}`,

@@ -187,7 +187,7 @@ describe('the keeper of owners’ locks', () => {
     ])
     const memory = new Map([['w', first?.memory as AppLockMemory]])
     expect(look(at(1), undefined, memory)?.news.map(({ note }) => note)).toEqual([
-      'The lock of ann (rebalancing) has ended: it was taken away',
+      'The lock of ann (rebalancing) has ended: it was removed',
     ])
   })
 

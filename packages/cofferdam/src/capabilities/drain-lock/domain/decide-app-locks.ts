@@ -235,7 +235,7 @@ function tellNews(
     news.push({ type: 'Normal', reason: 'AppLocked', note })
   }
   if (lock === undefined && former !== undefined) {
-    const why = text === undefined ? 'it was taken away' : (problem ?? 'it does not count any more')
+    const why = text === undefined ? 'it was removed' : (problem ?? 'it is ignored now')
     const note = `The lock of ${former.holder} (${former.reason}) has ended: ${why}`
     news.push({ type: 'Normal', reason: 'AppLockEnded', note })
   }

@@ -51,15 +51,15 @@ export function decideLocking(view: DisruptionView): DisruptionDecision {
   const { snapshot, record, request } = view
   const { node } = snapshot
   if (node === undefined) {
-    const explanation = `There is no node ${request.nodeName}; make another request that names one that is there.`
+    const explanation = `Node ${request.nodeName} does not exist. Create a request for an existing node.`
     return decideEnding(view, { phase: 'Rejected', reason: 'NodeUnknown', explanation })
   }
   if (record.nodeUid !== undefined && record.nodeUid !== node.uid) {
-    const explanation = `${request.nodeName} is another node than the one ${request.name} was made for; make another request if this one is to go too.`
+    const explanation = `${request.nodeName} is not the node that ${request.name} was created for: it was replaced. Create a new request if this one has to be drained too.`
     return decideEnding(view, { phase: 'Rejected', reason: 'NodeReplaced', explanation })
   }
   if (isPastDeadline(view)) {
-    const explanation = `${request.name} had to be done by ${rfc3339(request.deadlineMs ?? 0)} and could not begin; ${node.name} was not touched.`
+    const explanation = `${request.name} missed its deadline ${rfc3339(request.deadlineMs ?? 0)} before it could start; ${node.name} was not touched.`
     return decideEnding(view, { phase: 'Rejected', reason: 'DeadlinePassed', explanation })
   }
   const plan = planPods({
@@ -103,7 +103,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
     ...(marked.length === 0 ? { skippedPods: asReferences(view.record.skippedPods, []) } : {}),
   })
   if (marked.length > 0) {
-    const explanation = `Locks of an earlier attempt for ${node.name} are given back first: who waits holds nothing.`
+    const explanation = `Locks of an earlier attempt for ${node.name} are released first: a queued request holds nothing.`
     return goOn(view, {
       reason: 'LocksPending',
       explanation,
@@ -132,7 +132,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
     const steps = queueSteps(view, claims)
     return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings })
   }
-  const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} asked for, all or none, for ${request.name}.`
+  const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} requested for ${request.name}, all or none.`
   return goOn(view, { reason: 'LocksAsked', explanation, record: waiting, steps: [{ step: 'take', claims }], warnings })
 }
 
@@ -167,7 +167,7 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const locking = lockingRecord(view, planned, held)
   const unneeded = markedBudgets(view).filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
   if (unneeded.length > 0 || !doesHold(held, claims)) {
-    const explanation = `What ${node.name} needs has changed since the keys were taken; they are asked for anew.`
+    const explanation = `What ${node.name} needs has changed since the holds were acquired; they are requested again.`
     const steps: DisruptionStep[] = [...unlockSteps(unneeded), { step: 'take', claims }]
     return goOn(view, { reason: 'LocksAsked', explanation, record: locking, steps, warnings })
   }
@@ -203,7 +203,7 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const record = withRecord(locking, { bootIDBefore: node.bootID })
   return goOn(view, {
     reason: 'IntentWritten',
-    explanation: `Everything holds for ${node.name}; from now on it may go.`,
+    explanation: `All holds for ${node.name} are acquired. Its drain starts now.`,
     record,
     steps: [...recordSteps(view, record), { step: 'intend', epoch: held.epoch, bootID: node.bootID }],
     warnings,
@@ -274,7 +274,7 @@ function fallBack(view: DisruptionView, { node, plan }: Planned): DisruptionDeci
   const steps: DisruptionStep[] = [...recordSteps(view, record), ...unlockSteps(marked)]
   if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
   const pods = plan.stays.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
-  const explanation = `Not all locks could be had by ${rfc3339(fallbackAtMs(view))}: ${request.name} gives them up, and ${pods} will be evicted like the rest.`
+  const explanation = `Not all locks were acquired by ${rfc3339(fallbackAtMs(view))}: ${request.name} releases them, and ${pods} will be evicted like the rest.`
   return goOn(view, { reason: 'FellBack', explanation, record, steps, warnings: plan.warnings })
 }
 
@@ -301,7 +301,7 @@ function wait(
   return goOn(view, {
     ...told,
     reason: first?.reason ?? 'LocksPending',
-    explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; nothing is held meanwhile.`,
+    explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; it holds nothing while it waits.`,
     recheckAfterMs: retryMs,
   })
 }

@@ -27,7 +27,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
   // Keys that were only granted cover nothing that was done.
   if (hasEnded) return decideRecovering(view, ending ?? 'gone')
   if (held !== undefined) {
-    const explanation = `The intent for ${request.nodeName} is told again: the ledger had lost it.`
+    const explanation = `The intent for ${request.nodeName} is written again: the ledger had lost it.`
     const steps: DisruptionStep[] = [{ step: 'intend', epoch: held.epoch, bootID: before ?? node?.bootID ?? '' }]
     return goOn(view, { reason: 'LedgerLost', explanation, steps })
   }
@@ -42,7 +42,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
   const obstacles = obstaclesTo(view, claims)
   return goOn(view, {
     reason: 'LedgerLost',
-    explanation: `The ledger does not know what ${request.name} held for ${request.nodeName}; it is asked for again before anything goes on.`,
+    explanation: `The ledger has no record of what ${request.name} held for ${request.nodeName}; it is requested again before anything continues.`,
     steps: obstacles.length > 0 && hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }],
     blockedBy:
       obstacles.length > 0
@@ -53,7 +53,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
               holder: 'nobody',
               since: rfc3339(view.nowMs),
               reason: 'LedgerLost',
-              wayOut: 'It is asked for again at once.',
+              wayOut: 'It is requested again at once.',
             },
           ],
     recheckAfterMs: retryMs,

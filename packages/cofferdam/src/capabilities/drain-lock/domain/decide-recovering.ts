@@ -47,7 +47,7 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   const [first] = blockedBy
   return goOn(view, {
     reason: first?.reason ?? 'NodeAway',
-    explanation: `${endingWords(view, ending).explanation} Its keys are held until ${first?.object ?? ''} is as before.`,
+    explanation: `${endingWords(view, ending).explanation} Its holds are kept until ${first?.object ?? ''} has recovered.`,
     record: locks?.record ?? record,
     steps,
     blockedBy,
@@ -75,19 +75,20 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
   const since = held?.entries[0]?.since ?? rfc3339(request.createdMs)
   const blockers: DisruptionBlocker[] = []
   if (node !== undefined && !node.isReady) {
-    const wayOut = 'Bring the node back; delete its Node object if it will never return.'
+    const wayOut = 'Bring the node back, or delete its Node object if it never returns.'
     blockers.push({ object: nodeKey(node.name), holder: node.name, since, reason: 'NodeAway', wayOut })
   }
   for (const pod of snapshot.pods) {
     const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
     if (!hasStayed || pod.isReady || pod.isLeaving || pod.kind !== 'ordinary') continue
-    const wayOut = 'It has to become ready; delete it if it cannot.'
+    const wayOut = 'It has to become ready. Delete it if it cannot.'
     blockers.push({ object: podName(pod), holder: request.nodeName, since, reason: 'PodsRecovering', wayOut })
   }
   const heldStorage = (held?.entries ?? []).filter(({ key }) => key.startsWith('storage/'))
   const unseen = heldStorage.filter(({ key }) => !snapshot.storage.some((storage) => storage.key === key))
   for (const { key, scope } of unseen) {
-    const wayOut = 'Nothing is known of this storage; its key is free when it is seen to be clean, or by break-glass.'
+    const wayOut =
+      'The state of this storage is not known. Its hold is released when the storage is clean, or by break-glass.'
     blockers.push({ object: key, holder: `failure domain ${scope}`, since, reason: 'SafetyUnknown', wayOut })
   }
   for (const { key, failureDomain, isClean, awaited } of snapshot.storage) {
@@ -120,17 +121,17 @@ function recoveringRecord(view: DisruptionView): DisruptionRecord {
 function endingWords({ request, record, nowMs }: DisruptionView, ending: DisruptionEnding): Ending {
   const { name, nodeName, deadlineMs } = request
   if (request.isCancelled) {
-    const explanation = `${name} was deleted, and ${nodeName} is given back.`
+    const explanation = `${name} was deleted; ${nodeName} is being released.`
     return { phase: 'Rejected', reason: 'DisruptionCancelled', explanation }
   }
   if (ending === 'late') {
-    const explanation = `${name} was not done by ${rfc3339(deadlineMs ?? nowMs)}; ${nodeName} is given back.`
+    const explanation = `${name} missed its deadline ${rfc3339(deadlineMs ?? nowMs)}; ${nodeName} is being released.`
     return { phase: 'Rejected', reason: 'DeadlinePassed', explanation }
   }
   if (record.phase === 'Rejected') {
-    const explanation = `${name} was rejected while it held keys; ${nodeName} is given back.`
+    const explanation = `${name} was rejected while it held locks; ${nodeName} is being released.`
     return { phase: 'Rejected', reason: 'DisruptionRejected', explanation }
   }
-  const explanation = `${nodeName} is ${ending === 'gone' ? 'gone' : ending === 'back' ? 'back' : 'given back'}.`
+  const explanation = `${nodeName} is ${ending === 'gone' ? 'gone' : ending === 'back' ? 'back' : 'released'}.`
   return { phase: 'Completed', reason: 'DisruptionCompleted', explanation }
 }

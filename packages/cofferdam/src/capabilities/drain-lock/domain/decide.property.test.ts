@@ -79,7 +79,7 @@ const anyRecord: fc.Arbitrary<DisruptionRecord> = fc.record({
   lockedBudgets: fc.constantFrom(blank.lockedBudgets, [{ namespace: 'shop', name: 'web', uid: 'web-1' }]),
   skippedPods: references,
   evictedPods: references,
-  cordonedBy: fc.constantFrom(undefined, ours, 'somebody else'),
+  cordonedBy: fc.constantFrom(undefined, ours, 'another user'),
   nodeUid: fc.constantFrom(undefined, 'node-a-1', 'node-a-0'),
   bootIDBefore: fc.constantFrom(undefined, '', 'boot-1'),
   bootIDAfter: fc.constantFrom(undefined, 'boot-2'),

@@ -42,7 +42,7 @@ const waiting = (reason: string, blockedBy: string, more: Partial<Outcome> = {})
   blockedBy: [blockedBy],
   ...more,
 })
-const leaves = (why: string) => `pod/shop/web-0 wants to stay and leaves: ${why}`
+const leaves = (why: string) => `pod/shop/web-0 asks to stay but is evicted: ${why}`
 
 table('before anything is held', {
   'everything that is needed is asked for at once': {
@@ -62,7 +62,7 @@ table('before anything is held', {
     then: {
       reason: 'LedgerUnknown',
       phase: 'Pending',
-      blockedBy: ['disruptionledger/cluster: LedgerUnknown, nobody known'],
+      blockedBy: ['disruptionledger/cluster: LedgerUnknown, not known'],
     },
   },
   'while the ledger cannot be read, what is held is neither renewed nor given back': {
@@ -70,7 +70,7 @@ table('before anything is held', {
     then: {
       reason: 'LedgerUnknown',
       phase: 'Locking',
-      blockedBy: ['disruptionledger/cluster: LedgerUnknown, nobody known'],
+      blockedBy: ['disruptionledger/cluster: LedgerUnknown, not known'],
     },
   },
   'two requests for one node: the later one takes a ticket and names the first': {
@@ -336,7 +336,7 @@ table('while keys are held and nothing was touched', {
       steps: ['unlock shop/web', 'release under 1'],
     }),
   },
-  'a budget that was deleted and made anew: the lock on the old one is void, and it is asked for by its new uid': {
+  'a budget that was deleted and created again: the lock on the old one is void, and it is asked for by its new uid': {
     given: {
       ledger: granted,
       record: planned,
@@ -428,7 +428,7 @@ table('a pod that wants to stay and may not leaves, with the reason', {
       reason: 'LocksAsked',
       phase: 'Waiting',
       steps: ['take node/node-a'],
-      warnings: [leaves('others of web leave the node, and it cannot spare both')],
+      warnings: [leaves('others of web leave the node, and it does not allow both')],
     },
   },
   'the request does not want any to stay': {
@@ -447,7 +447,7 @@ table('a pod that wants to stay and may not leaves, with the reason', {
       phase: 'Waiting',
       steps: [takeBoth],
       warnings: [
-        'node/node-a its kubelet ends pods within 30 s when the machine shuts down, those that stay among them; whoever made them makes new ones',
+        'node/node-a its kubelet ends pods within 30 s when the machine shuts down, including those that stay; their controllers create new ones',
       ],
     },
   },
@@ -455,7 +455,7 @@ table('a pod that wants to stay and may not leaves, with the reason', {
 
 const late = nowMs + minutes(30)
 
-table('when not all locks could be had in time', {
+table('when not all locks were acquired in time', {
   'a request that waits gives the locks up, and every pod will leave': {
     given: { nowMs: late, budgets: [{ ...web, disruptionsAllowed: 0 }] },
     then: { reason: 'FellBack', phase: 'Waiting', steps: ['record Waiting'] },
@@ -489,7 +489,7 @@ table('when not all locks could be had in time', {
       reason: 'LocksAsked',
       phase: 'Waiting',
       steps: ['take node/node-a, storage/rook-ceph/main in zone-a'],
-      warnings: [leaves('not all locks could be had in time')],
+      warnings: [leaves('not all locks were acquired in time')],
     },
   },
   'a request without pods that stay has nothing to give up': {
@@ -642,10 +642,10 @@ it('a wait tells since when, and the way out', () => {
         holder: other,
         since: now,
         reason: 'HeldByRequest',
-        wayOut: 'It is free when the node of that request is back and everything on it runs.',
+        wayOut: 'It is released when the node of that request is back and its pods are ready.',
       },
     ],
-    explanation: `node-a waits for node/node-a, held by ${other}; nothing is held meanwhile.`,
+    explanation: `node-a waits for node/node-a, held by ${other}; it holds nothing while it waits.`,
     recheckAfterMs: 5000,
   })
 })

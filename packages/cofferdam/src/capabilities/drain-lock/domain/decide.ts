@@ -58,20 +58,20 @@ function explainTerminal(view: DisruptionView): Pick<DisruptionDecision, 'reason
   const { request, record } = view
   const { name, nodeName } = request
   if (request.isCancelled) {
-    return { reason: 'DisruptionCancelled', explanation: `${name} is over and was deleted; it lets go of ${nodeName}.` }
+    return { reason: 'DisruptionCancelled', explanation: `${name} has ended and was deleted; it releases ${nodeName}.` }
   }
   if (record.phase === 'Completed') {
     return { reason: 'DisruptionCompleted', explanation: `${nodeName} is back or gone, and nothing is held for it.` }
   }
   if (isPastDeadline(view)) {
     const deadline = rfc3339(request.deadlineMs ?? 0)
-    return { reason: 'DeadlinePassed', explanation: `${name} was not done by ${deadline}; nothing is held for it.` }
+    return { reason: 'DeadlinePassed', explanation: `${name} missed its deadline ${deadline}; nothing is held for it.` }
   }
   if (ownNode(view) === undefined) {
-    const explanation = `There is no node ${nodeName} that ${name} could mean; make another request for one that is there.`
+    const explanation = `Node ${nodeName} of ${name} does not exist. Create a request for an existing node.`
     return { reason: 'NodeUnknown', explanation }
   }
-  return { reason: 'DisruptionRejected', explanation: `${name} was given up; make another request to try again.` }
+  return { reason: 'DisruptionRejected', explanation: `${name} was abandoned. Create a new request to try again.` }
 }
 
 function decideWithoutLedger(snapshot: DisruptionSnapshot, why: string): DisruptionDecision {
@@ -79,13 +79,13 @@ function decideWithoutLedger(snapshot: DisruptionSnapshot, why: string): Disrupt
   const wayOut = `It is read again every ${retryMs / 1000} s: ${why}.`
   return {
     reason: 'LedgerUnknown',
-    explanation: `Nothing is begun and nothing is given back for ${request.nodeName}: ${why}.`,
+    explanation: `Nothing is started and nothing is released for ${request.nodeName}: ${why}.`,
     record: request.record,
     steps: [],
     blockedBy: [
       {
         object: 'disruptionledger/cluster',
-        holder: 'nobody known',
+        holder: 'not known',
         since: rfc3339(request.createdMs),
         reason: 'LedgerUnknown',
         wayOut,

@@ -47,7 +47,7 @@ export function keepLocks(view: DisruptionView, plan: PodPlan, record: Disruptio
     }
     lockedBudgets = withReferences(lockedBudgets, [budget])
     if (own.uid !== budget.uid) {
-      warnings.push({ object: key, says: 'was deleted and made anew: the lock on the old one is void' })
+      warnings.push({ object: key, says: 'was deleted and created again: the lock on the old one is void' })
     }
     const { state, reason } = judgeBudgetHold({
       budget,
@@ -65,7 +65,8 @@ export function keepLocks(view: DisruptionView, plan: PodPlan, record: Disruptio
       steps.push({ step: 'lock', budget: referenceTo(budget), pods, untilMs, epoch })
     }
     if (state === 'refused') {
-      const why = reason === 'BudgetNotCounted' ? 'it has not been counted since it changed' : 'it can spare no pod now'
+      const why =
+        reason === 'BudgetNotCounted' ? 'it has not been counted since it changed' : 'it allows no eviction now'
       warnings.push({ object: key, says: `cannot be held for ${pods.join(', ')}: ${why}` })
     }
   }
@@ -80,6 +81,6 @@ function vanished({ held, snapshot, record }: DisruptionView, plan: PodPlan): Di
     const isThere = snapshot.budgets.some((budget) => budget.namespace === namespace && budget.name === name)
     const isHeld = held?.entries.some((entry) => entry.key === key && entry.uid === uid) === true
     if (isThere || !isHeld || !plan.stays.some((pod) => pod.namespace === namespace)) return []
-    return { object: key, says: 'was deleted: nothing protects the pods that stay but their key' }
+    return { object: key, says: 'was deleted: only the hold in the ledger protects the pods that stay' }
   })
 }

@@ -26,11 +26,11 @@ export interface LedgerStepOutcome {
 
 /** Goes before `for nodedisruption/NAME`. */
 export const ledgerTasks: Readonly<Record<LedgerStepName, string>> = {
-  take: 'take keys',
-  adopt: 'carry on',
+  take: 'acquire holds',
+  adopt: 'continue',
   renew: 'renew',
   intend: 'write the intent',
-  release: 'give keys back',
+  release: 'release holds',
   withdraw: 'withdraw',
   break: 'break locks',
 }

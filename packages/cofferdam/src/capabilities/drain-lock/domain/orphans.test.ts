@@ -153,7 +153,7 @@ describe('an orphan still counts, and it is said what is awaited,', () => {
     ],
     'while nobody looked': [
       new Map(),
-      'node/a could not be looked at; pdb/shop/web could not be looked at; storage/rook/ceph could not be looked at',
+      'node/a could not be read; pdb/shop/web could not be read; storage/rook/ceph could not be read',
     ],
     'while two things are not as before': [
       facts({ node: { isReady: false }, storage: { isClean: known(false) } }),
@@ -171,7 +171,7 @@ describe('an orphan still counts, and it is said what is awaited,', () => {
           holder: 'holder of R1',
           keys: keys.split(', '),
           reason: 'OrphanHeld',
-          explanation: `holder of R1 is gone, and ${awaited}. ${keys} count until then.`,
+          explanation: `holder of R1 is gone, and ${awaited}. ${keys} stay held until then.`,
         },
       ])
       expect(applyOrphans(orphaned, decisions)).toBe(orphaned)

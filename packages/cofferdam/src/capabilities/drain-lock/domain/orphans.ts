@@ -106,7 +106,7 @@ export function signOfLife(ledger: Ledger, requestId: string): string | undefine
   const [first] = entriesOf(ledger, requestId)
   if (first !== undefined) return `${first.epoch}.${first.renewSequence}.${first.state}`
   const ticket = ledger.tickets.find((each) => each.requestId === requestId)
-  return ticket !== undefined && isItsTurn(ledger, ticket) ? `turn of ticket ${ticket.number}` : undefined
+  return ticket !== undefined && isItsTurn(ledger, ticket) ? `first in queue: ticket ${ticket.number}` : undefined
 }
 
 function isItsTurn({ entries, tickets }: Ledger, { number, claims, requestId }: Ticket): boolean {
@@ -126,7 +126,7 @@ function isGone({ ledger, vanished, signs, renewMs }: OrphanSnapshot, requestId:
 function withdrawn({ requestId, holder, claims }: Ticket): OrphanDecision {
   const keys = claims.map(({ key }) => key)
   const who = holder === '' ? `request ${requestId}` : holder
-  const explanation = `${who} waited for ${keys.join(', ')} and is gone; others go on without it.`
+  const explanation = `${who} waited for ${keys.join(', ')} and is gone; the others continue without it.`
   return { step: 'withdraw', requestId, holder, keys, reason: 'TicketWithdrawn', explanation }
 }
 
@@ -135,10 +135,10 @@ function givenUp(entries: readonly LedgerEntry[]): OrphanDecision {
   const acted = entries.filter(({ state }) => state !== 'Granted').map(({ key }) => key)
   if (acted.length === 0) {
     const keys = entries.map(({ key }) => key)
-    const explanation = `${holder} is gone and had touched nothing: ${keys.join(', ')} are free.`
+    const explanation = `${holder} is gone and had not touched anything: ${keys.join(', ')} released.`
     return { step: 'free', requestId, holder, keys, reason: 'GrantFreed', explanation }
   }
-  const explanation = `${holder} is gone and had begun: ${acted.join(', ')} count until what it did has ended.`
+  const explanation = `${holder} is gone and had started: ${acted.join(', ')} stay held until what it started has ended.`
   return { step: 'orphan', requestId, holder, keys: acted, reason: 'HolderGone', explanation }
 }
 
@@ -147,16 +147,16 @@ function decideOrphan({ facts }: OrphanSnapshot, entries: readonly LedgerEntry[]
   const keys = entries.map(({ key }) => key)
   const awaited = entries.map((entry) => findEffect(entry, facts.get(entry.key))).filter((text) => text !== undefined)
   if (awaited.length === 0) {
-    const explanation = `What ${holder} did has ended: ${keys.join(', ')} are free.`
+    const explanation = `What ${holder} started has ended: ${keys.join(', ')} released.`
     return { step: 'bury', requestId, holder, keys, reason: 'OrphanBuried', explanation }
   }
-  const explanation = `${holder} is gone, and ${awaited.join('; ')}. ${keys.join(', ')} count until then.`
+  const explanation = `${holder} is gone, and ${awaited.join('; ')}. ${keys.join(', ')} stay held until then.`
   return { step: 'keep', requestId, holder, keys, reason: 'OrphanHeld', explanation }
 }
 
 /** What is left of what was done, in words; undefined when it has ended. */
 function findEffect({ key, uid, bootID }: LedgerEntry, seen: KeyFacts | undefined): string | undefined {
-  if (seen === undefined) return `${key} could not be looked at`
+  if (seen === undefined) return `${key} could not be read`
   if (seen.kind === 'node') {
     const { node } = seen
     if (node === undefined || isAnother(node.uid, uid)) return undefined

@@ -2,7 +2,7 @@ import type { DisruptionView } from './disruption-view.ts'
 import { ownNode, withRecord } from './disruption-view.ts'
 import type { DisruptionRecord } from './snapshot.ts'
 
-const somebodyElse = 'somebody else'
+const somebodyElse = 'another user'
 
 /** As it stands on the record while the cordon is ours to undo. */
 export function ownCordon({ request }: DisruptionView): string {

@@ -50,7 +50,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
     if (mayStay === true) stays.push(pod)
     else leaves.push(pod)
     if (typeof mayStay === 'string')
-      warnings.push({ object: podName(pod), says: `wants to stay and leaves: ${mayStay}` })
+      warnings.push({ object: podName(pod), says: `asks to stay but is evicted: ${mayStay}` })
   }
   const locks = locksFor(stays, question.seen.budgets)
   const selfBlocking = locks.filter((lock) => isInOwnWay(lock, leaves, question))
@@ -60,7 +60,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
       const [pod] = stays.splice(index, 1)
       if (pod === undefined) continue
       leaves.push(pod)
-      const says = `wants to stay and leaves: others of ${budget.name} leave the node, and it cannot spare both`
+      const says = `asks to stay but is evicted: others of ${budget.name} leave the node, and it does not allow both`
       warnings.push({ object: podName(pod), says })
     }
   }
@@ -98,7 +98,7 @@ function refusalFor(pod: PodFacts, { seen, hasFallenBack }: PodPlanQuestion): st
   const { request, settings, budgets } = seen
   if (request.intent !== 'Reboot') return `the node is to be ${request.intent === 'Remove' ? 'removed' : 'replaced'}`
   if (!request.honourSkipDrain) return 'the request does not honour skip-drain'
-  if (hasFallenBack) return 'not all locks could be had in time'
+  if (hasFallenBack) return 'not all locks were acquired in time'
   if (!pod.isReady) return 'it is not ready'
   if (!(pod.toleratesMs >= settings.minTolerationMs)) {
     const [has, needs] = [pod.toleratesMs, settings.minTolerationMs].map((ms) => `${Math.floor(ms / 1000)} s`)
@@ -114,7 +114,7 @@ function refusalFor(pod: PodFacts, { seen, hasFallenBack }: PodPlanQuestion): st
 function shutdownWarning({ seen: { request, node } }: PodPlanQuestion): DisruptionWarning[] {
   const seconds = node?.shutdownGraceSeconds ?? 0
   if (seconds <= 0) return []
-  const says = `its kubelet ends pods within ${seconds} s when the machine shuts down, those that stay among them; whoever made them makes new ones`
+  const says = `its kubelet ends pods within ${seconds} s when the machine shuts down, including those that stay; their controllers create new ones`
   return [{ object: `node/${request.nodeName}`, says }]
 }
 

@@ -99,7 +99,7 @@ const rows: Record<string, { given: Story; then: Outcome }> = {
       phase: 'Waiting',
       blockedBy: [bareWaits],
       warnings: [
-        'pod/shop/batch wants to stay and leaves: it tolerates an unreachable or unready node for 0 s, and 900 s are needed',
+        'pod/shop/batch asks to stay but is evicted: it tolerates an unreachable or unready node for 0 s, and 900 s are needed',
       ],
     },
   },

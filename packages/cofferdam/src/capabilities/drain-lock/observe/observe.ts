@@ -121,7 +121,7 @@ function withOwnCordon(request: RequestView, node: HostNode | undefined): Reques
   const isMarked = node.cordonedBy === id
   const isOnRecord = record.cordonedBy === own
   if (isMarked === isOnRecord || (isMarked && record.cordonedBy !== undefined)) return request
-  return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'somebody else' } }
+  return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'another user' } }
 }
 
 async function podsOn(

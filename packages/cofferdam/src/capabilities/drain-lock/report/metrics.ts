@@ -18,7 +18,7 @@ export function createDrainMetrics(registry: Registry) {
   }
   new Gauge({
     name: 'cofferdam_disruptions',
-    help: 'Requests to take a node out, by phase.',
+    help: 'NodeDisruptions, by phase.',
     labelNames: ['phase'] as const,
     registers,
     collect() {
@@ -27,7 +27,7 @@ export function createDrainMetrics(registry: Registry) {
   })
   new Gauge({
     name: 'cofferdam_ledger_entries',
-    help: 'Keys that are held in the ledger, by state.',
+    help: 'Holds in the ledger, by state.',
     labelNames: ['state'] as const,
     registers,
     collect() {
@@ -36,13 +36,13 @@ export function createDrainMetrics(registry: Registry) {
   })
   const waits = new Histogram({
     name: 'cofferdam_disruption_waiting_seconds',
-    help: 'Time from a request until its node was allowed to go.',
+    help: 'Time from a request until its node was allowed to be drained.',
     buckets: [1, 10, 60, 300, 900, 1_800, 3_600, 14_400, 86_400],
     registers,
   })
   const evictions = new Counter({
     name: 'cofferdam_disruption_evictions_total',
-    help: 'Evictions that were asked for, by result.',
+    help: 'Evictions that were requested, by result.',
     labelNames: ['result'] as const,
     registers,
   })

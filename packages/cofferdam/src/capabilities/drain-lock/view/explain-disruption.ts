@@ -97,14 +97,14 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
 export const goneWords = { Reboot: 'rebooted', Remove: 'removed', Replace: 'replaced' } as const
 
 const phaseSentences: Record<DisruptionPhase, (node: string, gone: string) => string> = {
-  Pending: (node) => `Nobody has looked at the request for ${node} yet.`,
-  Waiting: (node) => `Something stands in the way of ${node}; nothing is held meanwhile.`,
-  Locking: (node) => `Keys are held for ${node}, and budgets are being locked for the pods that stay.`,
-  Draining: (node) => `Pods are leaving ${node}.`,
-  Drained: (node, gone) => `Nothing is left on ${node} but what stays: it may be ${gone} now.`,
-  Recovering: (node) => `${node} is back or given back; pods and storage are not yet as before.`,
-  Completed: (node) => `${node} is back or gone, and nothing is held for it.`,
-  Rejected: (node) => `The request for ${node} was given up, and nothing is held for it.`,
+  Pending: (node) => `Request for ${node} is not picked up yet. Is the operator running? (cofferdam status)`,
+  Waiting: (node) => `Request for ${node} is queued. It holds nothing while it waits.`,
+  Locking: (node) => `Holds for ${node} are acquired. The budgets of the pods that stay are being locked.`,
+  Draining: (node) => `${node} is being drained: its pods are evicted.`,
+  Drained: (node, gone) => `${node} is drained and can be ${gone} now.`,
+  Recovering: (node) => `${node} is back or released. Its pods and storage have not recovered yet.`,
+  Completed: (node) => `${node} is back or gone. Nothing is held for it.`,
+  Rejected: (node) => `The request for ${node} was abandoned. Nothing is held for it.`,
 }
 
 function latestCondition<T extends { readonly lastTransitionTime: string }>(conditions: readonly T[]): T | undefined {

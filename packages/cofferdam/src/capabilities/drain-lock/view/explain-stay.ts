@@ -30,7 +30,7 @@ export function stayAnswers(rehearsal: DisruptionSnapshot | undefined): StayOf {
     return {
       mayStay,
       says: mayStay
-        ? stayText({ tolerates: isForEver ? 'for ever' : `for ${seconds} s`, grace })
+        ? stayText({ tolerates: isForEver ? 'forever' : `for ${seconds} s`, grace })
         : leaveText(told?.says),
       ...(isForEver ? {} : { toleratesSeconds: seconds }),
       ...(grace === undefined ? {} : { shutdownGraceSeconds: grace }),
@@ -43,12 +43,12 @@ function stayText({ tolerates, grace }: { readonly tolerates: string; readonly g
     grace === undefined
       ? ''
       : grace > 0
-        ? `; its kubelet ends it within ${grace} s when the machine shuts down, and whoever made it makes a new one`
+        ? `; its kubelet ends it within ${grace} s when the machine shuts down, and its controller creates a new one`
         : '; its kubelet does not end it when the machine shuts down'
   return `it stays through a reboot with cofferdam drain, and tolerates its node being away ${tolerates}; plain kubectl drain evicts it${shutdown}`
 }
 
 function leaveText(says: string | undefined): string {
-  const why = says?.replace(/^wants to stay and leaves: /, '') ?? 'it may not'
+  const why = says?.replace(/^asks to stay but is evicted: /, '') ?? 'it may not'
   return `it asks to stay and would be evicted: ${why}`
 }

@@ -43,7 +43,7 @@ export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: Hol
     ...(answer?.since === undefined ? {} : { since: answer.since }),
     causes: reserved.map(([pod, untilMs]) => ({
       object: `pod/${namespace}/${pod}`,
-      says: `counts as gone until ${rfc3339(untilMs)}, and longer while the request lives: it stays on its node`,
+      says: `counts as gone until ${rfc3339(untilMs)}, and longer while the request exists: it stays on its node`,
     })),
     unblocks: answer?.ends ?? verdict.until ?? 'its holder',
     override: answer?.override ?? '',

@@ -94,8 +94,8 @@ export function explainHolds(view: HoldView, isAsked: (key: string) => boolean):
             state: 'Waiting',
             holder: holder === '' ? `request ${requestId}` : holder,
             ...(since === '' ? {} : { since }),
-            says: `waits for it with ticket ${number}, and holds nothing meanwhile`,
-            ends: 'its turn, when nothing that it needs is held and no older ticket needs the same',
+            says: `is queued for it with ticket ${number}, and holds nothing meanwhile`,
+            ends: 'nothing that it needs is held, and no older ticket needs the same',
             override: 'cofferdam uncordon NODE cancels its request',
           }),
         ),
@@ -103,19 +103,19 @@ export function explainHolds(view: HoldView, isAsked: (key: string) => boolean):
   ]
 }
 
-const breakGlassText = 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; who held it is told'
+const breakGlassText = 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; the holder is notified'
 
 const words = {
   Granted: {
-    says: 'holds it, and has touched nothing yet',
-    ends: 'it goes on or gives up soon',
+    says: 'holds it, and has not touched anything yet',
+    ends: 'it continues or gives up soon',
   },
   Acting: {
-    says: 'holds it: its node may go at any moment, or is away',
-    ends: 'its node back with everything on it running, or the request cancelled with cofferdam uncordon',
+    says: 'holds it: its node may go down at any time, or is down',
+    ends: 'its node back with all its pods ready, or the request cancelled with cofferdam uncordon',
   },
   Orphaned: {
-    says: 'held it and is gone: the key counts until what it did has ended',
+    says: 'held it and is gone: the hold counts until what it started has ended',
     ends: 'the node Ready again or deleted, its pods ready, storage clean',
   },
 } as const
@@ -123,12 +123,12 @@ const words = {
 const updateWords = {
   ...words,
   Acting: {
-    says: 'holds it while OSDs are on their way',
-    ends: 'those OSDs back and all data clean; whoever waits for it then comes before the next OSDs',
+    says: 'holds it while OSDs restart',
+    ends: 'those OSDs back and all data clean; queued requests then come before the next OSDs',
   },
   Orphaned: {
-    says: 'held it and is gone: the key counts until its OSDs are back',
-    ends: 'the next operator, which carries the update on',
+    says: 'held it and is gone: the hold counts until its OSDs are back',
+    ends: 'the next operator, which continues the update',
   },
 } as const
 

@@ -45,7 +45,7 @@ export async function protect(
     if (before !== undefined && written.isForeign(before)) {
       putRight.push({
         object: `machinedisruptionbudget/${answer.budget.namespace}/${answer.budget.name}`,
-        problem: 'somebody else changed it; it was put right',
+        problem: 'another client changed it; it was restored',
       })
     }
     await closeBudget(writes, answer, { fences: decision.fences, written })
@@ -194,7 +194,7 @@ export class WrittenBudgets {
     else
       this.unmade.set(
         `${namespace}/${name}`,
-        `its budget cannot be made: ${why} (spec.disruptionManagement.machineDisruptionBudgetNamespace says where)`,
+        `its budget cannot be created: ${why} (spec.disruptionManagement.machineDisruptionBudgetNamespace says where)`,
       )
   }
 

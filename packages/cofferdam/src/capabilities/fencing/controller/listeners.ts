@@ -34,7 +34,8 @@ export class RemediatorListeners {
       const since = this.#silentSince.get(id) ?? now
       this.#silentSince.set(id, since)
       const leftMs = since + reactionMs - now
-      const problem = 'it was asked to wait and has not said for two minutes that it does: nobody listens'
+      const problem =
+        'it was asked to wait and has not acknowledged that for two minutes: its controller does not listen'
       if (leftMs > 0) waits.push(leftMs)
       else problems.push({ object: id, problem })
     }

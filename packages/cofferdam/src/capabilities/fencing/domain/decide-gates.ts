@@ -57,11 +57,11 @@ function leaseGates({ held, index }: GateFacts): GateChange[] {
     const isTaken = lease !== undefined && !lease.isOurs && lease.validUntilMs > nowMs
     const isGood = lease?.isOurs === true && lease.validUntilMs - nowMs > leaseMs / 2
     if (isTaken || isGood) continue
-    changes.push({ kind: 'hold-lease', node, explanation: `Storage cannot spare node ${node} now.` })
+    changes.push({ kind: 'hold-lease', node, explanation: `Storage needs node ${node} now.` })
   }
   for (const [node, { isOurs }] of leases) {
     if (!isOurs || held.has(node)) continue
-    changes.push({ kind: 'free-lease', node, explanation: `Storage has no need to keep node ${node} any more.` })
+    changes.push({ kind: 'free-lease', node, explanation: `Storage does not need node ${node} any more.` })
   }
   return changes
 }
@@ -76,7 +76,7 @@ function machineGates(facts: GateFacts): GateChange[] {
     const isKept = nodeName !== undefined && held.has(nodeName)
     if (!isKept && !isHookedByUs && skip !== 'ours') continue
     const about = { namespace, machine: name }
-    const explanation = isKept ? `Storage cannot spare machine ${name} now.` : explainFreed(index, machine)
+    const explanation = isKept ? `Storage needs machine ${name} now.` : explainFreed(index, machine)
     if (api === 'cluster-api') {
       if (isKept && skip === undefined && !isBeingDeleted) changes.push({ kind: 'skip-machine', ...about, explanation })
       if (!isKept && skip === 'ours') changes.push({ kind: 'unskip-machine', ...about, explanation })
@@ -90,7 +90,7 @@ function machineGates(facts: GateFacts): GateChange[] {
 }
 
 function explainFreed({ nodes }: FencingIndex, { nodeName }: MachineView): string {
-  return nodeName !== undefined && nodes.get(nodeName)?.isReady === true ? 'Its node is well.' : 'It may be fenced.'
+  return nodeName !== undefined && nodes.get(nodeName)?.isReady === true ? 'Its node is Ready.' : 'It may be fenced.'
 }
 
 /**
@@ -119,8 +119,8 @@ function pauseGates(facts: GateFacts): GateChange[] {
     // There is one annotation only, and while it is somebody else's it does what we want.
     if (isWanted && isPausedByOthers && kind === 'openshift-mhc') return []
     const explanation = isWanted
-      ? `Storage cannot spare ${namesOf(keeps)} now. The other nodes it looks after wait too.`
-      : 'None of the nodes it looks after has to be kept by a pause.'
+      ? `Storage needs ${namesOf(keeps)} now. The other nodes it remediates wait too.`
+      : 'None of the nodes it remediates has to be kept by a pause.'
     return [{ kind: isWanted ? 'pause' : 'resume', remediator: key, remediatorKind: kind, explanation }]
   })
 }

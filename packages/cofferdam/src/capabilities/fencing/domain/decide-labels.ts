@@ -37,10 +37,10 @@ export function decideLabels(
 }
 
 function explainRest(added: number, removed: number): string {
-  if (added > 0) return 'the labels that Rook used to write are asked for'
+  if (added > 0) return 'the labels that Rook used to write are enabled'
   return removed > 0
-    ? 'nothing needs the labels that go any more'
-    : 'the note of which labels are ours was not as we left it'
+    ? 'the labels that are removed are not needed any more'
+    : "the record of Cofferdam's own labels was changed"
 }
 
 function areSame(left: readonly string[], right: readonly string[]): boolean {

@@ -162,7 +162,7 @@ function handedBack({ namespace, name, uid, settings }: FencedCluster): ClusterA
   const explanation =
     settings.isExternal === true
       ? 'The cluster is external: its OSDs run on no machine here.'
-      : 'spec.disruptionManagement.manageMachineDisruptionBudgets is false: fencing is not looked after here.'
+      : 'spec.disruptionManagement.manageMachineDisruptionBudgets is false: fencing is not managed for this cluster.'
   return { namespace, name, uid, budget: undefined, reason: 'HandedBack', explanation }
 }
 

@@ -15,7 +15,7 @@ export const fenceHold: HoldRules<string, Fence> = {
   nameOf: (requestId) => requestId,
   describe: (task) =>
     task === 'release'
-      ? 'give back the storage of machines that were fenced'
+      ? 'release the storage of machines that were fenced'
       : 'hold the storage of machines that are being fenced',
   own: entriesOf,
   requestIdOf: fenceRequestId,

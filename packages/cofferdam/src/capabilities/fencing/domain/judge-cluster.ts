@@ -44,7 +44,7 @@ export function judgeCluster(
   if (labelled.budgetName !== machineBudgetName(cluster)) {
     return no(
       'FenceUnknown',
-      `Another cluster has the budget name ${machineBudgetName(cluster)}, by which others look for this one.`,
+      `Another cluster has the budget name ${machineBudgetName(cluster)}, under which other tools search for this one.`,
       'One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace.',
     )
   }
@@ -99,7 +99,7 @@ export function judgeCluster(
   )
   if (holder !== undefined) {
     const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
-    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is given back.')
+    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is released.')
   }
   if (unlabelled !== undefined) {
     return no(
@@ -111,12 +111,12 @@ export function judgeCluster(
   return {
     maySpare: true,
     reason: 'FenceAllowed',
-    explanation: 'All placement groups are clean and nobody holds the storage: one machine may be fenced.',
+    explanation: 'All placement groups are clean and the storage is not held: one machine may be fenced.',
     wayOut: '',
   }
 }
 
 /** For whoever knows more than can be seen from here: that a machine has no power. */
 function override({ namespace, name }: LabelledCluster['cluster']): string {
-  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' lets go of all of them.`
+  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' allows all of them to be fenced.`
 }

@@ -98,7 +98,7 @@ function wordsInTurn(first: readonly string[]): Words {
   return {
     mayFence: false,
     reason: 'FenceInTurn',
-    explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} comes first.`,
-    wayOut: 'Its turn comes when Ceph is clean again.',
+    explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} is first in the queue.`,
+    wayOut: 'It is queued until Ceph is clean again.',
   }
 }

@@ -79,13 +79,10 @@ describe('the record of fences', () => {
   const bad: Record<string, [string, string]> = {
     'is no JSON': ['{', 'it is not JSON'],
     'is a list': ['[]', 'it is no JSON object'],
-    'has an entry without a time': [
-      '{"m":{"node":"a","bootID":"b","scope":""}}',
-      'the entry of machine m makes no sense',
-    ],
+    'has an entry without a time': ['{"m":{"node":"a","bootID":"b","scope":""}}', 'the entry of machine m is invalid'],
     'has an entry that went at no time': [
       '{"m":{"node":"a","bootID":"b","scope":"","since":"2026-01-01T00:00:00Z","gone":1}}',
-      'the entry of machine m makes no sense',
+      'the entry of machine m is invalid',
     ],
   }
   it.each(Object.entries(bad))('counts as unreadable when it %s', (_, [text, why]) => {
@@ -128,7 +125,7 @@ describe('objects that others changed', () => {
     expect(decide(edited).problems).toEqual([
       {
         object: 'machinedisruptionbudget/openshift-machine-api/ceph-rook',
-        problem: 'its selector was changed; it is put right',
+        problem: 'its selector was changed; it is restored',
       },
     ])
     expect(settled(edited).budgets).toEqual(calm.budgets)
@@ -181,12 +178,12 @@ describe('who looks after health checks', () => {
       {
         object: 'medik8s-nhc/workers',
         problem:
-          'status.phase is not set, so nobody looks after it yet; machines are kept from nobody who does not listen',
+          'status.phase is not set, so no controller manages it yet; machines are not kept from a remediator that does not listen',
       },
       {
         object: 'openshift-mhc/openshift-machine-api/workers',
         problem:
-          'status.expectedMachines is not set, so nobody looks after it yet; machines are kept from nobody who does not listen',
+          'status.expectedMachines is not set, so no controller manages it yet; machines are not kept from a remediator that does not listen',
       },
     ])
   })

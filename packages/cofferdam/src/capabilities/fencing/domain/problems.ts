@@ -26,14 +26,17 @@ export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly La
     }
     const edit = budget === undefined ? undefined : handEdit(budget)
     if (budget !== undefined && edit !== undefined) {
-      const problem = `${edit}; it is put right`
+      const problem = `${edit}; it is restored`
       problems.push({ object: `machinedisruptionbudget/${budget.namespace}/${budget.name}`, problem })
     }
   }
   for (const { kind, key, isAlive } of snapshot.remediators) {
     if (isAlive.known && isAlive.value) continue
-    const why = isAlive.known ? 'nobody seems to look after it' : isAlive.why
-    problems.push({ object: `${kind}/${key}`, problem: `${why}; machines are kept from nobody who does not listen` })
+    const why = isAlive.known ? 'no controller seems to manage it' : isAlive.why
+    problems.push({
+      object: `${kind}/${key}`,
+      problem: `${why}; machines are not kept from a remediator that does not listen`,
+    })
   }
   const wanted = new Set(clusters.map(({ budget }) => budget))
   for (const budget of snapshot.budgets) {
@@ -41,7 +44,8 @@ export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly La
     if (isOurs || labelKey === undefined || wanted.has(budget)) continue
     problems.push({
       object: `machinedisruptionbudget/${namespace}/${name}`,
-      problem: "it selects the same machines and is somebody else's; a remediator may refuse machines with two budgets",
+      problem:
+        'it selects the same machines and is not managed by Cofferdam; a remediator may refuse machines with two budgets',
     })
   }
   return problems.sort((a, b) => (`${a.object} ${a.problem}` < `${b.object} ${b.problem}` ? -1 : 1))

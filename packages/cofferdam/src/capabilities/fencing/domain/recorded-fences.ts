@@ -28,7 +28,7 @@ export function parseFences(text: string | undefined): Observed<ReadonlyMap<stri
   const fences = new Map<string, RecordedFence>()
   for (const [machine, entry] of Object.entries(fields)) {
     const fence = parseFence(entry)
-    if (fence === undefined) return unknown(`the entry of machine ${machine} makes no sense`)
+    if (fence === undefined) return unknown(`the entry of machine ${machine} is invalid`)
     fences.set(machine, fence)
   }
   return known(fences)

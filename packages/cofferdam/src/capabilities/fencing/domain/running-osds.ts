@@ -26,7 +26,7 @@ export function freshEvidence(
   const ageMs = nowMs - evidence.value.lookedAtMs
   // A look from the future means that a clock was turned back, and then nobody knows how old it is.
   if (Math.abs(ageMs) <= settings.maxEvidenceAgeMs) return known(evidence.value)
-  return unknown(`Ceph was last looked at ${Math.round(ageMs / 1_000)} s ago`)
+  return unknown(`Ceph was last polled ${Math.round(ageMs / 1_000)} s ago`)
 }
 
 export function runningOsds(
@@ -40,13 +40,13 @@ export function runningOsds(
   const down = new Set<string>()
   const released = new Set<string>()
   const domains = new Map<string, readonly string[]>()
-  let unplaced = cluster.osdsUnread && `where its OSDs are cannot be told: ${cluster.osdsUnread}`
+  let unplaced = cluster.osdsUnread && `it is not known where its OSDs are: ${cluster.osdsUnread}`
   for (const { id, isReady, nodeName, domain } of cluster.osds) {
     const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
     if (!nodeName.known) {
       // What runs nowhere, as both say, cannot run on a machine that we do not think of.
       if (evidence.known && !isUp) continue
-      unplaced ??= `where OSD ${id} is cannot be told: ${nodeName.why}`
+      unplaced ??= `it is not known where OSD ${id} is: ${nodeName.why}`
       continue
     }
     const node = nodeName.value

@@ -159,7 +159,7 @@ function evidenceOf(
   whyNoBudget: string | undefined,
 ): Observed<CephEvidence> {
   if (decided === undefined) return unknown('ceph-drain does not run beside it')
-  if (decided === 'none') return unknown('ceph-drain has not looked at it yet')
+  if (decided === 'none') return unknown('ceph-drain has not polled it yet')
   const { ceph } = decided.snapshot
   if (!ceph.known) return ceph
   if (decided.cephAskedAtMs === undefined) return unknown('it has never answered')

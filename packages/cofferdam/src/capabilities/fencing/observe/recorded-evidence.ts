@@ -49,10 +49,10 @@ export function recordedEvidence(
     const id = clusterId(name)
     const { budgetNamespace } = parseFencingSettings(cluster)
     const budget = views.budgets.get({ namespace: budgetNamespace, name: budgetNames.get(id) ?? '' })
-    if (attendance.isAttended === false) return unknown('no operator is running that would ask it')
+    if (attendance.isAttended === false) return unknown('no operator is running that would poll it')
     if (attendance.isAttended === undefined)
-      return unknown('only the operator asks it, and whether one runs is not known')
-    if (budget === undefined) return unknown('only the operator asks it, and it has made no budget yet')
+      return unknown('only the operator polls it, and it is not known whether one runs')
+    if (budget === undefined) return unknown('only the operator polls it, and it has created no budget yet')
     const labelKey = keys.get(id) as string
     const labelled = new Set(
       machines.flatMap(({ labels, nodeName }) => (labels[labelKey] === fenceLabelValue ? (nodeName ?? []) : [])),
@@ -84,7 +84,7 @@ function recordedCleanness(
   if (isAmong(clean, reason)) return known(true)
   const said = annotations[recordNotes.explanation] ?? storage?.explanation
   return unknown(
-    `only the operator asks Ceph; ${said === undefined ? 'its budget lets no machine go' : `it said: ${said.replace(/\.$/, '')}`}`,
+    `only the operator polls Ceph; ${said === undefined ? 'its budget lets no machine go' : `it said: ${said.replace(/\.$/, '')}`}`,
   )
 }
 

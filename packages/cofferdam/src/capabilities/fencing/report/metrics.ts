@@ -21,7 +21,7 @@ export function createFencingMetrics(registry: Registry) {
   })
   const held = new Gauge({
     name: 'cofferdam_fencing_sick_nodes_held',
-    help: 'Nodes that are not Ready and that remediators are kept from, because storage cannot spare them.',
+    help: 'Nodes that are not Ready and that remediators are kept from, because storage needs them.',
     registers,
   })
   const problems = new Gauge({

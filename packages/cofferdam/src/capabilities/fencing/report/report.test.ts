@@ -86,7 +86,7 @@ describe('that nothing is known of Ceph', () => {
   })
 
   it('after a start is told when it stays too', async () => {
-    await look('FenceUnknown', 'Ceph was not asked yet.', 60)
+    await look('FenceUnknown', 'Ceph is not polled yet.', 60)
     await look('FenceUnknown', 'Ceph does not answer.')
     expect(told).toEqual(['Warning FenceUnknown: Ceph does not answer.'])
   })

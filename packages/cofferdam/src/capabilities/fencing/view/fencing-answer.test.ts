@@ -105,7 +105,7 @@ describe('explaining whether the machine of a node may be fenced', () => {
       then: {
         mayFence: false,
         reason: 'FenceUnknown',
-        explanation: 'Whether all data is clean is not known: only the operator asks Ceph; it said: n3 may go.',
+        explanation: 'Whether all data is clean is not known: only the operator polls Ceph; it said: n3 may go.',
       },
     },
     'what the budget says about the data is taken from it': {
@@ -118,7 +118,7 @@ describe('explaining whether the machine of a node may be fenced', () => {
         mayFence: false,
         reason: 'FenceUnknown',
         explanation:
-          'Whether all data is clean is not known: only the operator asks Ceph; its budget lets no machine go.',
+          'Whether all data is clean is not known: only the operator polls Ceph; its budget lets no machine go.',
       },
     },
     'a budget that was changed since it was last counted proves nothing': {
@@ -130,7 +130,7 @@ describe('explaining whether the machine of a node may be fenced', () => {
       then: {
         mayFence: false,
         reason: 'FenceUnknown',
-        explanation: 'Ceph cannot be judged: only the operator asks it, and it has made no budget yet.',
+        explanation: 'Ceph cannot be judged: only the operator polls it, and it has created no budget yet.',
       },
     },
     'without an operator the budget is no proof, and that is told': {
@@ -212,12 +212,12 @@ describe('explaining whether the machine of a node may be fenced', () => {
         ],
       },
       then: {
-        gates: ['openshift-mhc/openshift-machine-api/paused is paused, for all that it looks after'],
+        gates: ['openshift-mhc/openshift-machine-api/paused is paused for all nodes that it remediates'],
         remediators: [
           {
             remediator: 'openshift-mhc/openshift-machine-api/forgotten',
             listens: false,
-            why: 'status.expectedMachines is not set, so nobody looks after it yet',
+            why: 'status.expectedMachines is not set, so no controller manages it yet',
           },
           { remediator: 'openshift-mhc/openshift-machine-api/paused', listens: true, pausedBy: 'us' },
         ],

@@ -133,11 +133,11 @@ function gatesOf(view: FencingView, nodeName: string, machine: MachineView | und
       : []),
     ...(machine?.skip === undefined
       ? []
-      : [`annotation ${skipAnnotation}, ${machine.skip === 'ours' ? 'set by us' : 'not set by us'}`]),
+      : [`annotation ${skipAnnotation}, ${machine.skip === 'ours' ? 'set by Cofferdam' : 'not set by Cofferdam'}`]),
     ...(machine?.isHookedByUs === true ? [`pre-terminate hook ${hookName}`] : []),
     ...remediatorsOf(view, nodeName)
       .filter(({ isPausedByUs }) => isPausedByUs)
-      .map((check) => `${check.kind}/${check.key} is paused, for all that it looks after`),
+      .map((check) => `${check.kind}/${check.key} is paused for all nodes that it remediates`),
   ]
 }
 
@@ -148,7 +148,7 @@ function remediatorsOf({ snapshot }: FencingView, nodeName: string): RemediatorV
 export function remediatorAnswer(check: RemediatorView): RemediatorAnswer {
   const { kind, key, isAlive, isPausedByUs, isPausedByOthers } = check
   const listens = isAlive.known && isAlive.value
-  const why = isAlive.known ? 'nobody seems to look after it' : isAlive.why
+  const why = isAlive.known ? 'no controller seems to manage it' : isAlive.why
   return {
     remediator: `${kind}/${key}`,
     listens,

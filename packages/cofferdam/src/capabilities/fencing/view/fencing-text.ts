@@ -49,7 +49,7 @@ export function fencingSummaryLines(summary: FencingSummary, now: string): strin
 
 function remediatorText({ remediator, listens, why = '', pausedBy }: RemediatorAnswer): string {
   const paused = pausedBy === undefined ? '' : `, paused by ${pausedBy}`
-  return listens ? `looked after by ${remediator}${paused}` : `${remediator} does not listen: ${why}${paused}`
+  return listens ? `managed by ${remediator}${paused}` : `${remediator} does not listen: ${why}${paused}`
 }
 
 function shortened<T>(items: readonly T[], text: (item: T) => string): string[] {

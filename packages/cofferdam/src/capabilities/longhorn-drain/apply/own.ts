@@ -75,7 +75,7 @@ export async function applyOwnDecision(
     failedEvictions: new Map([...noPlace, ...refusals(flags.refused), ...refusals(tickets)]),
     problems: plan.taken.map((name) => ({
       object: `poddisruptionbudget/${name}`,
-      problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is let go',
+      problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is deleted',
     })),
   }
 }

@@ -46,13 +46,13 @@ function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, i
   }
   if (!isManagerHeld(manager, isHeld)) {
     const explanation = isOpen
-      ? 'Nothing rests on this node alone, so the autoscaler may remove it.'
+      ? 'No volume has its last copy on this node, so the autoscaler may remove it.'
       : 'Nothing on the node holds it any more.'
     return { wanted: 'absent', reason: 'ReplicasProtected', explanation }
   }
   const first = answer?.blockers[0]
   if (isOpen || first === undefined) {
-    return { wanted: 'present', reason: 'NotCordoned', explanation: 'Something rests on this node alone.' }
+    return { wanted: 'present', reason: 'NotCordoned', explanation: 'A volume has its last copy on this node.' }
   }
   return { wanted: 'present', reason: first.reason, explanation: (answer as NodeAnswer).explanation }
 }

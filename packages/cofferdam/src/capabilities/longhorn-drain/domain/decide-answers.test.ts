@@ -38,7 +38,7 @@ describe('what holds a node is told with the replica, the volume, its user, what
     const { nodes } = decide({ nodes: { n1: { ...cordoned, manager: { engines: ['lost'] } } } })
     expect(nodes[0]?.blockers.map(({ explanation, wayOut }) => [explanation, wayOut])).toEqual([
       [
-        'Volume lost is attached to node n1 by nobody that is known.',
+        'Volume lost is attached to node n1 by an unknown client.',
         "Detach volume lost; Longhorn's setting detach-manually-attached-volumes-when-cordoned does so by itself.",
       ],
     ])
@@ -239,8 +239,8 @@ it('what is wrong is told: the setting, labels, unreadable objects, replicas wit
     'replica/v-: it has data but no node, and protects nothing',
     'replica/v-n2: its node n2 is gone, so it protects nothing',
     'replica/v-n9: its node n9 is gone, so it protects nothing',
-    'setting/node-drain-policy: it is not set; until it is corrected nothing begins to move, and no node is let go that has replicas',
-    'volume/v: its drain policy: "never" is none of block-if-contains-last-replica, allow-if-replica-is-stopped, always-allow, block-for-eviction, block-for-eviction-if-contains-last-replica; until it is corrected it does not begin to move, and holds the nodes of its replicas',
+    'setting/node-drain-policy: it is not set; until it is corrected no replica starts to move, and no node with replicas is let go',
+    'volume/v: its drain policy: "never" is none of block-if-contains-last-replica, allow-if-replica-is-stopped, always-allow, block-for-eviction, block-for-eviction-if-contains-last-replica; until it is corrected it does not start to move, and holds the nodes of its replicas',
     'volume/x: spec is not an object',
   ])
 })

@@ -50,17 +50,18 @@ function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
   }
   if (node.isEvictionAsked || isDiskAsked(node, replica)) {
     const what = node.isEvictionAsked ? `node ${node.name}` : `disk ${replica.diskUuid} of node ${node.name}`
-    return { isRequested: true, event: 'EvictionUserRequested', why: `A user asked for ${what} to be emptied.` }
+    return { isRequested: true, event: 'EvictionUserRequested', why: `A user requested the eviction of ${what}.` }
   }
   if (!isLeaving(so.index.settings, node)) {
-    return canceled(node.isCordoned ? 'Nobody drains the node.' : `Node ${node.name} takes new pods.`)
+    return canceled(node.isCordoned ? 'The node is not being drained.' : `Node ${node.name} takes new pods.`)
   }
   return flagByPolicy(so, node, replica)
 }
 
 function flagByPolicy(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {
   const rule = replicaRule(so.index, replica)
-  if (rule === 'unknown') return asItIs(replica, 'The drain policy is unknown: nothing begins to move, nothing stops.')
+  if (rule === 'unknown')
+    return asItIs(replica, 'The drain policy is not known: no replica starts to move, and none stops.')
   if (rule === 'move-all') return automatic(`Every replica leaves node ${node.name} before it goes.`)
   if (rule !== 'move-last') return canceled('The drain policy moves no replicas.')
   if (!hasCopyProtectedSoon(so, replica)) {

@@ -25,7 +25,7 @@ export function explainEngine(index: LonghornIndex, node: string, volume: string
     object: `volume/${volume}`,
     volume,
     reason: 'VolumeAttached',
-    explanation: `Volume ${volume} is attached to node ${node} by ${by ?? 'nobody that is known'}.`,
+    explanation: `Volume ${volume} is attached to node ${node} by ${by ?? 'an unknown client'}.`,
     wayOut,
   }
 }
@@ -87,7 +87,7 @@ function tell(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Told
     return told(
       'ReplicaMustLeave',
       `Replica ${name} of volume ${volume}${users} must leave node ${node} first.`,
-      'It moves as soon as somebody drains the node.',
+      'It moves as soon as the node is drained.',
     )
   }
   return told(
@@ -121,7 +121,7 @@ function attachment(index: LonghornIndex, volume: string): string {
   const view = index.volumes.get(volume)
   if (view === undefined || view.state === 'detached') return ''
   if (view.attachedBy === undefined && view.attachedTo === undefined) return ''
-  return ` (attached by ${view.attachedBy ?? 'nobody that is known'}${view.attachedTo === undefined ? '' : ` on ${view.attachedTo}`})`
+  return ` (attached by ${view.attachedBy ?? 'an unknown client'}${view.attachedTo === undefined ? '' : ` on ${view.attachedTo}`})`
 }
 
 function told(reason: Reason, explanation: string, wayOut: string): Told {

@@ -91,7 +91,7 @@ function ask(
     annotations: { [askedAnnotation]: asked },
     spec: { evictionRequested: true, allowScheduling: false },
     reason: 'NodeEvictionAsked',
-    explanation: `${which} must leave node ${name}, which policy ${inForce} does not bring about. Longhorn can only be asked for a whole node: all replicas on it move.`,
+    explanation: `${which} must leave node ${name}, which policy ${inForce} does not do. Longhorn can only evict a whole node: all replicas on it move.`,
   }
 }
 
@@ -108,7 +108,7 @@ function yieldTo(node: LonghornNodeView, mark: NodeMark, asked: AskedMark): Guid
     name: node.name,
     annotations: { [askedAnnotation]: buildAskedMark({ allowScheduling, isYielded: true }) },
     ...(asked.isYielded ? {} : { reason: 'GuideYields' as const }),
-    explanation: `Somebody withdrew the eviction of node ${node.name}; it is not asked for again in this drain.`,
+    explanation: `The eviction of node ${node.name} was withdrawn by another client; it is not requested again in this drain.`,
   }
 }
 
@@ -121,7 +121,7 @@ function withdraw(node: LonghornNodeView, mark: NodeMark, asked: AskedMark): Gui
     annotations: { [askedAnnotation]: null },
     spec: { ...(isOurs ? { evictionRequested: false } : {}), ...(opens ? { allowScheduling: true } : {}) },
     ...(isOurs ? { reason: 'NodeEvictionWithdrawn' as const } : {}),
-    explanation: `Node ${node.name} does not leave any more: its eviction is not asked for any more${opens ? ', and it takes replicas again' : ''}.`,
+    explanation: `Node ${node.name} is not being drained any more: its eviction is withdrawn${opens ? ', and it takes replicas again' : ''}.`,
   }
 }
 

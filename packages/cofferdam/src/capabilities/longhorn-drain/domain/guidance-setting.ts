@@ -34,14 +34,14 @@ export function guideSetting(
   const before = restores?.value ?? value
   if (leaving.length === 0) {
     if (restores === undefined) return nothing
-    return { ...nothing, steps: [restore(before, 'No node leaves any more')] }
+    return { ...nothing, steps: [restore(before, 'No node is being drained any more')] }
   }
   const own = parseDrainPolicy(before)
   const wanted = mark.hasWish ? settings.policy : own
   if (!wanted.known || !own.known) return { ...nothing, ...explainUnknown(mark, wanted, own), inForce: undefined }
   const aim = mark.hasWish ? soften(wanted.value, leaving) : own.value
   if (aim === own.value) {
-    const steps = restores === undefined ? [] : [restore(before, 'Nobody wants another policy any more')]
+    const steps = restores === undefined ? [] : [restore(before, 'No other policy is configured any more')]
     return { ...nothing, steps, inForce: aim }
   }
   return aim === asItIs ? nothing : { ...nothing, steps: [put(snapshot, leaving, { aim, before })], inForce: aim }
@@ -51,7 +51,7 @@ export function guideSetting(
 function yieldTo({ value, put: ours }: SettingMark, leaving: readonly LonghornNodeView[]): GuidanceStep[] {
   const step = { kind: 'setting', name: drainPolicySetting } as const
   if (leaving.length === 0) {
-    const explanation = `Somebody chose ${value} while a node left; it stays.`
+    const explanation = `Another client set ${value} while a node was drained; it stays.`
     return [{ ...step, annotations: noMarks, explanation }]
   }
   if (ours === '') return []
@@ -60,7 +60,7 @@ function yieldTo({ value, put: ours }: SettingMark, leaving: readonly LonghornNo
       ...step,
       annotations: { [putAnnotation]: '' },
       reason: 'GuideYields',
-      explanation: `Somebody chose ${value} while ${namesOf(leaving)} left; it counts, also when no node leaves any more.`,
+      explanation: `Another client set ${value} while ${namesOf(leaving)} was drained; it stays in force, also after the drain.`,
     },
   ]
 }
@@ -106,7 +106,7 @@ function explainUnknown(
 ): Pick<GuidanceDecision, 'problems'> {
   const problems: { object: string; problem: string }[] = []
   if (!wanted.known) {
-    const problem = `annotation ${wantedPolicyAnnotation}: ${wanted.why}; until it is corrected ${value} stays in force, and no node is asked for`
+    const problem = `annotation ${wantedPolicyAnnotation}: ${wanted.why}; until it is corrected ${value} stays in force, and no node eviction is requested`
     problems.push({ object, problem })
   }
   if (!own.known) {

@@ -102,7 +102,7 @@ describe('a node that nothing holds', () => {
         object: 'replica/db-n3',
         reason: 'LonghornStuck',
         explanation:
-          'Nothing holds node n1, but Longhorn cannot see that: replica db-n3 of volume db is on node n3, which Kubernetes no longer has, and Longhorn looks no further then.',
+          'Nothing holds node n1, but Longhorn cannot see that: replica db-n3 of volume db is on node n3, which Kubernetes no longer has, and Longhorn stops checking there.',
         wayOut:
           'Delete replica db-n3 (kubectl -n longhorn-system delete replicas.longhorn.io db-n3), or node n3 in Longhorn if it does not come back.',
       },

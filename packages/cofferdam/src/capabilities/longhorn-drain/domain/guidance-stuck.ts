@@ -86,7 +86,7 @@ function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], 
   if (copy === undefined) return undefined
   return {
     object: `replica/${copy.name}`,
-    explanation: `Nothing holds node ${node}, but Longhorn cannot see that: replica ${copy.name} of volume ${copy.volume} is on node ${copy.node}, which Kubernetes no longer has, and Longhorn looks no further then.`,
+    explanation: `Nothing holds node ${node}, but Longhorn cannot see that: replica ${copy.name} of volume ${copy.volume} is on node ${copy.node}, which Kubernetes no longer has, and Longhorn stops checking there.`,
     wayOut: `Delete replica ${copy.name} (kubectl -n longhorn-system delete replicas.longhorn.io ${copy.name}), or node ${copy.node} in Longhorn if it does not come back.`,
   }
 }
@@ -119,6 +119,6 @@ function explainSilence(node: string, budget: string): Told {
   return {
     object: `poddisruptionbudget/${budget}`,
     explanation: `Nothing holds node ${node}, but Longhorn has kept budget ${budget} for more than a minute.`,
-    wayOut: 'See whether a pod longhorn-manager runs and what it logs; it looks at budgets every half minute.',
+    wayOut: 'See whether a pod longhorn-manager runs and what it logs; it checks budgets every half minute.',
   }
 }

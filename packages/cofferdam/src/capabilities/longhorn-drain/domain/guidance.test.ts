@@ -109,7 +109,7 @@ describe('the policy', () => {
     'that is wanted but unknown pulls no lever, not even for a volume with a wish of its own': [
       { notes: { 'wanted-policy': 'evict-all' }, nodes: { n1: cordoned }, volumes: willing },
       [
-        `setting/node-drain-policy: annotation cofferdam.io/wanted-policy: "evict-all" is none of ${last}, allow-if-replica-is-stopped, always-allow, ${all}, ${lastMoves}; until it is corrected ${last} stays in force, and no node is asked for`,
+        `setting/node-drain-policy: annotation cofferdam.io/wanted-policy: "evict-all" is none of ${last}, allow-if-replica-is-stopped, always-allow, ${all}, ${lastMoves}; until it is corrected ${last} stays in force, and no node eviction is requested`,
       ],
     ],
     'from before is put back though what is wanted became unknown': [
@@ -258,7 +258,7 @@ describe('a node', () => {
     const setting = { value: last, notes: { 'cofferdam.io/manage': 'guide' } }
     const { guidance } = lookAt({ setting, nodes: { n1: cordoned, n2: {} }, volumes: willing })
     expect(guidance.steps.map(({ explanation }) => explanation)).toEqual([
-      `Volume db must leave node n1, which policy ${last} does not bring about. Longhorn can only be asked for a whole node: all replicas on it move.`,
+      `Volume db must leave node n1, which policy ${last} does not do. Longhorn can only evict a whole node: all replicas on it move.`,
     ])
   })
 })

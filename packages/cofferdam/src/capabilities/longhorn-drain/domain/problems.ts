@@ -10,7 +10,7 @@ export function clusterProblems({ settings, unreadable }: LonghornIndex): Proble
     : [
         {
           object: `setting/${drainPolicySetting}`,
-          problem: `${settings.policy.why}; until it is corrected nothing begins to move, and no node is let go that has replicas`,
+          problem: `${settings.policy.why}; until it is corrected no replica starts to move, and no node with replicas is let go`,
         },
       ]
   const words = settings.problems.map((problem) => ({ object: `setting/${drainPolicySetting}`, problem }))
@@ -23,7 +23,7 @@ export function volumeProblems(index: LonghornIndex, name: string): readonly Pro
   const volume = index.volumes.get(name)
   const policy = volume?.policy
   if (policy !== undefined && !policy.known) {
-    const problem = `its drain policy: ${policy.why}; until it is corrected it does not begin to move, and holds the nodes of its replicas`
+    const problem = `its drain policy: ${policy.why}; until it is corrected it does not start to move, and holds the nodes of its replicas`
     problems.push({ object: `volume/${name}`, problem })
   }
   for (const { name: replica, node, healthyAt } of index.replicasOf(name)) {

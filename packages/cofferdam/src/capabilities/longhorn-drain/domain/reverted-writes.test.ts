@@ -86,9 +86,9 @@ describe('what somebody else undid', () => {
     const [gone] = findReverted(raised, { ...whole, budgets: [] }, decision)
     if (flag === undefined || gone === undefined) throw new Error('nothing was found')
     expect(explainReverted(flag, 'longhorn-manager')).toBe(
-      'In mode owner, the eviction of replica v-n1 was cancelled by "longhorn-manager". The replica does not leave its node. Cofferdam writes it again. Stop whoever does this, or set cofferdam.io/manage=guide.',
+      'In mode owner, the eviction of replica v-n1 was cancelled by "longhorn-manager". The replica does not leave its node. Cofferdam writes it again. Stop the client that does this, or set cofferdam.io/manage=guide.',
     )
-    expect(explainReverted(gone, undefined)).toContain('Kubernetes does not record who, but its audit log does')
+    expect(explainReverted(gone, undefined)).toContain('the audit log of Kubernetes shows which one')
   })
 })
 

@@ -72,10 +72,8 @@ export function rememberOwnWrites(written: OwnWrites, seen: Seen): OwnWrites {
 /** One sentence, and what to do. */
 export function explainReverted({ kind, what }: RevertedWrite, by: string | undefined): string {
   const who =
-    by === undefined
-      ? 'by somebody else; Kubernetes does not record who, but its audit log does'
-      : `by ${JSON.stringify(by)}`
+    by === undefined ? 'by another client; the audit log of Kubernetes shows which one' : `by ${JSON.stringify(by)}`
   const risk =
     kind === 'replica' ? 'The replica does not leave its node.' : 'Nothing held the last copies on that node meanwhile.'
-  return `In mode owner, ${what} ${who}. ${risk} Cofferdam writes it again. Stop whoever does this, or set cofferdam.io/manage=guide.`
+  return `In mode owner, ${what} ${who}. ${risk} Cofferdam writes it again. Stop the client that does this, or set cofferdam.io/manage=guide.`
 }

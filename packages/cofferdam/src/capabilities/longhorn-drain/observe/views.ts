@@ -47,7 +47,7 @@ export function openLonghornViews({ informers, log, views }: LonghornViewPorts):
       namespace: longhornNamespace,
       project: withoutManagedFields,
       onAbsent: () =>
-        log.info({ resource: type.plural }, 'the cluster has no such kind; it is asked again now and then'),
+        log.info({ resource: type.plural }, 'the cluster does not have this kind; checked again periodically'),
     })
   return {
     settings: longhornKind(longhornSettings),
@@ -77,7 +77,7 @@ export function openLonghornDeployments({ informers, log }: LonghornViewPorts): 
     onUnread: (namespace, error) =>
       log.info(
         { namespace, error: error.message },
-        "Longhorn's Deployments cannot be read: apply deploy/longhorn where drains of Longhorn are to be decided here",
+        "Longhorn's Deployments cannot be read: apply deploy/longhorn where Cofferdam has to manage drains of Longhorn",
       ),
   })
 }

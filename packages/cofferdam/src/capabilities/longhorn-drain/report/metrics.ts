@@ -30,7 +30,7 @@ export function createLonghornMetrics(registry: Registry) {
   })
   const evictions = new Counter({
     name: 'cofferdam_longhorn_evictions_total',
-    help: 'Replicas whose eviction was asked for or cancelled, by reason.',
+    help: 'Replicas whose eviction was requested or cancelled, by reason.',
     labelNames: ['reason'] as const,
     registers,
   })
@@ -43,12 +43,12 @@ export function createLonghornMetrics(registry: Registry) {
 
   const refused = new Gauge({
     name: 'cofferdam_longhorn_owner_refused',
-    help: '1 while mode owner is asked for and refused because a Longhorn manager is there, or cannot be ruled out.',
+    help: '1 while mode owner is set and refused because a Longhorn manager is running, or cannot be ruled out.',
     registers,
   })
   const reverted = new Counter({
     name: 'cofferdam_longhorn_reverted_total',
-    help: 'Writes of mode owner that somebody else undid, by what was written: replica or poddisruptionbudget.',
+    help: 'Writes of mode owner that another client undid, by what was written: replica or poddisruptionbudget.',
     labelNames: ['object'] as const,
     registers,
   })

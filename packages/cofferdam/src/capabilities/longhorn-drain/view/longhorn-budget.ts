@@ -40,7 +40,7 @@ export function longhornRefusals(
       holder: keeperOf(view),
       causes: [],
       unblocks: isOpen
-        ? `a cordon of the node; cofferdam explain node/${node} tells what would hold it then`
+        ? `a cordon of the node; cofferdam explain node/${node} shows what would hold it then`
         : 'the instance manager running again',
       override: deletePod(budget.metadata.name),
     },
@@ -123,7 +123,7 @@ function isBudgetForsaken(view: LonghornView): boolean {
 function absentOperator(view: LonghornView): Cause[] {
   if (!isForsaken(view)) return []
   const { unattendedSince } = view
-  const says = 'is not running, so nothing begins to move, and no budget goes'
+  const says = 'is not running, so no replica starts to move, and no budget is removed'
   return [{ object: 'the operator', says, ...(unattendedSince === undefined ? {} : { since: unattendedSince }) }]
 }
 
@@ -148,7 +148,7 @@ function overrideOf({ reason, volume }: ReplicaBlocker, { snapshot }: LonghornVi
 }
 
 function deletePod(name: string): string {
-  return `kubectl -n ${longhornNamespace} delete pod ${name} asks no budget; volumes in use there fail at once`
+  return `kubectl -n ${longhornNamespace} delete pod ${name} bypasses the budget; volumes in use there fail at once`
 }
 
 function objectOf({ metadata }: PodDisruptionBudget): string {

@@ -9,7 +9,7 @@ export function ruleText(rule: LonghornRule): string {
   const { mode, refused, reverted, policy, inForce, trigger, isAttended } = rule
   const asked = policy === undefined ? 'its policy is unknown' : `policy ${policy}`
   const other = inForce === undefined ? '' : ` while a node is drained, else ${inForce}`
-  const when = trigger === 'drain' ? ', and nothing moves before somebody drains' : ''
+  const when = trigger === 'drain' ? ', and nothing moves before a drain starts' : ''
   const nobody = isAttended === false ? '; no operator is running' : ''
   const instead = refused === undefined ? '' : `; mode owner is refused: ${refused}. Set cofferdam.io/manage=guide`
   const alarm = reverted === undefined ? '' : `; ${reverted}`
@@ -49,7 +49,7 @@ function isTakenAlong({ passes, reason }: LonghornHold): boolean {
 
 /** `2.1 GiB of 6 GiB moved, 100 MiB/s, about 40 s left` */
 export function progressText({ bytesLeft, bytes, bytesPerSecond, secondsLeft }: MoveProgress): string {
-  if (bytes === undefined) return `${bytesText(bytesLeft)} left; nobody noted when it began, so its pace is not known`
+  if (bytes === undefined) return `${bytesText(bytesLeft)} left; its start was not recorded, so its pace is not known`
   const moved = `${bytesText(bytes - bytesLeft)} of ${bytesText(bytes)} moved`
   if (bytesPerSecond === undefined || secondsLeft === undefined) return `${moved}; its pace is not known yet`
   return `${moved}, ${bytesText(bytesPerSecond)}/s, about ${durationText(secondsLeft)} left`

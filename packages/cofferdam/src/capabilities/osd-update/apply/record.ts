@@ -162,7 +162,7 @@ type ParsedStarts = { readonly starts: StartNotes } | { readonly problem: string
 
 function parseStarts(text: string | undefined): ParsedStarts {
   if (text === undefined) return { starts: new Map() }
-  const problem = `its key ${startsKey} makes no sense`
+  const problem = `its key ${startsKey} is invalid`
   let fields: unknown
   try {
     fields = JSON.parse(text)

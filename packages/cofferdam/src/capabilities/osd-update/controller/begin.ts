@@ -197,6 +197,6 @@ function refusedBy(
         reason: 'CephDisagrees',
         explanation: `Ceph does not call it safe to stop ${namesOf(asked)} together, and nothing starts until it does`,
       }
-    : { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own word: ${answer.why}` }
+    : { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's ok-to-stop check: ${answer.why}` }
   return { ...decision, ...words, start: [], recheckAfterSeconds: lookAgainSeconds }
 }

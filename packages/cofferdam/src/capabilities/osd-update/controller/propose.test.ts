@@ -120,7 +120,7 @@ describe('ok-to-upgrade', () => {
     expect(asked.at(-1)).toBe('stop 0 max 4')
     expect(proposal).toEqual(known({ by: 'ok-to-stop', osds: [0], asked: [0] }))
     expect(note()).toBe(
-      `annotation cofferdam.io/update-strategy: ceph osd ok-to-upgrade cannot be asked, and ok-to-stop is asked instead: ${given.note}`,
+      `annotation cofferdam.io/update-strategy: ceph osd ok-to-upgrade is not available, and ok-to-stop is used instead: ${given.note}`,
     )
   })
 

@@ -44,7 +44,7 @@ export class BatchProposals {
     const upgrade = question.by === 'ok-to-upgrade' ? await this.#byUpgrade(request) : undefined
     if (upgrade === undefined || !('hindrance' in upgrade)) this.#notes.delete(key)
     else {
-      const instead = 'ceph osd ok-to-upgrade cannot be asked, and ok-to-stop is asked instead'
+      const instead = 'ceph osd ok-to-upgrade is not available, and ok-to-stop is used instead'
       this.#notes.set(key, `annotation ${updateAnnotations.strategy}: ${instead}: ${upgrade.hindrance}`)
     }
     return upgrade === undefined || 'hindrance' in upgrade ? this.#byStop(request) : upgrade

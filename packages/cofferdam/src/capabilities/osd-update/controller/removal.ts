@@ -95,7 +95,7 @@ export class OsdRemoval {
       if (hasReason(error, 'NotFound', 'Conflict')) return
       throw error
     }
-    const note = `osd.${osd} is down and out, its pod has not been ready for long, and Ceph calls it safe to destroy: Deployment ${name} is removed; Ceph keeps its entry until somebody purges it`
+    const note = `osd.${osd} is down and out, its pod has not been ready for long, and Ceph calls it safe to destroy: Deployment ${name} is removed; Ceph keeps its entry until it is purged`
     await this.#ports.reports.events.record(cluster, { type: 'Normal', reason: 'OsdRemoved', note })
   }
 }

@@ -205,7 +205,7 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
   },
 }
 
-const wayOut = 'look who edits it, then annotate the CephCluster with cofferdam.io/prepare-again'
+const wayOut = 'check who edits it, then annotate the CephCluster with cofferdam.io/prepare-again'
 const refusal = (why: string) => [{ place: 'a', why: `ConfigMap rook-ceph-osd-a-status is refused: ${why}; ${wayOut}` }]
 const forged = (osd: object, given: Partial<GrowthSnapshot> = {}) => ({
   jobs: [job('a', 'succeeded')],

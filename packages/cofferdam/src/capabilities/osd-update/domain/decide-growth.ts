@@ -125,7 +125,7 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
   }
 
   function refuse({ place, name }: PrepareStatus, why: string): void {
-    const wayOut = `look who edits it, then annotate the CephCluster with ${prepareAgainAnnotation}`
+    const wayOut = `check who edits it, then annotate the CephCluster with ${prepareAgainAnnotation}`
     errors.push({ place, why: `ConfigMap ${name} is refused: ${why}; ${wayOut}` })
   }
 }

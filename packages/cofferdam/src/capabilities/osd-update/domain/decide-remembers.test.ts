@@ -16,8 +16,8 @@ describe('what is remembered of an update', () => {
       [failure],
       failure,
       [1],
-      `osd.0 froze the update: ${failure.why}; the update goes on when it is back, or when the CephCluster changes; ` +
-        '1 OSD already on the way may finish',
+      `osd.0 froze the update: ${failure.why}; the update continues when it is back, or when the CephCluster changes; ` +
+        '1 OSD already restarting may finish',
     ])
   })
 

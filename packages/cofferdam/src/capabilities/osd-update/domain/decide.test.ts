@@ -382,7 +382,7 @@ describe('what is updated next', () => {
     )
     expect([reason, explanation, start, record.startedMs, claim]).toEqual([
       'ChecksDisagree',
-      'the plan would let OSDs stop, and the second reckoning refuses: placement group 1.0 of pool rbd is not active; please report this',
+      'the plan would let OSDs stop, and the second check refuses: placement group 1.0 of pool rbd is not active; please report this',
       [],
       undefined,
       undefined,
@@ -393,7 +393,7 @@ describe('what is updated next', () => {
     const snapshot = updateSnapshot({ recordProblem: 'its key record is no JSON' })
     const { explanation, record, recheckAfterSeconds } = decideOsdUpdate(snapshot)
     expect([explanation, record === snapshot.record, recheckAfterSeconds]).toEqual([
-      'ConfigMap cofferdam-osd-update-rook-ceph cannot be read: its key record is no JSON; repair it, or delete it to begin anew',
+      'ConfigMap cofferdam-osd-update-rook-ceph cannot be read: its key record is no JSON; repair it, or delete it to start again',
       true,
       undefined,
     ])

@@ -58,7 +58,7 @@ function reordered(problem: RoundProblem, start: Attempt, atLeast: number): Atte
     partition = firstFitByClasses(problem, partition, order)
   }
   if (partition.count === start.partition.count) return start
-  return { partition, how: `${start.how}, rounds filled anew` }
+  return { partition, how: `${start.how}, rounds filled again` }
 }
 
 function swap(list: number[], a: number, b: number): void {

@@ -17,7 +17,7 @@ export type UpdateClaim = Extract<StorageClaim, { wants: 'hold' }>
 /** How updates take part in the ledger: all failure domains of a cluster, while any OSD of it is on its way. */
 export const updateHold: HoldRules<UpdateId, UpdateClaim> = {
   nameOf: ({ uid }) => uid,
-  describe: (task, cluster) => `${task === 'release' ? 'give back' : task} ${storageKey(cluster)} for its update`,
+  describe: (task, cluster) => `${task} ${storageKey(cluster)} for its update`,
   own: (ledger, cluster) => entriesOf(ledger, updateRequestId(cluster)),
   requestIdOf: ({ requestId }) => requestId,
   hold: holdForUpdate,

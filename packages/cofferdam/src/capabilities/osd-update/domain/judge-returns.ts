@@ -60,7 +60,7 @@ function withoutReturned({ osds, ceph }: OsdUpdateSnapshot, record: UpdateRecord
 function whyLate(osd: StartedOsd, { nowMs, cluster, ceph }: OsdUpdateSnapshot): string | undefined {
   const isCephAskedFor = osd.isPodReady
   if (isCephAskedFor && ceph?.known !== true) return undefined
-  if (osd.hasStalled && !osd.isPodReady) return 'its Deployment makes no progress any more'
+  if (osd.hasStalled && !osd.isPodReady) return 'its Deployment has stopped progressing'
   const { deadlineSeconds } = cluster.settings
   if (nowMs - osd.startedMs < deadlineSeconds * 1000) return undefined
   const lack = osd.isPodReady

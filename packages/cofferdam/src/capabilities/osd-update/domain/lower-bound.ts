@@ -22,7 +22,7 @@ export function lowerBoundOf(problem: RoundProblem): LowerBound {
     const shown = names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ')
     bounds.push({
       rounds: sharing.length,
-      why: `${shown} share, each with each other, a placement group that can spare only one copy`,
+      why: `${shown} share, each with each other, a placement group that can lose only one copy`,
     })
   }
   return bounds.reduce((best, bound) => (bound.rounds > best.rounds ? bound : best))
@@ -35,7 +35,7 @@ function edgeBound({ edgeStarts, slack }: SlackHypergraph): LowerBound | undefin
     const spare = slack[edge] as number
     const rounds = Math.ceil(members / spare)
     if (best !== undefined && rounds <= best.rounds) continue
-    best = { rounds, why: `a placement group has ${members} copies to update and can spare ${spare} at a time` }
+    best = { rounds, why: `a placement group has ${members} copies to update and can lose ${spare} at a time` }
   }
   return best
 }

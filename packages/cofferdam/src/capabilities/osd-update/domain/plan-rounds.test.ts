@@ -26,7 +26,7 @@ describe('the plan of an OSD update', () => {
     const { rounds, lowerBound, blocked, how } = plan(threeHosts)
     expect({ sizes: rounds.map(({ length }) => length), lowerBound, blocked, how }).toEqual({
       sizes: [10, 10, 10],
-      lowerBound: { rounds: 3, why: 'a placement group has 3 copies to update and can spare 1 at a time' },
+      lowerBound: { rounds: 3, why: 'a placement group has 3 copies to update and can lose 1 at a time' },
       blocked: [],
       how: 'host by host',
     })
@@ -38,7 +38,7 @@ describe('the plan of an OSD update', () => {
     expect([rounds.length, lowerBound.rounds, lowerBound.why]).toEqual([
       10,
       10,
-      expect.stringMatching(/and 7 more share, each with each other, a placement group that can spare only one copy$/),
+      expect.stringMatching(/and 7 more share, each with each other, a placement group that can lose only one copy$/),
     ])
   })
 

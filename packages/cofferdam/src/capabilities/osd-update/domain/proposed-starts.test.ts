@@ -85,7 +85,7 @@ describe('Ceph and our own reckoning contradict each other', () => {
     const { start, reason, explanation } = decide({}, [0, 1, 2])
     expect([start, reason]).toEqual([[], 'CephDisagrees'])
     expect(explanation).toBe(
-      'ceph osd ok-to-stop calls osd.0, osd.1, osd.2 safe to stop together, and our own reckoning refuses: placement group 1.0 of pool rbd would have 1 copies left and must keep 2',
+      "ceph osd ok-to-stop calls osd.0, osd.1, osd.2 safe to stop together, and Cofferdam's calculation refuses: placement group 1.0 of pool rbd would have 1 copies left and must keep 2",
     )
   })
 

@@ -61,13 +61,15 @@ function objectionTo(
   recheck: typeof recheckRound,
 ): Pick<ChosenStarts, 'cephDisagrees' | 'doubt'> | undefined {
   if (osds.length === 0) {
-    return { cephDisagrees: `ceph osd ${by} refuses ${namesOf(asked)}, each of which our own reckoning would let stop` }
+    return {
+      cephDisagrees: `ceph osd ${by} refuses ${namesOf(asked)}, each of which is safe to stop by Cofferdam's calculation`,
+    }
   }
   const check = recheck({ map, osds: stoppableOsds(map, osds) })
   if (check.isSafe) return undefined
   if (check.isUnsure === true) return { doubt: check.why }
   return {
-    cephDisagrees: `ceph osd ${by} calls ${namesOf(osds)} safe to stop together, and our own reckoning refuses: ${check.why}`,
+    cephDisagrees: `ceph osd ${by} calls ${namesOf(osds)} safe to stop together, and Cofferdam's calculation refuses: ${check.why}`,
   }
 }
 

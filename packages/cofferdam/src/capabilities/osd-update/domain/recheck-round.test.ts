@@ -49,7 +49,7 @@ describe('the second check of a round', () => {
     'does not believe a row that is older than a change': [
       { pgs: [{ ...whole, reported: 4 }], osds: [{ id: 2, upFrom: 5 }] },
       [0],
-      'placement group 1.1b of pool rbd tells of a time before a change',
+      'placement group 1.1b of pool rbd was reported before a change',
     ],
     'does not believe a map that is older than a row': [
       { pgs: [{ ...whole, reported: 11 }] },

@@ -52,7 +52,7 @@ export function recheckRound(input: {
     if (!actingRow.some(isLeaving) && !upRow.some(isLeaving)) continue
     const acting = [...new Set(actingRow)].filter(isOsd)
     const up = [...new Set(upRow)].filter(isOsd)
-    if ([...acting, ...up].some((id) => changedAt(id) > reported)) return unsure(row, 'tells of a time before a change')
+    if ([...acting, ...up].some((id) => changedAt(id) > reported)) return unsure(row, 'was reported before a change')
     const pool = poolById.get(pgs.poolIds[row] as number)
     const floor = pool === undefined ? Number.NaN : pool.minSize + reserve
     if (pool === undefined || !Number.isInteger(floor) || pool.minSize < 1 || reserve < 0) {

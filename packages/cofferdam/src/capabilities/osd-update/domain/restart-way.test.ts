@@ -94,7 +94,7 @@ describe('the pod of an OSD that Rook deploys', () => {
       ledger: known(held),
       then: {
         way: 'wait',
-        why: 'Pod rook-ceph/rook-ceph-osd-0-x must stay: nodedisruption/reboot holds pdb/rook-ceph/rook-ceph-osd since 2026-11-15T11:00:00Z, for pods that stay on another node while it reboots; it is free when that node is back and what stayed on it runs.',
+        why: 'Pod rook-ceph/rook-ceph-osd-0-x must stay: nodedisruption/reboot holds pdb/rook-ceph/rook-ceph-osd since 2026-11-15T11:00:00Z, for pods that stay on another node while it reboots; it is released when that node is back and the pods that stayed on it are ready.',
       },
     },
     'while the ledger cannot be read: it waits': {

@@ -93,7 +93,7 @@ describe('the bound by eigenvalues', () => {
     const proved = withProvedBound(plan, input)
     expect([plan.lowerBound.rounds, proved.lowerBound.rounds, proved.rounds]).toEqual([7, 8, plan.rounds])
     expect(proved.lowerBound.why).toBe(
-      '1000 OSDs share placement groups that can spare only one copy, too evenly for fewer rounds (by eigenvalues)',
+      '1000 OSDs share placement groups that can lose only one copy, too evenly for fewer rounds (by eigenvalues)',
     )
   })
 

@@ -26,7 +26,7 @@ export function spectralBound(graph: SlackHypergraph, moreThan: number): LowerBo
   if (rounds <= Math.max(moreThan, 2)) return undefined
   return {
     rounds,
-    why: `${matrix.size} OSDs share placement groups that can spare only one copy, too evenly for fewer rounds (by eigenvalues)`,
+    why: `${matrix.size} OSDs share placement groups that can lose only one copy, too evenly for fewer rounds (by eigenvalues)`,
   }
 }
 

@@ -273,9 +273,9 @@ describe('the turn of a cordoned node', () => {
       decided(begun(asked(['node-a', 'node-b'])), ['node-a', 'node-b'], held),
       decided(begun(freeFor(0, many)), many),
     ]).toEqual([
-      ['node-b was cordoned: the storage is left free for 42 s more, so that a drain can begin', 42],
+      ['node-b was cordoned: the storage is left free for 42 s more, so that a drain can start', 42],
       ['node-a, node-b were cordoned: nothing starts until the storage is free for a drain', 2],
-      ['a, b, c, d, e and 2 more were cordoned: the storage is left free for 60 s more, so that a drain can begin', 60],
+      ['a, b, c, d, e and 2 more were cordoned: the storage is left free for 60 s more, so that a drain can start', 60],
     ])
   })
 

@@ -36,7 +36,7 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
     )
   }
   if (recordProblem !== undefined) {
-    const wayOut = 'repair it, or delete it to begin anew'
+    const wayOut = 'repair it, or delete it to start again'
     return gate(
       'UpdateRecordUnreadable',
       `ConfigMap ${updateRecordName(cluster)} cannot be read: ${recordProblem}; ${wayOut}`,
@@ -45,11 +45,11 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
   }
   if (record.frozen !== undefined) {
     const { osd, why } = record.frozen
-    const wayOut = 'the update goes on when it is back, or when the CephCluster changes'
+    const wayOut = 'the update continues when it is back, or when the CephCluster changes'
     return gate('OsdUpdateFrozen', `osd.${osd} froze the update: ${why}; ${wayOut}`)
   }
   if (ceph?.known !== true) {
-    return gate('SafetyUnknown', `nothing starts without Ceph: ${ceph?.why ?? 'it was not asked yet'}`)
+    return gate('SafetyUnknown', `nothing starts without Ceph: ${ceph?.why ?? 'it is not polled yet'}`)
   }
   if (arbiter?.known === false) return gate('LedgerUnknown', `who holds the storage is not known: ${arbiter.why}`)
   const first = whoComesFirst(snapshot)
@@ -89,7 +89,7 @@ function turnGate({ nowMs }: OsdUpdateSnapshot, { turns }: UpdateRecord): Gate |
   const what =
     left === undefined
       ? 'nothing starts until the storage is free for a drain'
-      : `the storage is left free for ${left} s more, so that a drain can begin`
+      : `the storage is left free for ${left} s more, so that a drain can start`
   return gate('DrainFirst', `${names} ${nodes.length === 1 ? 'was' : 'were'} cordoned: ${what}`, left ?? soonSeconds)
 }
 

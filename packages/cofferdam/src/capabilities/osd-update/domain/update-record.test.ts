@@ -44,23 +44,23 @@ describe('the record of an update in its ConfigMap', () => {
     'a list': { data: { record: '[]' }, problem: 'its key record is no JSON object' },
     'a failure without its OSD': {
       data: text({ failed: [{ why: 'x', atMs: 1 }] }),
-      problem: 'its field failed makes no sense',
+      problem: 'its field failed is invalid',
     },
-    'a freeze that is a word': { data: text({ frozen: 'yes' }), problem: 'its field frozen makes no sense' },
-    'no freeze but null': { data: text({ frozen: null }), problem: 'its field frozen makes no sense' },
-    'half an OSD': { data: text({ wereDown: [1.5] }), problem: 'its field wereDown makes no sense' },
-    'turns that are a list': { data: text({ turns: [] }), problem: 'its field turns makes no sense' },
+    'a freeze that is a word': { data: text({ frozen: 'yes' }), problem: 'its field frozen is invalid' },
+    'no freeze but null': { data: text({ frozen: null }), problem: 'its field frozen is invalid' },
+    'half an OSD': { data: text({ wereDown: [1.5] }), problem: 'its field wereDown is invalid' },
+    'turns that are a list': { data: text({ turns: [] }), problem: 'its field turns is invalid' },
     'a turn without its nodes': {
       data: text({ turns: { had: [], open: { askedMs: 1 } } }),
-      problem: 'its field turns makes no sense',
+      problem: 'its field turns is invalid',
     },
     'a turn since a word': {
       data: text({ turns: { had: [], open: { nodes: ['node-b'], askedMs: 1, freeSinceMs: 'now' } } }),
-      problem: 'its field turns makes no sense',
+      problem: 'its field turns is invalid',
     },
-    'a node without a name': { data: text({ turns: { had: [''] } }), problem: 'its field turns makes no sense' },
-    'a negative count': { data: text({ done: -1 }), problem: 'its field done makes no sense' },
-    'no generation': { data: text({ generation: undefined }), problem: 'its field generation makes no sense' },
+    'a node without a name': { data: text({ turns: { had: [''] } }), problem: 'its field turns is invalid' },
+    'a negative count': { data: text({ done: -1 }), problem: 'its field done is invalid' },
+    'no generation': { data: text({ generation: undefined }), problem: 'its field generation is invalid' },
   }
   for (const [name, { data, problem }] of Object.entries(broken)) {
     it(`is not believed in part: with ${name} nothing of it counts`, () => {

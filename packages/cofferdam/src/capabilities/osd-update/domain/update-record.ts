@@ -59,7 +59,7 @@ export function parseUpdateRecord(
   }
   if (!isJsonObject(fields)) return { problem: `its key ${dataKey} is no JSON object` }
   const wrong = Object.keys(checks).find((field) => checks[field]?.(fields[field]) !== true)
-  if (wrong !== undefined) return { problem: `its field ${wrong} makes no sense` }
+  if (wrong !== undefined) return { problem: `its field ${wrong} is invalid` }
   return { record: recordOf(fields) }
 }
 

@@ -92,7 +92,7 @@ describe('a ConfigMap that cannot be read says so', () => {
     'when the record is no object': [{ ...written, record: '[]' }, 'its key record is no JSON object'],
     'when a field of the record is none': [
       { ...written, record: JSON.stringify({ ...record, done: -1 }) },
-      'its field done makes no sense',
+      'its field done is invalid',
     ],
   }
   it.each(Object.entries(unreadable))('%s', (_name, [data, problem]) => {
@@ -110,15 +110,15 @@ describe('a ConfigMap that cannot be read says so', () => {
   const halfRead: Record<string, [Record<string, string>, string, Partial<UpdateReport>]> = {
     'and tells the rest without progress': [
       { progress: '{"total":-1}' },
-      'its key progress makes no sense',
+      'its key progress is invalid',
       { progress: undefined, secondsLeft: undefined },
     ],
     'and tells the rest without a plan that is no JSON': [{ plan: '[[1,2' }, 'its key plan is no JSON', {}],
-    'and tells the rest without a plan of no ids': [{ plan: '[["a"]]' }, 'its key plan makes no sense', {}],
-    'and tells the rest without what blocks': [{ blocked: '[{"osd":1}]' }, 'its key blocked makes no sense', {}],
+    'and tells the rest without a plan of no ids': [{ plan: '[["a"]]' }, 'its key plan is invalid', {}],
+    'and tells the rest without what blocks': [{ blocked: '[{"osd":1}]' }, 'its key blocked is invalid', {}],
     'and names everything that it could not read': [
       { blocked: 'null', plan: '7' },
-      'its key plan makes no sense, its key blocked makes no sense',
+      'its key plan is invalid, its key blocked is invalid',
       {},
     ],
   }

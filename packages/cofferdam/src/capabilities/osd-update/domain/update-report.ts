@@ -104,7 +104,7 @@ function readKey<T>(
   } catch {
     return { problem: `its key ${key} is no JSON` }
   }
-  return isIt(value) ? { value } : { problem: `its key ${key} makes no sense` }
+  return isIt(value) ? { value } : { problem: `its key ${key} is invalid` }
 }
 
 const counts = ['total', 'done', 'waiting', 'blocked', 'failed', 'roundsLeft', 'lowerBound']

@@ -21,25 +21,31 @@ export function updateWords(given: {
     chosen.start.length === 0 &&
     (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
   ) {
-    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already on the way may finish`
+    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already restarting may finish`
     return { reason: gate.reason, explanation: gate.explanation + finishing }
   }
   if (chosen.disagreement !== undefined) {
-    const explanation = `the plan would let OSDs stop, and the second reckoning refuses: ${chosen.disagreement}; please report this`
+    const explanation = `the plan would let OSDs stop, and the second check refuses: ${chosen.disagreement}; please report this`
     return { reason: 'ChecksDisagree', explanation }
   }
   if (chosen.cephDisagrees !== undefined) return { reason: 'CephDisagrees', explanation: chosen.cephDisagrees }
   if (chosen.silence !== undefined) {
-    return { reason: 'SafetyUnknown', explanation: `nothing starts without Ceph's own choice: ${chosen.silence}` }
+    return {
+      reason: 'SafetyUnknown',
+      explanation: `nothing starts without Ceph's ok-to-upgrade answer: ${chosen.silence}`,
+    }
   }
   if (chosen.doubt !== undefined) {
-    return { reason: 'OsdUpdateBlocked', explanation: `Ceph's own choice cannot be judged yet: ${chosen.doubt}` }
+    return {
+      reason: 'OsdUpdateBlocked',
+      explanation: `Ceph's ok-to-upgrade answer cannot be checked yet: ${chosen.doubt}`,
+    }
   }
   if (chosen.ask !== undefined) {
-    return { reason: 'OsdsUpdating', explanation: `Ceph is to choose which of ${osdCount(needed)} start now` }
+    return { reason: 'OsdsUpdating', explanation: `Ceph has to choose which of ${osdCount(needed)} start now` }
   }
   if (chosen.start.length > 0 || running.length > 0) {
-    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are on the way, ${needed - chosen.start.length} wait`
+    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are restarting, ${needed - chosen.start.length} wait`
     return { reason: 'OsdsUpdating', explanation }
   }
   if (needed > 0) {

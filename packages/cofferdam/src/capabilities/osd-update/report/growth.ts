@@ -46,7 +46,7 @@ export class OsdGrowthReporter {
     this.#reports.growth?.showGrowth({ cluster: key, awaited, failed: errors.length, unusable })
     if (added.length > 0) this.#reports.growth?.countCreated(key, added.length)
     if (prepared.length > 0) {
-      const note = `new disks are looked for on ${listed(prepared)}`
+      const note = `searching for new disks on ${listed(prepared)}`
       await this.#events.record(cluster, { type: 'Normal', reason: 'OsdPrepareStarted', note })
     }
     if (added.length > 0) {

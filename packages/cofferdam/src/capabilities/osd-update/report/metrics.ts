@@ -20,14 +20,17 @@ export function createOsdUpdateMetrics(registry: Registry) {
   const lowerBound = gauge('cofferdam_osd_update_rounds_lower_bound', 'The fewest rounds that any plan could have.')
   const secondsLeft = gauge(
     'cofferdam_osd_update_left_seconds',
-    'Time until every OSD is updated, at the pace so far; absent while nobody can say.',
+    'Time until every OSD is updated, at the pace so far; absent while it is not known.',
   )
   const frozen = gauge('cofferdam_osd_update_frozen_bool', '1 while an OSD that did not come back stops the update.')
   const updated = counter('cofferdam_osd_update_updated_total', 'OSDs that were updated and came back.')
-  const freezes = counter('cofferdam_osd_update_freezes_total', 'Times that an OSD did not come back and stopped all.')
+  const freezes = counter(
+    'cofferdam_osd_update_freezes_total',
+    'Times that an OSD did not come back and stopped the update.',
+  )
   const disagreements = new Counter({
     name: 'cofferdam_osd_update_disagreements_total',
-    help: 'Times that a batch was dropped because one of its two judges said no, by which.',
+    help: 'Times that a batch was dropped because one of its two checks refused it, by check.',
     labelNames: ['cluster', 'source'] as const,
     registers,
   })

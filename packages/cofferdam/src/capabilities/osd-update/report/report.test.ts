@@ -90,7 +90,7 @@ describe('news of an update', () => {
     await paper.look({ reason: 'OsdsUpdating', start: [0, 1] })
     await paper.look({ reason: 'OsdsUpdating', record: { ...begun, done: 2 } })
     expect(paper.news()).toEqual([
-      'Normal OsdsUpdating: the update begins: 6 OSDs in about 3 rounds, 2 at least; osd 0, 1 first',
+      'Normal OsdsUpdating: the update starts: 6 OSDs in about 3 rounds, 2 at least; osd 0, 1 first',
     ])
     await paper.look({ reason: 'OsdsUpToDate', record: done, explanation: 'no OSD needs an update' })
     await paper.look({ reason: 'OsdsUpToDate', record: done })
@@ -110,7 +110,7 @@ describe('news of an update', () => {
     expect([paper.news(), paper.counted()]).toEqual([['Warning OsdUpdateFrozen: osd.1 froze the update'], ['freeze']])
     await paper.look({ reason: 'OsdsUpdating' })
     expect([paper.news(), paper.counted()]).toEqual([
-      ['Normal OsdsUpdating: the update goes on, osd.1 is back: 6 OSDs left in about 3 rounds, 2 at least'],
+      ['Normal OsdsUpdating: the update continues, osd.1 is back: 6 OSDs left in about 3 rounds, 2 at least'],
       [],
     ])
   })
@@ -157,7 +157,7 @@ describe('news of an update', () => {
     expect(paper.news()).toEqual([
       'Warning OsdUpdateBlocked: 6 OSDs to update, none can stop now',
       'Normal StorageKeyHeld: nodedisruption/r1 comes first',
-      'Normal OsdsUpdating: the update goes on: 6 OSDs left in about 3 rounds, 2 at least',
+      'Normal OsdsUpdating: the update continues: 6 OSDs left in about 3 rounds, 2 at least',
     ])
   })
 })
@@ -182,7 +182,7 @@ describe('what comes and goes with every round', () => {
     await paper.look({ reason: 'OsdsUpdating' })
     expect(paper.news()).toEqual([
       'Warning OsdUpdateBlocked: none can stop now',
-      'Normal OsdsUpdating: the update goes on: 6 OSDs left in about 3 rounds, 2 at least',
+      'Normal OsdsUpdating: the update continues: 6 OSDs left in about 3 rounds, 2 at least',
     ])
   })
 

@@ -179,11 +179,11 @@ function noteOf(
     const least = progress.lowerBound < progress.roundsLeft ? `, ${progress.lowerBound} at least` : ''
     const rounds = progress.roundsLeft === 0 ? '' : ` in about ${counted(progress.roundsLeft, 'round')}${least}`
     if (before.reason === undefined || over.includes(before.reason)) {
-      return `the update begins: ${counted(left, 'OSD')}${rounds}${first}`
+      return `the update starts: ${counted(left, 'OSD')}${rounds}${first}`
     }
     const thawed = before.record.frozen
     const isBack = thawed !== undefined && record.generation === before.record.generation
-    return `the update goes on${isBack ? `, osd.${thawed.osd} is back` : ''}: ${counted(left, 'OSD')} left${rounds}`
+    return `the update continues${isBack ? `, osd.${thawed.osd} is back` : ''}: ${counted(left, 'OSD')} left${rounds}`
   }
   if (reason !== 'OsdsUpToDate' || record.done === 0) return explanation
   const { startedMs, lastEndedMs } = record

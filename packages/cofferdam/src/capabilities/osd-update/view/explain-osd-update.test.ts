@@ -54,7 +54,8 @@ type Told = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>
 
 const late = { osd: 2, why: 'it was not back 600 s after its update began', atMs: 600_000 }
 const look = 'kubectl -n rook-ceph describe pod -l app=rook-ceph-osd,ceph-osd-id=2 shows what is wrong; '
-const thaw = 'the update goes on when it is back, or when the CephCluster changes, such as back to the image before'
+const thaw =
+  'the update continues when it is back, or when the CephCluster changes, for example back to the previous image'
 
 const stories: Record<string, { readonly id: number; readonly facts?: Partial<SeenUpdate>; readonly told: Told }> = {
   'one that differs in nothing is done': {
@@ -80,7 +81,7 @@ const stories: Record<string, { readonly id: number; readonly facts?: Partial<Se
     facts: { report: { ...report, plan: [[1], [2, 3], [4]] } },
     told: {
       state: 'waits',
-      explanation: 'its turn comes in round 2 of 3',
+      explanation: 'it is queued for round 2 of 3',
       reason: 'OsdsUpdating',
       round: 2,
       rounds: 3,
@@ -88,14 +89,14 @@ const stories: Record<string, { readonly id: number; readonly facts?: Partial<Se
   },
   'one without a plan on record waits all the same': {
     id: 2,
-    told: { state: 'waits', explanation: 'its turn comes', reason: 'OsdsUpdating' },
+    told: { state: 'waits', explanation: 'it is queued', reason: 'OsdsUpdating' },
   },
   'what others on their way stand in the way of is no block': {
     id: 2,
     facts: { report: { ...report, blocked: [{ osd: 2, why: 'placement group 1.a has 2 whole copies' }] } },
     told: {
       state: 'waits',
-      explanation: 'it waits for those on their way: placement group 1.a has 2 whole copies',
+      explanation: 'it waits for OSDs that are restarting: placement group 1.a has 2 whole copies',
       reason: 'OsdsUpdating',
     },
   },
@@ -180,12 +181,12 @@ const stories: Record<string, { readonly id: number; readonly facts?: Partial<Se
   'before the operator has looked it waits': {
     id: 2,
     facts: { report: undefined },
-    told: { state: 'waits', explanation: 'nothing has begun yet' },
+    told: { state: 'waits', explanation: 'it has not started yet' },
   },
   'without an operator nothing will begin': {
     id: 2,
     facts: { report: undefined, isAttended: false },
-    told: { state: 'blocked', explanation: 'nothing has begun yet: no operator is running' },
+    told: { state: 'blocked', explanation: 'it has not started yet: no operator is running' },
   },
   'where updates are off nothing will begin either': {
     id: 2,

@@ -67,7 +67,7 @@ function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): To
     return { state: 'blocked', explanation: 'updates of OSDs are switched off', reason: 'OsdUpdateOff' }
   if (report === undefined) {
     const nobody = isAttended === false ? ': no operator is running' : ''
-    return { state: isAttended === false ? 'blocked' : 'waits', explanation: `nothing has begun yet${nobody}` }
+    return { state: isAttended === false ? 'blocked' : 'waits', explanation: `it has not started yet${nobody}` }
   }
   const told = reasonOf(report)
   const isHeld = told.reason !== undefined && !goingOn.includes(told.reason)
@@ -76,13 +76,13 @@ function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): To
   const block = report.blocked.find(({ osd }) => osd === id)
   const isMoving = (report.progress?.running.length ?? 0) > 0
   if (block !== undefined) {
-    const after = isMoving ? 'it waits for those on their way: ' : ''
+    const after = isMoving ? 'it waits for OSDs that are restarting: ' : ''
     return { state: isMoving ? 'waits' : 'blocked', explanation: `${after}${block.why}`, ...told }
   }
   const at = report.plan?.findIndex((round) => round.includes(id)) ?? -1
-  if (at < 0 || report.plan === undefined) return { state: 'waits', explanation: 'its turn comes', ...told }
+  if (at < 0 || report.plan === undefined) return { state: 'waits', explanation: 'it is queued', ...told }
   const turn = { round: at + 1, rounds: report.plan.length }
-  return { state: 'waits', explanation: `its turn comes in round ${turn.round} of ${turn.rounds}`, ...told, ...turn }
+  return { state: 'waits', explanation: `it is queued for round ${turn.round} of ${turn.rounds}`, ...told, ...turn }
 }
 
 function wayOutOf({ frozen, namespace }: UpdateReport): { readonly wayOut?: string } {

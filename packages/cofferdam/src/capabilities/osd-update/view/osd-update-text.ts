@@ -3,7 +3,7 @@ import type { OsdUpdateAnswer } from './explain-osd-update.ts'
 
 const words = {
   done: 'up to date',
-  running: 'on the way',
+  running: 'restarting',
   waits: 'waits',
   blocked: 'blocked',
   failed: 'failed',

@@ -50,13 +50,13 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     updating,
     [
       'rook-ceph/ceph: OsdsUpdating for 6m: 4 of 12 OSDs done, about 12m left',
-      'on the way: osd 4, 5',
+      'restarting: osd 4, 5',
       '6 wait; about 4 rounds left, 3 at least',
     ],
   ],
   'before the first is back nobody can say how long it takes': [
     { ...held, progress: { ...progress, done: 0, lowerBound: 4 } },
-    ['rook-ceph/ceph: OsdsUpdating for 6m: 0 of 12 OSDs done', 'on the way: osd 4, 5', '6 wait; about 4 rounds left'],
+    ['rook-ceph/ceph: OsdsUpdating for 6m: 0 of 12 OSDs done', 'restarting: osd 4, 5', '6 wait; about 4 rounds left'],
   ],
   'without an operator what is on record may be old': [
     { ...updating, isAttended: false, progress: { ...progress, running: [] } },
@@ -137,7 +137,7 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     { ...updating, mode: 'beside-rook', progress: { ...progress, running: [1, 2, 3, 7], waiting: 0 } },
     [
       'rook-ceph/ceph (beside Rook: restarts only on request): OsdsUpdating for 6m: 4 of 12 OSDs done, about 12m left',
-      'on the way: osd 1-3, 7',
+      'restarting: osd 1-3, 7',
     ],
   ],
   'a change that nobody has looked at yet is told before anything is on record': [
@@ -151,7 +151,7 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
       blocked: [],
       failed: [],
     },
-    ['rook-ceph/ceph: 12 OSDs need an update; nothing has begun yet'],
+    ['rook-ceph/ceph: 12 OSDs need an update; the update has not started yet'],
   ],
   'and without an operator that is why': [
     {
@@ -192,10 +192,10 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     },
     [
       'rook-ceph/ceph: all 12 OSDs up to date',
-      'new disks are looked for on node-a, node-b',
+      'searching for new disks on node-a, node-b',
       'being added: osd 12-14',
       'no OSDs from node-c: no disk is free',
-      'not looked at: node-d: the node is cordoned',
+      'not searched: node-d: the node is cordoned',
     ],
   ],
 }

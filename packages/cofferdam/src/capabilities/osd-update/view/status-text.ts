@@ -50,7 +50,7 @@ function restText(summary: UpdateSummary, now: string, paint: Paint): string {
   if (summary.mode === 'off') return 'updates of OSDs are switched off'
   if (outdated > 0) {
     const few = outdated === 1 ? '1 OSD needs an update' : `${outdated} OSDs need an update`
-    const nobody = summary.isAttended === false ? ', and no operator is running' : '; nothing has begun yet'
+    const nobody = summary.isAttended === false ? ', and no operator is running' : '; the update has not started yet'
     return `${paint('yellow', few)}${nobody}`
   }
   if (reason === undefined && osds === undefined) return 'nothing is on record about an update'
@@ -84,7 +84,7 @@ function countLines({ progress, reason = '' }: UpdateSummary, paint: Paint): str
   const rounds = roundsLeft === 0 ? '' : `; about ${roundsLeft === 1 ? '1 round' : `${roundsLeft} rounds`} left${least}`
   return [
     ...(movingReasons.includes(reason) ? [] : [`${done} of ${total} OSDs done`]),
-    ...(running.length === 0 ? [] : [`on the way: ${paint('cyan', `osd ${idRanges(running)}`)}`]),
+    ...(running.length === 0 ? [] : [`restarting: ${paint('cyan', `osd ${idRanges(running)}`)}`]),
     ...(waiting === 0 ? [] : [`${waiting === 1 ? '1 waits' : `${waiting} wait`}${rounds}`]),
   ]
 }
@@ -123,10 +123,10 @@ function failedLines(
 
 function growthLines({ awaited, failed, unusable, adding }: GrowthSummary, paint: Paint): string[] {
   return [
-    ...(awaited.length === 0 ? [] : [`new disks are looked for on ${listText(awaited)}`]),
+    ...(awaited.length === 0 ? [] : [`searching for new disks on ${listText(awaited)}`]),
     ...(adding.length === 0 ? [] : [`being added: ${paint('cyan', `osd ${idRanges(adding)}`)}`]),
     ...shortened(failed.map(({ place, why }) => `${paint('red', 'no OSDs from')} ${place}: ${why}`)),
-    ...shortened(unusable.map(({ place, why }) => `${paint('yellow', 'not looked at:')} ${place}: ${why}`)),
+    ...shortened(unusable.map(({ place, why }) => `${paint('yellow', 'not searched:')} ${place}: ${why}`)),
   ]
 }
 

@@ -126,7 +126,7 @@ export function failureIn(
     since: rfc3339(atMs),
     wayOut: `kubectl -n ${namespace} describe pod -l app=rook-ceph-osd,ceph-osd-id=${osd} shows what is wrong; ${
       isFrozen
-        ? 'the update goes on when it is back, or when the CephCluster changes, such as back to the image before'
+        ? 'the update continues when it is back, or when the CephCluster changes, for example back to the previous image'
         : 'it is tried again when the CephCluster changes'
     }`,
   })
