@@ -2,9 +2,11 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { Permission } from '../../shared/permission.ts'
-import { applyConditions } from './apply.ts'
-import { claimsDrained, decideDrainConditions } from './domain/decide.ts'
-import { type DrainViews, observeDrain, observeDrainFresh } from './observe.ts'
+import { performPass } from '../interpreter.ts'
+import { drainPerformers } from './apply.ts'
+import { decideDrain } from './domain/decide.ts'
+import type { OnNode } from './domain/snapshot.ts'
+import { type DrainViews, observeDrain } from './observe.ts'
 
 export const drainDetectionRights: readonly Permission[] = [
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
@@ -47,18 +49,19 @@ export function createDrainDetection({ api, clock, views, quietMs }: DrainDetect
       for (const node of views.nodes.list()) enqueue(node.name)
     },
 
-    async reconcile(name, signal) {
-      const node = views.nodes.get({ name })
-      if (node === undefined) return undefined
-      const common = { node, now: timestamp(clock), ...(quietMs === undefined ? {} : { quietMs }) }
-      const seen = decideDrainConditions({ ...common, ...observeDrain(views, name) })
-      const { conditions, recheckAfterMs } = claimsDrained(seen)
-        ? decideDrainConditions({ ...common, ...(await observeDrainFresh(api, name, signal)) })
-        : seen
-      if (conditions.length > 0) {
-        const version = await applyConditions(api, name, conditions, signal)
-        if (version !== undefined) await views.nodes.whenSeen(version, signal)
+    async reconcile(nodeName, signal) {
+      let learned: OnNode | undefined
+      const learn = (onNode: OnNode) => {
+        learned = onNode
       }
+      const common = { nodeName, ...(quietMs === undefined ? {} : { quietMs }) }
+      const { decision } = await performPass({
+        observe: async () => observeDrain(views, { ...common, now: timestamp(clock), learned }),
+        decide: decideDrain,
+        perform: drainPerformers({ api, nodes: views.nodes, learn, signal }),
+        signal,
+      })
+      const { recheckAfterMs } = decision
       return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) + 1 }
     },
   }

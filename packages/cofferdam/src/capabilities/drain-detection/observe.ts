@@ -4,7 +4,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { type PodOnNode, parsePodOnNode } from '../../shared/pod-on-node.ts'
-import { type DrainedNode, type DrainSnapshot, podsLeftBy } from './domain/snapshot.ts'
+import { type DrainedNode, type DrainSnapshot, type OnNode, podsLeftBy } from './domain/snapshot.ts'
 
 export interface DrainViews {
   readonly nodes: WatchView<DrainedNode>
@@ -14,22 +14,28 @@ export interface DrainViews {
   readonly disruptions: WatchView<NodeDisruption>
 }
 
-type OnNode = Pick<DrainSnapshot, 'pods' | 'leftByRequest'>
-
-/** What is on the node, as the watches last told. */
-export function observeDrain({ pods, disruptions }: DrainViews, nodeName: string): OnNode {
-  return {
-    pods: pods.byIndex('node', nodeName),
-    leftByRequest: podsLeftBy(disruptions.byIndex('node', nodeName)),
-  }
+/** One pass over one node. */
+interface DrainPass {
+  readonly nodeName: string
+  readonly now: string
+  readonly quietMs?: number
+  /** What was asked for in this pass. */
+  readonly learned: OnNode | undefined
 }
 
-/** What is on the node now, as the server has it: a copy that is behind does not show the pod that came last. */
-export async function observeDrainFresh(
-  api: Pick<KubeApi, 'list'>,
-  nodeName: string,
-  signal: AbortSignal,
-): Promise<OnNode> {
+/** Undefined when there is no such node. */
+export function observeDrain(views: DrainViews, { nodeName, learned, ...rest }: DrainPass): DrainSnapshot | undefined {
+  const node = views.nodes.get({ name: nodeName })
+  if (node === undefined) return undefined
+  const onNode = learned ?? {
+    pods: views.pods.byIndex('node', nodeName),
+    leftByRequest: podsLeftBy(views.disruptions.byIndex('node', nodeName)),
+  }
+  return { node, ...onNode, isFresh: learned !== undefined, ...rest }
+}
+
+/** What is on the node as the API server has it now. */
+export async function listOnNode(api: Pick<KubeApi, 'list'>, nodeName: string, signal: AbortSignal): Promise<OnNode> {
   const { items } = await api.list(podType, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
   const pods = items.map(parsePodOnNode)
   if (!pods.some(({ mustLeave }) => mustLeave)) return { pods, leftByRequest: [] }

@@ -4,12 +4,18 @@ import { harmlessText } from '../../../shared/harmless-text.ts'
 import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
 import type { DrainSnapshot } from './snapshot.ts'
+import type { DrainStep } from './steps.ts'
 
 export interface DrainDecision {
   readonly reason: Reason
   /** What the node's conditions should say; empty when they say it already. */
   readonly conditions: readonly Condition[]
   /** When a drain that is seen by its attempts alone would count as ended. */
+  readonly recheckAfterMs?: number
+}
+
+export interface DrainPlan {
+  readonly steps: readonly DrainStep[]
   readonly recheckAfterMs?: number
 }
 
@@ -20,6 +26,23 @@ interface Wanted {
   readonly status: Condition['status']
   readonly reason: Reason
   readonly message?: string
+}
+
+/**
+ * What is to be done about the conditions of a node; `undefined`: there is no such node.
+ *
+ * Guarantees: that a node is drained is only ever written on what the API server listed. A copy that is behind does not show the pod
+ * that came last, and whoever reads the condition takes the machine down.
+ */
+export function decideDrain(snapshot: DrainSnapshot | undefined): DrainPlan {
+  if (snapshot === undefined) return { steps: [] }
+  const nodeName = snapshot.node.name
+  const { conditions, recheckAfterMs } = decideDrainConditions(snapshot)
+  if (snapshot.isFresh !== true && saysDrained(conditions)) return { steps: [{ do: 'ask', nodeName }] }
+  return {
+    steps: conditions.length === 0 ? [] : [{ do: 'write', nodeName, conditions }],
+    ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }),
+  }
 }
 
 /**
@@ -81,8 +104,7 @@ export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
   }
 }
 
-/** Whether the decision newly says that the node is drained; then it has to rest on what the server has, not on a copy. */
-export function claimsDrained({ conditions }: DrainDecision): boolean {
+function saysDrained(conditions: readonly Condition[]): boolean {
   return conditions.some(({ type, status }) => type === 'Drained' && status === 'True')
 }
 

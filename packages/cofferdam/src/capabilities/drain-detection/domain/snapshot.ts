@@ -5,12 +5,18 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type EvictionAttempt, evictionAttemptedAnnotation, parseAttempt } from './attempt.ts'
 
-/** What must be seen of a node to tell whether it is being drained. */
-export interface DrainSnapshot {
-  readonly node: DrainedNode
+/** What is on a node. */
+export interface OnNode {
   readonly pods: readonly PodOnNode[]
   /** Uids of the pods that a request leaves on the node while it holds their budgets. Nobody else may count them as gone. */
   readonly leftByRequest: readonly string[]
+}
+
+/** What must be seen of a node to tell whether it is being drained. */
+export interface DrainSnapshot extends OnNode {
+  readonly node: DrainedNode
+  /** What is on the node was listed at the API server in this pass. Otherwise it is what the watches last told, which may be behind. */
+  readonly isFresh?: boolean
   readonly now: string
   /** A drain of which nothing was seen for so long has ended; 5 minutes when absent. */
   readonly quietMs?: number

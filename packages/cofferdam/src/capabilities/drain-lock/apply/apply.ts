@@ -2,17 +2,18 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { entriesOf } from '../../../ledger/rules/ledger.ts'
 import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import type { Performers, StepOutcome } from '../../interpreter.ts'
 import type { Takeovers } from '../controller/takeovers.ts'
-import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from '../domain/decision.ts'
-import { isLedgerStep, type LedgerStep, ledgerTasks, takeLedgerStep } from '../domain/ledger-step.ts'
-import type { DisruptionRecord, DisruptionSnapshot } from '../domain/snapshot.ts'
+import { ledgerTasks, takeLedgerStep } from '../domain/ledger-step.ts'
+import type { ChangeLedger, EvictPods, PassStep, WriteRecord, WriteStep } from '../domain/steps.ts'
+import type { DisruptionReporter, DisruptionReports } from '../report/report.ts'
 import { lockBudget, unlockBudget } from './budgets.ts'
-import { type CordonOrder, cordonNode, uncordonNode } from './cordon.ts'
+import { cordonNode, uncordonNode } from './cordon.ts'
 import type { PodEvictor } from './evict.ts'
-import { buildStatus, disruptionFinalizer, type RecordWords } from './record.ts'
+import { addFinalizer, dropFinalizer } from './finalizer.ts'
+import { buildStatus } from './record.ts'
 
 export interface ApplyDisruptionPorts {
   readonly api: Pick<KubeApi, 'get' | 'update' | 'patch'>
@@ -20,161 +21,109 @@ export interface ApplyDisruptionPorts {
   readonly store: Pick<LedgerStore, 'change'>
   readonly evictor: PodEvictor
   readonly takeovers: Pick<Takeovers, 'note'>
+  readonly reporter: Pick<DisruptionReporter, 'report'>
+  readonly reports: Pick<DisruptionReports, 'observeWait'>
 }
 
-export interface DisruptionToApply {
-  readonly object: NodeDisruption
-  readonly snapshot: DisruptionSnapshot
-  readonly decision: DisruptionDecision
-  readonly signal: AbortSignal
-}
-
-export interface AppliedDisruption {
-  /** As it was last written; undefined when it was let go. */
-  readonly object: NodeDisruption | undefined
-  /** Every step was taken. */
-  readonly isWhole: boolean
-  /** What the API server said of pods that have to leave. */
-  readonly blockers: readonly DisruptionBlocker[]
+/** What is known of the request in the course of one pass. */
+export interface PassMemory {
+  /** As it was when the last snapshot was taken. */
+  seen: NodeDisruption | undefined
+  /** As it was last written; undefined when it has to be read again. */
+  current: NodeDisruption | undefined
+  /** The API server was asked. */
+  isFresh: boolean
 }
 
 /**
- * Takes the steps of a decision, one after the other, up to the first that cannot be taken.
+ * Performs the steps of a pass.
  *
- * Guarantees: the record is only written over the very record that was decided on.
+ * Guarantees: the record is only written over the very record that was decided on. Whatever somebody changed in between is decided on
+ * again.
  */
-export async function applyDisruption(
+export function disruptionPerformers(
   ports: ApplyDisruptionPorts,
-  { object, snapshot, decision, signal }: DisruptionToApply,
-): Promise<AppliedDisruption> {
-  const { store, clock, api, evictor, takeovers } = ports
-  const { request, holder, settings } = snapshot
-  const { id: requestId } = request
-  const cordon: CordonOrder = { nodeName: request.nodeName, nodeUid: nodeUidOf(snapshot), requestId }
-  const highestEpoch = snapshot.ledger.known ? snapshot.ledger.value.nextEpoch - 1 : 0
-  let current: NodeDisruption | undefined = object
-  let blockers: readonly DisruptionBlocker[] = []
+  memory: PassMemory,
+  signal: AbortSignal,
+): Performers<PassStep> {
+  const { store, clock, api, evictor, takeovers, reporter, reports } = ports
 
-  const change = async (step: LedgerStep) => {
+  async function changeLedger({ change, requestId, request, holder }: ChangeLedger): Promise<StepOutcome> {
     const { isTaken, epoch } = await store.change(
-      `${ledgerTasks[step.step]} for nodedisruption/${request.name}`,
+      `${ledgerTasks[change.step]} for nodedisruption/${request}`,
       (ledger) => {
-        const outcome = takeLedgerStep(ledger, step, { requestId, holder, now: timestamp(clock) })
+        const outcome = takeLedgerStep(ledger, change, { requestId, holder, now: timestamp(clock) })
         return { ledger: outcome.ledger, value: outcome }
       },
       signal,
     )
     if (epoch !== undefined) takeovers.note(requestId, epoch)
-    return isTaken
+    return isTaken ? 'done' : 'learned'
   }
 
-  const write = async (record: DisruptionRecord) => {
-    const words = { ...decision, blockedBy: withServersWords(decision.blockedBy, blockers) }
-    if (current !== undefined) current = await writeStatus(ports, current, { record, words }, signal)
+  async function writeRecord({ record, words }: WriteRecord): Promise<void> {
+    const object = memory.current
+    if (object === undefined) return
+    const status = buildStatus(object, record, words, clock.now())
+    if (isSameJson(status, object.status)) return
+    memory.current = await api.update(nodeDisruptions, { ...object, status }, { subresource: 'status', signal })
   }
 
-  async function take(step: DisruptionStep): Promise<boolean> {
-    if (isLedgerStep(step)) return change(step)
-    switch (step.step) {
+  async function write(step: WriteStep): Promise<StepOutcome> {
+    switch (step.what) {
+      case 'add-finalizer':
+        if (memory.current !== undefined) memory.current = await addFinalizer(api, memory.current, signal)
+        return 'done'
+      case 'drop-finalizer':
+        if (memory.current !== undefined) await dropFinalizer(api, memory.current, signal)
+        memory.current = undefined
+        return 'done'
       case 'record':
-        await write(step.record)
-        return true
-      case 'lock': {
-        const { budget, pods, untilMs, epoch } = step
-        const reason = request.reason === '' ? `${request.nodeName} goes` : request.reason
-        const hold = { requestId, request: `nodedisruption/${request.name}`, epoch, untilMs, reason }
-        return lockBudget(api, { budget, pods, hold, mode: settings.mode }, signal)
-      }
+        await writeRecord(step)
+        return 'done'
+      case 'lock':
+        return (await lockBudget(api, step, signal)) ? 'done' : 'learned'
       case 'unlock':
-        await unlockBudget(api, { budget: step.budget, requestId, epoch: highestEpoch, nowMs: clock.now() }, signal)
-        return true
+        await unlockBudget(api, { ...step, nowMs: clock.now() }, signal)
+        return 'done'
       case 'cordon':
-        await cordonNode(api, cordon, signal)
-        return true
+        await cordonNode(api, step, signal)
+        return 'done'
       case 'uncordon':
-        await uncordonNode(api, cordon, signal)
-        return true
-      case 'evict':
-        blockers = await evictor.evict(step.pods, { requestId, epoch: step.epoch }, signal)
-        return true
-      case 'finish':
-        if (current !== undefined) await dropFinalizer(api, current, signal)
-        current = undefined
-        return true
+        await uncordonNode(api, step, signal)
+        return 'done'
     }
   }
 
-  try {
-    for (const step of decision.steps) {
-      if (signal.aborted || !(await take(step))) return { object: current, isWhole: false, blockers }
+  async function evict({ pods, token }: EvictPods): Promise<StepOutcome> {
+    const before = evictor.refusals(token.requestId)
+    await evictor.evict(pods, token, signal)
+    return isSameJson(before, evictor.refusals(token.requestId)) ? 'done' : 'learned'
+  }
+
+  /** Somebody changed what we were about to: what is true now decides. */
+  async function unlessOvertaken(work: Promise<StepOutcome>): Promise<StepOutcome> {
+    try {
+      return await work
+    } catch (error) {
+      if (!hasReason(error, 'Conflict')) throw error
+      memory.current = undefined
+      return 'learned'
     }
-    await write(decision.record)
-  } catch (error) {
-    // Somebody changed what we were about to: what is true now decides.
-    if (!hasReason(error, 'Conflict')) throw error
-    return { object: undefined, isWhole: false, blockers }
   }
-  return { object: current, isWhole: true, blockers }
-}
 
-/** The ledger knows which node it is, though somebody edit the record. */
-function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
-  const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
-  const held = entries.find(({ key }) => key === `node/${request.nodeName}`)
-  return held?.uid ?? request.record.nodeUid ?? node?.uid ?? ''
-}
-
-async function writeStatus(
-  { api, clock }: ApplyDisruptionPorts,
-  object: NodeDisruption,
-  { record, words }: { readonly record: DisruptionRecord; readonly words: RecordWords },
-  signal: AbortSignal,
-): Promise<NodeDisruption> {
-  const status = buildStatus(object, record, words, clock.now())
-  if (isSameJson(status, object.status)) return object
-  return api.update(nodeDisruptions, { ...object, status }, { subresource: 'status', signal })
-}
-
-const mostBlockers = 20
-
-/** What the server said of an object counts more than what we made of its status. */
-function withServersWords(
-  seen: readonly DisruptionBlocker[],
-  told: readonly DisruptionBlocker[],
-): readonly DisruptionBlocker[] {
-  if (told.length === 0) return seen
-  const rest = seen.filter(({ object }) => !told.some((blocker) => blocker.object === object))
-  return [...rest, ...told].slice(0, mostBlockers)
-}
-
-/** Before anything is held for a request, deleting it must wait for us. */
-export function addFinalizer(
-  api: Pick<KubeApi, 'patch'>,
-  object: NodeDisruption,
-  signal: AbortSignal,
-): Promise<NodeDisruption> {
-  return patchFinalizers(api, object, [...(object.metadata.finalizers ?? []), disruptionFinalizer], signal)
-}
-
-export async function dropFinalizer(
-  api: Pick<KubeApi, 'patch'>,
-  object: NodeDisruption,
-  signal: AbortSignal,
-): Promise<void> {
-  const left = (object.metadata.finalizers ?? []).filter((each) => each !== disruptionFinalizer)
-  try {
-    await patchFinalizers(api, object, left, signal)
-  } catch (error) {
-    if (!hasReason(error, 'NotFound')) throw error
+  return {
+    async ask() {
+      memory.isFresh = true
+      return 'learned'
+    },
+    hold: (step) => unlessOvertaken(changeLedger(step)),
+    write: (step) => unlessOvertaken(write(step)),
+    evict: (step) => unlessOvertaken(evict(step)),
+    async report({ node, reason, explanation, waitedMs }) {
+      if (memory.seen !== undefined) await reporter.report(memory.seen, node, { reason, explanation })
+      if (waitedMs !== undefined) reports.observeWait(waitedMs / 1000)
+      return 'done'
+    },
   }
-}
-
-function patchFinalizers(
-  api: Pick<KubeApi, 'patch'>,
-  { metadata: { name, uid = '', resourceVersion = '' } }: NodeDisruption,
-  finalizers: readonly string[],
-  signal: AbortSignal,
-): Promise<NodeDisruption> {
-  const body = { metadata: { uid, resourceVersion, finalizers: finalizers.length === 0 ? null : finalizers } }
-  return api.patch(nodeDisruptions, { name }, { type: 'merge', body }, { signal })
 }

@@ -38,6 +38,11 @@ export class PodEvictor {
     this.#options = options
   }
 
+  /** What keeps the pods that were last asked for, in the words of the API server. */
+  refusals(requestId: string): readonly DisruptionBlocker[] {
+    return [...(this.#attempts.get(requestId)?.values() ?? [])].flatMap(({ blocker }) => blocker ?? [])
+  }
+
   /** Tells what keeps them, in the words of the API server. */
   async evict(
     pods: readonly PodReference[],

@@ -4,8 +4,8 @@ import { breakGlassAnnotation, parseBreakGlass } from '../../../ledger/rules/bre
 import { harmlessData } from '../../../shared/harmless-text.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { shortExplanation } from '../../../shared/record-limits.ts'
-import type { DisruptionDecision } from '../domain/decision.ts'
 import type { DisruptionPhase, DisruptionRecord, PodLoss, RequestView } from '../domain/snapshot.ts'
+import type { RecordWords } from '../domain/steps.ts'
 import { createdMs } from '../observe/objects.ts'
 
 export type DisruptionStatus = NonNullable<NodeDisruption['status']>
@@ -66,9 +66,6 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
     lockedAtMs: lockedAt === undefined ? undefined : parseRfc3339(lockedAt),
   }
 }
-
-/** What is said of the request beside its record. */
-export type RecordWords = Pick<DisruptionDecision, 'reason' | 'explanation' | 'blockedBy' | 'warnings'>
 
 /** The status that says all of this. Equal to the one before when nothing differs. */
 export function buildStatus(

@@ -1,6 +1,3 @@
-import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -10,15 +7,15 @@ import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app
 import { lockedSinceAnnotation } from '../../../ledger/rules/app-locks.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { type AppLockMemory, type AppLockStep, appLockRestMs, decideAppLocks } from '../domain/decide-app-locks.ts'
-import type { HoldableBudget } from '../observe/objects.ts'
+import { performPass } from '../../interpreter.ts'
+import { type AppLockPassMemory, appLockPerformers, type LockedBudget } from '../apply/app-locks.ts'
+import { decideAppLockPass } from '../domain/app-lock-steps.ts'
+import { type AppLockMemory, appLockRestMs } from '../domain/decide-app-locks.ts'
 
 export const appLockKeeperPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch', 'patch'] },
   { group: '', resource: 'events', verbs: ['create'] },
 ]
-
-type LockedBudget = Pick<HoldableBudget, 'namespace' | 'name' | 'uid' | 'resourceVersion' | 'annotations'>
 
 export interface AppLockKeeperPorts {
   readonly api: Pick<KubeApi, 'patch'>
@@ -33,29 +30,6 @@ export interface AppLockKeeperPorts {
 /** Writes down since when owners have kept budgets locked, and tells what became of their locks. Keys are namespaces. */
 export function createAppLockKeeper({ api, clock, policy, budgets, events }: AppLockKeeperPorts): Controller {
   const memories = new Map<string, Map<string, AppLockMemory>>()
-
-  /** False when somebody else changed the budget since it was seen. */
-  async function writeStamp(budget: LockedBudget, stamp: string | null, signal: AbortSignal): Promise<boolean> {
-    const { namespace, name, resourceVersion } = budget
-    const body = { metadata: { resourceVersion, annotations: { [lockedSinceAnnotation]: stamp } } }
-    try {
-      await api.patch(podDisruptionBudgets, { namespace, name }, { type: 'merge', body }, { signal })
-      return true
-    } catch (error) {
-      if (hasReason(error, 'NotFound')) return true
-      if (hasReason(error, 'Conflict')) return false
-      throw error
-    }
-  }
-
-  async function take({ stamp, news }: AppLockStep, budget: LockedBudget, signal: AbortSignal): Promise<boolean> {
-    if (stamp !== undefined && !(await writeStamp(budget, stamp, signal))) return false
-    const { namespace, name, uid, resourceVersion } = budget
-    const metadata = { namespace, name, uid, resourceVersion }
-    const about = { apiVersion: apiVersionOf(podDisruptionBudgets), kind: podDisruptionBudgets.kind, metadata }
-    for (const each of news) await events.record(about, each)
-    return true
-  }
 
   return {
     name: 'app-locks',
@@ -76,23 +50,24 @@ export function createAppLockKeeper({ api, clock, policy, budgets, events }: App
         return undefined
       }
       const memory = memories.get(namespace)
-      const nowMs = clock.now()
-      const seen = { nowMs, policy, restMs: appLockRestMs, budgets: present, memory }
-      const { steps, recheckAfterMs } = decideAppLocks(seen)
-      const next = new Map<string, AppLockMemory>()
-      memories.set(namespace, next)
-      for (const [uid, former] of memory ?? []) {
-        if (steps.some((step) => step.uid === uid)) next.set(uid, former)
+      // What a pass does not come to is remembered as it was.
+      const pass: AppLockPassMemory = {
+        budgets: present,
+        next: new Map(memory),
+        settled: new Set(),
+        overtaken: new Set(),
       }
-      let isOvertaken = false
-      for (const step of steps) {
-        const budget = present.find(({ uid }) => uid === step.uid)
-        if (budget === undefined) continue
-        if (!(await take(step, budget, signal))) isOvertaken = true
-        else if (step.memory === undefined) next.delete(step.uid)
-        else next.set(step.uid, step.memory)
-      }
-      if (isOvertaken) return { recheckAfterSeconds: 1 }
+      memories.set(namespace, pass.next)
+      const seen = { nowMs: clock.now(), policy, restMs: appLockRestMs, budgets: present, memory }
+      const { decision } = await performPass({
+        observe: async () => ({ ...seen, settled: new Set(pass.settled), overtaken: new Set(pass.overtaken) }),
+        decide: decideAppLockPass,
+        perform: appLockPerformers({ api, events }, pass, signal),
+        mostRounds: present.length + 1,
+        signal,
+      })
+      const { concerned, recheckAfterMs } = decision
+      for (const uid of pass.next.keys()) if (!concerned.has(uid)) pass.next.delete(uid)
       return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) }
     },
   }

@@ -1,28 +1,21 @@
-import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import type { Topic } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
-import { type Ledger, type LedgerEntry, raiseEpoch } from '../../../ledger/rules/ledger.ts'
+import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import type { PublishedSettings } from '../../../ledger/rules/published-settings.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
-import { type DisruptionLedger, disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
-import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
+import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import { performPass } from '../../interpreter.ts'
 import { isPublished, publishSettings, publishSettingsPermissions } from '../apply/publish-settings.ts'
-import {
-  applyOrphans,
-  decideOrphans,
-  type KeyFacts,
-  nodesToReopen,
-  type OrphanDecision,
-  type OrphanSnapshot,
-} from '../domain/orphans.ts'
-import { type ObserveKeysPorts, observeKeys, observeKeysPermissions } from '../observe/keys.ts'
+import { type UpkeepMemory, upkeepPerformers } from '../apply/upkeep.ts'
+import { decideUpkeep, type UpkeepSnapshot } from '../domain/decide-upkeep.ts'
+import { type ObserveKeysPorts, observeKeysPermissions } from '../observe/keys.ts'
 import { RequestSigns } from './request-signs.ts'
 
 export const ledgerKeeperPermissions: readonly Permission[] = [
@@ -52,11 +45,9 @@ export interface LedgerKeeperPorts extends ObserveKeysPorts {
 /** A key of its own: what cannot be published holds up nothing else. */
 const settingsKey = 'settings'
 
-const warnings: readonly Reason[] = ['HolderGone', 'LedgerRebuilt', 'LedgerUnusable', 'OrphanHeld']
-
 /** Looks after what no living request looks after: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
 export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
-  const { api, clock, store, ledgers, disruptions, renewMs, settings } = ports
+  const { api, clock, ledgers, disruptions, renewMs, settings } = ports
   const signs = new RequestSigns(clock)
   const vanished = new Set<string>()
   /** By request, and of the ledger itself under ''. */
@@ -88,101 +79,41 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       if (key === settingsKey) {
         return publishSettings({ api, settings, ledger: ledgers.get({ name: ledgerName }) }, signal)
       }
-      const parsed = parseLedger(ledgers.get({ name: ledgerName }))
-      if (!parsed.known) {
-        await tell({ reason: 'LedgerUnusable', explanation: parsed.why }, { group: '' })
-        return { recheckAfterSeconds }
-      }
-      events.forget('')
-      const ledger = parsed.value
-      if (isBehind(ledger)) await rebuild(signal)
-      const { living } = livingAmong([...disruptions.list()])
-      signs.note(ledger, living)
-      const isQuiet = signs.size === 0
-      if (isQuiet) vanished.clear()
-      else await tidy(ledger, signal)
-      return isQuiet ? undefined : { recheckAfterSeconds }
+      const memory: UpkeepMemory = {}
+      const { decision } = await performPass({
+        observe: async () => observe(memory),
+        decide: decideUpkeep,
+        perform: upkeepPerformers({ ...ports, events }, memory, signal),
+        signal,
+      })
+      return decision.isQuiet ? undefined : { recheckAfterSeconds }
     },
   }
 
-  function isBehind(ledger: Ledger): boolean {
-    for (const { status } of disruptions.list()) {
-      if (raiseEpoch(ledger, status?.epoch ?? 0) !== ledger) return true
+  function observe({ asked, restored, settled, isRestoreTold = false }: UpkeepMemory): UpkeepSnapshot {
+    const ledger = parseLedger(ledgers.get({ name: ledgerName }))
+    const seen = [...disruptions.list()]
+    if (ledger.known) {
+      signs.note(ledger.value, livingAmong(seen).living)
+      // At once: whoever vanishes in the course of the pass is for the next one.
+      if (signs.size === 0) vanished.clear()
     }
-    return false
-  }
-
-  async function rebuild(signal: AbortSignal): Promise<void> {
-    const restored = await store.restore(async ({ nodeName }) => {
-      const storage = await ports.observeStorage({ node: nodeName }, signal)
-      return storage.map(({ key, uid, failureDomain }) => ({ key, uid, scope: failureDomain }))
-    }, signal)
-    if (restored.length === 0) return
-    const names = restored.map(({ name }) => `nodedisruption/${name}`).join(', ')
-    await tell({ reason: 'LedgerRebuilt', explanation: `What is under way is held again: ${names}.` })
-  }
-
-  /** Decides on the copy at hand first: most looks end there. What is then done is decided again on what is true now. */
-  async function tidy(seen: Ledger, signal: AbortSignal): Promise<void> {
-    const sketch = decideOrphans(snapshotOf(seen, [...disruptions.list()], new Map()))
-    if (sketch.length === 0) return
-    const orphans = seen.entries.filter(({ state }) => state === 'Orphaned')
-    const [{ items }, facts] = await Promise.all([
-      api.list(nodeDisruptions, { signal }),
-      observeKeys(ports, orphans, signal),
-    ])
-    await undoBeforeEnd(snapshotOf(seen, items, facts), signal)
-    const decisions = await store.change(
-      'clean up after vanished holders',
-      (ledger) => {
-        const made = decideOrphans(snapshotOf(ledger, items, facts))
-        return { ledger: applyOrphans(ledger, made), value: made }
+    const { living, present } = livingAmong(asked?.requests ?? seen)
+    return {
+      ledger,
+      epochs: seen.map(({ status }) => status?.epoch ?? 0),
+      orphans: {
+        living,
+        vanished: new Set([...vanished].filter((id) => !present.has(id))),
+        signs: signs.unchanged(),
+        renewMs,
+        facts: asked?.facts ?? new Map(),
       },
-      signal,
-    )
-    for (const decision of decisions) {
-      if (decision.step === 'keep') await tell(decision, { group: decision.requestId })
-      else {
-        events.forget(decision.requestId)
-        await tell(decision)
-      }
+      isAsked: asked !== undefined,
+      restored,
+      isRestoreTold,
+      settled,
     }
-  }
-
-  function snapshotOf(
-    ledger: Ledger,
-    known: readonly NodeDisruption[],
-    facts: ReadonlyMap<string, KeyFacts>,
-  ): OrphanSnapshot {
-    const { living, present } = livingAmong(known)
-    const gone = new Set([...vanished].filter((id) => !present.has(id)))
-    return { ledger, living, vanished: gone, signs: signs.unchanged(), renewMs, facts }
-  }
-
-  async function undoBeforeEnd(snapshot: OrphanSnapshot, signal: AbortSignal): Promise<void> {
-    if (ports.undo === undefined) return
-    const ended = decideOrphans(snapshot).filter(({ step }) => step === 'bury' || step === 'free')
-    for (const { requestId } of ended) {
-      const entries = snapshot.ledger.entries.filter((entry) => entry.requestId === requestId)
-      await ports.undo(entries, signal)
-    }
-    const kept = nodesToReopen(snapshot).filter(
-      (entry) => !ended.some(({ requestId }) => requestId === entry.requestId),
-    )
-    if (kept.length > 0) await ports.undo(kept, signal)
-  }
-
-  async function tell(
-    { reason, explanation }: Pick<OrphanDecision, 'reason' | 'explanation'>,
-    topic?: Topic,
-  ): Promise<void> {
-    const about = ledgers.get({ name: ledgerName }) ?? {
-      apiVersion: apiVersionOf(disruptionLedgers),
-      kind: disruptionLedgers.kind,
-      metadata: { name: ledgerName },
-    }
-    const type = warnings.includes(reason) ? 'Warning' : 'Normal'
-    await events.record(about, { type, reason, note: explanation }, topic)
   }
 }
 

@@ -42,7 +42,7 @@ export interface AppLockSnapshot {
   readonly memory: ReadonlyMap<string, AppLockMemory> | undefined
 }
 
-interface AppLockNews {
+export interface AppLockNews {
   readonly type: 'Normal' | 'Warning'
   readonly reason: Reason
   readonly note: string

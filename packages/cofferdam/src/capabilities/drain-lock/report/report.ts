@@ -51,7 +51,7 @@ export class DisruptionReporter {
 
   async report(
     object: NodeDisruption,
-    node: NodeFacts | undefined,
+    node: Pick<NodeFacts, 'name' | 'uid'> | undefined,
     { reason, explanation }: Pick<DisruptionDecision, 'reason' | 'explanation'>,
   ): Promise<void> {
     const id = object.metadata.uid ?? ''

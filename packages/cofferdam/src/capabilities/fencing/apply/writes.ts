@@ -97,6 +97,14 @@ export class FencingWrites {
     return this.#seen(this.#ports.views.budgets, key)
   }
 
+  /** All of them, as they were last written or seen. */
+  budgets(): readonly MachineDisruptionBudget[] {
+    const { budgets: view } = this.#ports.views
+    const listed = [...view.list()].map((budget) => this.#seen(view, keyOf(budget)) ?? budget)
+    const made = [...(this.#latest.get(view)?.values() ?? [])].filter((each) => view.get(keyOf(each)) === undefined)
+    return made.length === 0 ? listed : [...listed, ...(made as MachineDisruptionBudget[])]
+  }
+
   /** Undefined when it was made, else why not. */
   async createBudget(budget: MachineDisruptionBudget): Promise<string | undefined> {
     const { api, views } = this.#ports
@@ -121,6 +129,17 @@ export class FencingWrites {
     return this.#attempt(this.#ports.views.budgets, seen, () =>
       this.#ports.api.update(machineDisruptionBudgets, { ...seen, status }, options),
     )
+  }
+
+  /** Whatever else stands there, it spares nobody from now on. */
+  async shutBudget(key: { readonly namespace: string; readonly name: string }): Promise<void> {
+    const budget = this.budget(key)
+    if (budget === undefined) return
+    await this.updateBudget({ ...budget, spec: { ...budget.spec, maxUnavailable: 0 } })
+    const seen = this.budget(key)
+    if (seen?.status === undefined) return
+    const observedGeneration = seen.metadata.generation ?? 0
+    await this.updateBudgetStatus(seen, { ...seen.status, observedGeneration, disruptionsAllowed: 0 })
   }
 
   async deleteBudget(key: { readonly namespace: string; readonly name: string }): Promise<void> {

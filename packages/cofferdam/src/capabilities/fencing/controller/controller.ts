@@ -7,27 +7,22 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { LastDecisions } from '../../../ceph/reader/last-decisions.ts'
-import type { HoldFailure } from '../../../ledger/store/ledger-hold.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import { announce, openUp, protect, releaseOf, WrittenBudgets } from '../apply/apply.ts'
+import { performPass } from '../../interpreter.ts'
+import { type FencingMemory, fencingPerformers } from '../apply/apply.ts'
 import { FenceHolds } from '../apply/fence-holds.ts'
 import { FencingWrites } from '../apply/writes.ts'
+import { WrittenBudgets } from '../apply/written-budgets.ts'
 import { createFencingJudge } from '../domain/decide.ts'
-import type { FencingDecision } from '../domain/decision.ts'
-import { parseMachineBudget } from '../domain/parse-budget.ts'
+import { decideFencingPass, type FencingPass } from '../domain/decide-pass.ts'
 import { createFencingParser } from '../domain/parse-fencing.ts'
+import type { FencingPassSnapshot } from '../domain/pass-snapshot.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
-import type { MachineBudgetView } from '../domain/snapshot.ts'
 import { EvidenceNews } from '../observe/evidence.ts'
-import {
-  areLeasesExpected,
-  type FencingLook,
-  type FencingObservePorts,
-  observeFencing,
-  unreadViews,
-} from '../observe/observe.ts'
+import type { FencingObservePorts } from '../observe/observe.ts'
+import { observePass } from '../observe/observe-pass.ts'
 import { FencedOsds } from '../observe/osds.ts'
 import { FencingReporter, type FencingReports } from '../report/report.ts'
 import { RemediatorListeners } from './listeners.ts'
@@ -134,16 +129,18 @@ export function createFencing(ports: FencingPorts): Controller {
     },
 
     async reconcile(_, signal) {
-      const unread = unreadViews(views)
-      if (unread.length > 0) return closeBlindly(unread, signal)
-      const first = observeFencing(observed)
       const writes = new FencingWrites(ports, signal)
-      const looked = await write(writes, first, signal)
-      await writes.settle()
-      await reporter.report({ ...looked, refused: writes.refused })
+      const memory: FencingMemory = { unlabelled: new Set(), unheld: [] }
+      const { snapshot, decision } = await performPass({
+        observe: async () => observePass(observed, { memory, writes, written, listeners }),
+        decide: (seen: FencingPassSnapshot): FencingPass => decideFencingPass(seen, judge.decide),
+        perform: fencingPerformers({ writes, written, holds, reporter, store: ledger?.store }, memory, signal),
+        signal,
+      })
+      if (snapshot.state === 'blind') return { recheckAfterSeconds: decision.recheckAfterSeconds }
       const failure = writes.refused.find(({ error }) => !hasReason(error, 'Conflict', 'AlreadyExists'))
       if (failure !== undefined) throw failure.error
-      return { recheckAfterSeconds: recheckAfter(looked, writes.refused.length > 0) }
+      return { recheckAfterSeconds: recheckAfter(decision, writes.refused.length > 0) }
     },
   }
 
@@ -158,80 +155,13 @@ export function createFencing(ports: FencingPorts): Controller {
     await decisions?.decided(`${namespace}/${name}`, { maxAgeMs: patienceMs, waitMs: patienceMs, signal })
   }
 
-  interface Written {
-    readonly decision: FencingDecision
-    readonly snapshot: FencingLook['snapshot']
-    readonly problems: FencingDecision['problems']
-    readonly listenSeconds: number | undefined
-  }
-
-  /**
-   * What protects comes before what is held in the ledger, and that before what releases. What releases is announced, and
-   * decided again on the ledger as it is after that: whoever took the storage meanwhile has seen the announcement or is seen.
-   */
-  async function write(writes: FencingWrites, look: FencingLook, signal: AbortSignal): Promise<Written> {
-    const decision = judge.decide(look.snapshot)
-    holds.noteEnded(decision.fences)
-    const { unlabelled, putRight } = await protect(writes, { decision, written })
-    await closeFormer(writes, decision)
-    const unheld = await holdStorage(writes, decision, signal)
-    const more = [...putRight, ...unheld, ...leaseProblems()]
-    const opening = releaseOf(decision, writes)
-    if (!opening.isNeeded) {
-      await release(writes, decision, signal)
-      return outcomeOf(decision, look, more)
-    }
-    await announce(writes, { decision, answers: opening.answers, written })
-    const again = observeFencing(observed, ledger === undefined ? undefined : await ledger.store.read(signal))
-    const latest = judge.decide(again.snapshot)
-    await openUp(writes, { decision: latest, announced: opening.answers, unlabelled, written })
-    await release(writes, latest, signal)
-    return outcomeOf(latest, again, more)
-  }
-
-  function outcomeOf(decision: FencingDecision, look: FencingLook, more: FencingDecision['problems']): Written {
-    const heard = listeners.check(look.snapshot, look.objects)
-    return {
-      decision,
-      snapshot: look.snapshot,
-      problems: [...more, ...heard.problems],
-      listenSeconds: heard.recheckAfterSeconds,
-    }
-  }
-
-  async function holdStorage(
-    writes: FencingWrites,
-    { fences }: FencingDecision,
-    signal: AbortSignal,
-  ): Promise<FencingDecision['problems']> {
-    const { problems, failure } = await holds.hold(fences, signal)
-    noteLedger(writes, failure)
-    return problems
-  }
-
-  async function release(writes: FencingWrites, { fences }: FencingDecision, signal: AbortSignal): Promise<void> {
-    noteLedger(writes, (await holds.release(fences, signal)).failure)
-  }
-
-  function noteLedger(writes: FencingWrites, failure: HoldFailure | undefined): void {
-    if (failure !== undefined) writes.refused.push({ object: 'disruptionledger', error: failure.error })
-  }
-
-  function leaseProblems(): FencingDecision['problems'] {
-    if (!areLeasesExpected(views) || views.leases.synced) return []
-    const problem =
-      'its Leases cannot be read, so NodeHealthChecks are paused instead: kubectl apply -k deploy/medik8s/rights'
-    return [{ object: `namespace/${medik8sLeaseNamespace}`, problem }]
-  }
-
-  function recheckAfter({ decision, listenSeconds }: Written, wasOvertaken: boolean): number {
+  function recheckAfter(decision: FencingPass, wasOvertaken: boolean): number {
     for (const { namespace, name } of clusterIds()) {
       if (news.isOld(decisions?.latest(`${namespace}/${name}`))) decisions?.request(`${namespace}/${name}`)
     }
     const seconds = [
       decision.recheckAfterSeconds,
       holds.recheckAfterSeconds(),
-      listenSeconds,
       ...clusterIds().map(({ namespace, name }) => news.staleInSeconds(decisions?.latest(`${namespace}/${name}`))),
       wasOvertaken ? 1 : undefined,
     ]
@@ -242,35 +172,6 @@ export function createFencing(ports: FencingPorts): Controller {
     return [...views.clusters.list()]
       .filter((cluster) => parseFencingSettings(cluster).isManaged)
       .map(({ metadata: { namespace = '', name, uid = '' } }) => ({ namespace, name, uid }))
-  }
-
-  /** A budget that a cluster had before stays until it has another, and spares nothing meanwhile. */
-  function closeFormer(writes: FencingWrites, { clusters, orphanBudgets }: FencingDecision): Promise<void> {
-    const wanted = [...clusters.flatMap(({ budget }) => budget ?? []), ...orphanBudgets]
-    const isSame = (a: { namespace: string; name: string }) => (b: { namespace: string; name: string }) =>
-      a.namespace === b.namespace && a.name === b.name
-    return closeBudgets(writes, (view) => !wanted.some(isSame(view)))
-  }
-
-  async function closeBudgets(writes: FencingWrites, isMeant: (view: MachineBudgetView) => boolean): Promise<void> {
-    for (const budget of views.budgets.list()) {
-      const { view } = parseMachineBudget(budget)
-      if (!view.isOurs || (view.maxUnavailable === 0 && view.status.disruptionsAllowed <= 0) || !isMeant(view)) continue
-      await writes.updateBudget({ ...budget, spec: { ...budget.spec, maxUnavailable: 0 } })
-      const seen = writes.budget(view)
-      if (seen?.status === undefined) continue
-      const observedGeneration = seen.metadata.generation ?? 0
-      await writes.updateBudgetStatus(seen, { ...seen.status, observedGeneration, disruptionsAllowed: 0 })
-    }
-  }
-
-  /** While something cannot be read, whatever is open is closed, and everything else is left as it is. */
-  async function closeBlindly(unread: readonly string[], signal: AbortSignal) {
-    const writes = new FencingWrites(ports, signal)
-    await closeBudgets(writes, () => true)
-    await writes.settle()
-    await reporter.reportBlind(unread)
-    return { recheckAfterSeconds: 5 }
   }
 }
 

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { decidePass } from './decide-pass.ts'
+import type { PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
+import type { PassStep } from './steps.ts'
+import { acting, draining, granted, job0, locked, planned, settings, tell, web0 } from './testing/stage.ts'
+
+const protectedAs = (story: Parameters<typeof tell>[0], change: Partial<ProtectedRequest> = {}): ProtectedRequest => ({
+  state: 'protected',
+  seen: tell(story),
+  isFresh: true,
+  isReplaced: false,
+  refusals: [],
+  faults: [],
+  isDryRun: false,
+  ...change,
+})
+
+const ready = { record: planned, ledger: granted, budgets: [locked()] }
+const underWay = { record: draining, ledger: acting, budgets: [locked()], node: { isCordoned: true } }
+const refused = {
+  object: 'pod/shop/job-0',
+  holder: 'the API server',
+  since: '2026-01-01T12:00:00Z',
+  reason: 'BudgetExhausted',
+  wayOut: 'Asked for again every 5 s; refused with: no',
+} as const
+
+function inWords(step: PassStep): string {
+  switch (step.do) {
+    case 'hold':
+      return step.change.step
+    case 'write':
+      return step.what === 'record'
+        ? [`record ${step.record.phase}`, ...step.words.blockedBy.map(({ object }) => object)].join(', ')
+        : step.what
+    case 'report':
+      return `report ${step.reason}`
+    default:
+      return step.do
+  }
+}
+
+const cases: Record<string, { given: PassSnapshot; then: string[] }> = {
+  'a request that is gone needs nothing': { given: { state: 'gone' }, then: [] },
+  'our finalizer comes first: a request that is deleted with keys held would leave them behind': {
+    given: { state: 'unprotected', request: tell().request },
+    then: ['add-finalizer', 'ask'],
+  },
+  'a request that was deleted before it was ever ours is left alone': {
+    given: { state: 'unprotected', request: tell({ request: { isCancelled: true } }).request },
+    then: [],
+  },
+  'no key is taken on a copy: the server is asked first': {
+    given: protectedAs({}, { isFresh: false }),
+    then: ['ask'],
+  },
+  'the node is not allowed to go on a copy: a budget that was filled meanwhile would not show': {
+    given: protectedAs(ready, { isFresh: false }),
+    then: ['ask'],
+  },
+  'once the server was asked, it is on record, then in the ledger, then told that the node may go': {
+    given: protectedAs(ready),
+    then: ['record Locking', 'intend', 'record Locking', 'report IntentWritten', 'ask'],
+  },
+  'pods are evicted on a copy, as every drain does': {
+    given: protectedAs(underWay, { isFresh: false }),
+    then: ['evict', 'record Draining', 'report PodsLeaving'],
+  },
+  'what the server said of an eviction is on record': {
+    given: protectedAs(underWay, { refusals: [refused] }),
+    then: ['evict', 'record Draining, pod/shop/job-0', 'report PodsLeaving'],
+  },
+  'what the server said of a pod that has left meanwhile is not': {
+    given: protectedAs(
+      { ...underWay, pods: [web0, { ...job0, name: 'job-1', uid: 'job-1-1' }] },
+      { refusals: [refused] },
+    ),
+    then: ['record Draining', 'evict', 'record Draining', 'report PodsLeaving'],
+  },
+  'whoever was replaced by another process does nothing: two would take the keys from each other in turn': {
+    given: protectedAs(underWay, { isReplaced: true }),
+    then: [],
+  },
+  'a dry run is not followed up: nothing of it is ever seen': {
+    given: protectedAs(ready, { isDryRun: true }),
+    then: ['record Locking', 'intend', 'record Locking', 'report IntentWritten'],
+  },
+}
+
+describe('the steps of a pass over a request', () => {
+  it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
+    expect(decidePass(given).steps.map(inWords)).toEqual(then)
+  })
+
+  it('whoever was replaced looks again when its successor should have shown that it lives', () => {
+    expect(decidePass(protectedAs(underWay, { isReplaced: true })).recheckAfterMs).toBe(settings.renewMs)
+  })
+})

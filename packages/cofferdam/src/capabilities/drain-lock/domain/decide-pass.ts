@@ -1,0 +1,141 @@
+import { entriesOf } from '../../../ledger/rules/ledger.ts'
+import type { PodReference } from '../../../shared/object-references.ts'
+import { decideDisruption } from './decide.ts'
+import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
+import { retryMs } from './disruption-view.ts'
+import { isLedgerStep } from './ledger-step.ts'
+import type { PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
+import { podName } from './plan-pods.ts'
+import type { DisruptionSnapshot } from './snapshot.ts'
+import type { PassStep, RecordWords, ReportPass } from './steps.ts'
+
+export interface DisruptionPass {
+  readonly steps: readonly PassStep[]
+  /** Nothing is left to be done for the request once these are performed. */
+  readonly isOver: boolean
+  readonly recheckAfterMs: number
+}
+
+/** Nothing is stored, so there is nothing to come back for soon. */
+const dryRunRecheckMs = 60_000
+
+/**
+ * Everything that one pass over a request does, in order.
+ *
+ * Guarantees: nothing is done before our finalizer is on the request; what others rest on is decided on what the API server says, not
+ * on a copy; what is done is on record and reported only after all of it was done.
+ */
+export function decidePass(snapshot: PassSnapshot): DisruptionPass {
+  switch (snapshot.state) {
+    case 'gone':
+      return { steps: [], isOver: true, recheckAfterMs: retryMs }
+    case 'unprotected': {
+      const { isCancelled, record } = snapshot.request
+      const isOver = isCancelled || record.phase === 'Completed' || record.phase === 'Rejected'
+      const steps: PassStep[] = isOver ? [] : [{ do: 'write', what: 'add-finalizer' }, { do: 'ask' }]
+      return { steps, isOver, recheckAfterMs: retryMs }
+    }
+    case 'protected':
+      return decideProtected(snapshot)
+  }
+}
+
+function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
+  const { seen, isFresh, isReplaced, isDryRun } = snapshot
+  if (isReplaced) return { steps: [], isOver: false, recheckAfterMs: seen.settings.renewMs }
+  const decision = decideDisruption(seen)
+  const recheckAfterMs = decision.recheckAfterMs ?? retryMs
+  if (!isFresh && isWeighty(seen, decision)) return { steps: [{ do: 'ask' }], isOver: false, recheckAfterMs }
+  const { record, steps } = decision
+  const words = wordsOf(snapshot, decision)
+  const isLetGo = steps.some(({ step }) => step === 'finish')
+  const isConcluded = steps.length === 0 && decision.recheckAfterMs === undefined
+  const isOver = isLetGo || isConcluded
+  const planned: PassStep[] = steps.map((step) => passStep(seen, step, words))
+  if (!isLetGo) planned.push({ do: 'write', what: 'record', record, words })
+  planned.push(reportOf(seen, decision))
+  if (isConcluded) planned.push({ do: 'write', what: 'drop-finalizer' })
+  if (!isOver && !isDryRun && steps.some(leadsOn)) planned.push({ do: 'ask' })
+  return { steps: planned, isOver, recheckAfterMs: isDryRun ? dryRunRecheckMs : recheckAfterMs }
+}
+
+/** Steps after which everything may look different at once. */
+function leadsOn({ step }: DisruptionStep): boolean {
+  return step !== 'renew' && step !== 'evict' && step !== 'record'
+}
+
+/** Whether it is to be decided on what the API server says itself, not on a copy. */
+function isWeighty({ request }: DisruptionSnapshot, { steps, record }: DisruptionDecision): boolean {
+  return steps.some(leadsOn) || (record.phase !== request.record.phase && record.phase === 'Drained')
+}
+
+function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordWords): PassStep {
+  const { request, holder, settings } = seen
+  const { id: requestId, name, nodeName } = request
+  if (isLedgerStep(step)) return { do: 'hold', change: step, requestId, request: name, holder }
+  switch (step.step) {
+    case 'record':
+      return { do: 'write', what: 'record', record: step.record, words }
+    case 'lock': {
+      const { budget, pods, untilMs, epoch } = step
+      const reason = request.reason === '' ? `${nodeName} goes` : request.reason
+      const hold = { requestId, request: `nodedisruption/${name}`, epoch, untilMs, reason }
+      return { do: 'write', what: 'lock', budget, pods, hold, mode: settings.mode }
+    }
+    case 'unlock':
+      return { do: 'write', what: 'unlock', budget: step.budget, requestId, epoch: highestEpoch(seen) }
+    case 'cordon':
+    case 'uncordon':
+      return { do: 'write', what: step.step, nodeName, nodeUid: nodeUidOf(seen), requestId }
+    case 'evict':
+      return { do: 'evict', pods: step.pods, token: { requestId, epoch: step.epoch } }
+    case 'finish':
+      return { do: 'write', what: 'drop-finalizer' }
+  }
+}
+
+function highestEpoch({ ledger }: DisruptionSnapshot): number {
+  return ledger.known ? ledger.value.nextEpoch - 1 : 0
+}
+
+/** The ledger knows which node it is, though somebody edit the record. */
+function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
+  const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
+  const held = entries.find(({ key }) => key === `node/${request.nodeName}`)
+  return held?.uid ?? request.record.nodeUid ?? node?.uid ?? ''
+}
+
+function reportOf(
+  { request, node, nowMs }: DisruptionSnapshot,
+  { reason, explanation, steps }: DisruptionDecision,
+): ReportPass {
+  const mayGoNow = steps.some(({ step }) => step === 'intend')
+  return {
+    do: 'report',
+    reason,
+    explanation,
+    node: node && { name: node.name, uid: node.uid },
+    waitedMs: mayGoNow ? nowMs - request.createdMs : undefined,
+  }
+}
+
+function wordsOf({ faults, refusals }: ProtectedRequest, decision: DisruptionDecision): RecordWords {
+  const { reason, explanation, blockedBy, steps } = decision
+  const warnings = faults.length === 0 ? decision.warnings : [...decision.warnings, ...faults]
+  const evicted = steps.flatMap((step): readonly PodReference[] => (step.step === 'evict' ? step.pods : []))
+  const names = new Set(evicted.map(podName))
+  const told = refusals.filter(({ object }) => names.has(object))
+  return { reason, explanation, blockedBy: withServersWords(blockedBy, told), warnings }
+}
+
+const mostBlockers = 20
+
+/** What the server said of an object counts more than what we made of its status. */
+function withServersWords(
+  seen: readonly DisruptionBlocker[],
+  told: readonly DisruptionBlocker[],
+): readonly DisruptionBlocker[] {
+  if (told.length === 0) return seen
+  const rest = seen.filter(({ object }) => !told.some((blocker) => blocker.object === object))
+  return [...rest, ...told].slice(0, mostBlockers)
+}

@@ -1,0 +1,25 @@
+import type { DisruptionBlocker, DisruptionWarning } from './decision.ts'
+import type { DisruptionSnapshot, RequestView } from './snapshot.ts'
+
+/** What one pass over a request is decided on. */
+export type PassSnapshot =
+  /** There is no such request. */
+  | { readonly state: 'gone' }
+  /** Our finalizer is not on it; nothing else is observed before it is. */
+  | { readonly state: 'unprotected'; readonly request: RequestView }
+  | ProtectedRequest
+
+export interface ProtectedRequest {
+  readonly state: 'protected'
+  readonly seen: DisruptionSnapshot
+  /** Pods and budgets are as the API server has them, not from copies that may be behind. */
+  readonly isFresh: boolean
+  /** Another process has taken the request over from this one, and lives. */
+  readonly isReplaced: boolean
+  /** What the API server last said of pods of the request that it did not evict. */
+  readonly refusals: readonly DisruptionBlocker[]
+  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  readonly faults: readonly DisruptionWarning[]
+  /** No write is stored, so what leads on from one is never seen. */
+  readonly isDryRun: boolean
+}

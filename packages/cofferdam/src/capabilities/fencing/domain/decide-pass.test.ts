@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
+import { decideFencing } from './decide.ts'
+import { decideFencingPass } from './decide-pass.ts'
+import { type FencingObjects, parseFencing } from './parse-fencing.ts'
+import type { SeenFencing } from './pass-snapshot.ts'
+import type { FencingStep } from './steps.ts'
+import { applyDecision, exampleCluster, settled, smallFencing, startMs } from './testing/small-fencing.ts'
+
+const nodes = ['a', 'b', 'c']
+const unclean = exampleCluster(nodes, {
+  evidence: known({ lookedAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) }),
+})
+const calm = settled(smallFencing())
+/** Labels and a closed budget are there, and now Ceph is clean. */
+const closed: FencingObjects = {
+  ...settled(smallFencing({ clusters: [unclean] })),
+  clusters: [exampleCluster(nodes)],
+}
+const announced = [{ namespace: 'openshift-machine-api', name: calm.budgets[0]?.metadata.name ?? '' }]
+
+function seen(objects: FencingObjects, change: Partial<SeenFencing> = {}): SeenFencing {
+  return {
+    state: 'seen',
+    seen: parseFencing(objects),
+    budgets: objects.budgets,
+    foreign: [],
+    unlabelled: new Set(),
+    announced: undefined,
+    unheld: [],
+    heard: { problems: [], recheckAfterSeconds: undefined },
+    ...change,
+  }
+}
+
+function inWords(step: FencingStep): string {
+  if (step.do === 'ask') return `ask, ${step.announced.length} announced`
+  if (step.do === 'hold') return step.what
+  if (step.do === 'report') return `report ${step.what}`
+  return step.what === 'gate' ? step.change.kind : step.what
+}
+
+const specOf = ({ budgets }: FencingObjects, maxUnavailable: number) =>
+  budgets.map((budget) => ({ ...budget, spec: { ...budget.spec, maxUnavailable } }))
+
+const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; then: string[] }> = {
+  'whatever is open is closed while something cannot be read': {
+    given: { state: 'blind', unread: ['nodes'], budgets: calm.budgets },
+    then: ['shut-budget', 'report blind'],
+  },
+  'what is closed stays as it is while something cannot be read': {
+    given: { state: 'blind', unread: ['nodes'], budgets: closed.budgets },
+    then: ['report blind'],
+  },
+  'a calm cluster needs nothing': { given: seen(calm), then: ['keep-budget', 'hold', 'release', 'report decision'] },
+  'a budget is closed before anything is held, and nothing is announced while data is missing': {
+    given: seen({ ...calm, clusters: [unclean] }),
+    then: ['close-budget', 'hold', 'release', 'report decision'],
+  },
+  'a budget is opened in no pass that has not announced it: a drain that asked a moment ago would not know': {
+    given: seen(closed),
+    then: ['close-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
+  },
+  'once it was announced and the ledger was read, the budget is opened': {
+    given: seen(closed, { announced, budgets: specOf(closed, 1) }),
+    then: ['open-budget', 'release', 'report decision'],
+  },
+  'what was announced is taken back when the storage was taken meanwhile': {
+    given: seen({ ...closed, clusters: [unclean] }, { announced, budgets: specOf(closed, 1) }),
+    then: ['close-budget', 'release', 'report decision'],
+  },
+  'a budget is not opened over a machine that could not be given its label: it would not count': {
+    given: seen(closed, {
+      announced,
+      budgets: specOf(closed, 1),
+      unlabelled: new Set(Object.keys(calm.budgets[0]?.spec?.selector?.matchLabels ?? {})),
+    }),
+    then: ['close-budget', 'release', 'report decision'],
+  },
+  'a budget whose announcement was refused is not opened': {
+    given: seen(closed, { announced, budgets: specOf(closed, 0) }),
+    then: ['close-budget', 'release', 'report decision'],
+  },
+  'labels come before the budget that counts by them': {
+    given: seen(smallFencing()),
+    then: ['add-labels', 'add-labels', 'add-labels', 'close-budget', 'hold', 'release', 'report decision'],
+  },
+  'a budget whose cluster is gone is deleted only after the ledger was read': {
+    given: seen({ ...applyDecision(calm), clusters: [] }),
+    then: ['hold', 'ask, 0 announced'],
+  },
+}
+
+describe('the steps of a pass over all machines', () => {
+  it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
+    expect(decideFencingPass(given, decideFencing).steps.map(inWords)).toEqual(then)
+  })
+})

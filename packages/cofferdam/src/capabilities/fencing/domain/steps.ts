@@ -1,0 +1,82 @@
+import type { Step } from '../../../shared/steps.ts'
+import type { BudgetOfCluster } from './budget-update.ts'
+import type { Fence, FencingDecision, GateChange, LabelChange, WantedMachineBudget } from './decision.ts'
+
+/** What one pass over all machines does. */
+export type FencingStep = AskLedger | KeepHolds | FencingWrite | ReportFencing | ReportBlind
+
+export interface BudgetKey {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Read the ledger at the API server: whoever took the storage meanwhile has seen what was announced, or is seen. */
+export interface AskLedger extends Step {
+  readonly do: 'ask'
+  /** Budgets whose opening, or whose fences that are over, were announced in this pass. */
+  readonly announced: readonly BudgetKey[]
+}
+
+/** Hold the storage of fences that are under way; release what no fence needs any more. */
+export interface KeepHolds extends Step {
+  readonly do: 'hold'
+  readonly what: 'hold' | 'release'
+  readonly fences: readonly Fence[]
+}
+
+export type FencingWrite = WriteLabels | WriteGate | WriteBudget | AnnounceBudget | EndBudget
+
+export interface WriteLabels extends Step {
+  readonly do: 'write'
+  readonly what: 'add-labels' | 'remove-labels'
+  readonly change: LabelChange
+}
+
+export interface WriteGate extends Step {
+  readonly do: 'write'
+  readonly what: 'gate'
+  readonly change: GateChange
+}
+
+/**
+ * `close-budget`: make it so that it spares nobody, the spec first. `keep-budget`: it is as it should be.
+ * `open-budget`: let its status say what it can spare.
+ */
+export interface WriteBudget extends Step {
+  readonly do: 'write'
+  readonly what: 'close-budget' | 'keep-budget' | 'open-budget'
+  readonly wanted: BudgetOfCluster
+}
+
+/**
+ * Take fences that are over off the budget, and say in its spec what is about to be allowed. The entry in the status goes before the
+ * record: whoever dies in between finds the record, and with it how the fence began.
+ */
+export interface AnnounceBudget extends Step {
+  readonly do: 'write'
+  readonly what: 'announce-budget'
+  readonly wanted: BudgetOfCluster
+  /** What its status says meanwhile. */
+  readonly meanwhile: WantedMachineBudget
+}
+
+/** `shut-budget`: whatever else stands there, it spares nobody. */
+export interface EndBudget extends Step {
+  readonly do: 'write'
+  readonly what: 'shut-budget' | 'delete-budget'
+  readonly budget: BudgetKey
+}
+
+export interface ReportFencing extends Step {
+  readonly do: 'report'
+  readonly what: 'decision'
+  readonly decision: FencingDecision
+  /** Beside those of the decision. */
+  readonly problems: FencingDecision['problems']
+}
+
+export interface ReportBlind extends Step {
+  readonly do: 'report'
+  readonly what: 'blind'
+  readonly unread: readonly string[]
+}
