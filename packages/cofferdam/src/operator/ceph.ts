@@ -1,3 +1,4 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephQuestion } from '../capabilities/ceph-drain/report/metrics.ts'
 import type { CephReports } from '../capabilities/ceph-drain/report/report.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
@@ -12,6 +13,8 @@ import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
 import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
+import { CephReader } from '../ceph/reader/ceph-reader.ts'
+import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import { type Observed, unknown } from '../shared/observed.ts'
 import { createEventRecorder } from './event-recorder.ts'
 import type { Log } from './log.ts'
@@ -23,13 +26,16 @@ export interface CephWiring {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  /** Whoever counts how often a safety index is built passes their own. */
+  readonly buildIndex?: typeof buildSafetyIndex
+  readonly clock: Clock
   readonly dryRun: boolean
   readonly log: Log
   readonly metrics: Metrics
 }
 
-/** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
-export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiring): CephPorts {
+/** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only told. */
+export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, metrics }: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const limits = { timeoutMs: 15_000 }
   async function counted<T>(
@@ -43,18 +49,22 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, metrics }: CephWiri
     return observed
   }
   return {
+    reader: new CephReader({
+      clock,
+      ...(buildIndex === undefined ? {} : { buildIndex }),
+      observeMap: (commands, signal) =>
+        counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
+      observePulse: async (commands, signal) => {
+        const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
+        if (!status.known) return status
+        if (status.value.isWithoutMgr === true) return unknown('no mgr is active, so nobody counts placement groups')
+        return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
+      },
+    }),
     of(cluster) {
       const commands = ceph?.(cluster)
       if (commands !== undefined) names.set(commands, `${cluster.namespace}/${cluster.name}`)
       return commands
-    },
-    observeMap: (commands, signal) =>
-      counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
-    observePulse: async (commands, signal) => {
-      const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
-      if (!status.known) return status
-      if (status.value.isWithoutMgr === true) return unknown('no mgr is active, so nobody counts placement groups')
-      return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
     observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),

@@ -24,6 +24,7 @@ import { type AppLockPolicy, defaultAppLockPolicy } from '../ledger/rules/app-lo
 import type { DrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import { defaultDrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
+import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import { type CephTrust, trustsNone } from '../shared/ceph-trust/named-clusters.ts'
 import { capabilities } from './capabilities.ts'
 import { buildCephPorts, buildCephReports } from './ceph.ts'
@@ -57,6 +58,8 @@ export interface OperatorOptions extends DaemonScope {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  /** Whoever counts how often a safety index is built passes their own. */
+  readonly buildIndex?: typeof buildSafetyIndex
   /** Which CephClusters this operator acts on, and how far; none unless told. */
   readonly trust?: CephTrust
   readonly drainLock?: Partial<DrainLockSettings>
