@@ -5,9 +5,9 @@ import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { CephViews } from '../../../ceph/views/ceph-views.ts'
 import { once } from '../../../shared/once.ts'
-import type { StaticBudgetViews } from '../controller/static-budgets.ts'
 import { parseNode } from '../domain/cluster-objects.ts'
 import type { CephDrainViews } from './observe.ts'
+import type { StaticBudgetViews } from './static-budgets.ts'
 
 export interface CephDrainViewPorts {
   readonly informers: Informers
