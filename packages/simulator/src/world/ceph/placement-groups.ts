@@ -168,8 +168,7 @@ export class PlacementGroups {
     }
     this.#noteServed(groups)
     for (const group of groups) {
-      const primary = this.#map.osds.get(primaryOf(group.acting))
-      if (primary !== undefined) primary.upThru = this.#map.epoch
+      this.#map.noteUpThru(primaryOf(group.acting))
       this.#settle(group)
     }
     this.recovery.start()
