@@ -1,6 +1,7 @@
 import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { type Opened, openGroups, turn } from './testing/groups-stage.ts'
 
 const steps = fc.array(
@@ -36,7 +37,7 @@ describe('placement groups under any run of failures', () => {
           checkAlways(opened)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
   })
 
@@ -57,7 +58,7 @@ describe('placement groups under any run of failures', () => {
         expect(groups.remapped).toEqual([])
         expect(clock.nextAt()).toBe(undefined)
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
   })
 })
