@@ -5,7 +5,14 @@ import quick from './vitest.config.ts'
 export default defineConfig({
   test: {
     ...quick.test,
-    include: ['packages/*/src/**/*.deep.test.ts', 'scenarios/**/*.deep.test.ts', 'test/**/*.deep.test.ts'],
+    include: [
+      'packages/*/src/**/*.deep.test.ts',
+      'scenarios/**/*.deep.test.ts',
+      'test/**/*.deep.test.ts',
+      // Properties once more, each with its full number of runs.
+      'packages/*/src/**/*.property.test.ts',
+    ],
+    env: { COFFERDAM_RUNS: 'full' },
     exclude: ['**/node_modules/**'],
     testTimeout: 300_000,
   },

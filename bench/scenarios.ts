@@ -3,6 +3,8 @@ import { type CephStage, openCephStage } from '../scenarios/testing/ceph-stage.t
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const runs = 20
+/** So many until the compiler of the engine has seen what is hot; a campaign runs thousands in one process. */
+const warmUps = 60
 const threeZones = readFileSync('examples/clusters/ceph-zones.yaml', 'utf8')
 
 async function drainAndReturn(stage: CephStage): Promise<void> {
@@ -32,9 +34,11 @@ async function runOnce(seed: number): Promise<number> {
 }
 
 async function measureRuns(): Promise<Row[]> {
+  const { user, system } = process.cpuUsage()
   const first = await cpuSecondsOf(async () => void (await runOnce(0)))
-  // The compiler of the engine needs a few of them.
-  for (let seed = 1; seed <= 5; seed += 1) await runOnce(seed)
+  const warming = await cpuSecondsOf(async () => {
+    for (let seed = 1; seed < warmUps; seed += 1) await runOnce(seed)
+  })
   let virtualSeconds = 0
   const all = await cpuSecondsOf(async () => {
     for (let seed = 0; seed < runs; seed += 1) virtualSeconds += await runOnce(seed)
@@ -42,13 +46,25 @@ async function measureRuns(): Promise<Row[]> {
   const each = all / runs
   return [
     {
+      measured: 'loading the program: CPU',
+      result: `${((user + system) / 1e6).toFixed(3)} s`,
+      goal: 'told only',
+      reached: true,
+    },
+    {
       measured: 'a Ceph drain of one zone and back, whole operator: CPU of the first in a process',
       result: `${first.toFixed(3)} s`,
       goal: 'under 1.5 s',
       reached: first < 1.5,
     },
     {
-      measured: `the same, warmed up, mean of ${runs}`,
+      measured: `the same while the engine still compiles, mean of the next ${warmUps - 1}`,
+      result: `${(warming / (warmUps - 1)).toFixed(3)} s`,
+      goal: 'told only',
+      reached: true,
+    },
+    {
+      measured: `the same in a warm process: what one more costs, mean of ${runs}`,
       result: `${each.toFixed(3)} s`,
       goal: 'under 0.1 s',
       reached: each < 0.1,

@@ -1,6 +1,42 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
-import { openLockStage } from './testing/lock-stage.ts'
+import { type LockStage, openLockStage } from './testing/lock-stage.ts'
 import { type LockStory, lockStories } from './testing/lock-stories.ts'
+
+/** Asks for one database pod after the other to go, from nodes that are not ours. */
+async function evictGreedily({ api, views }: LockStage, spared: string): Promise<void> {
+  for (const { metadata, spec } of views.of(pods).values()) {
+    if (metadata.labels?.['app'] !== 'db' || spec.nodeName === spared) continue
+    await evictPod(api, { namespace: metadata.namespace ?? '', name: metadata.name }).catch((error: unknown) => {
+      if (!hasReason(error, 'TooManyRequests', 'NotFound')) throw error
+    })
+  }
+}
+
+const besideGreedyDrain: LockStory = {
+  title: 'a node reboots while somebody else evicts what it can of the same application',
+  seed: (stage) => lockStories['skip-drain-reboot'].seed(stage),
+  async act(stage) {
+    const greedy = { isDone: false }
+    const takeTurns = () => {
+      if (greedy.isDone) return
+      void evictGreedily(stage, 'node-1')
+      stage.clock.after(7_000, takeTurns)
+    }
+    stage.clock.after(3_000, takeTurns)
+    try {
+      await stage.request('reboot-1', { nodeName: 'node-1' })
+      await stage.reach('reboot-1', 'Completed', 600)
+    } finally {
+      greedy.isDone = true
+    }
+    await stage.seconds(30)
+  },
+}
+
+const stories = { ...lockStories, 'beside-greedy-drain': besideGreedyDrain }
 
 /** The story with an operator that dies after so many writes, and another that comes after it. */
 async function tell({ seed, act }: LockStory, writes: number, isGuard: boolean) {
@@ -33,7 +69,7 @@ async function tell({ seed, act }: LockStory, writes: number, isGuard: boolean) 
 }
 
 describe('an operator that is killed is followed by another that comes to the same end', () => {
-  it.each(Object.entries<LockStory>(lockStories))(
+  it.each(Object.entries<LockStory>(stories))(
     'after any write of %s',
     async (name, story) => {
       // Locks must hold without the guard too: where it cannot be reached, evictions go on.

@@ -80,6 +80,8 @@ export async function openCephStage(
     clock,
     random,
     onFailure: (failure) => failures.push(failure),
+    // What actors tell of each pod is read by nobody here.
+    keepEvents: 'warnings',
     kubelet: { readySeconds: pace.readyAfterSeconds, terminationSeconds: pace.terminationSeconds },
   })
   const { views } = world

@@ -45,6 +45,8 @@ export function watchOver(ports: OraclePorts): Oracle {
   let isAsking = false
   let looks = 0
   let last: CephMap | undefined
+  /** A pod or a budget has changed since the last look at them, or an OSD was under two budgets then. */
+  let isNews = true
   const blame = (sentence: string) => {
     if (!violations.includes(sentence)) violations.push(sentence)
   }
@@ -70,7 +72,24 @@ export function watchOver(ports: OraclePorts): Oracle {
     for (const group of groupsBelowFloor(map.value)) blame(`placement group ${group} was below its floor`)
   }
 
-  const end = budgets.subscribe(({ key, after }) => {
+  function lookAtOsds(): void {
+    isNews = false
+    lookForBareOsds('at rest')
+    for (const pod of runningOsds(views)) {
+      const held = budgetsOf(pod, budgets.values())
+      const name = daemonName(pod)
+      if (held.length > 1) isNews = true
+      const seen = held.length > 1 && !isUnattended() ? (overlaps.get(name) ?? 0) + 1 : 0
+      overlaps.set(name, seen)
+      if (seen > overlapLooks) blame(`${name} had ${held.length} budgets: ${held.join(', ')}`)
+    }
+  }
+
+  const endPods = views.of(pods).subscribe(() => {
+    isNews = true
+  })
+  const endBudgets = budgets.subscribe(({ key, after }) => {
+    isNews = true
     if (runningOsds(views).some((pod) => budgetsOf(pod, budgets.values()).length > 0)) isGuarded = true
     lookForBareOsds(`when ${key} ${after === undefined ? 'went' : 'changed'}`)
   })
@@ -78,17 +97,13 @@ export function watchOver(ports: OraclePorts): Oracle {
     violations,
     looks: () => looks,
     look() {
-      lookForBareOsds('at rest')
-      for (const pod of runningOsds(views)) {
-        const held = budgetsOf(pod, budgets.values())
-        const name = daemonName(pod)
-        const seen = held.length > 1 && !isUnattended() ? (overlaps.get(name) ?? 0) + 1 : 0
-        overlaps.set(name, seen)
-        if (seen > overlapLooks) blame(`${name} had ${held.length} budgets: ${held.join(', ')}`)
-      }
+      if (isNews) lookAtOsds()
       void lookAtGroups()
     },
-    stop: end,
+    stop() {
+      endPods()
+      endBudgets()
+    },
   }
 }
 

@@ -99,12 +99,27 @@ function parseCrushAndTypes(json: unknown): Observed<CrushAndTypes> {
   return typeNames.known ? known({ crush: crush.value, typeNames: typeNames.value }) : typeNames
 }
 
-function assemble(
-  parts: CrushAndTypes & {
-    readonly dump: OsdDump
-    readonly pgs: PgTable
-  },
-): Observed<CephMap> {
+interface Parts extends CrushAndTypes {
+  readonly dump: OsdDump
+  readonly pgs: PgTable
+}
+
+/** What was made of the parts that were last read with these groups: a Ceph at rest says the same again and again. */
+const assembled = new WeakMap<PgTable, { readonly parts: Parts; readonly map: Observed<CephMap> }>()
+
+function assemble(parts: Parts): Observed<CephMap> {
+  const last = assembled.get(parts.pgs)
+  if (last !== undefined && isSameParts(last.parts, parts)) return last.map
+  const map = assembleAnew(parts)
+  assembled.set(parts.pgs, { parts, map })
+  return map
+}
+
+function isSameParts(left: Parts, right: Parts): boolean {
+  return left.dump === right.dump && left.crush === right.crush && left.typeNames === right.typeNames
+}
+
+function assembleAnew(parts: Parts): Observed<CephMap> {
   const { dump, crush, typeNames, pgs } = parts
   const gap = findGap(parts)
   if (gap !== undefined) return unknown(gap)

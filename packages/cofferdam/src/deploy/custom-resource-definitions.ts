@@ -96,9 +96,17 @@ function buildDefinition({
 
 /** The JSON schema of a zod type, within what Kubernetes calls structural. */
 function structuralSchema(type: z.ZodType): JsonObject {
-  const { $schema: _, ...schema } = z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject
-  return withoutUnboundedIntegers(schema) as JsonObject
+  let structural = structuralSchemas.get(type)
+  if (structural === undefined) {
+    const { $schema: _, ...schema } = z.toJSONSchema(type, { target: 'openapi-3.0', io: 'input' }) as JsonObject
+    structural = withoutUnboundedIntegers(schema) as JsonObject
+    structuralSchemas.set(type, structural)
+  }
+  return structural
 }
+
+/** The types are constants: one process that builds many clusters writes their schemas once. */
+const structuralSchemas = new WeakMap<z.ZodType, JsonObject>()
 
 /** zod writes the limits of a JavaScript integer, and forbids unknown fields; Kubernetes prunes those instead. */
 function withoutUnboundedIntegers(value: unknown): unknown {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../test/property-runs.ts'
 import { type CephMap, type CrushBucket, noOsd, type SiteRule } from './ceph-map.ts'
 import { pgEvidenceOf } from './pg-evidence.ts'
 import { buildSafetyIndex } from './safety-index.ts'
@@ -127,7 +128,7 @@ function naiveVerdict(given: ExampleMap, map: CephMap, osds: readonly number[]):
   return isSafe ? (isCertain ? 'yes' : 'unknown') : 'no'
 }
 
-const runs = { numRuns: 1_000 }
+const runs = { numRuns: runsOf(1_000) }
 
 describe('the safety index, over random clusters', () => {
   it('answers as a slow reading of every row does', () => {
@@ -147,7 +148,7 @@ describe('the safety index, over random clusters', () => {
         fc.pre(index.mayStop(osds).may === 'yes')
         expect(index.mayStop(osds.filter((_, at) => kept[at]))).toEqual({ may: 'yes' })
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 
@@ -190,7 +191,7 @@ describe('the safety index, over random clusters', () => {
         expect(first.domainVerdicts('host')).toEqual(firstWords)
         expect(first.domainVerdicts('host')).toEqual(buildSafetyIndex(exampleMap(given)).domainVerdicts('host'))
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })

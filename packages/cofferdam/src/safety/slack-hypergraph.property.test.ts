@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../test/property-runs.ts'
 import { noOsd } from './ceph-map.ts'
 import { buildSafetyIndex } from './safety-index.ts'
 import { buildSlackHypergraph, type SlackHypergraph } from './slack-hypergraph.ts'
@@ -63,7 +64,7 @@ describe('what may stop together, over random clusters', () => {
         const graph = buildSlackHypergraph({ map, targets: osds, reserve, sites })
         expect(isSafe(graph, osds)).toBe(buildSafetyIndex(map, { reserve }).mayStop(osds).may === 'yes')
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     )
   })
 })

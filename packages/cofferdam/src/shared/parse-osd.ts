@@ -56,13 +56,21 @@ function isOnNode({ spec, status }: Pod): boolean {
 }
 
 /** Budgets select pods, so the labels of the pod template count. */
-function topologyOf(labels: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(labels)
-      .filter(([key, value]) => key.startsWith(topologyPrefix) && value !== '')
-      .map(([key, value]) => [key.slice(topologyPrefix.length), value]),
-  )
+function topologyOf(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  let topology = topologies.get(labels)
+  if (topology === undefined) {
+    topology = Object.fromEntries(
+      Object.entries(labels)
+        .filter(([key, value]) => key.startsWith(topologyPrefix) && value !== '')
+        .map(([key, value]) => [key.slice(topologyPrefix.length), value]),
+    )
+    topologies.set(labels, topology)
+  }
+  return topology
 }
+
+/** The labels of an OSD stay the same objects from look to look. */
+const topologies = new WeakMap<Readonly<Record<string, string>>, Readonly<Record<string, string>>>()
 
 /** What a Deployment and the pods of one OSD have in common. */
 export function indexOfOsd({ metadata }: KubeObject): readonly string[] {

@@ -20,7 +20,9 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   const b = right as Record<string, unknown>
   // Own fields only: every object inherits a `toString`, and some have one of their own.
   for (const field in a) {
-    if (a[field] !== undefined && !(Object.hasOwn(b, field) && isSameJson(a[field], b[field]))) return false
+    const value = a[field]
+    if (value === undefined || value === b[field]) continue
+    if (!(Object.hasOwn(b, field) && isSameJson(value, b[field]))) return false
   }
   for (const field in b) {
     if (b[field] !== undefined && !(Object.hasOwn(a, field) && a[field] !== undefined)) return false

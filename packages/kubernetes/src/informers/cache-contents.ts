@@ -6,11 +6,17 @@ export interface CacheEntry<V> {
 
 export type Indexes<V> = Readonly<Record<string, (value: V) => readonly string[]>>
 
+interface Indexed<V> {
+  readonly keys: Set<string>
+  /** What `byIndex` answers, until one of them changes. */
+  listed: readonly V[] | undefined
+}
+
 /** Entries by key, and the keys by each index. Plain bookkeeping: what is old or new is decided elsewhere. */
 export class CacheContents<V> {
   readonly entries = new Map<string, CacheEntry<V>>()
   readonly #indexes: Indexes<V>
-  readonly #keysByIndex = new Map<string, Map<string, Set<string>>>()
+  readonly #keysByIndex = new Map<string, Map<string, Indexed<V>>>()
   #listed: readonly V[] | undefined
 
   constructor(indexes: Indexes<V>) {
@@ -43,15 +49,21 @@ export class CacheContents<V> {
   byIndex(name: string, value: string): readonly V[] {
     const keys = this.#keysByIndex.get(name)
     if (keys === undefined) throw new RangeError(`there is no index "${name}" on this cache`)
-    return Array.from(keys.get(value) ?? [], (key) => (this.entries.get(key) as CacheEntry<V>).value)
+    const indexed = keys.get(value)
+    if (indexed === undefined) return []
+    indexed.listed ??= Array.from(indexed.keys, (key) => (this.entries.get(key) as CacheEntry<V>).value)
+    return indexed.listed
   }
 
   #index(key: string, value: V): void {
     for (const [name, keysByValue] of this.#keysByIndex) {
       for (const indexed of this.#indexes[name]?.(value) ?? []) {
-        const keys = keysByValue.get(indexed)
-        if (keys === undefined) keysByValue.set(indexed, new Set([key]))
-        else keys.add(key)
+        const found = keysByValue.get(indexed)
+        if (found === undefined) keysByValue.set(indexed, { keys: new Set([key]), listed: undefined })
+        else {
+          found.keys.add(key)
+          found.listed = undefined
+        }
       }
     }
   }
@@ -59,9 +71,11 @@ export class CacheContents<V> {
   #unindex(key: string, value: V): void {
     for (const [name, keysByValue] of this.#keysByIndex) {
       for (const indexed of this.#indexes[name]?.(value) ?? []) {
-        const keys = keysByValue.get(indexed)
-        keys?.delete(key)
-        if (keys?.size === 0) keysByValue.delete(indexed)
+        const found = keysByValue.get(indexed)
+        if (found === undefined) continue
+        found.keys.delete(key)
+        found.listed = undefined
+        if (found.keys.size === 0) keysByValue.delete(indexed)
       }
     }
   }

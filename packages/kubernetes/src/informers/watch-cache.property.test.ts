@@ -1,6 +1,7 @@
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../test/property-runs.ts'
 import type { ConfigMap } from '../api/core.ts'
 import { configMaps } from '../api/resources.ts'
 import { type Fault, HostileServer } from '../client/testing/hostile-server.ts'
@@ -136,7 +137,7 @@ describe('whatever a hostile server does, once it has calmed down', () => {
           expect(clock.nextAt()).toBeUndefined()
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     )
   })
 })

@@ -21,8 +21,13 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 
 /** RFC 3339 with whole seconds, as `metadata` and most conditions carry it. */
 export function timestamp(clock: Pick<Clock, 'now'>): string {
-  return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
+  const second = Math.floor(clock.now() / 1_000)
+  if (second !== last.second) last = { second, text: `${new Date(second * 1_000).toISOString().slice(0, 19)}Z` }
+  return last.text
 }
+
+/** Much is stamped within one second. */
+let last = { second: Number.NaN, text: '' }
 
 /** RFC 3339 with microseconds, as Leases carry it. */
 export function microTimestamp(clock: Pick<Clock, 'now'>): string {

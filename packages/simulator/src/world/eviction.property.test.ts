@@ -6,6 +6,7 @@ import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../test/property-runs.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
 import { budget, deployment, openWorld } from './testing/story.ts'
 
@@ -84,7 +85,7 @@ describe('a greedy administrator who evicts all that the API allows', () => {
           story.stop()
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     )
   })
 })

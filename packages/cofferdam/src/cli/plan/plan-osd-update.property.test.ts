@@ -1,6 +1,7 @@
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { emulateRook, rookMax } from '../../capabilities/osd-update/domain/emulate-rook.ts'
 import { osdsInParallel } from '../../capabilities/osd-update/domain/parallel-limit.ts'
 import { planRounds } from '../../capabilities/osd-update/domain/plan-rounds.ts'
@@ -62,6 +63,6 @@ it('a plan from files is the plan of the cluster that they were written from', a
       })
       expect(code).toBe(blocked.length > 0 ? 3 : 0)
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   )
 })

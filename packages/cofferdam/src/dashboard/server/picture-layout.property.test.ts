@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { layoutPicture, placeOf, squareAt } from './picture-layout.ts'
 
 const pictures = fc.record({
@@ -19,7 +20,7 @@ it('every square has a place of its own within the picture, and is found there',
       expect(Math.max(...places.map(({ y }) => y)) + layout.cell).toBeLessThanOrEqual(layout.height)
       expect(places.map(({ x, y }) => squareAt(layout, sizes, { x: x + 1, y: y + 1 }))).toEqual(cursors)
     }),
-    { numRuns: 40 },
+    { numRuns: runsOf(40) },
   )
 })
 

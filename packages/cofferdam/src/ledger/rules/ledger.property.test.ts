@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import {
   adopt,
   breakLocks,
@@ -163,7 +164,7 @@ it('whatever is asked in whatever order: no two conflict, no epoch comes twice, 
         told = next
       }
     }),
-    { numRuns: 800 },
+    { numRuns: runsOf(800) },
   )
 })
 
@@ -212,6 +213,6 @@ it('a request that needs much goes after those who waited before it, however man
       }
       throw new Error('the large request was overtaken')
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })

@@ -8,10 +8,20 @@ type LedgerStatus = NonNullable<DisruptionLedger['status']>
  * The ledger as its object tells it; an object that is absent or was never written to tells of an empty one.
  *
  * Fails closed: what no sequence of grants can have led to is unknown, and nobody is granted anything on it.
+ * Assumes: nobody changes an object that was read; the next state is another object.
  */
 export function parseLedger(object: DisruptionLedger | undefined): Observed<Ledger> {
   if (object?.status === undefined) return known(emptyLedger)
-  const parsed = disruptionLedgerStatus.safeParse(object.status)
+  const read = parsedStatuses.get(object.status) ?? parseStatus(object.status)
+  parsedStatuses.set(object.status, read)
+  return read
+}
+
+/** Everybody who holds something reads the same object again at each look. */
+const parsedStatuses = new WeakMap<LedgerStatus, Observed<Ledger>>()
+
+function parseStatus(status: LedgerStatus): Observed<Ledger> {
+  const parsed = disruptionLedgerStatus.safeParse(status)
   if (!parsed.success) {
     const [issue] = parsed.error.issues
     return unknown(`the ledger cannot be read: status.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`)

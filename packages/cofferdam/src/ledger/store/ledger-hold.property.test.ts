@@ -4,6 +4,7 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { cluster, key } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
 import type { Fence } from '../../capabilities/fencing/domain/decision.ts'
 import { fenceHold, fenceRequestId } from '../../capabilities/fencing/domain/hold-fence.ts'
@@ -216,5 +217,5 @@ async function settle(work: Promise<{ readonly failure?: { readonly object: stri
 }
 
 it('whatever others do to the ledger between any two writes: nothing opens that is not held, nobody loses what is not theirs, and no write leaves two that conflict', async () => {
-  await fc.assert(fc.asyncProperty(fc.array(anyAct, { minLength: 3, maxLength: 10 }), play), { numRuns: 60 })
+  await fc.assert(fc.asyncProperty(fc.array(anyAct, { minLength: 3, maxLength: 10 }), play), { numRuns: runsOf(60) })
 })

@@ -9,9 +9,14 @@ import { listTypeErrors } from './list-type-rules.ts'
 
 /** Everything that keeps a schema from being structural, so that the server could not prune or default by it. */
 export function structuralSchemaErrors(schema: Schema, field: string): FieldError[] {
-  if (typeof schema !== 'object' || schema === null) return []
-  return [...rootErrors(schema, field), ...nodeErrors(schema, { field, position: 'root' })]
+  if (typeof schema !== 'object' || schema === null || faultless.has(schema)) return []
+  const errors = [...rootErrors(schema, field), ...nodeErrors(schema, { field, position: 'root' })]
+  if (errors.length === 0 && Object.isFrozen(schema)) faultless.add(schema)
+  return errors
 }
+
+/** Frozen, and so without a fault for good; a process that builds many clusters installs the same definitions in each. */
+const faultless = new WeakSet<Schema>()
 
 type Position = 'root' | 'property' | 'items' | 'additional'
 

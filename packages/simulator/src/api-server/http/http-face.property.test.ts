@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { faceForTest } from './testing/face.ts'
 
 /** Sends bytes, waits for the answer or the end of the connection. */
@@ -121,7 +122,7 @@ describe('whatever comes over the wire', () => {
           expect(response.status === 504 || response.status < 500, `${response.status} ${text}`).toBe(true)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
     expect((await call('/healthz')).text).toBe('ok')
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
@@ -141,7 +142,7 @@ describe('whatever comes over the wire', () => {
         const answer = await send(face.port, bytes)
         expect(answer === '' || /^HTTP\/1\.1 [234]/.test(answer), answer).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     )
     expect((await call('/healthz')).text).toBe('ok')
   })

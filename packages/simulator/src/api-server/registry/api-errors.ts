@@ -22,9 +22,18 @@ export function notFound(resource: Resource, name: string): ApiError {
   })
 }
 
-/** What a path answers that no resource is served under. */
+/**
+ * What a path answers that no resource is served under. Without a stack: whoever waits for a kind that is not installed asks every few
+ * seconds, and the trace would cost more than the answer.
+ */
 export function resourceNotServed(): ApiError {
-  return new ApiError('NotFound', 'the server could not find the requested resource', { details: {} })
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return new ApiError('NotFound', 'the server could not find the requested resource', { details: {} })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 export function alreadyExists(resource: Resource, name: string, isLeaving = false): ApiError {

@@ -13,7 +13,7 @@ export function celValue(value: unknown, node?: CompiledSchema): unknown {
   const fields: Record<string, unknown> = {}
   for (const field in value) {
     const property = node?.properties.get(field)
-    const name = property === undefined ? field : escapedName(field)
+    const name = property === undefined ? field : nameInRules(field)
     fields[name] = celValue((value as Record<string, unknown>)[field], property ?? node?.additional)
   }
   return fields
@@ -52,6 +52,18 @@ export function escapedName(name: string): string {
     .replaceAll('.', '__dot__')
     .replaceAll('-', '__dash__')
     .replaceAll('/', '__slash__')
+}
+
+/** Names of properties in schemas: there are not many, and each object of a kind has the same. */
+const namesInRules = new Map<string, string>()
+
+function nameInRules(property: string): string {
+  let name = namesInRules.get(property)
+  if (name === undefined) {
+    name = escapedName(property)
+    namesInRules.set(property, name)
+  }
+  return name
 }
 
 /** Equality of CEL values, as far as lists need it. */

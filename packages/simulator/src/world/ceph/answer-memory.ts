@@ -1,25 +1,27 @@
 import { unixSeconds } from './answers/times.ts'
 import type { CephAnswer, CephCommand } from './ceph-commands.ts'
-import type { CephState, SeenGroup } from './ceph-state.ts'
+import type { CephState } from './ceph-state.ts'
 
-/** What an answer is made of beside the maps: what the mgr sees of the groups, and how old the quorum is. */
-type Ingredient = 'groups' | 'age'
+/** What an answer is made of: as long as these are the same things, it is the same. */
+type Ingredients = (state: CephState, changes: number) => readonly unknown[]
 
 /** Only these are remembered; whatever else is asked is answered anew. */
-const lasting: Readonly<Record<string, readonly Ingredient[]>> = {
-  'osd dump': [],
-  'osd crush dump': [],
-  'osd tree': [],
-  'osd metadata': [],
-  versions: [],
-  'pg dump': ['groups'],
-  status: ['groups', 'age'],
-  quorum_status: ['age'],
-}
+const lasting = new Map<string, Ingredients>([
+  ['osd dump', ({ map, okToStop }) => [map.revision, okToStop.isTentacle]],
+  ['osd crush dump', ({ map, okToStop }) => [map.tree, okToStop.isTentacle]],
+  ['pg dump', ({ seen }) => [seen()]],
+  ['osd tree', (_, changes) => [changes]],
+  ['osd metadata', (_, changes) => [changes]],
+  ['versions', (_, changes) => [changes]],
+  ['status', ({ seen }, changes) => [changes, seen()]],
+  ['quorum_status', (_, changes) => [changes]],
+])
+
+/** In these the age of the quorum is told, in seconds. */
+const telling = new Set(['status', 'quorum_status'])
 
 interface Remembered {
-  readonly changes: number
-  readonly seen: readonly SeenGroup[] | undefined
+  readonly made: readonly unknown[]
   readonly age: number | undefined
   readonly answer: CephAnswer
 }
@@ -39,31 +41,33 @@ export function rememberAnswers(
 ): (command: CephCommand) => CephAnswer {
   const held = new Map<string, Remembered>()
   return (command) => {
-    const ingredients = Object.hasOwn(lasting, command.prefix) ? lasting[command.prefix] : undefined
+    const ingredients = lasting.get(command.prefix)
     if (ingredients === undefined || tellsTheTime(command)) {
       const said = answer(command)
       changed()
       return said
     }
-    const key = JSON.stringify(command)
-    const now = {
-      changes: changes(),
-      seen: ingredients.includes('groups') ? state.seen() : undefined,
-      age: ingredients.includes('age') ? unixSeconds(state.now() - state.mons.sinceMs) : undefined,
-    }
+    const key = questionText(command)
+    const made = ingredients(state, changes())
+    const age = telling.has(command.prefix) ? unixSeconds(state.now() - state.mons.sinceMs) : undefined
     const last = held.get(key)
-    const isSame = last?.changes === now.changes && last.seen === now.seen
-    if (isSame && last.age === now.age) return last.answer
-    const made = isSame ? withAge(last.answer, now.age) : answer(command)
-    held.set(key, { ...now, answer: made })
-    return made
+    const isSame = last?.made.every((part, index) => part === made[index]) === true
+    if (isSame && last.age === age) return last.answer
+    const said = isSame ? withAge(last.answer, age) : answer(command)
+    held.set(key, { made, age, answer: said })
+    return said
   }
+}
+
+/** Most questions have no argument. */
+function questionText(command: CephCommand): string {
+  for (const argument in command) if (argument !== 'prefix') return JSON.stringify(command)
+  return command.prefix
 }
 
 /** `pg dump` of everything has a stamp of the moment in it. */
 function tellsTheTime({ prefix, dumpcontents }: CephCommand): boolean {
-  const isOfGroups = /^\["pgs(_brief)?"\]$/.test(JSON.stringify(dumpcontents ?? []))
-  return prefix === 'pg dump' && !isOfGroups
+  return prefix === 'pg dump' && !/^\["pgs(_brief)?"\]$/.test(JSON.stringify(dumpcontents ?? []))
 }
 
 /** Nothing happened but that the quorum is older by a second or more. */

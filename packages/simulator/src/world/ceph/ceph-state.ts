@@ -39,20 +39,33 @@ export interface SeenGroups {
 /** The mgr marks what a dead primary said last as stale, though not in the very moment. */
 const staleAfterMs = 1_000
 
-function seeGroup({ map, groups, now }: Pick<CephState, 'map' | 'groups' | 'now'>, group: PlacementGroup): SeenGroup {
+function seeGroup(
+  { map, groups, now }: Pick<CephState, 'map' | 'groups' | 'now'>,
+  group: PlacementGroup,
+  before: SeenGroup | undefined,
+): SeenGroup {
   const report = groups.reports.of(group)
-  if (report === undefined) return { group, report, state: 'unknown' }
-  const primary = map.osds.get(primaryOf(report.acting))
+  const primary = report && map.osds.get(primaryOf(report.acting))
   const isStale = primary !== undefined && !primary.isUp && now() - primary.downSinceMs >= staleAfterMs
-  return { group, report, state: isStale ? `stale+${report.state}` : report.state }
+  const said = report?.state ?? 'unknown'
+  const state = isStale ? `stale+${said}` : said
+  if (before !== undefined && before.group === group && before.report === report && before.state === state)
+    return before
+  return { group, report, state }
 }
 
-export function seeGroups(state: Pick<CephState, 'map' | 'groups' | 'now'>): SeenGroups {
+/** The very list of before where nothing in it is different. */
+export function seeGroups(
+  state: Pick<CephState, 'map' | 'groups' | 'now'>,
+  before: readonly SeenGroup[] = [],
+): SeenGroups {
   const { map, groups, now } = state
   let untilMs = Number.POSITIVE_INFINITY
   for (const { isUp, downSinceMs } of map.osds.values()) {
     if (!isUp && now() < downSinceMs + staleAfterMs) untilMs = Math.min(untilMs, downSinceMs + staleAfterMs)
   }
   for (const group of groups.list) untilMs = Math.min(untilMs, groups.reports.sameUntilMs(group))
-  return { list: groups.list.map((group) => seeGroup(state, group)), untilMs }
+  const seen = groups.list.map((group, place) => seeGroup(state, group, before[place]))
+  const isSame = seen.length === before.length && seen.every((group, place) => group === before[place])
+  return { list: isSame ? before : seen, untilMs }
 }

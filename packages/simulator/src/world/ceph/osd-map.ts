@@ -50,6 +50,7 @@ export class OsdMap {
   /** When each of the last epochs began, oldest first. */
   readonly #history: EpochBegin[] = []
   #epoch: number
+  #revision = 0
   modifiedMs: number
   upChangedMs: number
   inChangedMs: number
@@ -96,8 +97,22 @@ export class OsdMap {
     return this.#history.findLast((entry) => entry.atMs <= atMs)
   }
 
+  /** Another number after each change, also those that make no new epoch. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  /** The primary of a group tells the mons that it got through to this epoch. */
+  noteUpThru(id: number): void {
+    const osd = this.osds.get(id)
+    if (osd === undefined || osd.upThru === this.#epoch) return
+    osd.upThru = this.#epoch
+    this.#revision += 1
+  }
+
   bump(): number {
     this.#epoch += 1
+    this.#revision += 1
     this.modifiedMs = this.#clock.now()
     this.#history.push({ epoch: this.#epoch, atMs: this.modifiedMs })
     if (this.#history.length > 2_000) this.#history.splice(0, 1_000)

@@ -63,6 +63,12 @@ export function upOf({ pool, wanted }: PlacementGroup, isUp: (osd: number) => bo
   return wanted.map((osd) => (osd !== noOsd && isUp(osd) ? osd : noOsd))
 }
 
+/** Those who serve it, less those that are down. */
+export function stillActing({ pool, acting }: PlacementGroup, isUp: (osd: number) => boolean): number[] {
+  if (pool.kind === 'replicated') return acting.filter(isUp)
+  return acting.map((osd) => (osd !== noOsd && isUp(osd) ? osd : noOsd))
+}
+
 /** Enough copies without a gap among the OSDs that are up: without them it cannot even be known what was written. */
 export function isReadable(group: PlacementGroup, isUp: (osd: number) => boolean): boolean {
   const shards = new Set<number>()

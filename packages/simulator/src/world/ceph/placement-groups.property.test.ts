@@ -1,42 +1,8 @@
-import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { VirtualClock } from '../../harness/virtual-clock.ts'
-import { defaultTimings } from './ceph-description.ts'
-import { buildCrushTree } from './crush-tree.ts'
-import { OsdMap } from './osd-map.ts'
-import type { Pool } from './placement-group.ts'
-import { PlacementGroups } from './placement-groups.ts'
-import { smallDescription } from './testing/ceph-stage.ts'
-import { createTimers } from './timers.ts'
-
-function openGroups() {
-  const { crush, pools: described } = smallDescription()
-  const clock = new VirtualClock()
-  const tree = buildCrushTree(crush, described)
-  const pools = described.map((pool, index): Pool => {
-    const rule = tree.rules[index + 1]
-    if (rule === undefined) throw new Error('no rule')
-    return { ...pool, pgCount: 8, id: index + 1, rule, readable: pool.k ?? 1 }
-  })
-  const map = new OsdMap({ clock, random: seededRandom(1), tree, fsid: 'f' })
-  const groups = new PlacementGroups({ timers: createTimers(clock), map, pools, timings: defaultTimings })
-  for (const osd of map.osds.keys()) map.markUp(osd, { host: 'node', pod: 'pod', process: 'uid', address: '' })
-  groups.begin()
-  return { clock, map, groups }
-}
-
-type Opened = ReturnType<typeof openGroups>
-
-function turn({ map, groups }: Opened, osd: number, change: 'up' | 'down' | 'in' | 'out'): void {
-  if (change === 'up' && !map.isUp(osd)) map.markUp(osd, { host: 'node', pod: 'pod', process: 'uid', address: '' })
-  else if (change === 'down' && map.isUp(osd)) map.markDown(osd)
-  else if (change === 'in' && !map.isIn(osd)) map.markIn(osd)
-  else if (change === 'out' && map.isIn(osd)) map.markOut(osd, 'command')
-  else return
-  groups.follow(osd, change)
-}
+import { runsOf } from '../../../../../test/property-runs.ts'
+import { type Opened, openGroups, turn } from './testing/groups-stage.ts'
 
 const steps = fc.array(
   fc.record({
@@ -71,7 +37,7 @@ describe('placement groups under any run of failures', () => {
           checkAlways(opened)
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
   })
 
@@ -92,7 +58,7 @@ describe('placement groups under any run of failures', () => {
         expect(groups.remapped).toEqual([])
         expect(clock.nextAt()).toBe(undefined)
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
   })
 })

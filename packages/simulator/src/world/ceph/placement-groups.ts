@@ -12,7 +12,9 @@ import {
   type PlacementGroup,
   type Pool,
   primaryOf,
+  realMembers,
   stateOfGroup,
+  stillActing,
   upOf,
 } from './placement-group.ts'
 import { RecoveryQueue } from './recovery-queue.ts'
@@ -85,7 +87,7 @@ export class PlacementGroups {
       else if ((change === 'up' || change === 'in') && !group.up.includes(osd) && hasCopyOn(group, osd))
         this.#meetStray(group, osd, affected)
     }
-    this.#peer(affected)
+    this.#peer(affected, { isPrimed: moved })
     this.recovery.start()
   }
 
@@ -139,19 +141,27 @@ export class PlacementGroups {
     return placeShards({ tree: this.#map.tree, rule: pool.rule, width: pool.size, seed, isOut })
   }
 
-  #peer(groups: readonly PlacementGroup[]): void {
+  /**
+   * Primed: CRUSH wants the groups elsewhere, and with that very map the mons let those go on that serve them, by `pg_temp`. Without it
+   * a group would be in the hands of OSDs that have nothing of it yet, or are not even up, until it has peered.
+   */
+  #peer(groups: readonly PlacementGroup[], { isPrimed = false } = {}): void {
     const endsMs = this.#timers.now() + this.#timings.peeringMs
     for (const group of groups) {
       this.#countWrites(group)
       this.#interrupt(group)
       const wasRemapped = isRemapped(group)
       group.up = upOf(group, this.#isUp)
-      group.acting = wasRemapped ? chooseActing(group, this.#isUp) : group.up
+      const served = isPrimed ? stillActing(group, this.#isUp) : []
+      if (realMembers(served).length >= group.pool.minSize) group.acting = served
+      else group.acting = wasRemapped ? chooseActing(group, this.#isUp) : group.up
       group.isPeering = true
       group.mappingEpoch = this.#map.epoch
       this.#peeringEndsMs.set(group, endsMs)
       this.#settle(group)
     }
+    // It is part of the map that moved them.
+    if (isPrimed) this.#setServed(groups)
     if (groups.length === 0) return
     this.#timers.after(this.#timings.peeringMs, () => {
       this.#activate(groups.filter((group) => group.isPeering && this.#peeringEndsMs.get(group) === endsMs))
@@ -168,8 +178,7 @@ export class PlacementGroups {
     }
     this.#noteServed(groups)
     for (const group of groups) {
-      const primary = this.#map.osds.get(primaryOf(group.acting))
-      if (primary !== undefined) primary.upThru = this.#map.epoch
+      this.#map.noteUpThru(primaryOf(group.acting))
       this.#settle(group)
     }
     this.recovery.start()
@@ -235,6 +244,10 @@ export class PlacementGroups {
 
   /** The mons learn who serves in place of whom; that is a new map. */
   #noteServed(groups: readonly PlacementGroup[]): void {
+    if (this.#setServed(groups)) this.#map.bump()
+  }
+
+  #setServed(groups: readonly PlacementGroup[]): boolean {
     let changed = false
     for (const group of groups) {
       const serves = isRemapped(group) ? group.acting.join() : undefined
@@ -243,7 +256,7 @@ export class PlacementGroups {
       if (serves === undefined) this.#served.delete(group)
       else this.#served.set(group, serves)
     }
-    if (changed) this.#map.bump()
+    return changed
   }
 
   #settle(group: PlacementGroup): void {

@@ -104,8 +104,8 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   let isSilenced = false
   /** What the mons were told by a mgr that has gone since. */
   let lastSeen: readonly SeenGroup[] = groups.list.map((group) => ({ group, report: undefined, state: 'unknown' }))
-  const lookNow = () => seeGroups({ map, groups, now: () => clock.now() })
   let sight: (SeenGroups & { readonly changes: number }) | undefined
+  const lookNow = () => seeGroups({ map, groups, now: () => clock.now() }, sight?.list)
   function seeNow(): readonly SeenGroup[] {
     if (sight?.changes !== changes || clock.now() >= sight.untilMs) sight = { ...lookNow(), changes }
     return sight.list

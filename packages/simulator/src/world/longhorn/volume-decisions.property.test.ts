@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../test/property-runs.ts'
 import { decideDeletion } from './volume-decisions.ts'
 import { isHealthy, type ReplicaFacts, type VolumeFacts } from './volume-health.ts'
 
@@ -55,6 +56,6 @@ it('deleting again and again, as long as something may be deleted, never takes t
       }
       if (before > 0) expect(healthyIn(replicas)).toBeGreaterThan(0)
     }),
-    { numRuns: 2_000 },
+    { numRuns: runsOf(2_000) },
   )
 })

@@ -151,15 +151,15 @@ describe('a drain', () => {
 })
 
 describe('an idle cluster', () => {
-  it('costs no write and at most one question to Ceph a minute, over a whole day', async () => {
+  it('costs no write and at most one question to Ceph a minute, over two hours', async () => {
     const stage = await openGuarded()
-    const minutes = 24 * 60
+    const minutes = 2 * 60
     await stage.seconds(minutes * 60)
     expect(stage.written).toEqual([])
     expect(new Set(stage.asked)).toEqual(new Set(['status']))
     expect(stage.asked.length).toBeLessThanOrEqual(minutes)
     await stage.close()
-  }, 120_000)
+  })
 })
 
 describe('a budget that somebody changes by hand', () => {

@@ -1,18 +1,16 @@
-import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { drainNode } from '@cofferdam/simulator/world/testing/drain.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDisruption, installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-stage.ts'
 import type { ControllerName } from '../../../operator/controller-names.ts'
-import { dyingAfter } from '../../../operator/testing/dying-after.ts'
 import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
-import { type CephStage, namespace, openCephStage, zonedCluster } from '../testing/ceph-stage.ts'
+import { type CephStage, openCephStage, zonedCluster } from '../testing/ceph-stage.ts'
+import { storageKey as key, osdBudgetsOf, storageHolders, watchZonesOf, zonesDownIn } from '../testing/storage-watch.ts'
 
 /** Zones x, y and z with two nodes each, node-x-1 to node-z-2, and two OSDs on each of them. */
 const pairs = zonedCluster({ nodesPerZone: 2, osdsPerNode: 2 })
 
 const calm = ['rook-ceph-osd: 1 of all']
-const key = 'storage/rook-ceph/rook-ceph'
 const controllers = ['ceph-drain', 'node-disruption', 'disruption-ledger'] as const
 
 let stage: CephStage
@@ -27,42 +25,14 @@ async function open(file = pairs, running: readonly ControllerName[] = controlle
   stage.written.length = 0
 }
 
-async function osdBudgets(): Promise<string[]> {
-  return (await stage.budgets()).filter((text) => text.startsWith('rook-ceph-osd'))
-}
-
-/** Who holds the storage: `x by ceph-drain, Acting`. */
-async function holders(): Promise<string[]> {
-  const { status } = await ledgerObject(stage.api)
-  return (status?.entries ?? [])
-    .filter((entry) => entry.key === key)
-    .map(
-      ({ scope, requestId, state }) =>
-        `${scope} by ${requestId.startsWith('ceph-drain/') ? 'ceph-drain' : 'a request'}, ${state}`,
-    )
-    .sort()
-}
+const osdBudgets = () => osdBudgetsOf(stage)
+const holders = () => storageHolders(stage)
+const zonesDown = () => zonesDownIn(stage)
+const watchZones = (seconds: number) => watchZonesOf(stage, seconds)
 
 async function phaseOf(name: string): Promise<string> {
   const { status } = await stage.api.get(nodeDisruptions, { name })
   return status?.phase ?? 'Pending'
-}
-
-/** Zones that miss an OSD of theirs at this moment. */
-async function zonesDown(): Promise<string[]> {
-  const { items } = await stage.api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
-  const down = items.filter(({ status }) => (status?.readyReplicas ?? 0) === 0)
-  return [...new Set(down.map(({ spec }) => spec.template?.metadata?.labels?.['topology-location-zone'] ?? '?'))].sort()
-}
-
-/** Lets time go by, and tells every set of zones that missed OSDs together. */
-async function watchZones(seconds: number): Promise<string[]> {
-  const seen = new Set<string>()
-  for (let second = 0; second < seconds; second += 1) {
-    await stage.seconds(1)
-    seen.add((await zonesDown()).join('+'))
-  }
-  return [...seen].sort()
 }
 
 async function blockersOf(name: string): Promise<string[]> {
@@ -282,35 +252,6 @@ describe('the ledger in trouble', () => {
     expect(await holders()).toEqual([])
   })
 })
-
-it('an operator that dies after any of its writes leaves no key behind: the next one brings the drain to its end', async () => {
-  let writes = 0
-  for (let hasDied = true; hasDied; writes += 1) {
-    stage = await openCephStage(pairs)
-    await installDefinitions(stage.api)
-    const line = dyingAfter(stage.api, writes)
-    const calmOperator = stage.operate({ controllers })
-    await stage.seconds(90)
-    await Promise.all([calmOperator.stop(), stage.seconds(20)])
-
-    const mortal = stage.operate({ controllers, api: line.api })
-    const drained = drainNode(stage, 'node-y-1')
-    const seen = await watchZones(30)
-    await Promise.all([mortal.stop(), stage.seconds(20)])
-    stage.operate({ controllers })
-    seen.push(...(await watchZones(60)))
-    await drained
-    expect(await holders()).toEqual(['y by ceph-drain, Acting'])
-    await stage.cordon('node-y-1', false)
-    await stage.seconds(120)
-    expect(seen.filter((zones) => zones !== '' && zones !== 'y')).toEqual([])
-    expect(await holders()).toEqual([])
-    expect(await osdBudgets()).toEqual(calm)
-    hasDied = line.died()
-    if (hasDied) await stage.close()
-  }
-  expect(writes).toBeGreaterThan(8)
-}, 120_000)
 
 it('an idle cluster costs no write, ledger or not', async () => {
   await open()

@@ -1,6 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
 import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
 import { type AppLockMemory, decideAppLocks } from './decide-app-locks.ts'
 
@@ -86,6 +87,6 @@ it('whatever an owner does to the annotations, nothing is thrown and no budget i
         expect(annotations).toEqual(still)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
 import { decideEviction } from '../../../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -125,7 +126,7 @@ it('whatever is seen, the answer is there, the same twice, and says something', 
       if (decision.recheckAfterMs === undefined) expect([isOver, decision.steps]).toEqual([true, []])
       else expect(decision.recheckAfterMs).toBeGreaterThan(0)
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })
 
@@ -148,7 +149,7 @@ it('nothing is done to a node or a pod but under keys that this process holds, w
         }
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })
 
@@ -163,7 +164,7 @@ it('no pod is evicted that would lose what the request has not agreed to lose, g
         expect(meant.some(({ losses }) => losses.every((loss) => accepts.includes(loss)))).toBe(true)
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })
 
@@ -179,7 +180,7 @@ it('the list of locked budgets only grows, and holds every budget before it is l
         if (step.step === 'lock') expect(written.lockedBudgets.map(({ uid }) => uid)).toContain(step.budget.uid)
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })
 
@@ -196,7 +197,7 @@ it('no key is given back while a node that may have gone is away, or what stayed
       const counted = stayed.filter(({ kind, isLeaving }) => kind === 'ordinary' && !isLeaving)
       expect(counted.every(({ isReady }) => isReady)).toBe(true)
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })
 
@@ -235,7 +236,7 @@ it('the guard has an answer for everything, the same twice, and a refusal says w
       if (verdict.allowed && !isOperator)
         expect(decideEviction({ ...snapshot, token: undefined, breakGlass: undefined }).allowed).toBe(true)
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { createFencingJudge, decideFencing } from './decide.ts'
 import { hookName, marks, pauseRequest } from './marks.ts'
@@ -206,7 +207,7 @@ describe('whatever is seen, and whoever meddles', () => {
           expect(decision.fences.filter(({ isOver, cluster }) => !isOver && cluster.uid === uid)).toEqual([])
         })
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     )
   })
 
@@ -224,7 +225,7 @@ describe('whatever is seen, and whoever meddles', () => {
           })
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     )
   })
 
@@ -246,7 +247,7 @@ describe('whatever is seen, and whoever meddles', () => {
           expect(spared.length).toBeLessThanOrEqual(1)
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     )
   })
 
@@ -275,7 +276,7 @@ describe('whatever is seen, and whoever meddles', () => {
           leases?.find(({ spec }) => spec?.holderIdentity !== 'cofferdam')?.spec?.holderIdentity
         expect(held(now)).toEqual(held(objects))
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     )
   })
 
@@ -285,7 +286,7 @@ describe('whatever is seen, and whoever meddles', () => {
         const now = settled(objects)
         expect(isSettled(applyDecision(now))).toBe(true)
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     )
   })
 
@@ -306,7 +307,7 @@ describe('whatever is seen, and whoever meddles', () => {
           expect(judge.decide(parse(objects))).toEqual(decideFencing(parseFencing(objects)))
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     )
   })
 })

@@ -3,7 +3,6 @@ import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kind
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
 import { describe, expect, it } from 'vitest'
-import { dyingAfter } from '../../../operator/testing/dying-after.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { drainPolicyLabel } from '../domain/policy.ts'
 import { type GuidedLonghorn, openGuidedLonghorn } from '../testing/longhorn-guided.ts'
@@ -249,36 +248,5 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     expect((await told())[0]).toContain(`Delete replica ${name} `)
     await stop()
     stage.stop()
-  })
-
-  it('that dies after any of its writes leaves nothing that the next one does not put back', async () => {
-    const labels = { [drainPolicyLabel]: 'block-for-eviction' }
-    const ends: string[] = []
-    for (let writes = 0; writes < 24; writes += 1) {
-      const stage = await openGuidedLonghorn(
-        { volumes: [{ ...pair, labels }], timings: slowly },
-        { 'wanted-policy': 'allow-if-replica-is-stopped' },
-      )
-      const { controls, cordon, levers, seconds } = stage
-      await controls.attach('db', 'node-2')
-      await seconds(10)
-      const line = dyingAfter(stage.api, writes)
-      const bury = stage.operate(line.api)
-      await seconds(10)
-      await cordon('node-1')
-      await seconds(20)
-      await cordon('node-1', false)
-      await seconds(20)
-      await bury()
-      const stop = stage.operate()
-      await seconds(40)
-      expect(await levers()).toEqual([last])
-      await stop()
-      stage.stop()
-      ends.push(line.died() ? 'died' : 'lived')
-      if (!line.died()) break
-    }
-    expect(ends.at(-1)).toBe('lived')
-    expect(ends.length).toBeGreaterThan(4)
   })
 })

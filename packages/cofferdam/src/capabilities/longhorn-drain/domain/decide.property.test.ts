@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { LonghornDecision } from './decision.ts'
 import { createLonghornJudge } from './judge.ts'
@@ -16,7 +17,7 @@ it('every instance manager is answered once, whatever is seen, and the same each
         seen.instanceManagers.map(({ name }) => name).sort(),
       )
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 
@@ -25,7 +26,7 @@ it('the order in which objects are listed decides nothing', () => {
     fc.property(arbitraryLonghorn, (seen) => {
       expect(decideLonghornDrain(reversed(seen))).toEqual(decideLonghornDrain(seen))
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 
@@ -37,7 +38,7 @@ it('what is decided settles: budgets that are made let others go, and then nothi
       const third = applyDecision(second, decideLonghornDrain(second))
       expect(asksOf(third)).toEqual({ flags: [], budgets: [], autoEvicting: [], orphanBudgets: [], surplus: [] })
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })
 
@@ -49,7 +50,7 @@ it('where no budget is missing, one decision is enough', () => {
       const after = applyDecision(seen, decideLonghornDrain(seen))
       expect(asksOf(after)).toEqual({ flags: [], budgets: [], autoEvicting: [], orphanBudgets: [], surplus: [] })
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })
 
@@ -64,7 +65,7 @@ it('a judge that sees one change after the other answers as one that sees everyt
         expect(judge.decide(seen)).toEqual(decideLonghornDrain(seen))
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 

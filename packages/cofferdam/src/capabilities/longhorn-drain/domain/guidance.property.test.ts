@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
 import { drainPolicies } from './snapshot.ts'
 import { applyStep, type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-stage.ts'
 
@@ -168,9 +169,9 @@ it('whatever happens and wherever the guide dies: when no node leaves, all is as
         expect(lookAt(cluster.seen).guidance.steps).toEqual([])
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
-  expect(pulled).toBeGreaterThan(500)
+  expect(pulled).toBeGreaterThan(runsOf(500))
 })
 
 it('a guide that has done what it decided has nothing more to do', () => {
@@ -185,6 +186,6 @@ it('a guide that has done what it decided has nothing more to do', () => {
         expect(lookAt(cluster.seen).guidance.steps).toEqual([])
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })

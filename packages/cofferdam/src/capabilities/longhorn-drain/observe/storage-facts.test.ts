@@ -5,46 +5,17 @@ import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-
 import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/simulated-longhorn.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
 import { describe, expect, it } from 'vitest'
-import { openLine } from '../../../../../../scenarios/testing/cut-line.ts'
 import { createDisruption, heldKeys, installDefinitions } from '../../../ledger/store/testing/ledger-stage.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { openCephStage } from '../../ceph-drain/testing/ceph-stage.ts'
 import { openDisruptionStage } from '../../drain-lock/testing/disruption-stage.ts'
-import { type LonghornDisruptionStage, openLonghornDisruptions } from '../testing/longhorn-disruption-stage.ts'
+import { openLonghornDisruptions, wholeCopies } from '../testing/longhorn-disruption-stage.ts'
 
 const key = 'storage/longhorn-system/longhorn'
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 }
 const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
 const moving = { 'node-drain-policy': 'block-for-eviction' }
-
-async function wholeCopies({ replicasOf }: LonghornDisruptionStage): Promise<string[]> {
-  const whole = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt && !spec.failedAt)
-  return whole.map(({ spec }) => spec?.nodeID ?? '').sort()
-}
-
-/** Reboots whatever may go, once, until both requests are done. Tells the fewest whole copies and how both looked at each turn. */
-async function rebootBoth(stage: LonghornDisruptionStage, eachSecond: () => Promise<void> = async () => {}) {
-  const { seconds, tell, phaseOf, world } = stage
-  const told: string[] = []
-  const rebooted = new Set<string>()
-  let fewest = 2
-  for (let second = 0; second < 900; second += 1) {
-    await seconds(1)
-    await eachSecond()
-    fewest = Math.min(fewest, (await wholeCopies(stage)).length)
-    const phases = [await phaseOf('one'), await phaseOf('two')]
-    const turn = phases.join(' ')
-    if (told.at(-1) !== turn) told.push(turn)
-    for (const [at, name] of ['one', 'two'].entries()) {
-      if (phases[at] !== 'Drained' || rebooted.has(name)) continue
-      rebooted.add(name)
-      world.kubelet.reboot(`node-${at + 1}`, 45)
-    }
-    if (turn === 'Completed Completed') return { fewest, told }
-  }
-  throw new Error(`${await tell('one')} | ${await tell('two')}`)
-}
 
 describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) => {
   it('two of its nodes go one after the other, and the second waits until the copies of the first are whole again', async () => {
@@ -121,38 +92,6 @@ it('a node with the only copy of a volume is not even cordoned while the policy 
   expect(controls.verify('solo').isIntact).toBe(true)
   await close()
 })
-
-it.each([4, 9, 13, 22])(
-  'killed after write %i, another process carries on: the nodes still go one after the other, and a whole copy is always there',
-  async (writes) => {
-    const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
-    const { controls, request, seconds, close } = stage
-    await controls.attach('db', 'node-3')
-    const line = openLine()
-    line.cutAfter(writes)
-    stage.operate({ api: line.api(stage.api) })
-    await seconds(30)
-    await request('one', 'node-1')
-    await request('two', 'node-2')
-    let hasTakenOver = false
-    const { fewest, told } = await rebootBoth(stage, async () => {
-      if (!line.isCut || hasTakenOver) return
-      hasTakenOver = true
-      await stage.stopOperators()
-      stage.operate()
-    })
-    expect({ hasTakenOver, fewest, last: told.at(-1), entries: await heldKeys(stage.api) }).toEqual({
-      hasTakenOver: true,
-      fewest: 1,
-      last: 'Completed Completed',
-      entries: [],
-    })
-    const isAway = (phase: string | undefined) => phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
-    expect(told.filter((turn) => turn.split(' ').every(isAway))).toEqual([])
-    expect(controls.verify('db').isIntact).toBe(true)
-    await close()
-  },
-)
 
 it('what a vanished request held stays held until the copies of its node are whole again', async () => {
   const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })

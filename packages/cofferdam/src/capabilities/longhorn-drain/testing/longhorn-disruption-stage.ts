@@ -84,3 +84,9 @@ export async function openLonghornDisruptions(
     },
   }
 }
+
+/** Nodes with a copy of the volume `db` that lacks nothing. */
+export async function wholeCopies({ replicasOf }: LonghornDisruptionStage): Promise<string[]> {
+  const whole = (await replicasOf('db')).filter(({ spec }) => spec?.healthyAt && !spec.failedAt)
+  return whole.map(({ spec }) => spec?.nodeID ?? '').sort()
+}

@@ -9,7 +9,7 @@ const controllers = ['osd-update', 'disruption-ledger', 'node-disruption'] as co
 /** One OSD on each node: every kind of write comes up, and none of them more often than it tells something. */
 const threeOsds = smallCluster.replace('perNode: 2', 'perNode: 1').replace('pgs: 16', 'pgs: 8')
 
-it('an operator that dies after any of its writes: the next one ends the update, and no placement group is ever out of reach', async () => {
+it('an operator that dies after any of its writes: the next one ends the update, each OSD is restarted once, and no placement group is ever out of reach', async () => {
   const ends: string[] = []
   for (let writes = 0; writes < 60; writes += 1) {
     const stage = await openOsdUpdateStage(threeOsds)
@@ -27,6 +27,10 @@ it('an operator that dies after any of its writes: the next one ends the update,
     expect([writes, await stage.until(isUpdated, 600)]).toEqual([writes, true])
     await stage.watch(40)
     expect([writes, stage.broken]).toEqual([writes, []])
+    const revisions = (await stage.osds()).map(
+      ({ metadata }) => metadata.annotations?.['deployment.kubernetes.io/revision'],
+    )
+    expect([writes, revisions]).toEqual([writes, ['2', '2', '2']])
     const { status } = await ledgerObject(stage.api)
     const parsed = await stage.updateRecord()
     expect([parsed, status?.entries ?? []]).toMatchObject([{ record: { failed: [], frozen: undefined } }, []])

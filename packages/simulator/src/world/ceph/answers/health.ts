@@ -109,8 +109,8 @@ function placeOf(item: CrushItem): string {
 
 function checkGroups(state: CephState, checks: Map<string, Check>): void {
   const seen = state.seen()
-  const inactive = seen.filter((group) => !group.state.split('+').includes('active'))
-  const down = inactive.filter((group) => group.state.split('+').includes('down'))
+  const inactive = seen.filter((group) => !isInState(group, 'active'))
+  const down = inactive.filter((group) => isInState(group, 'down'))
   const peering = inactive.filter((group) => group.state.includes('peering'))
   const stale = seen.filter((group) => group.state.startsWith('stale'))
   const lacking = new Set([...inactive, ...stale])
@@ -147,6 +147,19 @@ function checkGroups(state: CephState, checks: Map<string, Check>): void {
     })
   }
 }
+
+/** Whether this is one of the words of its state. */
+export function isInState({ state }: SeenGroup, word: string): boolean {
+  let words = stateWords.get(state)
+  if (words === undefined) {
+    words = new Set(state.split('+'))
+    stateWords.set(state, words)
+  }
+  return words.has(word)
+}
+
+/** There are few states, and many groups. */
+const stateWords = new Map<string, ReadonlySet<string>>()
 
 /** Copies of objects: all, and those that lack or are elsewhere, as last reported. */
 function objectCounts(seen: readonly SeenGroup[]) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephState } from '../ceph-state.ts'
-import { health, objectTroubles } from './health.ts'
+import { health, isInState, objectTroubles } from './health.ts'
 import { pgsByState, usage } from './pg-dump.ts'
 import { cephTime, unixSeconds } from './times.ts'
 
@@ -44,7 +44,7 @@ export function osdStat(state: CephState): JsonObject {
 function pgSummary(state: CephState): JsonObject {
   const seen = state.seen()
   const { stored, used, total } = usage(state)
-  const inactive = seen.filter((group) => group.state !== 'unknown' && !group.state.split('+').includes('active'))
+  const inactive = seen.filter((group) => group.state !== 'unknown' && !isInState(group, 'active'))
   const unknown = seen.filter((group) => group.state === 'unknown')
   return {
     pgs_by_state: pgsByState(seen).map(([state_name, count]) => ({ state_name, count })),
