@@ -3,7 +3,7 @@ export interface BannedWord {
   readonly sayInstead: string
 }
 
-/** Words that made sense to whoever wrote them and were riddles to whoever read them at 3 a.m. */
+/** Words that only their authors understood, and what an operator says to another at 3 a.m. */
 export const bannedWords: readonly BannedWord[] = [
   { word: /\blook(s|ed|ing)?\b/i, sayInstead: 'snapshot, poll, reconcile, read, check, search' },
   { word: /\b(tells?|telling|told|news)\b/i, sayInstead: 'notify, report, show, record an event' },
