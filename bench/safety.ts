@@ -90,7 +90,7 @@ async function measureAll(map: CephMap): Promise<Row[]> {
   let no = 0
   const judged = await cpuSecondsOf(() => {
     const view = judgeCeph({
-      map,
+      index: buildSafetyIndex(map),
       failureDomainOverride: undefined,
       isHealthyState: isHealthyPgState,
       disagreements: [],

@@ -1,3 +1,4 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import type { CephCounts, CephQuestion } from '../ceph/ceph-metrics.ts'
@@ -12,6 +13,8 @@ import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
 import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
+import { CephReader } from '../ceph/reader/ceph-reader.ts'
+import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import { type Observed, unknown } from '../shared/observed.ts'
 
 export interface CephWiring {
@@ -19,13 +22,16 @@ export interface CephWiring {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  /** Whoever counts how often a safety index is built passes their own. */
+  readonly buildIndex?: typeof buildSafetyIndex
+  readonly clock: Clock
   readonly dryRun: boolean
   readonly log: Log
   readonly counts: Pick<CephCounts, 'countQuestion'>
 }
 
-/** The questions to Ceph, each with its limit and counted; in a dry run those that change something are only told. */
-export function buildCephPorts({ ceph, parsers, dryRun, log, counts }: CephWiring): CephPorts {
+/** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only told. */
+export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, counts }: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const limits = { timeoutMs: 15_000 }
   async function counted<T>(
@@ -39,19 +45,23 @@ export function buildCephPorts({ ceph, parsers, dryRun, log, counts }: CephWirin
     return observed
   }
   return {
+    reader: new CephReader({
+      clock,
+      ...(buildIndex === undefined ? {} : { buildIndex }),
+      observeMap: (commands, signal) =>
+        counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
+      observePulse: async (commands, signal) => {
+        const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
+        if (!status.known) return status
+        if (status.value.isWithoutMgr === true)
+          return unknown('no mgr is active, so the state of placement groups is not known')
+        return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
+      },
+    }),
     of(cluster) {
       const commands = ceph?.(cluster)
       if (commands !== undefined) names.set(commands, `${cluster.namespace}/${cluster.name}`)
       return commands
-    },
-    observeMap: (commands, signal) =>
-      counted(commands, 'map', observeCeph(commands, { ...limits, signal, ...parsers })),
-    observePulse: async (commands, signal) => {
-      const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
-      if (!status.known) return status
-      if (status.value.isWithoutMgr === true)
-        return unknown('no mgr is active, so the state of placement groups is not known')
-      return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
     observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),

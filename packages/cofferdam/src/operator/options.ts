@@ -6,6 +6,7 @@ import type { CephCommands } from '../ceph/ceph-commands.ts'
 import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../ledger/rules/drain-lock-settings.ts'
+import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import type { CephTrust } from '../shared/ceph-trust/named-clusters.ts'
 import type { GuardWiring } from './guard.ts'
 import type { Metrics } from './metrics.ts'
@@ -25,6 +26,8 @@ export interface OperatorOptions {
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
   /** Where large answers of Ceph are parsed; by default in this thread. */
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
+  /** Whoever counts how often a safety index is built passes their own. */
+  readonly buildIndex?: typeof buildSafetyIndex
   /** Which CephClusters this operator acts on, and how far; none unless told. */
   readonly trust?: CephTrust
   /** Where Rook's own operator may run, beside the namespaces of its clusters. */

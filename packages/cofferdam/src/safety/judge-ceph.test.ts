@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { judgeCeph } from './judge-ceph.ts'
 import { isHealthyPgState } from './pg-health.ts'
+import { buildSafetyIndex } from './safety-index.ts'
 import { exampleMap } from './testing/example-map.ts'
 
-const map = exampleMap({
-  hosts: { 'host-a': [0], 'host-b': [1], 'host-c': [2] },
-  osds: [{ id: 0, isUp: false, downAt: 5 }],
-  pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [2, 1] }],
-  bucketFlags: { 'host-c': ['nodown'], 'host-b': ['noout', 'noin'], 'host-a': ['noout'] },
-})
-const input = { map, failureDomainOverride: undefined, isHealthyState: isHealthyPgState, disagreements: ['host-b'] }
+const index = buildSafetyIndex(
+  exampleMap({
+    hosts: { 'host-a': [0], 'host-b': [1], 'host-c': [2] },
+    osds: [{ id: 0, isUp: false, downAt: 5 }],
+    pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [2, 1] }],
+    bucketFlags: { 'host-c': ['nodown'], 'host-b': ['noout', 'noin'], 'host-a': ['noout'] },
+  }),
+)
+const input = { index, failureDomainOverride: undefined, isHealthyState: isHealthyPgState, disagreements: ['host-b'] }
 const held = { may: 'no', troubles: [{ pg: '1.0', pool: 'rbd', left: 1, floor: 2 }], troubleCount: 1 }
 
 describe('one map of Ceph, judged', () => {

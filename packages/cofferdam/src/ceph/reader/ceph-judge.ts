@@ -1,11 +1,9 @@
-import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import type { CephView } from '../../safety/ceph-view.ts'
 import { judgeCeph } from '../../safety/judge-ceph.ts'
 import { buildSafetyIndex, type SafetyIndex } from '../../safety/safety-index.ts'
 
 export interface Judgement {
-  readonly key: string
   readonly map: CephMap
   readonly failureDomainOverride: string | undefined
   readonly pattern: string | undefined
@@ -17,22 +15,26 @@ export interface Judgement {
   readonly wantedDomains: (view: CephView) => readonly string[]
 }
 
-interface Memory {
-  readonly map: CephMap
-  readonly base: string
-  readonly view: CephView
+interface Judged {
   readonly index: SafetyIndex
+  /** By what the administrator has set. */
+  readonly views: Map<string, CephView>
 }
 
 /** More together than this are not weighed: the number of sets doubles with each. */
 const mostWanted = 8
 
-/** Judges the map of each cluster, and judges anew only what changed since. */
+/**
+ * Judges maps.
+ *
+ * Guarantees: one safety index for each map, whoever has it judged and however often.
+ */
 export class CephJudge {
-  readonly #memories = new Map<string, Memory>()
+  readonly #buildIndex: typeof buildSafetyIndex
+  readonly #judged = new WeakMap<CephMap, Judged>()
 
-  forget(key: string): void {
-    this.#memories.delete(key)
+  constructor(buildIndex: typeof buildSafetyIndex = buildSafetyIndex) {
+    this.#buildIndex = buildIndex
   }
 
   judge(judgement: Judgement): CephView {
@@ -50,28 +52,24 @@ export class CephJudge {
     return { ...judged, openable }
   }
 
-  #baseOf({ key, map, failureDomainOverride, pattern, isHealthyState }: Judgement): Memory {
-    const base = JSON.stringify([failureDomainOverride, pattern])
-    const held = this.#memories.get(key)
-    if (held !== undefined && held.base === base && hasSameParts(held.map, map)) return held
-    const view = judgeCeph({ map, failureDomainOverride, isHealthyState, disagreements: [] })
-    const memory = { map, base, view, index: buildSafetyIndex(map) }
-    this.#memories.set(key, memory)
-    return memory
+  #baseOf({ map, failureDomainOverride, pattern, isHealthyState }: Judgement) {
+    const { index, views } = this.#judgedOf(map)
+    const settings = JSON.stringify([failureDomainOverride, pattern])
+    let view = views.get(settings)
+    if (view === undefined) {
+      view = judgeCeph({ index, failureDomainOverride, isHealthyState, disagreements: [] })
+      views.set(settings, view)
+    }
+    return { view, index }
   }
-}
 
-/** Read anew, and of the same parts: those are shared where Ceph answered with the same text. */
-function hasSameParts(before: CephMap, after: CephMap): boolean {
-  if (before === after) return true
-  const { sites: sitesBefore, ...partsBefore } = before
-  const { sites, ...parts } = after
-  const names = Object.keys(parts) as (keyof typeof parts)[]
-  return (
-    names.length === Object.keys(partsBefore).length &&
-    names.every((name) => partsBefore[name] === parts[name]) &&
-    isSameJson(sitesBefore ?? [], sites ?? [])
-  )
+  #judgedOf(map: CephMap): Judged {
+    const held = this.#judged.get(map)
+    if (held !== undefined) return held
+    const judged = { index: this.#buildIndex(map), views: new Map<string, CephView>() }
+    this.#judged.set(map, judged)
+    return judged
+  }
 }
 
 /** All sets of two and up to `most` members. */

@@ -1,10 +1,12 @@
 import type { Observed } from '../../shared/observed.ts'
 import type { CephCommands } from '../ceph-commands.ts'
 import type { UpgradeOpinion, UpgradeQuestion } from '../upgrade-opinion.ts'
-import type { CephLookPorts } from './ceph-looks.ts'
+import type { CephReader } from './ceph-reader.ts'
 
 /** How controllers ask things of Ceph; what speaks to it is wired from outside. */
-export interface CephPorts extends Omit<CephLookPorts, 'clock'> {
+export interface CephPorts {
+  /** The one way to the map of a cluster, shared by everybody who asks. */
+  readonly reader: CephReader
   /** The way to one cluster; undefined where none is known. */
   of(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
   observeOsdHosts(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>

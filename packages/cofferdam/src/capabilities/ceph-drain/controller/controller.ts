@@ -181,7 +181,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     if (hasReason(refusal?.error, 'Forbidden')) reports.countRefusedWrite(key)
     const wants = decision.claim?.wants === 'release' ? 'release' : 'keep'
     const { failure: unsettled = [] } = await hold.settle(snapshot.cluster, wants, signal)
-    tellDecided?.({ snapshot, decision, cephAskedAtMs: observer.cephAskedAtMs(key) })
+    tellDecided?.({ snapshot, decision, cephAskedAtMs: seen.cephAskedAtMs })
     const { settings } = snapshot.cluster
     await reporter.report({
       key,

@@ -7,9 +7,8 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
 import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
-import { CephJudge } from '../../../ceph/reader/ceph-judge.ts'
-import { CephLooks, type Pace } from '../../../ceph/reader/ceph-looks.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
+import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } from '../../../ceph/reader/ceph-reader.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
@@ -59,6 +58,8 @@ export interface Seen {
   readonly budgets: readonly PodDisruptionBudget[]
   readonly ceph: CephCommands | undefined
   readonly map: CephMap | undefined
+  /** When Ceph was asked last, of those times that it answered. */
+  readonly cephAskedAtMs: number | undefined
   readonly silentSince: number | undefined
   readonly problems: readonly ObjectProblem[]
 }
@@ -70,35 +71,26 @@ const calmSeconds = 60
 /** Looks at clusters, and remembers what makes the next look cheaper. */
 export class CephDrainObserver {
   readonly #ports: ObserverPorts
-  readonly #looks: CephLooks
-  readonly #judge = new CephJudge()
-  readonly #paces = new Map<string, Pace>()
+  readonly #reader: CephReader
+  readonly #calmMs: number
+  readonly #accepted = new Map<string, AcceptedAge>()
   /** By cluster: since when the same thing has not been known, although every report is new. */
   readonly #unsettled = new Map<string, { readonly explanation: string; readonly since: number }>()
   readonly #hosts = new Map<string, { readonly map: CephMap; readonly hosts: ReadonlyMap<number, string> }>()
 
   constructor(ports: ObserverPorts) {
     this.#ports = ports
-    this.#looks = new CephLooks({
-      clock: ports.clock,
-      ...ports.ceph,
-      ...(ports.calmMs === undefined ? {} : { calmMs: ports.calmMs }),
-    })
+    this.#reader = ports.ceph.reader
+    this.#calmMs = ports.calmMs ?? defaultCalmMs
   }
 
   disturb(key: string): void {
-    this.#looks.disturb(key)
-  }
-
-  /** When Ceph was asked last, of those times that it answered. */
-  cephAskedAtMs(key: string): number | undefined {
-    return this.#looks.askedAtMs(key)
+    this.#reader.disturb(key)
   }
 
   forget(key: string): void {
-    this.#looks.forget(key)
-    this.#judge.forget(key)
-    this.#paces.delete(key)
+    this.#reader.forget(key)
+    this.#accepted.delete(key)
     this.#unsettled.delete(key)
     this.#hosts.delete(key)
   }
@@ -114,16 +106,17 @@ export class CephDrainObserver {
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
     const isWanted = view.mode !== 'hand-back' || this.#ports.isLookWanted?.(cluster) === true
     const isNeeded = isWanted || record.state.ownNoout.length > 0
-    const answer: Observed<CephMap> = isNeeded
-      ? await this.#looks.look({
+    const answer: CephAnswer = isNeeded
+      ? await this.#reader.look({
           key,
+          asker: 'ceph-drain',
           ceph: commands,
-          pace: this.#paces.get(key) ?? 'unsettled',
+          accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
           isHealthyState,
           signal,
         })
-      : unknown('Cofferdam manages nothing of this cluster')
-    const map = ofSameCluster(answer, cluster)
+      : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
+    const map = ofSameCluster(answer.map, cluster)
     const osds = await this.#osds({ key, namespace, map, commands, signal })
     const nodes = [...views.nodes.list()]
     const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
@@ -133,6 +126,7 @@ export class CephDrainObserver {
       budgets,
       ceph: commands,
       map: map.known ? map.value : undefined,
+      cephAskedAtMs: answer.askedAtMs,
       silentSince,
       problems: [
         ...settings.warnings.map((problem) => ({ object: `cephcluster/${name}`, problem })),
@@ -147,8 +141,7 @@ export class CephDrainObserver {
         nodes,
         ceph: map.known
           ? known(
-              this.#judge.judge({
-                key,
+              this.#reader.judge({
                 map: map.value,
                 failureDomainOverride: settings.failureDomainOverride,
                 pattern: settings.pgHealthyRegex,
@@ -172,19 +165,20 @@ export class CephDrainObserver {
     const { ceph, osds } = snapshot
     const wanted = decision.recheckAfterSeconds
     if (!ceph.known) {
-      this.#paces.set(key, 'unsettled')
+      this.#accepted.set(key, { pace: 'unsettled' })
       return wanted
     }
     const up = new Set(ceph.value.upOsds)
     const isBehind = osds.some(({ id, isReady, isBeingReplaced }) => !isBeingReplaced && isReady !== up.has(id))
-    const isCatchingUp = isBehind && this.#looks.sinceDisturbedMs(key) < catchUpMs
+    const isCatchingUp = isBehind && this.#reader.sinceDisturbedMs(key) < catchUpMs
     if (ceph.value.pgs.health === 'unknown' || isCatchingUp) {
-      this.#paces.set(key, 'unsettled')
+      this.#accepted.set(key, { pace: 'unsettled' })
       return Math.min(wanted ?? 2, 2)
     }
     const patient = this.#patientSeconds(key, decision)
-    this.#paces.set(key, (patient ?? calmSeconds) >= calmSeconds ? 'calm' : 'busy')
-    const dueInSeconds = Math.max(1, Math.ceil(this.#looks.dueInMs(key) / 1000))
+    const isCalm = (patient ?? calmSeconds) >= calmSeconds
+    this.#accepted.set(key, isCalm ? { pace: 'calm', calmMs: this.#calmMs } : { pace: 'busy' })
+    const dueInSeconds = Math.max(1, Math.ceil(this.#reader.dueInMs(key, this.#calmMs) / 1000))
     return Math.min(patient ?? calmSeconds, dueInSeconds)
   }
 
@@ -213,7 +207,7 @@ export class CephDrainObserver {
 
   #silentSince(key: string, record: DrainRecord): number {
     const now = this.#ports.clock.now()
-    return Math.min(this.#looks.silentSince(key) ?? now, record.silentSince ?? now)
+    return Math.min(this.#reader.silentSince(key) ?? now, record.silentSince ?? now)
   }
 
   /** Ceph is asked where OSDs live only when Kubernetes cannot say it of some, and once for each map. */

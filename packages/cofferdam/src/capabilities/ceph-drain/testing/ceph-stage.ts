@@ -16,6 +16,7 @@ import type { CephCommand, CephCommands } from '../../../ceph/ceph-commands.ts'
 import type { ControllerName } from '../../../operator/controller-names.ts'
 import { createMetrics, type Metrics } from '../../../operator/metrics.ts'
 import { type Operator, startOperator } from '../../../operator/operator.ts'
+import { buildSafetyIndex } from '../../../safety/safety-index.ts'
 import { type CephTrust, trustsAlone } from '../../../shared/ceph-trust/named-clusters.ts'
 import { isRetired } from '../domain/retire-budget.ts'
 
@@ -61,6 +62,8 @@ export interface CephStage extends Story {
   readonly asked: string[]
   /** The same, with all that was said. */
   readonly questions: CephCommand[]
+  /** How many safety indexes operators have built. */
+  indexesBuilt(): number
   /** Commands that Ceph refuses, as it does to a user without the right. */
   readonly refused: Set<string>
   /** Every write that an operator made: `update configmaps/rook-ceph-pdbstatemap`. */
@@ -119,6 +122,7 @@ export async function openCephStage(
   const written: string[] = []
   const metrics = createMetrics()
   const running: Operator[] = []
+  let indexes = 0
   const commands: CephCommands = {
     run(command, options) {
       asked.push(command.prefix)
@@ -134,6 +138,7 @@ export async function openCephStage(
     ceph,
     asked,
     questions,
+    indexesBuilt: () => indexes,
     refused,
     written,
     metrics,
@@ -148,6 +153,10 @@ export async function openCephStage(
         dryRun: options.dryRun === true,
         ceph: (cluster) => (cluster.namespace === namespace ? commands : options.elsewhere),
         trust: options.trust ?? alone,
+        buildIndex(...of) {
+          indexes += 1
+          return buildSafetyIndex(...of)
+        },
       })
       running.push(operator)
       return operator

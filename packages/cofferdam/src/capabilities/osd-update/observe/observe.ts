@@ -6,7 +6,6 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
 import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
-import { CephLooks } from '../../../ceph/reader/ceph-looks.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { parseDisruptionSettings } from '../../../safety/ceph-settings.ts'
@@ -62,7 +61,8 @@ export interface UpdateLook {
 /** Looks at clusters, and remembers what makes the next look cheaper. */
 export class OsdUpdateObserver {
   readonly #ports: UpdateObserverPorts
-  readonly #looks: CephLooks
+  /** By cluster: the latest start of an OSD that was seen when Ceph was asked last. */
+  readonly #lastStarts = new Map<string, number>()
   readonly #lastGood = new Map<string, UpdateSettings>()
   /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
   readonly #leaving = new Set<string>()
@@ -73,11 +73,11 @@ export class OsdUpdateObserver {
     this.#ports = ports
     this.#held = new HeldPods(ports.clock)
     this.#ways = new RestartWays({ ...ports, budgets: ports.views.budgets })
-    this.#looks = new CephLooks({ clock: ports.clock, ...ports.ceph })
   }
 
   forget(key: string): void {
-    this.#looks.forget(key)
+    this.#ports.ceph.reader.forget(key)
+    this.#lastStarts.delete(key)
     this.#lastGood.delete(key)
   }
 
@@ -183,7 +183,13 @@ export class OsdUpdateObserver {
     }
   }
 
-  /** What Ceph says: all of it anew, for what was seen before a start tells nothing of who is back. */
+  /**
+   * What Ceph says. Whoever decides on it looks at Kubernetes again after it.
+   *
+   * Guarantees: the reading of the map began after every start of an OSD that was seen, for what Ceph said before a start tells nothing of
+   * who is back; no map is used for two decisions; where another controller had a map read within the last second, and nothing
+   * of the cluster has changed since, that one is used.
+   */
   async askCeph(
     key: string,
     cluster: CephCluster,
@@ -197,14 +203,17 @@ export class OsdUpdateObserver {
     const wanted = ceph.compilePgPattern(pgHealthyRegex)
     const pattern = wanted.known ? wanted : ceph.compilePgPattern(undefined)
     const isHealthyState = pattern.known ? pattern.value : () => false
+    const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
+    const lastStart = Math.max(0, ...[...marks.values()].map((startedMs) => startedMs ?? 0))
+    const pace = lastStart === this.#lastStarts.get(key) ? 'unsettled' : 'anew'
+    this.#lastStarts.set(key, lastStart)
     const [answer, health] = await Promise.all([
-      this.#looks.look({ key, ceph: commands, pace: 'unsettled', isHealthyState, signal }),
+      ceph.reader.look({ key, asker: 'osd-update', ceph: commands, accepts: { pace }, isHealthyState, signal }),
       observeHealth(commands, signal),
     ])
-    const map = ofSameCluster(answer, cluster)
+    const map = ofSameCluster(answer.map, cluster)
     if (!map.known) return map
     if (!health.known) return health
-    const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
     const stoppedIn = (osd: number) => {
       const note = stored.starts.get(osd)
       return note !== undefined && note.atMs === marks.get(osd) ? note.epoch : undefined

@@ -1,0 +1,300 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { CephMap } from '../../safety/ceph-map.ts'
+import type { CephView } from '../../safety/ceph-view.ts'
+import type { buildSafetyIndex } from '../../safety/safety-index.ts'
+import { known, type Observed, unknown } from '../../shared/observed.ts'
+import type { CephCommands } from '../ceph-commands.ts'
+import { CephJudge, type Judgement } from './ceph-judge.ts'
+import { type CephPulse, hasSameParts, isUnchanged } from './unchanged-map.ts'
+
+export interface CephReaderPorts {
+  readonly clock: Clock
+  observeMap(ceph: CephCommands, signal: AbortSignal): Promise<Observed<CephMap>>
+  observePulse(ceph: CephCommands, signal: AbortSignal): Promise<Observed<CephPulse>>
+  /** Whoever counts how often that happens passes their own. */
+  readonly buildIndex?: typeof buildSafetyIndex
+}
+
+export interface CephQuestioner {
+  /** Of the cluster: `namespace/name`. */
+  readonly key: string
+  /** Who asks, by the name of its controller. */
+  readonly asker: string
+  /** Undefined where no way to the cluster is known. */
+  readonly ceph: CephCommands | undefined
+  /** How old the answer may be. */
+  readonly accepts: AcceptedAge
+  readonly isHealthyState: (state: string) => boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * `calm`: nothing is open, unclean or awaited: an answer as old as `calmMs` will do. `busy`: something is under way, and Ceph's
+ * answers are up to date: a second. `unsettled`: Ceph has not caught up with the last change, so every answer may be a new one: a map
+ * that was read within the last second, whole, and that this asker has not been given yet. `anew`: only a reading that begins now.
+ */
+export type AcceptedAge =
+  | { readonly pace: 'calm'; readonly calmMs: number }
+  | { readonly pace: 'busy' | 'unsettled' | 'anew' }
+
+export type Pace = AcceptedAge['pace']
+
+export interface CephAnswer {
+  readonly map: Observed<CephMap>
+  /** When the question was put whose answer was heard last; undefined: none was. */
+  readonly askedAtMs: number | undefined
+}
+
+/** One reading of all of Ceph's map. */
+interface Reading {
+  /** The later one has the higher number. */
+  readonly number: number
+  readonly beganAt: number
+  /** How many disturbances had been told when it began. */
+  readonly disturbances: number
+}
+
+interface HeardAnswer extends CephAnswer {
+  /** The number of the reading that it is from. */
+  readonly number: number
+}
+
+interface Memory {
+  map: CephMap | undefined
+  /** Of `map`. */
+  reading: Reading | undefined
+  /** When all of the map was read. */
+  readAt: number
+  /** When Ceph was last asked, if only whether anything changed. */
+  lookedAt: number
+  /** When that question was put: what it tells may be from then. */
+  askedAt: number
+  disturbances: number
+  disturbedAt: number
+  failure: Observed<CephMap> | undefined
+  failedAt: number
+  silentSince: number | undefined
+  readings: number
+  underWay: (Reading & { readonly answer: Promise<HeardAnswer> }) | undefined
+  /** By asker: the number of the reading that it was given last. */
+  readonly given: Map<string, number>
+}
+
+/** Kubernetes tells of OSDs that come and go; only what it cannot see waits so long. */
+export const defaultCalmMs = 60_000
+/** A Ceph that just did not answer is not asked again so soon: each try may hold up what Kubernetes alone can tell. */
+const silentMs = 1_000
+/** Several causes of one look within a second share it, whoever has them. */
+const busyMs = 1_000
+/** While something is under way, everything is read anew so often, whatever the short answer says. */
+const busyReadMs = 60_000
+
+/**
+ * What Ceph said last, for each cluster, and since when it says nothing: one for all who ask, so that a map that was read for one is there
+ * for the others, with one safety index.
+ *
+ * Guarantees: nobody is given a map that is older than it accepts, or whose reading began before the last disturbance. A map that says
+ * the same as the one before is the same object.
+ * Fails closed: whatever goes wrong on the way is a map that is not known, for everybody who asks within the next second.
+ */
+export class CephReader {
+  readonly #ports: CephReaderPorts
+  readonly #judge: CephJudge
+  readonly #memories = new Map<string, Memory>()
+
+  constructor(ports: CephReaderPorts) {
+    this.#ports = ports
+    this.#judge = new CephJudge(ports.buildIndex)
+  }
+
+  /** Something happened that changes what Ceph has to say: the next look goes there, whoever looks. */
+  disturb(key: string): void {
+    const memory = this.#memoryOf(key)
+    memory.disturbances += 1
+    memory.disturbedAt = this.#ports.clock.now()
+  }
+
+  forget(key: string): void {
+    this.#memories.delete(key)
+  }
+
+  sinceDisturbedMs(key: string): number {
+    return this.#ports.clock.now() - this.#memoryOf(key).disturbedAt
+  }
+
+  /** When the question was put whose answer was heard last, by anybody; undefined: none was. */
+  askedAtMs(key: string): number | undefined {
+    const { askedAt = Number.NEGATIVE_INFINITY } = this.#memories.get(key) ?? {}
+    return Number.isFinite(askedAt) ? askedAt : undefined
+  }
+
+  /** When a calm cluster is to be looked at again, from now: so long after the last look, whatever else happened since. */
+  dueInMs(key: string, calmMs: number): number {
+    return Math.max(0, this.#memoryOf(key).lookedAt + calmMs - this.#ports.clock.now())
+  }
+
+  silentSince(key: string): number | undefined {
+    return this.#memories.get(key)?.silentSince
+  }
+
+  /** What decisions need to know of one map. */
+  judge(judgement: Judgement): CephView {
+    return this.#judge.judge(judgement)
+  }
+
+  /** The map of Ceph, no older than the asker accepts. */
+  async look(look: CephQuestioner): Promise<CephAnswer> {
+    const memory = this.#memoryOf(look.key)
+    const { map, askedAtMs, number } = await this.#look(memory, look)
+    memory.given.set(look.asker, number)
+    return { map, askedAtMs }
+  }
+
+  async #look(memory: Memory, look: CephQuestioner): Promise<HeardAnswer> {
+    for (;;) {
+      const now = this.#ports.clock.now()
+      if (memory.failure !== undefined && now - memory.failedAt < silentMs) return answerOf(memory, memory.failure)
+      if (memory.map !== undefined && isFreshEnough(memory, look, now)) return answerOf(memory, known(memory.map))
+      const { underWay } = memory
+      const mayJoin =
+        underWay !== undefined &&
+        look.accepts.pace !== 'anew' &&
+        underWay.disturbances === memory.disturbances &&
+        now - underWay.beganAt < busyMs
+      if (!mayJoin) {
+        const recalled = mayRecall(memory, look, now) ? await this.#recall(memory, look) : undefined
+        return recalled ?? this.#read(memory, look)
+      }
+      const joined = await underWay.answer.catch(() => undefined)
+      look.signal.throwIfAborted()
+      if (joined !== undefined) return joined
+      // Whoever began it was told to stop.
+    }
+  }
+
+  /** What is remembered, where a short answer of Ceph shows that it is right still; undefined when all must be read. */
+  async #recall(memory: Memory, look: CephQuestioner): Promise<HeardAnswer | undefined> {
+    const { map, reading } = memory
+    const now = this.#ports.clock.now()
+    if (map === undefined) return undefined
+    const pulse = await this.#ask(look, (ceph) => this.#ports.observePulse(ceph, look.signal))
+    if (!pulse.known) return this.#fail(memory, pulse)
+    if (memory.reading !== reading || !isUnchanged(map, pulse.value, look.isHealthyState)) return undefined
+    memory.lookedAt = this.#ports.clock.now()
+    memory.askedAt = now
+    return this.#answered(memory, map)
+  }
+
+  #read(memory: Memory, look: CephQuestioner): Promise<HeardAnswer> {
+    memory.readings += 1
+    const { readings: number, disturbances } = memory
+    const reading = { number, beganAt: this.#ports.clock.now(), disturbances }
+    const answer = this.#readAll(memory, look, reading)
+    const underWay = { ...reading, answer }
+    memory.underWay = underWay
+    const end = () => {
+      if (memory.underWay === underWay) memory.underWay = undefined
+    }
+    answer.then(end, end)
+    return answer
+  }
+
+  async #readAll(memory: Memory, look: CephQuestioner, reading: Reading): Promise<HeardAnswer> {
+    const answer = await this.#ask(look, (ceph) => this.#ports.observeMap(ceph, look.signal))
+    // A later one has ended before: what it heard counts.
+    if (reading.number < (memory.reading?.number ?? 0))
+      return { map: answer, askedAtMs: reading.beganAt, number: reading.number }
+    if (!answer.known) return this.#fail(memory, answer)
+    memory.reading = reading
+    memory.readAt = this.#ports.clock.now()
+    memory.lookedAt = memory.readAt
+    memory.askedAt = reading.beganAt
+    const { map: before } = memory
+    return this.#answered(memory, before !== undefined && hasSameParts(before, answer.value) ? before : answer.value)
+  }
+
+  #answered(memory: Memory, map: CephMap): HeardAnswer {
+    memory.map = map
+    memory.failure = undefined
+    memory.silentSince = undefined
+    return answerOf(memory, known(map))
+  }
+
+  #fail(memory: Memory, failure: Observed<CephMap> & { readonly known: false }): HeardAnswer {
+    memory.failure = failure
+    memory.failedAt = this.#ports.clock.now()
+    memory.silentSince ??= memory.failedAt
+    // What was known before it fell silent is not relied on after.
+    memory.disturbances += 1
+    return answerOf(memory, failure)
+  }
+
+  async #ask<T>(
+    { ceph, signal }: CephQuestioner,
+    question: (ceph: CephCommands) => Promise<Observed<T>>,
+  ): Promise<Observed<T>> {
+    if (ceph === undefined) return unknown('no way to reach this Ceph is known')
+    try {
+      const answer = await question(ceph)
+      // Who was told to stop has heard nothing that others should know of.
+      signal.throwIfAborted()
+      return answer
+    } catch (error) {
+      signal.throwIfAborted()
+      return unknown(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  #memoryOf(key: string): Memory {
+    let memory = this.#memories.get(key)
+    if (memory === undefined) {
+      memory = {
+        map: undefined,
+        reading: undefined,
+        readAt: Number.NEGATIVE_INFINITY,
+        lookedAt: Number.NEGATIVE_INFINITY,
+        askedAt: Number.NEGATIVE_INFINITY,
+        disturbances: 0,
+        disturbedAt: Number.NEGATIVE_INFINITY,
+        failure: undefined,
+        failedAt: Number.NEGATIVE_INFINITY,
+        silentSince: undefined,
+        readings: 0,
+        underWay: undefined,
+        given: new Map(),
+      }
+      this.#memories.set(key, memory)
+    }
+    return memory
+  }
+}
+
+function answerOf({ askedAt, reading }: Memory, map: Observed<CephMap>): HeardAnswer {
+  return { map, askedAtMs: Number.isFinite(askedAt) ? askedAt : undefined, number: reading?.number ?? 0 }
+}
+
+function isUndisturbed({ reading, disturbances }: Memory): boolean {
+  return reading?.disturbances === disturbances
+}
+
+/** Whether a short answer will do. */
+function mayRecall(memory: Memory, { accepts: { pace } }: CephQuestioner, now: number): boolean {
+  if (memory.map === undefined || !isUndisturbed(memory)) return false
+  return pace === 'calm' || (pace === 'busy' && now - memory.readAt < busyReadMs)
+}
+
+/** Whether what is remembered will do without asking anything. */
+function isFreshEnough(memory: Memory, { asker, accepts }: CephQuestioner, now: number): boolean {
+  const { reading } = memory
+  if (reading === undefined || !isUndisturbed(memory)) return false
+  switch (accepts.pace) {
+    case 'calm':
+      return now - memory.lookedAt < accepts.calmMs
+    case 'busy':
+      return now - memory.lookedAt < busyMs
+    case 'unsettled':
+      return reading.number > (memory.given.get(asker) ?? 0) && now - reading.beganAt < busyMs
+    case 'anew':
+      return false
+  }
+}
