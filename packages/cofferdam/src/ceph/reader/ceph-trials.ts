@@ -42,18 +42,33 @@ export class CephTrials {
     this.#trials.delete(key)
   }
 
-  /** Tries it where everything is clean and nobody has tried since; says whether what came of it is news. */
-  async try({ key, isClean, map, ceph, signal }: TrialRequest): Promise<boolean> {
+  /** To be called at every look: where data is not clean daemons may have gone. */
+  see(key: string, isClean: boolean): void {
     const held = this.#trials.get(key)
     if (held !== undefined && !isClean) held.isStale = true
-    if (held?.isStale === false || !isClean || map === undefined || ceph === undefined) return false
+  }
+
+  /** Nobody has tried it since daemons went, or ever. */
+  isDue(key: string): boolean {
+    return this.#trials.get(key)?.isStale !== false
+  }
+
+  /** What Ceph said to the question; tells whether that is news. */
+  hear(key: string, question: TrialQuestion, isSafe: boolean): boolean {
+    const before = this.problemOf(key)
+    const problem = isSafe ? misjudged(question) : undefined
+    this.#trials.set(key, { problem, isStale: false })
+    return problem !== before
+  }
+
+  /** Tries it where everything is clean and nobody has tried since; says whether what came of it is news. */
+  async try({ key, isClean, map, ceph, signal }: TrialRequest): Promise<boolean> {
+    this.see(key, isClean)
+    if (!this.isDue(key) || !isClean || map === undefined || ceph === undefined) return false
     const question = trialQuestion(map)
     if (question === undefined) return false
     const answer = await this.#ceph.askOkToStop(ceph, question.osds, signal)
-    if (!answer.known) return false
-    const problem = answer.value ? misjudged(question) : undefined
-    this.#trials.set(key, { problem, isStale: false })
-    return problem !== held?.problem
+    return answer.known && this.hear(key, question, answer.value)
   }
 }
 

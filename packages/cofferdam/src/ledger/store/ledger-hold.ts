@@ -73,13 +73,22 @@ export class LedgerHold<Id, Wanted> {
       const decision = await decide(seen)
       const wanted = wantedBy(decision)
       if (wanted === undefined || this.#isHeld(seen, id, wanted)) return decision
-      const written = await this.#hold([{ id, wanted }], signal)
-      if (written.outcome === 'absent') return decision
-      if (written.outcome === 'failed') seen = unknown(written.failure.problem)
-      else if (written.steps.every(({ epoch }) => epoch !== undefined)) return decision
-      else seen = known(written.ledger)
+      const refused = await this.acquire(id, wanted, signal)
+      if (refused === undefined) return decision
+      seen = refused
     }
     return decide(unknown('it changes all the time'))
+  }
+
+  /**
+   * Holds what is wanted, if it can be had now; undefined: it is held, or the cluster has no ledger at all. Else the answer is what the
+   * ledger says, and what is wanted has to be decided again on it.
+   */
+  async acquire(id: Id, wanted: Wanted, signal: AbortSignal): Promise<Observed<Ledger> | undefined> {
+    const written = await this.#hold([{ id, wanted }], signal)
+    if (written.outcome === 'absent') return undefined
+    if (written.outcome === 'failed') return unknown(written.failure.problem)
+    return written.steps.every(({ epoch }) => epoch !== undefined) ? undefined : known(written.ledger)
   }
 
   /** Holds all of this in one change, and shows that its holder lives. Nothing is written while all of it is held and fresh. */
@@ -131,6 +140,11 @@ export class LedgerHold<Id, Wanted> {
     const task = this.#rules.describe('release', first)
     const written = await this.#write(task, (ledger) => unneeded(ledger).map((id) => this.#releaseOf(id)), signal)
     return written.outcome === 'failed' ? { failure: written.failure } : {}
+  }
+
+  /** Under which epoch this process holds it, as far as it knows. */
+  epochOf(id: Id): number | undefined {
+    return this.#heldAs(id)?.epoch
   }
 
   /** Whether this process holds it, as far as it knows. */

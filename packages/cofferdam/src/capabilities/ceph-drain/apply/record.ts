@@ -6,25 +6,13 @@ import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/record-limits.ts'
 import { recordNotes as notes } from '../../../shared/record-notes.ts'
-import type { CephDrainDecision } from '../domain/decision.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
-import { buildDrainState, type DrainState, parseDrainState, stateMapName } from '../domain/state-map.ts'
+import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
+import { buildDrainState, parseDrainState, stateMapName } from '../domain/state-map.ts'
 
 export const recordName = stateMapName
 /** Where the answers stand while another operator has the budgets, and the state map with them. */
 export const observedName = 'cofferdam-ceph-drain'
-
-/** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
-export interface DrainRecord {
-  readonly namespace: string
-  readonly name: string
-  readonly configMap: ConfigMap | undefined
-  readonly state: DrainState
-  readonly reason: string | undefined
-  readonly silentSince: number | undefined
-  /** Why it could not be read: then it is not written either. */
-  readonly unread?: unknown
-}
 
 /** What stands in for a record that cannot be read: nothing is remembered, so nothing may be released. */
 export function unreadRecord(place: Pick<DrainRecord, 'namespace' | 'name'>, error: unknown): DrainRecord {
@@ -60,14 +48,6 @@ function recordOf(
   }
 }
 
-export interface RecordChange {
-  /** Undefined: nothing of ours must survive, only notes are written. */
-  readonly state: DrainState | undefined
-  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
-  readonly silentSince: number | undefined
-  readonly now: string
-}
-
 /**
  * Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then.
  *
@@ -76,7 +56,7 @@ export interface RecordChange {
 export async function writeRecord(
   api: Pick<KubeApi, 'create' | 'update'>,
   record: DrainRecord,
-  change: RecordChange,
+  change: RecordChange & { readonly now: string },
   signal: AbortSignal,
 ): Promise<DrainRecord> {
   const { configMap, namespace, name } = record
@@ -136,7 +116,10 @@ export async function deleteObserved(
   }
 }
 
-function buildAnnotations({ configMap, reason }: DrainRecord, change: RecordChange): Record<string, string> {
+function buildAnnotations(
+  { configMap, reason }: DrainRecord,
+  change: RecordChange & { readonly now: string },
+): Record<string, string> {
   const present = configMap?.metadata.annotations ?? {}
   const { decision, silentSince, now } = change
   const problems = problemsText(decision.problems)

@@ -9,7 +9,7 @@ import { narrowTurn, type StorageTurn, type TurnInForce } from '../domain/storag
 export class StorageTurns {
   readonly #turns = new Map<string, StorageTurn>()
   readonly #loose = new Map<string, readonly string[]>()
-  readonly #working = new Map<string, Promise<unknown>>()
+  readonly #working = new Map<string, Promise<void>>()
   readonly #followers = { turn: new Set<(key: string) => void>(), loose: new Set<(key: string) => void>() }
 
   inForce(key: string): TurnInForce {
@@ -40,15 +40,19 @@ export class StorageTurns {
     signal.addEventListener('abort', () => this.#followers[what].delete(tell), { once: true })
   }
 
-  async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /** Waits until nobody else works on the budgets of the cluster; the returned function lets the next one in. */
+  async enter(key: string): Promise<() => void> {
     const before = this.#working.get(key) ?? Promise.resolve()
-    const mine = before.then(work, work)
-    const settled = mine.catch(() => {})
-    this.#working.set(key, settled)
-    try {
-      return await mine
-    } finally {
-      if (this.#working.get(key) === settled) this.#working.delete(key)
+    let end = () => {}
+    const mine = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const working = before.then(() => mine)
+    this.#working.set(key, working)
+    await before
+    return () => {
+      end()
+      if (this.#working.get(key) === working) this.#working.delete(key)
     }
   }
 

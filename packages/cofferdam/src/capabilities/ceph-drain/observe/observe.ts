@@ -17,9 +17,10 @@ import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { indexOfOsd, type OsdView, parseOsd } from '../../../shared/parse-osd.ts'
-import { type DrainRecord, readRecord, recordName, unreadRecord } from '../apply/record.ts'
+import { readRecord, recordName, unreadRecord } from '../apply/record.ts'
 import { parseDaemon } from '../domain/cluster-objects.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
+import type { DrainRecord } from '../domain/drain-record.ts'
 import { parseOsdBudget } from '../domain/osd-budgets.ts'
 import type { CephDrainSnapshot, DaemonView, NodeView } from '../domain/snapshot.ts'
 

@@ -1,0 +1,141 @@
+import { isHeldAs } from '../../../ledger/rules/hold-rules.ts'
+import { storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
+import { trialQuestion } from '../../../safety/trial-question.ts'
+import { unknown } from '../../../shared/observed.ts'
+import { crowdingProblems } from '../../../shared/record-limits.ts'
+import type { CephDrainDecision } from './decision.ts'
+import { decideHearingCeph } from './hear-ceph.ts'
+import type { PassSnapshot } from './pass-snapshot.ts'
+import { type PlannedWrites, planWrites } from './plan-writes.ts'
+import { removalDueInMs } from './retire-budget.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
+import type { CephDrainStep } from './steps.ts'
+
+/** What one pass does next, and when the next one is due. */
+export interface PassDecision {
+  readonly steps: readonly CephDrainStep[]
+  /** What is in force when the steps are performed. */
+  readonly decision: CephDrainDecision
+  /** When to look again because of what was written; undefined: that asks for none. */
+  readonly recheckAfterSeconds: number | undefined
+  /** The record has to be taken before anything else can be done: after the steps the pass fails with what refused it. */
+  readonly failsUnrecorded: boolean
+}
+
+/** So often others may change the ledger at the same time. */
+const mostLedgerRefusals = 3
+const retryRecordAfterSeconds = 15
+
+/**
+ * Decides all that one pass does: who is asked, what is held in the ledger, what is written, what is told, in the order in which it is
+ * to be performed. What has to be heard first is the last of the steps until it was.
+ *
+ * Guarantees: Ceph is heard before a failure domain is opened, and the storage is held before anything is written that needs it; the
+ * record is written before what it announces, and the storage is released after everything else was written. What was performed in
+ * this pass is not performed again.
+ * Fails closed: a ledger that changes all the time counts as unknown, and so does one that could not be changed.
+ */
+export function decidePass(pass: PassSnapshot): PassDecision {
+  const { look, heard, memory } = pass
+  const ledger = heard.ledgerRefusals < mostLedgerRefusals ? heard.ledger : unknown('it changes all the time')
+  const snapshot: CephDrainSnapshot = { ...look, ...storageArbiter(ledger, look.cluster) }
+  const opinions = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
+  const { decision: decided, unheard } = decideHearingCeph(snapshot, opinions)
+  if (unheard.length > 0) {
+    const steps: CephDrainStep[] = [{ do: 'ask', name: 'hear-ceph', domains: unheard }]
+    return { steps, decision: decided, recheckAfterSeconds: undefined, failsUnrecorded: false }
+  }
+  const problems = [
+    ...decided.problems,
+    ...misjudgement(pass),
+    ...pass.problems,
+    ...crowdingProblems(pass.record.configMap),
+  ]
+  const wanted: CephDrainDecision = {
+    ...decided,
+    alarm: decided.alarm || memory.trial.problem !== undefined,
+    problems: [...problems, ...memory.failures],
+  }
+  const written = planWrites(pass, snapshot, wanted)
+  const told = { ...written.decision, problems: [...problems, ...written.failures, ...heard.unsettled] }
+  const steps = [
+    ...holdSteps(pass, snapshot, decided),
+    ...written.steps,
+    ...(written.isWhole ? [...tellSteps(pass, snapshot, written, told), ...trySteps(pass)] : []),
+  ]
+  return {
+    steps: steps.filter(({ name }) => !heard.performed.includes(name)),
+    decision: written.decision,
+    recheckAfterSeconds: recheckAfterSeconds(pass, written),
+    failsUnrecorded: written.failsUnrecorded,
+  }
+}
+
+/** That Ceph's opinion is worth nothing holds nothing up, and is told. */
+function misjudgement({ look, memory }: PassSnapshot) {
+  const { problem } = memory.trial
+  return problem === undefined ? [] : [{ object: `cephcluster/${look.cluster.name}`, problem }]
+}
+
+function holdSteps(
+  { heard, memory }: PassSnapshot,
+  { arbiter }: CephDrainSnapshot,
+  { claim }: CephDrainDecision,
+): CephDrainStep[] {
+  if (claim?.wants !== 'hold') return []
+  const by = { requestId: claim.requestId, epoch: memory.heldEpoch }
+  const isHeld = arbiter?.known === true && isHeldAs(arbiter.value.own, by)
+  return isHeld ? [] : [{ do: 'hold', name: 'hold-storage', claim, refusals: heard.ledgerRefusals }]
+}
+
+function tellSteps(
+  { look, record }: PassSnapshot,
+  snapshot: CephDrainSnapshot,
+  { decision, failures, refusal }: PlannedWrites,
+  told: CephDrainDecision,
+): CephDrainStep[] {
+  const { cephSilentMs, cluster } = look
+  const isWarning =
+    refusal !== undefined ||
+    decision.reason === 'PgInDoubt' ||
+    decision.alarm ||
+    (cephSilentMs > 0 && cephSilentMs >= cluster.settings.silenceGraceMs)
+  return [
+    { do: 'hold', name: 'settle-storage', wants: decision.claim?.wants === 'release' ? 'release' : 'keep' },
+    { do: 'report', name: 'tell', snapshot, decision, failures },
+    {
+      do: 'report',
+      name: 'report',
+      decision: told,
+      silentMs: cephSilentMs,
+      recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
+      isRecordForbidden: refusal?.isForbidden === true,
+      isWarning,
+      recordedReason: record.reason,
+    },
+  ]
+}
+
+/** Ceph's opinion is tried where everything is clean and nobody has tried since: after all else, for no budget waits for it. */
+function trySteps({ look, map, isReachable, memory }: PassSnapshot): CephDrainStep[] {
+  const isClean = look.ceph.known && look.ceph.value.pgs.health === 'clean'
+  const mayAsk = isClean && look.cluster.mode === 'manage' && isReachable
+  if (!mayAsk || map === undefined || !memory.trial.isDue) return []
+  const question = trialQuestion(map)
+  return question === undefined ? [] : [{ do: 'ask', name: 'try-ceph', question }]
+}
+
+function recheckAfterSeconds(
+  { look, budgets, heard }: PassSnapshot,
+  { refusal, isEarly }: PlannedWrites,
+): number | undefined {
+  const removals = budgets.flatMap((budget) => {
+    const dueInMs = removalDueInMs(budget, look.nowMs)
+    return dueInMs === undefined ? [] : [Math.max(1, Math.ceil(dueInMs / 1000))]
+  })
+  const rechecks = [
+    ...(refusal === undefined ? removals : [retryRecordAfterSeconds]),
+    ...(heard.isTrialNews || isEarly ? [1] : []),
+  ]
+  return rechecks.length === 0 ? undefined : Math.min(...rechecks)
+}

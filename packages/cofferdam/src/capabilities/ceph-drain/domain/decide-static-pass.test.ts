@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { known, unknown } from '../../../shared/observed.ts'
+import { decideStaticPass, type StaticPassSnapshot } from './decide-static-pass.ts'
+
+const nowMs = 1_000_000
+const never = Number.NEGATIVE_INFINITY
+
+function decide(given: Partial<StaticPassSnapshot> = {}, input: Partial<StaticPassSnapshot['input']> = {}) {
+  return decideStaticPass({
+    nowMs,
+    askedAtMs: never,
+    disturbedAtMs: never,
+    hasAsked: false,
+    isInTurn: undefined,
+    ...given,
+    input: {
+      cluster: { namespace: 'rook-ceph', mode: 'manage' },
+      monCount: 3,
+      mgrCount: 2,
+      quorum: known({ mons: 3, inQuorum: 3 }),
+      isSilenceBrief: false,
+      filesystems: [],
+      objectStores: [],
+      rbdMirrors: [],
+      nfs: [],
+      existing: [],
+      ...input,
+    },
+  })
+}
+
+const names = ({ steps }: ReturnType<typeof decide>) => steps.map(({ name }) => name)
+const writing = ['budgets', 'leave-turn', 'report']
+
+describe('a pass over the budgets of daemons', () => {
+  it('asks for the quorum first where nobody has for long', () => {
+    expect(names(decide())).toEqual(['quorum'])
+    expect(names(decide({ askedAtMs: nowMs - 119_000 }))).toEqual(writing)
+    expect(names(decide({ askedAtMs: nowMs - 120_000 }))).toEqual(['quorum'])
+  })
+
+  it('asks every second while mons may be leaving it, or while it is unknown', () => {
+    expect(names(decide({ askedAtMs: nowMs - 1_000, disturbedAtMs: nowMs - 5_000 }))).toEqual(['quorum'])
+    expect(names(decide({ askedAtMs: nowMs - 999, disturbedAtMs: nowMs - 5_000 }))).toEqual(writing)
+    expect(names(decide({ askedAtMs: nowMs - 1_000 }, { quorum: unknown('silent') }))).toEqual(['quorum'])
+  })
+
+  it('asks once: a Ceph that takes fifteen seconds to say nothing keeps no budget from being written', () => {
+    const silent = { quorum: unknown('no answer within 15 s') }
+    const decided = decide({ askedAtMs: nowMs - 15_000, hasAsked: true }, silent)
+    expect([names(decided), decided.recheckAfterSeconds]).toEqual([writing, 5])
+  })
+
+  it('asks for no quorum where there are too few mons for one, or nothing is ours', () => {
+    expect(names(decide({}, { monCount: 1 }))).toEqual(writing)
+    expect(names(decide({}, { cluster: { namespace: 'rook-ceph', mode: 'observe' } }))).toEqual(writing)
+  })
+
+  it('beside OSDs decides only when nobody else works on the budgets: else it would follow a turn that is over', () => {
+    expect(names(decide({ askedAtMs: nowMs, isInTurn: false }))).toEqual(['enter-turn'])
+    expect(names(decide({ askedAtMs: nowMs, isInTurn: true }))).toEqual(writing)
+  })
+
+  it('looks again soon while the quorum settles, and rarely after', () => {
+    expect(decide({ askedAtMs: nowMs, disturbedAtMs: nowMs }).recheckAfterSeconds).toBe(2)
+    expect(decide({ askedAtMs: nowMs }).recheckAfterSeconds).toBe(120)
+    expect(decide({}, { monCount: 1, mgrCount: 1 }).recheckAfterSeconds).toBeUndefined()
+  })
+})

@@ -1,0 +1,23 @@
+import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephDrainDecision } from './decision.ts'
+import type { DrainState } from './state-map.ts'
+
+/** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
+export interface DrainRecord {
+  readonly namespace: string
+  readonly name: string
+  readonly configMap: ConfigMap | undefined
+  readonly state: DrainState
+  readonly reason: string | undefined
+  readonly silentSince: number | undefined
+  /** Why it could not be read: then it is not written either. */
+  readonly unread?: unknown
+}
+
+/** What the record is to say. */
+export interface RecordChange {
+  /** Undefined: nothing of ours must survive, only notes are written. */
+  readonly state: DrainState | undefined
+  readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
+  readonly silentSince: number | undefined
+}

@@ -1,0 +1,144 @@
+import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
+import type { TrialQuestion } from '../../../safety/trial-question.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
+import type { Step } from '../../../shared/steps.ts'
+import type { CephDrainDecision } from './decision.ts'
+import type { DrainRecord, RecordChange } from './drain-record.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
+import type { StorageTurn } from './storage-turn.ts'
+
+/** What a pass of ceph-drain does, in this order; which of them, `decidePass` says. */
+export type CephDrainStep =
+  | HearCeph
+  | HoldStorage
+  | EnterTurn
+  | ForgetTurn
+  | WriteRecord
+  | WriteBudgets
+  | WriteFlags
+  | WriteNote
+  | ClearNote
+  | LeaveTurn
+  | SettleStorage
+  | TellDecided
+  | ReportDecided
+  | TryCeph
+
+/** Ceph's own opinion on failure domains that are to be opened. */
+export interface HearCeph extends Step {
+  readonly do: 'ask'
+  readonly name: 'hear-ceph'
+  readonly domains: readonly AskedDomain[]
+}
+
+export interface AskedDomain {
+  readonly domain: string
+  /** Those that run and hold data: of others Ceph has nothing to say. */
+  readonly osds: readonly number[]
+}
+
+/** Whether Ceph's opinion is worth anything. */
+export interface TryCeph extends Step {
+  readonly do: 'ask'
+  readonly name: 'try-ceph'
+  readonly question: TrialQuestion
+}
+
+/** In the ledger, before what it allows. */
+export interface HoldStorage extends Step {
+  readonly do: 'hold'
+  readonly name: 'hold-storage'
+  readonly claim: Extract<StorageClaim, { wants: 'hold' }>
+  /** How often it could not be had before in this pass. */
+  readonly refusals: number
+}
+
+/** In the ledger, after everything was written. */
+export interface SettleStorage extends Step {
+  readonly do: 'hold'
+  readonly name: 'settle-storage'
+  readonly wants: 'keep' | 'release'
+}
+
+/** From here on nobody else works on the budgets of the cluster, and mons and mgrs may do what both turns allow. */
+export interface EnterTurn extends Step {
+  readonly do: 'hold'
+  readonly name: 'enter-turn'
+  readonly turn: StorageTurn
+}
+
+/** The budgets of OSDs stand: their turn counts, where there is one, and others may work on the budgets. */
+export interface LeaveTurn extends Step {
+  readonly do: 'hold'
+  readonly name: 'leave-turn'
+  readonly turn: StorageTurn | undefined
+}
+
+/** It is not for us any more to say which mons and mgrs have to stay. */
+export interface ForgetTurn extends Step {
+  readonly do: 'hold'
+  readonly name: 'forget-turn'
+}
+
+/** The state map: what is intended before it is done (`record`), and what came of the flags (`record-flags`). */
+export interface WriteRecord extends Step {
+  readonly do: 'write'
+  readonly name: 'record' | 'record-flags'
+  /** As it was read, or written, last. */
+  readonly record: DrainRecord
+  readonly change: RecordChange
+}
+
+export interface WriteBudgets extends Step {
+  readonly do: 'write'
+  readonly name: 'budgets'
+  readonly writes: readonly BudgetWrite[]
+}
+
+/** noout on buckets of CRUSH. */
+export interface WriteFlags extends Step {
+  readonly do: 'write'
+  readonly name: 'flags'
+  readonly set: readonly string[]
+  readonly unset: readonly string[]
+}
+
+/** What is decided, in a map of our own: the state map belongs to somebody else, or cannot be written. */
+export interface WriteNote extends Step {
+  readonly do: 'write'
+  readonly name: 'note'
+  readonly change: RecordChange
+  /** What keeps it from being written ends the pass; else it is only told. */
+  readonly isNeeded: boolean
+}
+
+/** That map is of no use any more. */
+export interface ClearNote extends Step {
+  readonly do: 'write'
+  readonly name: 'clear-note'
+}
+
+/** To others in this process, and to the next pass. */
+export interface TellDecided extends Step {
+  readonly do: 'report'
+  readonly name: 'tell'
+  readonly snapshot: CephDrainSnapshot
+  readonly decision: CephDrainDecision
+  readonly failures: readonly ObjectProblem[]
+}
+
+export interface ReportDecided extends Step {
+  readonly do: 'report'
+  readonly name: 'report'
+  readonly decision: CephDrainDecision
+  readonly silentMs: number
+  /** How long the record has been refused. */
+  readonly recordRefusedMs: number
+  /** For want of a right. */
+  readonly isRecordForbidden: boolean
+  /** Whether this is about something that is not as it should be. */
+  readonly isWarning: boolean
+  /** The reason that was written down before, by this process or the one before it. */
+  readonly recordedReason: string | undefined
+}
