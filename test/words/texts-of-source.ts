@@ -57,7 +57,7 @@ function isId(node: SyntaxNode): boolean {
 /** The children whose words may reach a user. */
 function saidBy(node: SyntaxNode): SyntaxNode[] {
   if (/^(Import|ExportAll)/.test(node.type)) return []
-  if (/^TS/.test(node.type)) return isNode(node.expression) ? [node.expression] : []
+  if (node.type.startsWith('TS')) return isNode(node.expression) ? [node.expression] : []
   if ((node.type === 'JSXAttribute' && forMachines.has(nameOf(node.name))) || isId(node)) return []
   const unsaid = new Set<unknown>()
   if (node.type === 'Property' || node.type === 'PropertyDefinition') unsaid.add(node.key)

@@ -37,6 +37,7 @@ export function createMachineWatch(shared: {
   return createSettledWatch({
     clock: shared.clock,
     sources: [...machines, budgets],
+    stop: () => Promise.all([...machines, budgets].map((cache) => cache.stop())),
     look: () =>
       buildMachineCards(
         machines.flatMap((cache) => [...cache.list()]),

@@ -105,9 +105,11 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
     })
     return buildUpdatePieces({ of, report, osds: seen })
   }
+  const sources = [clusters, records, osds, osdPods, operators, machines, ledgers]
   return createSettledWatch({
     clock: shared.clock,
-    sources: [clusters, records, osds, osdPods, operators, machines, ledgers],
+    sources,
+    stop: () => Promise.all(sources.map((source) => source.stop())),
     look() {
       const pieces = [...clusters.list()].flatMap(lookAt)
       for (const key of readers.keys()) if (!pieces.some(({ of }) => of === key)) readers.delete(key)

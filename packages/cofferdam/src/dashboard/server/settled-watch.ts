@@ -7,9 +7,7 @@ export interface SettledWatch<T> extends Pick<WatchView<T>, 'synced' | 'list' | 
   stop(): Promise<void>
 }
 
-interface Source extends Pick<WatchView<unknown>, 'synced' | 'subscribe'> {
-  stop(): Promise<void>
-}
+type Source = Pick<WatchView<unknown>, 'synced' | 'subscribe'>
 
 /** Changes within this time are looked at together: a rebuild or a fence changes several objects at once, again and again. */
 const settleMs = 500
@@ -19,10 +17,13 @@ export function createSettledWatch<T>({
   clock,
   sources,
   look,
+  stop,
 }: {
   readonly clock: Clock
   readonly sources: readonly Source[]
   readonly look: () => ReadonlyMap<string, T>
+  /** Ends the sources. */
+  readonly stop: () => unknown
 }): SettledWatch<T> {
   const listeners = new Set<(change: ViewChange<T>) => void>()
   let seen: ReadonlyMap<string, T> = new Map()
@@ -54,7 +55,7 @@ export function createSettledWatch<T>({
     async stop() {
       cancel?.()
       for (const unsubscribe of unsubscribes) unsubscribe()
-      await Promise.all(sources.map((source) => source.stop()))
+      await stop()
     },
   }
 }
