@@ -108,7 +108,7 @@ it('a worker of the default cluster that is switched off is replaced in less tha
         '  node      worker-a1',
         '  fencing   machine openshift-machine-api/demo-worker-a-1: may be fenced now: All placement groups are clean: one machine may be fenced. (FenceAllowed)',
         '            budget openshift-machine-api/rook-ceph-rook-ceph: lets one machine go, 6 of 6 machines healthy',
-        '            looked after by openshift-mhc/openshift-machine-api/all-machines',
+        '            managed by openshift-mhc/openshift-machine-api/all-machines',
         '',
       ].join('\n'),
     })
