@@ -24,6 +24,11 @@ type Written =
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'failed'; readonly failure: HoldFailure }
 
+/** What came of an attempt to acquire something. `absent`: there is no ledger to hold it in. */
+export type Acquired =
+  | { readonly outcome: 'held' | 'refused'; readonly ledger: Observed<Ledger> }
+  | { readonly outcome: 'absent' }
+
 interface Step<Id> {
   readonly id: Id
   change(ledger: Ledger, epoch: number | undefined): HoldStep
@@ -80,6 +85,27 @@ export class LedgerHold<Id, Wanted> {
       else seen = known(written.ledger)
     }
     return decide(unknown('it changes all the time'))
+  }
+
+  /** Whether the ledger has just this held under the epoch of this process, as far as was seen. */
+  isHeld(id: Id, wanted: Wanted): boolean {
+    const seen = this.observe()
+    return seen !== undefined && this.#isHeld(seen, id, wanted)
+  }
+
+  /**
+   * Acquires this, on what is true at that moment.
+   *
+   * Guarantees: `held` means that it is held under the epoch of this process. What was refused changed nothing; then, and when it
+   * could not be written, `ledger` is what is to be decided on again.
+   */
+  async acquire(id: Id, wanted: Wanted, signal: AbortSignal): Promise<Acquired> {
+    if (this.#ledger === undefined) return { outcome: 'absent' }
+    const written = await this.#hold([{ id, wanted }], signal)
+    if (written.outcome === 'absent') return written
+    if (written.outcome === 'failed') return { outcome: 'refused', ledger: unknown(written.failure.problem) }
+    const isHeld = written.steps.every(({ epoch }) => epoch !== undefined)
+    return { outcome: isHeld ? 'held' : 'refused', ledger: known(written.ledger) }
   }
 
   /** Holds all of this in one change, and shows that its holder lives. Nothing is written while all of it is held and fresh. */

@@ -10,7 +10,7 @@ import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/buil
 import type { GrowthPlace } from '../domain/growth-places.ts'
 import type { NewOsd } from '../domain/new-osd.ts'
 import { generationAnnotation, nonceAnnotation, troubleAnnotation, usedAnnotation } from '../domain/prepare-status.ts'
-import { isRightMissing } from './apply.ts'
+import { isRightMissing } from '../domain/start-outcome.ts'
 
 /** What became of one write. */
 export type GrowthOutcome =
