@@ -15,6 +15,7 @@ import { adopt, breakLocks, grant, intend, type Ledger, orphan, release, withdra
 import { arbiterOf, conflictingHolder, ownRequestId } from '../rules/storage-arbiter.ts'
 import { updateRequestId } from '../rules/update-request.ts'
 import { LedgerHold } from './ledger-hold.ts'
+import { decideHeld } from './testing/decide-held.ts'
 import { type HoldStage, type LedgerWay, openHoldStage, renewMs } from './testing/hold-stage.ts'
 
 const { signal } = new AbortController()
@@ -157,7 +158,8 @@ const drainer: MakeHolder = (stage, line) => {
       const requestId = ownRequestId(cluster, scope)
       const wanted = { wants: 'hold' as const, requestId, holder: 'ceph-drain', claim: { key, uid: 'uid-1', scope } }
       const isFree = (ledger: Ledger) => conflictingHolder(arbiterOf(ledger, cluster), scope) === undefined
-      const answer = await hold.decide(
+      const answer = await decideHeld(
+        hold,
         cluster,
         (ledger) => (ledger?.known && isFree(ledger.value) ? wanted : undefined),
         (decided) => decided,
@@ -179,7 +181,8 @@ const updater: MakeHolder = (stage, line) => {
     async act({ does }) {
       if (does !== 'open') return settle(hold.settle(cluster, does, signal))
       const wanted = { wants: 'hold' as const, requestId, holder: 'an update', claim: { key, uid: 'uid-1', scope: '' } }
-      const answer = await hold.decide(
+      const answer = await decideHeld(
+        hold,
         cluster,
         (ledger) => (ledger?.known ? wanted : undefined),
         (decided) => decided,

@@ -8,6 +8,7 @@ import { storageHold } from '../rules/hold-storage.ts'
 import { grant, intend, type Ledger, orphan } from '../rules/ledger.ts'
 import { ownRequestId } from '../rules/storage-arbiter.ts'
 import { LedgerHold } from './ledger-hold.ts'
+import { decideHeld } from './testing/decide-held.ts'
 import { type HoldStage, type LedgerWay, openHoldStage, renewMs } from './testing/hold-stage.ts'
 
 const { signal } = new AbortController()
@@ -42,7 +43,8 @@ const wants = (scope: string) => {
 async function decide(hold: Hold, scope: string, given = signal) {
   const seen: string[] = []
   const opened = await stage.settled(
-    hold.decide(
+    decideHeld(
+      hold,
       cluster,
       (ledger: Observed<Ledger> | undefined) => {
         seen.push(ledger === undefined ? 'no ledger' : ledger.known ? says(ledger.value).join(', ') : ledger.why)

@@ -24,12 +24,15 @@ type Written =
   | { readonly outcome: 'absent' }
   | { readonly outcome: 'failed'; readonly failure: HoldFailure }
 
+/** What came of an attempt to acquire something. `absent`: there is no ledger to hold it in. */
+export type Acquired =
+  | { readonly outcome: 'held' | 'refused'; readonly ledger: Observed<Ledger> }
+  | { readonly outcome: 'absent' }
+
 interface Step<Id> {
   readonly id: Id
   change(ledger: Ledger, epoch: number | undefined): HoldStep
 }
-
-const mostAttempts = 3
 
 /**
  * The part that one controller takes in the ledger: it observes, acquires, renews and releases, and remembers its epochs. What
@@ -55,40 +58,25 @@ export class LedgerHold<Id, Wanted> {
     return this.#ledger && observeLedger(this.#ledger.view)
   }
 
-  /**
-   * Decides, and holds what the decision wants to be held. What cannot be had is decided again, on what the ledger says now.
-   *
-   * Guarantees: the answer wants nothing that is not held first, but where the cluster has no ledger at all.
-   * Assumes: on a ledger that is unknown the decision wants nothing new.
-   */
-  async decide<D>(
-    id: Id,
-    decide: (ledger: Observed<Ledger> | undefined) => Promise<D> | D,
-    wantedBy: (decision: D) => Wanted | undefined,
-    signal: AbortSignal,
-  ): Promise<D> {
-    let seen = this.observe()
-    if (seen === undefined) return decide(undefined)
-    for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
-      const decision = await decide(seen)
-      const wanted = wantedBy(decision)
-      if (wanted === undefined || this.#isHeld(seen, id, wanted)) return decision
-      const refused = await this.acquire(id, wanted, signal)
-      if (refused === undefined) return decision
-      seen = refused
-    }
-    return decide(unknown('it changes all the time'))
+  /** Whether the ledger has just this held under the epoch of this process, as far as was seen. */
+  isHeld(id: Id, wanted: Wanted): boolean {
+    const seen = this.observe()
+    return seen !== undefined && this.#isHeld(seen, id, wanted)
   }
 
   /**
-   * Holds what is wanted, if it can be had now; undefined: it is held, or the cluster has no ledger at all. Else the answer is what the
-   * ledger says, and what is wanted has to be decided again on it.
+   * Acquires this, on what is true at that moment.
+   *
+   * Guarantees: `held` means that it is held under the epoch of this process. What was refused changed nothing; then, and when it
+   * could not be written, `ledger` is what is to be decided on again.
    */
-  async acquire(id: Id, wanted: Wanted, signal: AbortSignal): Promise<Observed<Ledger> | undefined> {
+  async acquire(id: Id, wanted: Wanted, signal: AbortSignal): Promise<Acquired> {
+    if (this.#ledger === undefined) return { outcome: 'absent' }
     const written = await this.#hold([{ id, wanted }], signal)
-    if (written.outcome === 'absent') return undefined
-    if (written.outcome === 'failed') return unknown(written.failure.problem)
-    return written.steps.every(({ epoch }) => epoch !== undefined) ? undefined : known(written.ledger)
+    if (written.outcome === 'absent') return written
+    if (written.outcome === 'failed') return { outcome: 'refused', ledger: unknown(written.failure.problem) }
+    const isHeld = written.steps.every(({ epoch }) => epoch !== undefined)
+    return { outcome: isHeld ? 'held' : 'refused', ledger: known(written.ledger) }
   }
 
   /** Holds all of this in one change, and shows that its holder lives. Nothing is written while all of it is held and fresh. */

@@ -146,9 +146,10 @@ export class CephDrainPerformer {
   }
 
   async #holdStorage(step: HoldStorage): Promise<StepOutcome> {
-    const refused = await this.#ports.hold.acquire(this.#id(), step.claim, this.#pass.signal)
-    if (refused === undefined) return this.#done(step)
-    this.#heard = { ...this.#heard, ledger: refused, ledgerRefusals: this.#heard.ledgerRefusals + 1 }
+    const acquired = await this.#ports.hold.acquire(this.#id(), step.claim, this.#pass.signal)
+    if (acquired.outcome !== 'refused') return this.#done(step)
+    const ledgerRefusals = this.#heard.ledgerRefusals + 1
+    this.#heard = { ...this.#heard, ledger: acquired.ledger, ledgerRefusals }
     return 'learned'
   }
 

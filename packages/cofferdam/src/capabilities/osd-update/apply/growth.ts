@@ -1,43 +1,17 @@
 import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
-import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { configMaps, deployments, jobs } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, jobs } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { buildOsdDeployment } from '../domain/build-osd-deployment.ts'
 import { buildClaim, buildPrepareJob, buildStartingStatus } from '../domain/build-prepare-job.ts'
-import type { GrowthPlace } from '../domain/growth-places.ts'
-import type { NewOsd } from '../domain/new-osd.ts'
+import type { GrowthOutcome, PrepareStart, UsedStatus } from '../domain/growth-steps.ts'
 import { generationAnnotation, nonceAnnotation, troubleAnnotation, usedAnnotation } from '../domain/prepare-status.ts'
-import { isRightMissing } from './apply.ts'
+import { isRightMissing } from '../domain/start-outcome.ts'
 
-/** What became of one write. */
-export type GrowthOutcome =
-  | { readonly result: 'made' }
-  /** It was there already, or changed meanwhile: the next look sees to it. */
-  | { readonly result: 'passed' }
-  /** The server does not take it, now or later. */
-  | { readonly result: 'refused'; readonly why: string }
-  /** Nothing about this object: a right is missing, or nobody answers. */
-  | { readonly result: 'unsure'; readonly error: unknown }
-
-export function createOsd(
-  api: KubeApi,
-  { cluster, osd }: { readonly cluster: CephCluster; readonly osd: NewOsd },
-  signal: AbortSignal,
-): Promise<GrowthOutcome> {
-  return outcomeOf(() => api.create(deployments, buildOsdDeployment(cluster, osd), { signal }))
-}
-
-export interface PrepareStart {
-  readonly cluster: CephCluster
-  readonly place: GrowthPlace
-  readonly rookImage: string
+interface StartingPrepare extends PrepareStart {
   /** For a new Job; one that is begun with keeps what its status says. */
   readonly nonce: string
-  /** The status of an earlier look, which has the same name. */
-  readonly previous: ConfigMap | undefined
 }
 
 /**
@@ -45,7 +19,7 @@ export interface PrepareStart {
  *
  * Guarantees: what the server does not take is written into the status, so that it is told and not tried again and again.
  */
-export async function startPrepare(api: KubeApi, given: PrepareStart, signal: AbortSignal): Promise<GrowthOutcome> {
+export async function startPrepare(api: KubeApi, given: StartingPrepare, signal: AbortSignal): Promise<GrowthOutcome> {
   const { cluster, place, rookImage } = given
   const claim = place.claim?.isMissing === true ? buildClaim(cluster, place) : undefined
   const claimed = claim && (await outcomeOf(() => api.create(persistentVolumeClaims, claim, { signal })))
@@ -69,7 +43,7 @@ export async function startPrepare(api: KubeApi, given: PrepareStart, signal: Ab
 
 async function writeStarting(
   api: KubeApi,
-  { cluster, place, previous, nonce }: PrepareStart,
+  { cluster, place, previous, nonce }: StartingPrepare,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
   const starting = buildStartingStatus(cluster, place, { nonce })
@@ -88,11 +62,7 @@ function failedStatus(status: ConfigMap, message: string): ConfigMap {
 }
 
 /** Only if it still is what the OSDs were made from: a newer result must not pass for used. */
-export function markUsed(
-  api: KubeApi,
-  { status, trouble }: { readonly status: ConfigMap; readonly trouble: string },
-  signal: AbortSignal,
-): Promise<GrowthOutcome> {
+export function markUsed(api: KubeApi, { status, trouble }: UsedStatus, signal: AbortSignal): Promise<GrowthOutcome> {
   const annotations = {
     ...status.metadata.annotations,
     [usedAnnotation]: 'true',
@@ -131,7 +101,7 @@ const serverTrouble = [
   'Unauthorized',
 ] as const
 
-async function outcomeOf(write: () => Promise<unknown>): Promise<GrowthOutcome> {
+export async function outcomeOf(write: () => Promise<unknown>): Promise<GrowthOutcome> {
   try {
     await write()
     return { result: 'made' }

@@ -1,10 +1,12 @@
 import { configMaps, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { openStory } from '@cofferdam/simulator/world/testing/story.ts'
 import { expect, it } from 'vitest'
 import { decideOsdUpdate } from '../domain/decide.ts'
 import type { OsdUpdateDecision } from '../domain/decision.ts'
+import { recordWrite, type StoredUpdate, type UpdateChange } from '../domain/stored-update.ts'
 import { updateSnapshot } from '../domain/testing/update-stage.ts'
-import { readUpdate, writeUpdate } from './record.ts'
+import { readUpdate, writeRecord } from './record.ts'
 
 const cluster = { namespace: 'rook-ceph', name: 'rook-ceph' }
 const { signal } = new AbortController()
@@ -12,13 +14,22 @@ const planned = decideOsdUpdate(updateSnapshot())
 const { plan: _, ...unplanned } = planned
 const ofNextGeneration = { ...unplanned, record: { ...unplanned.record, generation: 2 } }
 
+async function writeUpdate(
+  api: KubeApi,
+  { stored }: { readonly stored: StoredUpdate },
+  change: UpdateChange,
+): Promise<StoredUpdate> {
+  const write = recordWrite(stored, cluster, change)
+  return write === undefined ? stored : writeRecord(api, write, { generation: change.record.generation, signal })
+}
+
 /** What the ConfigMap says of plan and obstacles after these decisions, one after the other. */
 async function written(...decisions: readonly OsdUpdateDecision[]): Promise<(string | undefined)[]> {
   const { api, stop } = openStory()
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
   for (const decision of decisions) {
     const stored = await readUpdate(api, { ...cluster, generation: decision.record.generation }, signal)
-    await writeUpdate(api, { ...cluster, stored, signal }, { record: decision.record, starts: new Map(), decision })
+    await writeUpdate(api, { stored }, { record: decision.record, starts: new Map(), decision })
   }
   const { data } = await api.get(configMaps, { ...cluster, name: 'cofferdam-osd-update-rook-ceph' })
   stop()
@@ -74,7 +85,7 @@ it('a record that somebody filled with notes of his own is written all the same,
   const read = () => readUpdate(api, { ...cluster, generation: planned.record.generation }, signal)
   const write = async (starts: Map<number, { atMs: number; epoch: number }>) => {
     const stored = await read()
-    return writeUpdate(api, { ...cluster, stored, signal }, { record: planned.record, starts, decision: planned })
+    return writeUpdate(api, { stored }, { record: planned.record, starts, decision: planned })
   }
   const { configMap } = await write(new Map())
   if (configMap === undefined) throw new Error('nothing was written')
@@ -85,7 +96,7 @@ it('a record that somebody filled with notes of his own is written all the same,
   const longer = { ...planned, explanation: `${explanation} And more.` }
   const stored = await read()
   const starts = new Map([[3, { atMs: 1_000, epoch: 7 }]])
-  await writeUpdate(api, { ...cluster, stored, signal }, { record: planned.record, starts, decision: longer })
+  await writeUpdate(api, { stored }, { record: planned.record, starts, decision: longer })
   expect((await read()).starts).toEqual(starts)
   stop()
 })

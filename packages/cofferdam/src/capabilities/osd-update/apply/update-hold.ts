@@ -1,11 +1,10 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { arbiterOf, storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
-import { LedgerHold } from '../../../ledger/store/ledger-hold.ts'
+import { type Acquired, LedgerHold } from '../../../ledger/store/ledger-hold.ts'
 import type { HeldLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
-import type { OsdUpdateDecision } from '../domain/decision.ts'
 import {
   type SteppedAside,
   stepAside,
@@ -15,6 +14,7 @@ import {
   withThoseWhoWaited,
 } from '../domain/hold-for-update.ts'
 import type { OsdUpdateSnapshot } from '../domain/snapshot.ts'
+import { updateClaimOf } from '../domain/update-claim.ts'
 
 /** What updates hold in the ledger, and whom they have just stepped aside for. */
 export class UpdateHold {
@@ -28,26 +28,23 @@ export class UpdateHold {
     this.#hold = new LedgerHold(clock, ledger, updateHold)
   }
 
-  /** What the ledger says of the cluster; nothing where there is none. */
-  observe(cluster: UpdateId): Pick<OsdUpdateSnapshot, 'arbiter'> {
-    return this.#arbiterIn(this.#hold.observe(), cluster)
+  /**
+   * What the ledger says of the cluster; nothing where there is none. `learned`: what it said when something was to be acquired,
+   * which is newer than what was seen.
+   */
+  observe(cluster: UpdateId, learned?: Observed<Ledger>): Pick<OsdUpdateSnapshot, 'arbiter'> {
+    const { arbiter } = storageArbiter(learned ?? this.#hold.observe(), cluster)
+    if (arbiter?.known !== true) return arbiter === undefined ? {} : { arbiter }
+    return { arbiter: known(withThoseWhoWaited(arbiter.value, this.#aside.get(cluster.uid), this.#clock.now())) }
   }
 
-  /** Guarantees: what is told starts nothing without the hold, but where the cluster has no ledger at all. */
-  decide(
-    seen: OsdUpdateSnapshot,
-    decide: (snapshot: OsdUpdateSnapshot) => OsdUpdateDecision,
-    signal: AbortSignal,
-  ): Promise<{ readonly snapshot: OsdUpdateSnapshot; readonly decision: OsdUpdateDecision }> {
-    return this.#hold.decide(
-      seen.cluster,
-      (ledger) => {
-        const snapshot = { ...seen, ...this.#arbiterIn(ledger, seen.cluster) }
-        return { snapshot, decision: decide(snapshot) }
-      },
-      ({ decision: { claim } }) => (claim?.wants === 'hold' ? claim : undefined),
-      signal,
-    )
+  /** Whether what an update wants is held under the epoch of this process, as far as was seen. */
+  isHeld(cluster: UpdateId): boolean {
+    return this.#hold.isHeld(cluster, updateClaimOf(cluster))
+  }
+
+  acquire(cluster: UpdateId, claim: UpdateClaim, signal: AbortSignal): Promise<Acquired> {
+    return this.#hold.acquire(cluster, claim, signal)
   }
 
   /** Releases what is not needed any more, or shows that its holder lives. Tells what could not be done. */
@@ -64,11 +61,5 @@ export class UpdateHold {
 
   recheckAfterSeconds(cluster: UpdateId): number | undefined {
     return this.#hold.recheckAfterSeconds(cluster)
-  }
-
-  #arbiterIn(ledger: Observed<Ledger> | undefined, cluster: UpdateId): Pick<OsdUpdateSnapshot, 'arbiter'> {
-    const { arbiter } = storageArbiter(ledger, cluster)
-    if (arbiter?.known !== true) return arbiter === undefined ? {} : { arbiter }
-    return { arbiter: known(withThoseWhoWaited(arbiter.value, this.#aside.get(cluster.uid), this.#clock.now())) }
   }
 }

@@ -10,16 +10,18 @@ import { ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import { isRightMissing } from '../apply/apply.ts'
-import type { StoredUpdate } from '../apply/record.ts'
+import { performPass } from '../../interpreter.ts'
+import { type PerformPorts, UpdatePerformer } from '../apply/perform.ts'
 import { UpdateHold } from '../apply/update-hold.ts'
-import { decideOsdUpdate, needsCeph } from '../domain/decide.ts'
-import type { OsdUpdateSnapshot } from '../domain/snapshot.ts'
-import { OsdUpdateObserver, type UpdateLook, type UpdateObserverPorts } from '../observe/observe.ts'
+import { decideUpdatePass } from '../domain/decide-pass.ts'
+import { soonest } from '../domain/pass-end.ts'
+import { isRightMissing } from '../domain/start-outcome.ts'
+import { BatchProposals } from '../observe/batch-proposals.ts'
+import { CephRefusals } from '../observe/ceph-refusals.ts'
+import { OsdUpdateObserver, type UpdateObserverPorts } from '../observe/observe.ts'
+import { type UpdateMemory, UpdatePass } from '../observe/observe-pass.ts'
+import { UnreadyOsds } from '../observe/unready-osds.ts'
 import { OsdUpdateReporter, type UpdateReports } from '../report/report.ts'
-import { type BeginPorts, beginUpdates, noteTurn, remember, type UpdateTurn } from './begin.ts'
-import { BatchProposals } from './propose.ts'
-import { OsdRemoval, type OsdRemovalPorts } from './removal.ts'
 
 export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
@@ -37,14 +39,14 @@ export const osdUpdatePermissions: readonly Permission[] = [
   ...ledgerPermissions,
 ]
 
-export interface OsdUpdatePorts extends Omit<UpdateObserverPorts, 'ledgers'>, Pick<OsdRemovalPorts, 'observeLostOsds'> {
+export interface OsdUpdatePorts extends Omit<UpdateObserverPorts, 'ledgers'>, Pick<PerformPorts, 'observeLostOsds'> {
   readonly api: KubeApi
   readonly reports: UpdateReports
   /** Where disruptions are agreed upon; without it updates are alone with the data. */
   readonly ledger?: StorageLedger
 }
 
-/** Nobody tells when a record is repaired. */
+/** What was to be done changed all the time. */
 const lookAgainSeconds = 15
 
 /**
@@ -54,15 +56,19 @@ const lookAgainSeconds = 15
  * so a change of the cluster counts at once. While nothing differs Ceph is not asked and nothing is written.
  */
 export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
-  const { views, api } = ports
+  const { views } = ports
   const ledgers = ports.ledger?.view
   const observer = new OsdUpdateObserver({ ...ports, ...(ledgers !== undefined && { ledgers }) })
   const reporter = new OsdUpdateReporter(ports.reports)
-  const removal = new OsdRemoval(ports)
-  const beginPorts: BeginPorts = { api, observer, ceph: ports.ceph, osdDeployments: views.osdDeployments }
-  const proposals = new BatchProposals(ports.ceph)
-  const trials = new CephTrials(ports.ceph)
-  const hold = new UpdateHold(ports.clock, ports.ledger)
+  const memory: UpdateMemory = {
+    observer,
+    hold: new UpdateHold(ports.clock, ports.ledger),
+    proposals: new BatchProposals(ports.ceph),
+    trials: new CephTrials(ports.ceph),
+    refusals: new CephRefusals(),
+    unready: new UnreadyOsds(),
+  }
+  const performPorts: PerformPorts = { ...ports, osdDeployments: views.osdDeployments }
   const seenClusters = new Map<string, { readonly namespace: string; readonly name: string; readonly uid: string }>()
 
   return {
@@ -126,13 +132,10 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
 
   async function leave(key: string, signal: AbortSignal): Promise<undefined> {
     const gone = seenClusters.get(key)
-    if (gone !== undefined) await hold.settle(gone, 'release', signal)
+    if (gone !== undefined) await memory.hold.settle(gone, 'release', signal)
     seenClusters.delete(key)
-    observer.forget(key)
-    removal.forget(key)
-    proposals.forget(key)
-    trials.forget(key)
-    reporter.forget(key)
+    const { hold: _, ...remembered } = memory
+    for (const one of [...Object.values(remembered), reporter]) one.forget(key)
   }
 
   /** Fires when the cluster is not any more what this reconcile began with. */
@@ -157,89 +160,16 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     { signal, changed }: { readonly signal: AbortSignal; readonly changed: AbortSignal },
   ) {
     const asking = AbortSignal.any([signal, changed])
-    const stored = await observer.readStored(cluster, asking)
-    const first = look(key, cluster, stored)
-    if (stored.problem !== undefined || !needsCeph(first.snapshot))
-      return rest(key, cluster, { ...first, stored }, signal)
-    const ceph = await observer.askCeph(key, cluster, { look: first.look, stored }, asking)
-    changed.throwIfAborted()
-    const proposal = await propose(key, cluster, { ...look(key, cluster, stored).snapshot, ceph }, asking)
-    changed.throwIfAborted()
-    // Kubernetes again, after Ceph: what went down while it was asked must not be taken for running.
-    const second = look(key, cluster, stored)
-    const seen = { ...second.snapshot, ceph, ...(proposal !== undefined && { proposal }) }
-    const decided = await hold.decide(seen, (one) => decideOsdUpdate(one), signal)
-    const isStorageHeld = hold.holds(decided.snapshot.cluster)
-    const turn: UpdateTurn = { cluster, look: second.look, stored, ...decided, isStorageHeld }
-    if (decided.decision.start.length > 0) await tryCeph(key, turn, asking)
-    changed.throwIfAborted()
-    const { decision, isIdle, error } =
-      decided.decision.start.length > 0
-        ? await beginUpdates(beginPorts, turn, { signal, changed })
-        : await noteTurn(api, turn, signal)
-    const isOver = decided.decision.claim?.wants === 'release' || isIdle
-    const unsettled = await hold.settle(turn.snapshot.cluster, isOver ? 'release' : 'keep', signal)
-    const untold = unsettled && `${unsettled.object}: ${unsettled.problem}`
-    const problems = [...second.look.problems, proposals.noteOf(key), trials.problemOf(key), untold].filter(
-      (problem) => problem !== undefined,
-    )
-    if (error !== undefined) throw error
-    await reporter.report({ key, cluster, decision, problems, recorded: stored })
-    const heldSeconds = hold.recheckAfterSeconds(turn.snapshot.cluster)
-    return soonest(decision.recheckAfterSeconds, heldSeconds, second.look.wakeAfterSeconds)
+    const pass = new UpdatePass(memory, { key, cluster })
+    const { decision, snapshot, isCutShort } = await performPass({
+      observe: () => pass.observe(asking),
+      decide: decideUpdatePass,
+      perform: new UpdatePerformer(performPorts, { memory, reporter, pass }, { signal, asking }),
+      signal: asking,
+    })
+    if (decision.trouble !== undefined) throw decision.trouble
+    const heldSeconds = decision.isAtRest === true ? undefined : memory.hold.recheckAfterSeconds(snapshot.seen.cluster)
+    const due = soonest(isCutShort ? lookAgainSeconds : decision.recheckAfterSeconds, heldSeconds)
+    return due === undefined ? undefined : { recheckAfterSeconds: due }
   }
-
-  /** What Ceph itself would choose, where the settings leave it the choice. */
-  async function propose(key: string, cluster: CephCluster, snapshot: OsdUpdateSnapshot, signal: AbortSignal) {
-    const { ceph } = snapshot
-    const commands = observer.commandsOf(cluster)
-    if (snapshot.cluster.settings.strategy === 'plan' || ceph?.known !== true || commands === undefined)
-      return undefined
-    const { ask: question } = decideOsdUpdate(snapshot)
-    if (question === undefined) return undefined
-    return proposals.propose({ key, question, map: ceph.value.map, commands, signal })
-  }
-
-  /** Before a batch: whether Ceph's word on it is worth anything. */
-  async function tryCeph(key: string, { cluster, snapshot: { ceph } }: UpdateTurn, signal: AbortSignal): Promise<void> {
-    const seen = ceph?.known === true ? ceph.value : undefined
-    const isClean = seen?.isClean.known === true && seen.isClean.value
-    const isNews = await trials.try({ key, isClean, map: seen?.map, ceph: observer.commandsOf(cluster), signal })
-    if (isNews && trials.problemOf(key) !== undefined) ports.reports.countDisagreement(key)
-  }
-
-  function look(key: string, cluster: CephCluster, stored: StoredUpdate) {
-    const seen = observer.look(key, cluster, stored)
-    const snapshot: Omit<OsdUpdateSnapshot, 'ceph'> = { ...seen.snapshot, ...hold.observe(seen.snapshot.cluster) }
-    return { look: seen, snapshot }
-  }
-
-  /** Nothing differs and nothing is on its way, or what was remembered cannot be read. */
-  async function rest(
-    key: string,
-    cluster: CephCluster,
-    seen: {
-      readonly look: UpdateLook
-      readonly snapshot: Omit<OsdUpdateSnapshot, 'ceph'>
-      readonly stored: StoredUpdate
-    },
-    signal: AbortSignal,
-  ) {
-    const { stored } = seen
-    const decision = decideOsdUpdate({ ...seen.snapshot, ceph: undefined })
-    if (stored.configMap !== undefined && stored.reason !== decision.reason) {
-      await remember(api, { cluster: seen.snapshot.cluster, stored, decision, starts: stored.starts }, signal)
-    }
-    await reporter.report({ key, cluster, decision, problems: seen.look.problems, recorded: stored })
-    const recheckAfterSeconds = stored.problem === undefined ? decision.recheckAfterSeconds : lookAgainSeconds
-    const { look, snapshot } = seen
-    const lost = { key, cluster, snapshot, deployments: look.deployments, commands: observer.commandsOf(cluster) }
-    const removalSeconds = stored.problem === undefined ? await removal.reconcile(lost, signal) : undefined
-    return soonest(recheckAfterSeconds, look.wakeAfterSeconds, removalSeconds)
-  }
-}
-
-function soonest(...rechecks: readonly (number | undefined)[]): { readonly recheckAfterSeconds: number } | undefined {
-  const due = rechecks.filter((seconds) => seconds !== undefined)
-  return due.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...due) }
 }

@@ -34,6 +34,14 @@ export interface RemovalDecision {
   readonly recheckAfterSeconds: number | undefined
 }
 
+/** The Deployment of an OSD that is gone for good. */
+export interface LostDeployment {
+  readonly osd: number
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string | undefined
+}
+
 /** A pod that comes and goes is not gone. */
 const unreadyGraceMs = 10 * 60_000
 /** A new OSD may take its time to come up for the first time. */

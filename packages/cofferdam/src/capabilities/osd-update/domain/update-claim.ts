@@ -2,7 +2,7 @@ import type { LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
 import { storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'
-import type { OsdUpdateSnapshot } from './snapshot.ts'
+import type { OsdUpdateSnapshot, UpdatedCluster } from './snapshot.ts'
 
 type Seen = Pick<OsdUpdateSnapshot, 'cluster' | 'arbiter'>
 
@@ -50,6 +50,13 @@ export function wantedUpdateClaim(
   const isHeld = isHeldForUpdate(seen)
   if (!given.isActive) return isHeld && given.isClean ? { wants: 'release' } : undefined
   if (!isHeld && whoComesFirst(seen) !== undefined) return undefined
+  return updateClaimOf(cluster)
+}
+
+/** All failure domains of the cluster. */
+export function updateClaimOf(
+  cluster: Pick<UpdatedCluster, 'namespace' | 'name' | 'uid'>,
+): Extract<StorageClaim, { wants: 'hold' }> {
   return {
     wants: 'hold',
     requestId: updateRequestId(cluster),

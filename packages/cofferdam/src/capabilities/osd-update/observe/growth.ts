@@ -4,6 +4,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { GrowthSnapshot } from '../domain/decide-growth.ts'
+import type { GrowthLook } from '../domain/decide-growth-pass.ts'
 import { disksAnnotation, prepareAgainAnnotation } from '../domain/growth-places.ts'
 import { growthSnapshotOf } from '../domain/growth-snapshot.ts'
 
@@ -18,13 +19,6 @@ export interface GrowthViews {
   readonly osdDeployments: WatchView<Deployment>
   /** Claims of device sets. */
   readonly claims: WatchView<PersistentVolumeClaim>
-}
-
-export interface GrowthLook {
-  readonly snapshot: GrowthSnapshot
-  readonly nodes: readonly Node[]
-  readonly jobs: ReadonlyMap<string, Job>
-  readonly statuses: ReadonlyMap<string, ConfigMap>
 }
 
 /** One look at a cluster. Nothing is asked: everything comes from views, and from what Ceph said if that was asked before. */

@@ -4,6 +4,7 @@ import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import type { GrowthReport } from '../domain/growth-steps.ts'
 import type { OsdGrowthFigures } from '../domain/update-figures.ts'
 
 export interface GrowthReports extends Pick<ClusterReports, 'events' | 'countRefusedWrite'> {
@@ -13,16 +14,6 @@ export interface GrowthReports extends Pick<ClusterReports, 'events' | 'countRef
     countCreated(cluster: string, count: number): void
     forgetGrowth(cluster: string): void
   }
-}
-
-export interface GrowthReport {
-  readonly added: readonly { readonly id: number; readonly place: string }[]
-  readonly prepared: readonly string[]
-  /** With what was asked of the place. */
-  readonly errors: readonly { readonly place: string; readonly asked: string; readonly why: string }[]
-  /** Places whose disks are being looked at, and those where that cannot be done now. */
-  readonly awaited: number
-  readonly unusable: number
 }
 
 const mostNamed = 5

@@ -4,7 +4,7 @@ import type { UpgradeOpinion } from '../../../ceph/upgrade-opinion.ts'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { BatchQuestion } from '../domain/batch-proposal.ts'
-import { BatchProposals } from './propose.ts'
+import { BatchProposals } from './batch-proposals.ts'
 
 const { signal } = new AbortController()
 const key = 'rook-ceph/rook-ceph'

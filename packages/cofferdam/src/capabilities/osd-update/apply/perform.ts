@@ -1,0 +1,213 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { CephCommands } from '../../../ceph/ceph-commands.ts'
+import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
+import { type Observed, unknown } from '../../../shared/observed.ts'
+import type { Performers, StepOutcome } from '../../interpreter.ts'
+import type { LostDeployment, LostOsds } from '../domain/decide-removal.ts'
+import type { StartOutcome } from '../domain/start-outcome.ts'
+import type { AskStep, EvictStep, HoldStep, ReportStep, UpdateStep, WriteStep } from '../domain/steps.ts'
+import type { UpdateMemory, UpdatePass } from '../observe/observe-pass.ts'
+import type { OsdUpdateReporter, UpdateReports } from '../report/report.ts'
+import { removeDeployment, startRestart, startUpdate } from './apply.ts'
+import { writeRecord } from './record.ts'
+
+export interface PerformPorts {
+  readonly api: KubeApi
+  readonly ceph: Pick<CephPorts, 'askOkToStop'>
+  readonly osdDeployments: Pick<WatchView<Deployment>, 'whenSeen'>
+  readonly reports: Pick<UpdateReports, 'events' | 'countDisagreement'>
+  /** Which of these OSDs Ceph has lost, and which of those it could do without. */
+  observeLostOsds(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<LostOsds>>
+}
+
+/** Who performs the steps of one pass. What comes of them is learned by the pass. */
+export class UpdatePerformer implements Performers<UpdateStep> {
+  readonly #ports: PerformPorts
+  readonly #memory: UpdateMemory
+  readonly #reporter: OsdUpdateReporter
+  readonly #pass: UpdatePass
+  readonly #signal: AbortSignal
+  /** Ends questions also when the cluster changes; what is written is written. */
+  readonly #asking: AbortSignal
+
+  constructor(
+    ports: PerformPorts,
+    given: { readonly memory: UpdateMemory; readonly reporter: OsdUpdateReporter; readonly pass: UpdatePass },
+    { signal, asking }: { readonly signal: AbortSignal; readonly asking: AbortSignal },
+  ) {
+    this.#ports = ports
+    this.#memory = given.memory
+    this.#reporter = given.reporter
+    this.#pass = given.pass
+    this.#signal = signal
+    this.#asking = asking
+  }
+
+  readonly ask = async (step: AskStep): Promise<StepOutcome> => {
+    switch (step.ask) {
+      case 'map':
+        return this.#askMap()
+      case 'batch':
+        return this.#askBatch(step)
+      case 'trial':
+        return this.#askTrial(step)
+      case 'ok-to-stop':
+        return this.#askOkToStop(step)
+      case 'restart-ways':
+        return this.#readWays(step)
+      case 'lost-osds':
+        return this.#askLost(step)
+    }
+  }
+
+  readonly hold = async (step: HoldStep): Promise<StepOutcome> => {
+    const pass = this.#pass
+    const { cluster } = pass.last.look.snapshot
+    const { hold } = this.#memory
+    if (step.hold !== 'acquire') {
+      const failure = await hold.settle(cluster, step.hold, this.#signal)
+      if (failure === undefined) return 'done'
+      pass.hear({ unsettled: `${failure.object}: ${failure.problem}` })
+      return 'learned'
+    }
+    const seen = hold.observe(cluster)
+    const acquired = await hold.acquire(cluster, step.claim, this.#signal)
+    if (acquired.outcome === 'refused') {
+      const { refusals = 0 } = pass.heard.hold ?? {}
+      pass.hear({ hold: { isAcquired: false, refusals: refusals + 1 } }, hold.observe(cluster, acquired.ledger))
+      return 'learned'
+    }
+    // That it holds the storage by now is no reason to decide otherwise.
+    pass.hear({ hold: { isAcquired: true, refusals: 0 } }, pass.last.answers.arbiter === undefined ? seen : {})
+    return 'done'
+  }
+
+  readonly write = async (step: WriteStep): Promise<StepOutcome> => {
+    const { api } = this.#ports
+    const pass = this.#pass
+    if (step.write === 'record') {
+      const { generation } = pass.last.look.snapshot.cluster
+      pass.record(await writeRecord(api, step, { generation, signal: this.#signal }))
+      return 'done'
+    }
+    if (step.write === 'removals') {
+      const removed: LostDeployment[] = []
+      for (const lost of step.lost) if (await removeDeployment(api, lost, this.#signal)) removed.push(lost)
+      pass.hear({ removed })
+      return 'learned'
+    }
+    const outcomes = await Promise.all(step.starts.map((start) => startUpdate(api, start, this.#signal)))
+    const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
+    const { namespace } = pass.cluster.metadata
+    await Promise.all(versions.map((version) => this.#ports.osdDeployments.whenSeen(version, this.#signal, namespace)))
+    pass.hear({ begun: { intent: step.intent, outcomes, isTriedAgain: true } })
+    return 'learned'
+  }
+
+  readonly evict = async ({ evictions, intent, isAgain }: EvictStep): Promise<StepOutcome> => {
+    const { observer } = this.#memory
+    const outcomes = await Promise.all(
+      evictions.map(async (eviction): Promise<StartOutcome> => {
+        for (const { uid } of eviction.pods) observer.noteLeaving(uid)
+        const outcome = await startRestart(this.#ports.api, eviction, this.#signal)
+        const isStaying = outcome.result === 'later' || outcome.result === 'refused'
+        if (isStaying) for (const { uid } of eviction.pods) observer.noteStaying(uid)
+        return outcome
+      }),
+    )
+    const before = this.#pass.heard.begun?.outcomes ?? []
+    const byOsd = new Map([...before, ...outcomes].map((outcome) => [outcome.osd, outcome]))
+    this.#pass.hear({ begun: { intent, outcomes: [...byOsd.values()], isTriedAgain: isAgain } })
+    return 'learned'
+  }
+
+  readonly report = async (step: ReportStep): Promise<StepOutcome> => {
+    const { key, cluster, recorded } = this.#pass
+    if (step.report === 'decision') {
+      await this.#reporter.report({ key, cluster, recorded, decision: step.decision, problems: step.problems })
+    } else if (step.report === 'held') {
+      for (const { uid, why } of step.pods) this.#memory.observer.noteHeld(uid, why)
+    } else {
+      for (const note of step.notes) {
+        await this.#ports.reports.events.record(cluster, { type: 'Normal', reason: 'OsdRemoved', note })
+      }
+    }
+    return 'done'
+  }
+
+  async #askMap(): Promise<StepOutcome> {
+    const { key, cluster, last } = this.#pass
+    const ceph = await this.#memory.observer.askCeph(key, cluster, last, this.#asking)
+    this.#pass.hear({ hasMap: true }, { ceph })
+    return 'learned'
+  }
+
+  async #askBatch({ question }: AskStep & { readonly ask: 'batch' }): Promise<StepOutcome> {
+    const { key } = this.#pass
+    const map = this.#map()
+    const commands = this.#commands()
+    const proposal =
+      commands === undefined || map === undefined
+        ? unknown('no way to reach this Ceph is known')
+        : await this.#memory.proposals.propose({ key, question, map, commands, signal: this.#asking })
+    this.#pass.hear({}, { proposal })
+    return 'learned'
+  }
+
+  async #askTrial({ isClean }: AskStep & { readonly ask: 'trial' }): Promise<StepOutcome> {
+    const { key } = this.#pass
+    const { trials } = this.#memory
+    const request = { key, isClean, map: this.#map(), ceph: this.#commands(), signal: this.#asking }
+    const isNews = await trials.try(request)
+    if (isNews && trials.problemOf(key) !== undefined) this.#ports.reports.countDisagreement(key)
+    return 'done'
+  }
+
+  async #askOkToStop({ osds, isSecured }: AskStep & { readonly ask: 'ok-to-stop' }): Promise<StepOutcome> {
+    const { key, last } = this.#pass
+    const commands = this.#commands()
+    const answer =
+      commands === undefined
+        ? unknown('no way to reach this Ceph is known')
+        : await this.#ports.ceph.askOkToStop(commands, osds, this.#asking)
+    const { nowMs, cluster } = last.look.snapshot
+    const isYes = answer.known && answer.value
+    this.#memory.refusals.note(key, { isYes, nowMs, generation: cluster.generation })
+    this.#pass.hear({ okToStop: { osds, isSecured, answer } })
+    return 'learned'
+  }
+
+  async #readWays({ osds, isAgain }: AskStep & { readonly ask: 'restart-ways' }): Promise<StepOutcome> {
+    const { cluster, last } = this.#pass
+    const seen = await this.#memory.observer.readRestartWays(cluster, this.#signal).then(
+      (wayOf) => ({ ways: new Map(osds.map((osd) => [osd, wayOf(last.look.oldPods.get(osd) ?? [])])) }),
+      (error: unknown) => {
+        this.#signal.throwIfAborted()
+        return { error }
+      },
+    )
+    this.#pass.hear(isAgain ? { waysAgain: seen } : { ways: seen })
+    return 'learned'
+  }
+
+  async #askLost({ osds }: AskStep & { readonly ask: 'lost-osds' }): Promise<StepOutcome> {
+    const commands = this.#commands()
+    const lost =
+      commands === undefined
+        ? unknown('no way to reach this Ceph is known')
+        : await this.#ports.observeLostOsds(commands, osds, this.#signal)
+    this.#pass.hear({ lost })
+    return 'learned'
+  }
+
+  #commands(): CephCommands | undefined {
+    return this.#memory.observer.commandsOf(this.#pass.cluster)
+  }
+
+  #map() {
+    const { ceph } = this.#pass.last.answers
+    return ceph?.known === true ? ceph.value.map : undefined
+  }
+}

@@ -1,0 +1,38 @@
+import { decideOsdUpdate, needsCeph } from './decide.ts'
+import { decideAtRest } from './decide-at-rest.ts'
+import { decideAfterStarts, decideStarts } from './decide-starts.ts'
+import type { OsdUpdateDecision } from './decision.ts'
+import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
+import type { UpdatePassSnapshot } from './pass-snapshot.ts'
+
+/**
+ * What a pass over one cluster does next, in this order: ask Ceph for its map; let it name a batch where the settings leave it the
+ * choice; hold the storage; ask Ceph whether exactly those may stop that are to be stopped; put the starts on record; start them;
+ * put on record what came of them; release or renew the hold; report. What is asked ends the list: the answer is in the next
+ * snapshot, with Kubernetes read anew, so that what went down while Ceph was asked is not taken for running.
+ *
+ * Guarantees: nothing is started but what `decideOsdUpdate` lets start, with the claim held, Ceph's yes to exactly these and those on
+ * their way heard after that, and the starts on record. The storage is released after everything else is written.
+ */
+export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
+  const { seen, heard } = pass
+  if (heard.begun !== undefined) return decideAfterStarts(pass, heard.begun)
+  if (heard.hasMap !== true) {
+    const isAtRest = seen.recordProblem !== undefined || !needsCeph(seen)
+    return isAtRest ? decideAtRest(pass) : asking({ do: 'ask', ask: 'map' })
+  }
+  const decision = decideOsdUpdate(seen)
+  if (decision.ask !== undefined) return asking({ do: 'ask', ask: 'batch', question: decision.ask })
+  return decision.start.length > 0 ? decideStarts(pass, decision) : decideWithoutStarts(pass, decision)
+}
+
+function decideWithoutStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecision): UpdatePassDecision {
+  const { running } = decision.progress
+  const end = closing(pass, {
+    decision,
+    notes: notesOf(pass.stored.starts, running, decision),
+    // It was acquired for a start that is not to be any more.
+    isIdle: pass.heard.hold?.isAcquired === true && running.length === 0,
+  })
+  return { ...end, steps: [...needsHold(pass, decision), ...end.steps] }
+}

@@ -1,0 +1,240 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { OsdUpdateDecision } from './decision.ts'
+import { beforeStarts, withoutNeverBegun } from './never-begun.ts'
+import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
+import type { HeardInPass, StartIntent, UpdatePassSnapshot } from './pass-snapshot.ts'
+import { refusedByCeph } from './refused-by-ceph.ts'
+import type { RestartWay } from './restart-way.ts'
+import type { CephForUpdate, OsdUpdateSnapshot } from './snapshot.ts'
+import { hasNotBegun, neverBegun, type StartOutcome } from './start-outcome.ts'
+import { doesRestart, startedDeployment } from './started-deployment.ts'
+import type { AskStep, Eviction, UpdateStep } from './steps.ts'
+import { stoppableOsds } from './stoppable-osds.ts'
+import { recordWrite, type StartNote, type StartNotes } from './stored-update.ts'
+import { withFailure } from './update-record.ts'
+
+/**
+ * Hold, Ceph's own word, record, then the objects: whoever is interrupted in between is carried on by the next pass.
+ *
+ * Guarantees: without Ceph's yes to exactly those that are to stop and those that are on their way, nothing is touched. Where Ceph said
+ * no before, it is asked before the storage is held, so that nobody else has to wait for an update that cannot start.
+ */
+export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecision): UpdatePassDecision {
+  const { seen, heard } = pass
+  const { map, isClean } = (seen.ceph as { readonly value: CephForUpdate }).value
+  const running = runningBefore(seen, decision.progress.running)
+  const asked = stoppableOsds(map, [...new Set([...decision.start, ...decision.progress.running])])
+  const hold = needsHold(pass, decision)
+  const heardNow = heard.okToStop !== undefined && isSameJson(heard.okToStop.osds, asked) ? heard.okToStop : undefined
+  const question = (isSecured: boolean): AskStep => ({ do: 'ask', ask: 'ok-to-stop', osds: asked, isSecured })
+  if (asked.length > 0) {
+    const isDoubtful = hold.length > 0 && pass.refusedSinceMs !== undefined
+    if (isDoubtful && heardNow === undefined) return asking(question(false))
+    const answer = heardNow?.answer
+    if (answer !== undefined && !(answer.known && answer.value))
+      return refused(pass, decision, { answer, asked, running })
+    if (heardNow?.isSecured !== true) {
+      const trial: AskStep = { do: 'ask', ask: 'trial', isClean: isClean.known && isClean.value }
+      return asking(...hold, trial, question(true))
+    }
+  }
+  const begin = seen.cluster.mode === 'beside-rook' ? beginRestarts : beginUpdates
+  const begun = begin(pass, decision, running)
+  return { ...begun, steps: [...hold, ...begun.steps] }
+}
+
+function refused(
+  pass: UpdatePassSnapshot,
+  decision: OsdUpdateDecision,
+  given: {
+    readonly answer: NonNullable<HeardInPass['okToStop']>['answer']
+    readonly asked: readonly number[]
+    readonly running: readonly number[]
+  },
+): UpdatePassDecision {
+  const { seen, stored, refusedSinceMs = seen.nowMs } = pass
+  const { answer, asked, running } = given
+  const isIdle = running.length === 0
+  const untouched = { ...decision, progress: beforeStarts(decision, running) }
+  const refusedForMs = isIdle ? seen.nowMs - refusedSinceMs : undefined
+  const told = refusedByCeph(untouched, { answer, asked, refusedForMs })
+  return closing(pass, { decision: told, notes: notesOf(stored.starts, running, decision), isIdle })
+}
+
+/** Where the Deployments are ours. */
+function beginUpdates(
+  pass: UpdatePassSnapshot,
+  decision: OsdUpdateDecision,
+  running: readonly number[],
+): UpdatePassDecision {
+  const { seen, cluster, deployments } = pass
+  const markMs = Math.max(seen.nowMs, decision.record.settledMs ?? 0)
+  const starts = decision.start.flatMap((osd) => {
+    const deployment = deployments.get(osd)
+    return deployment === undefined ? [] : [{ osd, deployment: startedDeployment(deployment, cluster, markMs) }]
+  })
+  const untouched = decision.start
+    .filter((osd) => !deployments.has(osd))
+    .map((osd): StartOutcome => ({ osd, result: 'later', why: 'its Deployment is gone' }))
+  const restarting = decision.start.filter((osd) => {
+    const deployment = deployments.get(osd)
+    return deployment !== undefined && doesRestart(deployment, cluster)
+  })
+  const intent = intentOf(pass, decision, { running, untouched, restarting, markMs })
+  return asking(...recordOf(pass, intent), { do: 'write', write: 'deployments', starts, intent })
+}
+
+/** Beside Rook: its Deployment makes another pod when the old one is told to go. */
+function beginRestarts(
+  pass: UpdatePassSnapshot,
+  decision: OsdUpdateDecision,
+  running: readonly number[],
+): UpdatePassDecision {
+  const { seen, stored, heard } = pass
+  const { ways } = heard
+  const { start } = decision
+  // At the last moment: a budget or a lock that came meanwhile counts.
+  if (ways === undefined || ('ways' in ways && start.some((osd) => !ways.ways.has(osd)))) {
+    return asking({ do: 'ask', ask: 'restart-ways', osds: start, isAgain: false })
+  }
+  if ('error' in ways) {
+    const untouched = { ...decision, start: [], progress: beforeStarts(decision, running) }
+    const notes = notesOf(stored.starts, running, decision)
+    const end = closing(pass, { decision: untouched, notes, isIdle: running.length === 0, trouble: ways.error })
+    // What was decided did not come to pass, and is decided anew.
+    return { ...end, steps: end.steps.filter((step) => step.do === 'hold') }
+  }
+  const markMs = Math.max(seen.nowMs, decision.record.settledMs ?? 0)
+  const untouched = start.flatMap((osd): StartOutcome[] => {
+    const way = ways.ways.get(osd)
+    return way?.way === 'wait' ? [{ osd, result: 'later', why: way.why, isHeld: true }] : []
+  })
+  const waiting = new Set(untouched.map(({ osd }) => osd))
+  const going = start.filter((osd) => !waiting.has(osd))
+  const intent = intentOf(pass, decision, { running, untouched, restarting: going, markMs })
+  if (going.length === 0) return decideAfterStarts(pass, { intent, outcomes: [], isTriedAgain: true })
+  const evictions = going.map((osd) => evictionOf(pass, osd, ways.ways.get(osd)))
+  return asking(...recordOf(pass, intent), { do: 'evict', evictions, intent, isAgain: false })
+}
+
+/** OSDs were touched: what came of it is put on record and told. */
+export function decideAfterStarts(
+  pass: UpdatePassSnapshot,
+  begun: NonNullable<HeardInPass['begun']>,
+): UpdatePassDecision {
+  const { intent } = begun
+  const { decision, running } = intent
+  const again = tryAgain(pass, begun)
+  if (again !== undefined) return asking(again)
+  const byOsd = new Map([...intent.untouched, ...begun.outcomes].map((outcome) => [outcome.osd, outcome]))
+  const outcomes = decision.start.flatMap((osd) => byOsd.get(osd) ?? [])
+  const record = outcomes.reduce(
+    (noted, outcome) =>
+      outcome.result === 'refused'
+        ? withFailure(noted, { osd: outcome.osd, why: outcome.why, atMs: intent.nowMs })
+        : noted,
+    decision.record,
+  )
+  const unbegun = outcomes.flatMap(neverBegun)
+  const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
+  return closing(pass, {
+    decision: withoutNeverBegun({ ...decision, record }, unbegun, running),
+    notes: withoutNotes(intent.notes, unbegun, running),
+    isIdle: running.length === 0 && outcomes.every(hasNotBegun),
+    held: refusedPods(pass, begun),
+    ...(trouble?.result === 'unsure' && { trouble: trouble.error }),
+  })
+}
+
+/** A budget of ours that was open a moment ago is being closed for this very update. */
+function tryAgain(
+  pass: UpdatePassSnapshot,
+  { intent, outcomes, isTriedAgain }: NonNullable<HeardInPass['begun']>,
+): UpdateStep | undefined {
+  const { seen, heard, isStorageHeld } = pass
+  if (isTriedAgain || !isStorageHeld || seen.cluster.mode !== 'beside-rook') return undefined
+  const wayOf = (osd: number) =>
+    heard.ways !== undefined && 'ways' in heard.ways ? heard.ways.ways.get(osd) : undefined
+  const osds = outcomes.filter((one) => isHeldBack(one) && wayOf(one.osd)?.way === 'evict').map(({ osd }) => osd)
+  if (osds.length === 0) return undefined
+  if (heard.waysAgain === undefined) return { do: 'ask', ask: 'restart-ways', osds, isAgain: true }
+  if ('error' in heard.waysAgain) return undefined
+  const { ways } = heard.waysAgain
+  const passing = osds.filter((osd) => ways.get(osd)?.way === 'past-own-budgets')
+  if (passing.length === 0) return undefined
+  const evictions = passing.map((osd) => evictionOf(pass, osd, ways.get(osd)))
+  return { do: 'evict', evictions, intent, isAgain: true }
+}
+
+function refusedPods(
+  { oldPods }: UpdatePassSnapshot,
+  { outcomes }: NonNullable<HeardInPass['begun']>,
+): { readonly uid: string; readonly why: string }[] {
+  return outcomes.filter(isHeldBack).flatMap(({ osd, why }) => {
+    return (oldPods.get(osd) ?? []).map(({ metadata }) => ({ uid: metadata.uid ?? '', why }))
+  })
+}
+
+function isHeldBack(outcome: StartOutcome): outcome is Extract<StartOutcome, { readonly result: 'later' }> {
+  return outcome.result === 'later' && outcome.isHeld === true
+}
+
+function evictionOf(
+  { oldPods, isStorageHeld }: UpdatePassSnapshot,
+  osd: number,
+  way: RestartWay | undefined,
+): Eviction {
+  const by = way?.way === 'past-own-budgets' && isStorageHeld ? 'deletion' : 'eviction'
+  const pods = (oldPods.get(osd) ?? []).map(({ metadata }) => {
+    return { namespace: metadata.namespace ?? '', name: metadata.name, uid: metadata.uid ?? '' }
+  })
+  return { osd, by, pods }
+}
+
+function intentOf(
+  { seen, stored }: UpdatePassSnapshot,
+  decision: OsdUpdateDecision,
+  given: Pick<StartIntent, 'running' | 'untouched'> & {
+    readonly restarting: readonly number[]
+    readonly markMs: number
+  },
+): StartIntent {
+  const { running, untouched, restarting, markMs } = given
+  const epoch = seen.ceph?.known === true ? seen.ceph.value.map.epoch : 0
+  const fresh = restarting.map((osd): [number, StartNote] => [osd, { atMs: markMs, epoch }])
+  const notes = new Map([...notesOf(stored.starts, decision.progress.running, decision), ...fresh])
+  return { nowMs: seen.nowMs, decision, running, notes, untouched }
+}
+
+/**
+ * The record with the starts on it. As news it is told, and its reason written, when it is done: whoever takes over after a crash in
+ * between has to tell it.
+ */
+function recordOf(
+  { seen, stored }: UpdatePassSnapshot,
+  { decision, running, notes, untouched }: StartIntent,
+): UpdateStep[] {
+  const unbegun = untouched.flatMap(neverBegun)
+  const begun = withoutNeverBegun(decision, unbegun, running)
+  const reason = (stored.reason ?? begun.reason) as OsdUpdateDecision['reason']
+  const change = { record: begun.record, starts: withoutNotes(notes, unbegun, running), decision: { ...begun, reason } }
+  const record = recordWrite(stored, seen.cluster, change)
+  return record === undefined ? [] : [{ do: 'write', write: 'record', ...record }]
+}
+
+function withoutNotes(
+  notes: StartNotes,
+  unbegun: readonly { readonly osd: number }[],
+  running: readonly number[],
+): StartNotes {
+  const isUnbegun = new Set(unbegun.map(({ osd }) => osd).filter((osd) => !running.includes(osd)))
+  return new Map([...notes].filter(([osd]) => !isUnbegun.has(osd)))
+}
+
+/** Which of these were on their way before: all that start now are counted among the running already. */
+function runningBefore({ osds, record }: OsdUpdateSnapshot, running: readonly number[]): readonly number[] {
+  const isRunning = new Set(running)
+  return osds
+    .filter(({ id, startedMs }) => isRunning.has(id) && startedMs !== undefined && startedMs >= (record.settledMs ?? 0))
+    .map(({ id }) => id)
+}

@@ -1,0 +1,79 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
+import type { Step } from '../../../shared/steps.ts'
+import type { BatchQuestion } from './batch-proposal.ts'
+import type { LostDeployment } from './decide-removal.ts'
+import type { OsdUpdateDecision } from './decision.ts'
+import type { UpdateClaim } from './hold-for-update.ts'
+import type { StartIntent } from './pass-snapshot.ts'
+import type { RecordWrite } from './stored-update.ts'
+
+/** What a pass over one cluster does. Within a kind the second word says which. */
+export type UpdateStep = AskStep | HoldStep | WriteStep | EvictStep | ReportStep
+
+interface Ask extends Step {
+  readonly do: 'ask'
+}
+
+export type AskStep =
+  /** Ceph's map, its health and who is back. */
+  | (Ask & { readonly ask: 'map' })
+  /** Which batch Ceph itself would choose. */
+  | (Ask & { readonly ask: 'batch'; readonly question: BatchQuestion })
+  /** Whether Ceph's word on a batch is worth anything. What it says is told and holds nothing up. */
+  | (Ask & { readonly ask: 'trial'; readonly isClean: boolean })
+  /** Whether these may stop together. A yes counts only when nobody else can take the storage after it. */
+  | (Ask & { readonly ask: 'ok-to-stop'; readonly osds: readonly number[]; readonly isSecured: boolean })
+  /** How the pods of these may be told to go, by the budgets as the API server has them now. */
+  | (Ask & { readonly ask: 'restart-ways'; readonly osds: readonly number[]; readonly isAgain: boolean })
+  /** Which of these Ceph has lost, and which of those it could do without. */
+  | (Ask & { readonly ask: 'lost-osds'; readonly osds: readonly number[] })
+
+interface Hold extends Step {
+  readonly do: 'hold'
+}
+
+export type HoldStep =
+  | (Hold & { readonly hold: 'acquire'; readonly claim: UpdateClaim; readonly attempt: number })
+  | (Hold & { readonly hold: 'keep' | 'release' })
+
+interface Write extends Step {
+  readonly do: 'write'
+}
+
+export type WriteStep =
+  | (Write & RecordWrite & { readonly write: 'record' })
+  | (Write & {
+      readonly write: 'deployments'
+      readonly starts: readonly { readonly osd: number; readonly deployment: Deployment }[]
+      readonly intent: StartIntent
+    })
+  | (Write & { readonly write: 'removals'; readonly lost: readonly LostDeployment[] })
+
+export interface EvictStep extends Step {
+  readonly do: 'evict'
+  readonly evictions: readonly Eviction[]
+  readonly intent: StartIntent
+  /** Those that were refused by a budget that is being closed for this very update. */
+  readonly isAgain: boolean
+}
+
+interface Report extends Step {
+  readonly do: 'report'
+}
+
+export type ReportStep =
+  | (Report & {
+      readonly report: 'decision'
+      readonly decision: OsdUpdateDecision
+      readonly problems: readonly string[]
+    })
+  /** Pods that were refused, and are left in peace for a while. */
+  | (Report & { readonly report: 'held'; readonly pods: readonly { readonly uid: string; readonly why: string }[] })
+  | (Report & { readonly report: 'removed'; readonly notes: readonly string[] })
+
+/** The pods of one OSD that are told to go, within their budgets or past them. */
+export interface Eviction {
+  readonly osd: number
+  readonly by: 'eviction' | 'deletion'
+  readonly pods: readonly { readonly namespace: string; readonly name: string; readonly uid: string }[]
+}
