@@ -1,163 +1,173 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
-import { longhornNamespace, longhornNodes, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import {
-  buildInstanceManagerBudget,
-  decideCsiBudgets,
-  hasOwnLabel,
-  isInstanceManagerBudget,
-  type SelectingDeployment,
-  type Sha512Hex,
-} from '../domain/budget-object.ts'
-import type { EvictionAnswer, LonghornDecision } from '../domain/decision.ts'
-import type { LonghornObjects } from '../domain/parse-longhorn.ts'
-import type { LonghornSnapshot } from '../domain/snapshot.ts'
-import type { LonghornViews } from '../observe/observe.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import type { Performers } from '../../interpreter.ts'
+import type { EvictionAnswer } from '../domain/decision.ts'
+import { type LonghornObjects, parseLonghorn } from '../domain/parse-longhorn.ts'
+import type { SeenAfresh } from '../domain/pass-snapshot.ts'
+import type { AskLonghorn, LonghornReportStep, LonghornStep, LonghornWrite } from '../domain/steps.ts'
+import { type LonghornViews, observeLonghornAfresh } from '../observe/observe.ts'
+import type { LonghornReporter, LonghornReports } from '../report/report.ts'
+import { collectFailure } from './collect-failure.ts'
+import { applyEvictionFlags } from './flags.ts'
+import { applyLonghornGuidance, type StuckTeller } from './guide.ts'
+import { applyLonghornMigration } from './migrate.ts'
+import { applyMovingRecords } from './moving.ts'
+import type { OwnWriteWatch } from './reverted.ts'
+import { applySurplusRemoval } from './surplus.ts'
+import { applyEvictionTickets } from './tickets.ts'
 
 export interface LonghornApplyPorts {
-  readonly api: Pick<KubeApi, 'patch'>
-  readonly views: Pick<LonghornViews, 'budgets' | 'replicas' | 'nodes'>
-  readonly sha512Hex: Sha512Hex
+  readonly api: Pick<KubeApi, 'list' | 'patch' | 'delete'>
+  readonly clock: Clock
+  readonly views: LonghornViews
+  readonly reports: LonghornReports
+  readonly reporter: LonghornReporter
+  readonly watch: OwnWriteWatch
+  readonly stuck: Pick<StuckTeller, 'forget'>
   applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
 }
 
-/** What was decided, and what it was decided from. */
-export interface LonghornLook {
-  readonly objects: LonghornObjects
-  readonly snapshot: LonghornSnapshot
-  readonly decision: LonghornDecision
+/** What came of the steps of one pass. */
+export interface LonghornMemory {
+  /** As they were for the last decision. */
+  objects: LonghornObjects | undefined
+  afresh: Observed<SeenAfresh> | undefined
+  readonly attempted: Set<string>
+  /** Of writes; one that is refused stops no other. */
+  readonly failures: unknown[]
+  /** Flags that were written. */
+  changed: readonly EvictionAnswer[]
+  /** What was refused, by volume. */
+  readonly refused: Map<string, unknown>
 }
 
-export interface LonghornBudgetPlan {
-  readonly create: readonly BudgetWrite[]
-  readonly remove: readonly BudgetWrite[]
-  /** Names that are taken by budgets of others. While there are any nothing may be removed: it could rest on these. */
-  readonly taken: readonly string[]
-}
-
-/** Which budgets to make and to delete. Only budgets of instance managers are ever deleted, whatever their names are. */
-export function planLonghornBudgets(look: LonghornLook, sha512Hex: Sha512Hex): LonghornBudgetPlan {
-  const { objects, snapshot, decision } = look
-  const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
-  const managers = new Map(snapshot.instanceManagers.map((manager) => [manager.name, manager]))
-  const create: BudgetWrite[] = []
-  const taken: string[] = []
-  for (const { instanceManager, wanted } of decision.budgets) {
-    const manager = managers.get(instanceManager)
-    if (wanted !== 'present' || manager === undefined || snapshot.budgets.has(instanceManager)) continue
-    if (byName.has(instanceManager)) taken.push(instanceManager)
-    else create.push({ verb: 'create', budget: buildInstanceManagerBudget(manager, sha512Hex) })
-  }
-  const unwanted = decision.budgets.filter(({ wanted }) => wanted === 'absent').map((answer) => answer.instanceManager)
-  const remove = [...unwanted, ...decision.orphanBudgets].flatMap((name): BudgetWrite[] => {
-    const seen: PodDisruptionBudget | undefined = byName.get(name)
-    return seen !== undefined && isInstanceManagerBudget(seen) ? [{ verb: 'delete', seen }] : []
-  })
-  return { create, remove, taken }
-}
-
-/**
- * The budgets of the CSI sidecars. Only ours, by label, are ever deleted: Longhorn and its users make some of these names too.
- */
-export function planCsiBudgets(
-  { objects, snapshot }: Pick<LonghornLook, 'objects' | 'snapshot'>,
-  deployments: readonly SelectingDeployment[],
-): Pick<LonghornBudgetPlan, 'create' | 'remove'> {
-  const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
-  const { create, remove } = decideCsiBudgets({
-    volumes: snapshot.volumes,
-    isOneUnreadable: snapshot.unreadable.some(({ object }) => object.startsWith('volume/')),
-    deployments,
-    existing: new Set(byName.keys()),
-  })
+export function newLonghornMemory(): LonghornMemory {
   return {
-    create: create.map((budget) => ({ verb: 'create', budget })),
-    remove: remove.flatMap((name): BudgetWrite[] => {
-      const seen = byName.get(name)
-      return seen !== undefined && hasOwnLabel(seen) ? [{ verb: 'delete', seen }] : []
-    }),
+    objects: undefined,
+    afresh: undefined,
+    attempted: new Set(),
+    failures: [],
+    changed: [],
+    refused: new Map(),
   }
 }
 
-/** Writes budgets in order, and waits until the view has them: the next look must not plan them again. */
-export async function applyLonghornBudgets(
-  ports: Pick<LonghornApplyPorts, 'applyBudgets' | 'views'>,
-  writes: readonly BudgetWrite[],
+/** Performs the steps of a pass. What went wrong is reported before it is tried again. */
+export function longhornPerformers(
+  ports: LonghornApplyPorts,
+  memory: LonghornMemory,
   signal: AbortSignal,
-): Promise<void> {
-  const version = await ports.applyBudgets(writes, signal)
-  if (version !== undefined) await ports.views.budgets.whenSeen(version, signal)
+): Performers<LonghornStep> {
+  const { reporter, watch, stuck } = ports
+
+  async function ask({ from }: AskLonghorn): Promise<void> {
+    if (from === 'watches' || memory.objects === undefined) return
+    try {
+      const seen = { ...memory.objects, nowMs: ports.clock.now() }
+      const objects = await observeLonghornAfresh(ports.api, seen, signal)
+      memory.afresh = known({ objects, snapshot: parseLonghorn(objects) })
+    } catch (error) {
+      signal.throwIfAborted()
+      memory.failures.push(error)
+      memory.afresh = unknown(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  /** Waits until the view has each: the next decision must not plan it again. */
+  async function writeBudgets(writes: readonly BudgetWrite[]): Promise<void> {
+    for (const write of writes) {
+      if (write.verb === 'create') memory.attempted.add(write.budget.metadata.name)
+      await collectFailure(memory.failures, async () => {
+        watch.noteBudgets([write])
+        const version = await ports.applyBudgets([write], signal)
+        if (version !== undefined) await ports.views.budgets.whenSeen(version, signal)
+      })
+    }
+  }
+
+  async function write(step: LonghornWrite): Promise<readonly unknown[]> {
+    switch (step.what) {
+      case 'budgets':
+        await writeBudgets(step.writes)
+        return []
+      case 'flags': {
+        const { changed, failures, refused } = await applyEvictionFlags(ports, step, signal)
+        if (memory.objects !== undefined) watch.noteFlags(memory.objects, changed)
+        memory.changed = changed
+        return [...noteRefused(refused), ...failures]
+      }
+      case 'tickets':
+        return noteRefused(await applyEvictionTickets(ports, step.tickets, signal))
+      case 'surplus':
+        return applySurplusRemoval(ports, step.replicas, signal)
+      case 'moving':
+        return applyMovingRecords(ports, step.changes, signal)
+      case 'migration':
+        return applyLonghornMigration(ports, step, signal)
+      case 'guidance':
+        return applyLonghornGuidance(ports, step.changes, { objects: memory.objects, signal })
+    }
+  }
+
+  function noteRefused(refused: ReadonlyMap<string, unknown>): readonly unknown[] {
+    for (const [volume, error] of refused) memory.refused.set(volume, error)
+    return [...refused.values()]
+  }
+
+  async function report(step: LonghornReportStep, objects: LonghornObjects): Promise<void> {
+    switch (step.what) {
+      case 'mode': {
+        const { mode, refused } = step.settings
+        if (mode !== 'guide') stuck.forget()
+        if (mode !== 'owner') watch.forget()
+        if (mode === 'observe') reporter.forget()
+        if (refused === undefined) reporter.forgetOwnerRefused()
+        else await reporter.reportOwnerRefused(objects, refused)
+        return
+      }
+      case 'own-writes':
+        watch.remember(objects)
+        return watch.tell(objects, step.reverted, signal)
+      case 'evictions':
+        return reporter.reportEvictions(objects, memory.changed)
+      case 'decision': {
+        const { nodes, problems, failedEvictions, surplusKept } = step
+        const failed = new Map([...failedEvictions, ...refusals(memory.refused)])
+        return reporter.report({ objects, nodes, problems, failedEvictions: failed, surplusKept })
+      }
+      case 'refusals': {
+        const forbidden = memory.failures.filter((error) => hasReason(error, 'Forbidden'))
+        return reporter.reportRefusals(
+          objects,
+          forbidden.map(({ message }) => message),
+        )
+      }
+    }
+  }
+
+  return {
+    async ask(step) {
+      await ask(step)
+      return 'learned'
+    },
+    async write(step) {
+      memory.failures.push(...(await write(step)))
+      return 'done'
+    },
+    async report(step) {
+      if (memory.objects !== undefined) await report(step, memory.objects)
+      return 'done'
+    },
+  }
 }
 
-export interface AppliedFlags {
-  readonly changed: readonly EvictionAnswer[]
-  /** One that is refused stops no other. */
-  readonly failures: readonly unknown[]
-  /** The refused flags of replicas, by volume. */
-  readonly refused: ReadonlyMap<string, unknown>
-}
-
-/**
- * Raises and lowers the flags of replicas, then those of nodes.
- *
- * Guarantees: a replica that changed since it was seen is refused with 409, and judged again.
- */
-export async function applyEvictionFlags(
-  ports: Pick<LonghornApplyPorts, 'api' | 'views'>,
-  { objects, decision }: LonghornLook,
-  signal: AbortSignal,
-): Promise<AppliedFlags> {
-  const { api, views } = ports
-  const seen = new Map(objects.replicas.map((replica) => [replica.metadata.name, replica]))
-  const changed: EvictionAnswer[] = []
-  const failures: unknown[] = []
-  const refused = new Map<string, unknown>()
-  let replicaVersion: string | undefined
-  let nodeVersion: string | undefined
-  for (const answer of decision.evictions.filter(({ changes }) => changes)) {
-    const before = failures.length
-    await collectFailure(failures, async () => {
-      const { resourceVersion } = seen.get(answer.replica)?.metadata ?? {}
-      const written = await api.patch(
-        longhornReplicas,
-        { namespace: longhornNamespace, name: answer.replica },
-        {
-          type: 'merge',
-          body: {
-            ...(resourceVersion === undefined ? {} : { metadata: { resourceVersion } }),
-            spec: { evictionRequested: answer.isRequested },
-          },
-        },
-        { signal },
-      )
-      replicaVersion = written.metadata.resourceVersion
-      changed.push(answer)
-    })
-    if (failures.length > before) refused.set(seen.get(answer.replica)?.spec?.volumeName ?? '', failures[before])
-  }
-  for (const { node, isAutoEvicting } of decision.autoEvicting) {
-    await collectFailure(failures, async () => {
-      const written = await api.patch(
-        longhornNodes,
-        { namespace: longhornNamespace, name: node },
-        { type: 'merge', body: { status: { autoEvicting: isAutoEvicting } } },
-        { signal, subresource: 'status' },
-      )
-      nodeVersion = written.metadata.resourceVersion
-    })
-  }
-  if (replicaVersion !== undefined) await views.replicas.whenSeen(replicaVersion, signal)
-  if (nodeVersion !== undefined) await views.nodes.whenSeen(nodeVersion, signal)
-  return { changed, failures, refused }
-}
-
-/** What is gone needs no flag. */
-export async function collectFailure(failures: unknown[], write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write()
-  } catch (error) {
-    if (!hasReason(error, 'NotFound')) failures.push(error)
-  }
+/** A conflict is no refusal: it is judged again at once. */
+function refusals(refused: ReadonlyMap<string, unknown>): (readonly [string, string])[] {
+  return [...refused].flatMap(([volume, error]) => {
+    const { message, reason } = error as { readonly message?: string; readonly reason?: string }
+    return reason === 'Conflict' ? [] : [[volume, `What was decided for it could not be written: ${message}`] as const]
+  })
 }

@@ -2,15 +2,15 @@ import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/k
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import type { LonghornDecision } from '../domain/decision.ts'
-import { decideGuidance } from '../domain/guidance.ts'
 import type { GuidanceStep } from '../domain/guidance-decision.ts'
-import { parseGuidanceMarks } from '../domain/guidance-marks.ts'
 import { explainLonghornStuck, observeLingering, stuckAfterMs } from '../domain/guidance-stuck.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
+import type { LonghornLook } from '../domain/plan-budgets.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
+import type { Seen } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import type { LonghornReports } from '../report/report.ts'
-import { collectFailure, type LonghornLook } from './apply.ts'
+import { collectFailure } from './collect-failure.ts'
 
 export const longhornGuidePermissions: readonly Permission[] = [
   {
@@ -30,51 +30,44 @@ export interface LonghornGuidePorts {
   readonly reports: LonghornReports
 }
 
-export interface AppliedGuidance {
-  /** One that is refused stops no other. */
-  readonly failures: readonly unknown[]
-  readonly problems: LonghornDecision['problems']
-}
-
 /**
- * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Tells each change.
+ * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Tells each change. Returns what
+ * was refused; that stops no other.
  *
  * Guarantees: what changed since it was seen is refused with 409, and judged again; replicas, budgets and statuses are
  * never written.
  */
 export async function applyLonghornGuidance(
   ports: LonghornGuidePorts,
-  { objects, snapshot, decision }: LonghornLook,
-  signal: AbortSignal,
-): Promise<AppliedGuidance> {
+  changes: readonly (GuidanceStep & Seen)[],
+  { objects, signal }: { readonly objects: LonghornObjects | undefined; readonly signal: AbortSignal },
+): Promise<readonly unknown[]> {
   const { views, reports } = ports
-  const { steps, problems } = decideGuidance(snapshot, decision, parseGuidanceMarks(objects))
   const failures: unknown[] = []
-  for (const step of steps) {
-    const seen = (step.kind === 'setting' ? objects.settings : objects.nodes).find(
-      ({ metadata }) => metadata.name === step.name,
-    )
-    if (seen === undefined) continue
+  for (const step of changes) {
     await collectFailure(failures, async () => {
-      const version = await write(ports, step, { seen: seen.metadata.resourceVersion, signal })
-      if (step.reason !== undefined) {
-        await reports.events.record(seen, { type: 'Normal', reason: step.reason, note: step.explanation })
+      const version = await write(ports, step, signal)
+      const about = (step.kind === 'setting' ? objects?.settings : objects?.nodes)?.find(
+        ({ metadata }) => metadata.name === step.name,
+      )
+      if (step.reason !== undefined && about !== undefined) {
+        await reports.events.record(about, { type: 'Normal', reason: step.reason, note: step.explanation })
       }
       if (version !== undefined) {
         await (step.kind === 'setting' ? views.settings : views.nodes).whenSeen(version, signal)
       }
     })
   }
-  return { failures, problems }
+  return failures
 }
 
 async function write(
   { api }: LonghornGuidePorts,
-  { kind, name, annotations, value, spec }: GuidanceStep,
-  { seen, signal }: { readonly seen: string | undefined; readonly signal: AbortSignal },
+  { kind, name, annotations, value, spec, resourceVersion }: GuidanceStep & Seen,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   const body = {
-    metadata: { annotations, ...(seen === undefined ? {} : { resourceVersion: seen }) },
+    metadata: { annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
     ...(value === undefined ? {} : { value }),
     ...(spec === undefined ? {} : { spec }),
   }

@@ -1,16 +1,18 @@
 import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { buildMovingRecord, decideMovingRecords, movingAnnotation } from '../domain/moving-record.ts'
-import { collectFailure, type LonghornApplyPorts, type LonghornLook } from './apply.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { buildMovingRecord, type MovingChange, movingAnnotation } from '../domain/moving-record.ts'
+import type { LonghornViews } from '../observe/observe.ts'
+import { collectFailure } from './collect-failure.ts'
 
 /** Writes down when replicas began to leave a node, and takes it back when none does any more. Returns what was refused. */
 export async function applyMovingRecords(
-  { api, views }: Pick<LonghornApplyPorts, 'api' | 'views'>,
-  { snapshot }: Pick<LonghornLook, 'snapshot'>,
+  { api, views }: { readonly api: Pick<KubeApi, 'patch'>; readonly views: Pick<LonghornViews, 'nodes'> },
+  changes: readonly MovingChange[],
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
   const failures: unknown[] = []
   let version: string | undefined
-  for (const { node, moving } of decideMovingRecords(snapshot)) {
+  for (const { node, moving } of changes) {
     const text = moving === undefined ? null : buildMovingRecord(moving)
     await collectFailure(failures, async () => {
       const key = { namespace: longhornNamespace, name: node }

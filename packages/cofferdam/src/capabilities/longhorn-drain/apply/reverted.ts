@@ -12,7 +12,6 @@ import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { buildRevertedRecord, revertedAnnotation } from '../domain/reverted-record.ts'
 import {
   explainReverted,
-  findReverted,
   noWrites,
   type OwnWrites,
   type RevertedWrite,
@@ -20,7 +19,6 @@ import {
 } from '../domain/reverted-writes.ts'
 import { drainSetting } from '../observe/observe.ts'
 import type { LonghornReports } from '../report/report.ts'
-import type { LonghornLook } from './apply.ts'
 
 export interface RevertedPorts {
   readonly api: Pick<KubeApi, 'list' | 'patch'>
@@ -42,11 +40,13 @@ export class OwnWriteWatch {
     this.#events = ports.reports.events.scoped()
   }
 
-  /** What was undone since the last look. */
-  look({ objects, decision }: LonghornLook): readonly RevertedWrite[] {
-    const reverted = findReverted(this.#written, objects, decision)
+  /** What was written and should stand. */
+  get written(): OwnWrites {
+    return this.#written
+  }
+
+  remember(objects: LonghornObjects): void {
     this.#written = rememberOwnWrites(this.#written, objects)
-    return reverted
   }
 
   /** Never throws: what was undone is written again all the same. */

@@ -1,9 +1,9 @@
 import { longhornNamespace, longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type EvictionTicketChange, evictionTicketType } from '../domain/eviction-attachments.ts'
-import type { LonghornObjects } from '../domain/parse-longhorn.ts'
+import type { Seen } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
-import { collectFailure } from './apply.ts'
+import { collectFailure } from './collect-failure.ts'
 
 export interface TicketPorts {
   readonly api: Pick<KubeApi, 'patch'>
@@ -17,15 +17,12 @@ export interface TicketPorts {
  */
 export async function applyEvictionTickets(
   { api, views }: TicketPorts,
-  { attachments }: Pick<LonghornObjects, 'attachments'>,
-  { changes, signal }: { readonly changes: readonly EvictionTicketChange[]; readonly signal: AbortSignal },
+  changes: readonly (EvictionTicketChange & Seen)[],
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, unknown>> {
   const refused = new Map<string, unknown>()
   let version: string | undefined
-  for (const { volume, id, node } of changes) {
-    const seen = attachments.find(({ metadata }) => metadata.name === volume)
-    if (seen === undefined) continue
-    const { resourceVersion } = seen.metadata
+  for (const { volume, id, node, resourceVersion } of changes) {
     const ticket =
       node === undefined ? null : { id, type: evictionTicketType, nodeID: node, parameters: { disableFrontend: 'any' } }
     const failures: unknown[] = []

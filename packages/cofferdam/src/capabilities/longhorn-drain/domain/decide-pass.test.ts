@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { describe, expect, it } from 'vitest'
+import { known, unknown } from '../../../shared/observed.ts'
+import { buildInstanceManagerBudget } from './budget-object.ts'
+import { decideLonghornDrain } from './decide.ts'
+import { decideLonghornPass } from './decide-pass.ts'
+import type { LonghornObjects } from './parse-longhorn.ts'
+import type { LonghornPassSnapshot } from './pass-snapshot.ts'
+import { noWrites } from './reverted-writes.ts'
+import type { LonghornSnapshot } from './snapshot.ts'
+import type { LonghornStep } from './steps.ts'
+import { longhornStage } from './testing/longhorn-stage.ts'
+
+const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
+const nothing: LonghornObjects = {
+  nowMs: 0,
+  settings: [],
+  nodes: [],
+  volumes: [],
+  replicas: [],
+  engines: [],
+  instanceManagers: [],
+  attachments: [],
+  kubeNodes: [],
+  budgets: [],
+  disruptions: [],
+  storageClasses: [],
+  persistentVolumes: [],
+  managerSets: [],
+  managerPods: [],
+}
+
+/** n1 is cordoned and its volume has another copy, so its budget may go; of n3 the budget is missing. */
+const twoCopies = { v: { copies: { n1: 'healthy', n2: 'healthy' } } } as const
+const mayGo = longhornStage({ nodes: { n1: { isCordoned: true }, n2: {} }, volumes: twoCopies })
+const oneMissing = longhornStage({
+  nodes: { n1: { isCordoned: true }, n2: {}, n3: { hasBudget: false } },
+  volumes: { ...twoCopies, w: { copies: { n3: 'healthy' } } },
+})
+const lastCopy = longhornStage({
+  nodes: { n1: { isCordoned: true }, n2: {} },
+  volumes: { v: { copies: { n1: 'healthy' } } },
+})
+
+const budgetsOf = ({ budgets, instanceManagers }: LonghornSnapshot): PodDisruptionBudget[] =>
+  instanceManagers
+    .filter(({ name }) => budgets.has(name))
+    .map((manager) => buildInstanceManagerBudget(manager, sha512Hex))
+const objectsOf = (snapshot: LonghornSnapshot) => ({ ...nothing, budgets: budgetsOf(snapshot) })
+const listed = (snapshot: LonghornSnapshot) => known({ objects: objectsOf(snapshot), snapshot })
+
+const seen = (snapshot: LonghornSnapshot, change: Partial<LonghornPassSnapshot> = {}): LonghornPassSnapshot => ({
+  objects: objectsOf(snapshot),
+  snapshot,
+  deployments: [],
+  written: noWrites,
+  afresh: undefined,
+  attempted: new Set(),
+  ...change,
+})
+
+function inWords(step: LonghornStep): string[] {
+  if (step.do === 'report') return []
+  if (step.do === 'ask') return [`ask ${step.from}`]
+  if (step.what !== 'budgets') return [step.what]
+  return step.writes.map((write) =>
+    write.verb === 'create' ? `create ${write.budget.metadata.name}` : `${write.verb} ${write.seen.metadata.name}`,
+  )
+}
+
+const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
+  'no budget is let go on what the watches show: the last copy may be on the node by now': {
+    given: seen(mayGo),
+    then: ['ask server'],
+  },
+  'what the server listed is believed: the budget goes': {
+    given: seen(mayGo, { afresh: listed(mayGo) }),
+    then: ['delete im-n1'],
+  },
+  'the server knows that the other copy is gone: the budget stays': {
+    given: seen(mayGo, { afresh: listed(lastCopy) }),
+    then: [],
+  },
+  'nothing is let go when the server gives no answer': {
+    given: seen(mayGo, { afresh: unknown('it did not answer') }),
+    then: [],
+  },
+  'nothing is let go when the server says that somebody else decides by now': {
+    given: seen(mayGo, { afresh: listed({ ...mayGo, settings: { ...mayGo.settings, mode: 'guide' } }) }),
+    then: [],
+  },
+  'a budget that is missing is made before it is decided whether another may go': {
+    given: seen(oneMissing),
+    then: ['create im-n3', 'ask watches'],
+  },
+  'while a budget is refused none is let go: the copies behind it are protected by nothing': {
+    given: seen(oneMissing, { attempted: new Set(['im-n3']) }),
+    then: [],
+  },
+  'a budget that only the server knows to be missing is made first, and the server is asked again': {
+    given: seen(mayGo, { afresh: listed(oneMissing) }),
+    then: ['create im-n3', 'ask server'],
+  },
+  'and while that one is refused none is let go': {
+    given: seen(mayGo, { afresh: listed(oneMissing), attempted: new Set(['im-n3']) }),
+    then: [],
+  },
+  'where Longhorn decides, nothing is written': {
+    given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }),
+    then: [],
+  },
+}
+
+describe('the steps of a pass over Longhorn', () => {
+  it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
+    expect(decideLonghornPass(given, { decide: decideLonghornDrain, sha512Hex }).steps.flatMap(inWords)).toEqual(then)
+  })
+})

@@ -1,0 +1,25 @@
+import type { Observed } from '../../../shared/observed.ts'
+import type { SelectingDeployment } from './budget-object.ts'
+import type { LonghornObjects } from './parse-longhorn.ts'
+import type { OwnWrites } from './reverted-writes.ts'
+import type { LonghornSnapshot } from './snapshot.ts'
+
+/** What one pass over all of Longhorn is decided on. */
+export interface LonghornPassSnapshot {
+  /** As the watches show it. */
+  readonly objects: LonghornObjects
+  readonly snapshot: LonghornSnapshot
+  /** Of Longhorn's namespace. */
+  readonly deployments: readonly SelectingDeployment[]
+  /** What was written as owner before, and should stand. */
+  readonly written: OwnWrites
+  /** What the API server listed in this pass; undefined: it was not asked. */
+  readonly afresh: Observed<SeenAfresh> | undefined
+  /** Names of the budgets that this pass has tried to create. One that is still missing was refused. */
+  readonly attempted: ReadonlySet<string>
+}
+
+export interface SeenAfresh {
+  readonly objects: LonghornObjects
+  readonly snapshot: LonghornSnapshot
+}
