@@ -70,7 +70,7 @@ export class PassModel {
   /** What happens between two passes. */
   live(): void {
     this.#nowMs += 5_000
-    for (const osd of [...this.#away]) if (this.#next() < 0.7) this.#return(osd)
+    for (const osd of this.#away) if (this.#next() < 0.7) this.#return(osd)
     if (!this.#isHeld && this.#next() < 0.2) this.#isHeldByOther = !this.#isHeldByOther
     if (this.#next() < 0.1) this.#trip()
   }
