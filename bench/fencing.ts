@@ -49,7 +49,7 @@ function exampleCluster(at: number): FencedCluster {
       maxEvidenceAgeMs: 60_000,
       problems: [],
     },
-    evidence: known({ lookedAtMs: nowMs, isClean: known(true), upOsds: new Set(osds.map(({ id }) => id)) }),
+    evidence: known({ polledAtMs: nowMs, isClean: known(true), upOsds: new Set(osds.map(({ id }) => id)) }),
     osds,
     heldBy: known([]),
   }
@@ -141,7 +141,7 @@ const changes: Readonly<Record<string, Change>> = {
     const changed = {
       ...cluster,
       osds: cluster.osds.with(at, { ...osd, isReady: false }),
-      evidence: known({ lookedAtMs: nowMs, isClean: known(false), upOsds }),
+      evidence: known({ polledAtMs: nowMs, isClean: known(false), upOsds }),
     }
     return { ...before, clusters: before.clusters.with(place, changed) }
   },

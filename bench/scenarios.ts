@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type CephStage, openCephStage } from '../scenarios/testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from '../scenarios/testing/ceph-fixture.ts'
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const runs = 20
@@ -7,29 +7,29 @@ const runs = 20
 const warmUps = 60
 const threeZones = readFileSync('examples/clusters/ceph-zones.yaml', 'utf8')
 
-async function drainAndReturn(stage: CephStage): Promise<void> {
-  const isCalm = () => stage.osdBudgets().join() === 'rook-ceph-osd'
-  stage.startOperator()
-  await stage.until('the default budget is there', isCalm, 30)
-  await stage.seconds(5)
-  const drain = stage.drain('node-a')
-  await stage.until('node-a is drained', drain.isOver)
+async function drainAndReturn(fixture: CephFixture): Promise<void> {
+  const isCalm = () => fixture.osdBudgets().join() === 'rook-ceph-osd'
+  fixture.startOperator()
+  await fixture.until('the default budget is there', isCalm, 30)
+  await fixture.seconds(5)
+  const drain = fixture.drain('node-a')
+  await fixture.until('node-a is drained', drain.isOver)
   await drain.ended
-  await stage.seconds(60)
-  await stage.uncordon('node-a')
-  await stage.until('the default budget is back', isCalm)
-  await stage.seconds(30)
-  if (stage.oracle.violations.length > 0) throw new Error(stage.oracle.violations.join('\n'))
+  await fixture.seconds(60)
+  await fixture.uncordon('node-a')
+  await fixture.until('the default budget is back', isCalm)
+  await fixture.seconds(30)
+  if (fixture.oracle.violations.length > 0) throw new Error(fixture.oracle.violations.join('\n'))
 }
 
 /** A cluster is built, the whole operator comes, a zone is drained and comes back: as a campaign of faults does it often. */
 async function runOnce(seed: number): Promise<number> {
   let virtualSeconds = 0
-  const stage = await openCephStage(threeZones, { seed })
-  const startMs = stage.clock.now()
-  await drainAndReturn(stage)
-  virtualSeconds = (stage.clock.now() - startMs) / 1_000
-  await stage.close()
+  const fixture = await openCephFixture(threeZones, { seed })
+  const startMs = fixture.clock.now()
+  await drainAndReturn(fixture)
+  virtualSeconds = (fixture.clock.now() - startMs) / 1_000
+  await fixture.close()
   return virtualSeconds
 }
 

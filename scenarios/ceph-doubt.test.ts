@@ -6,7 +6,7 @@ import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type DamagedGroup, damageGroup } from './testing/damaged-group.ts'
 
 /** Six zones with a node each, and two OSDs on each node: three of them have a copy of 1.f, three have none. */
@@ -21,7 +21,7 @@ ceph:
 `
 const group = '1.f'
 
-let stage: CephStage
+let fixture: CephFixture
 let damaged: DamagedGroup
 let touched: string[]
 let free: string[]
@@ -29,8 +29,8 @@ let free: string[]
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 beforeEach(async () => {
-  stage = await openCephStage(sixZones)
-  const map = await observeCeph(stage.ceph.commands)
+  fixture = await openCephFixture(sixZones)
+  const map = await observeCeph(fixture.ceph.commands)
   if (!map.known) throw new Error(map.why)
   const { pgs } = map.value
   const at =
@@ -38,24 +38,24 @@ beforeEach(async () => {
   const zoneOf = (osd: number) => ['a', 'b', 'c', 'd', 'e', 'f'][Math.floor(osd / 2)] as string
   touched = Array.from(pgs.acting.slice(pgs.offsets[at], pgs.offsets[at + 1]), zoneOf).sort()
   free = ['a', 'b', 'c', 'd', 'e', 'f'].filter((zone) => !touched.includes(zone))
-  stage.startOperator()
-  await stage.until('the default budget is there', () => stage.osdBudgets().join() === 'rook-ceph-osd', 30)
-  await stage.seconds(5)
-  damaged = damageGroup(stage.ceph.commands, group)
-  await stage.until('the zones of the damaged group are held', isHeld, 90)
+  fixture.startOperator()
+  await fixture.until('the default budget is there', () => fixture.osdBudgets().join() === 'rook-ceph-osd', 30)
+  await fixture.seconds(5)
+  damaged = damageGroup(fixture.ceph.commands, group)
+  await fixture.until('the zones of the damaged group are held', isHeld, 90)
 })
-afterEach(() => stage.close())
+afterEach(() => fixture.close())
 
 const heldBudgets = () => touched.map((zone) => `rook-ceph-osd-zone-${zone}`)
-const isHeld = () => stage.osdBudgets().join() === ['rook-ceph-osd', ...heldBudgets()].join()
+const isHeld = () => fixture.osdBudgets().join() === ['rook-ceph-osd', ...heldBudgets()].join()
 
 const statusText = async () => {
-  const { connect } = inProcess(stage.api)
-  return (await runCommand(createStatusCommand({ connect, clock: stage.clock }), 'status')).out
+  const { connect } = inProcess(fixture.api)
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
 }
 const explainText = async (what: string) => {
-  const { connect } = inProcess(stage.api)
-  return (await runCommand(createExplainCommand({ connect, clock: stage.clock }), 'explain', what)).out
+  const { connect } = inProcess(fixture.api)
+  return (await runCommand(createExplainCommand({ connect, clock: fixture.clock }), 'explain', what)).out
 }
 const request = async (name: string, nodeName: string) => {
   const spec = { nodeName, intent: 'Reboot' as const, honourSkipDrain: true }
@@ -65,74 +65,74 @@ const request = async (name: string, nodeName: string) => {
     metadata: { name },
     spec,
   }
-  await stage.api.create(nodeDisruptions, object)
+  await fixture.api.create(nodeDisruptions, object)
 }
-const statusOf = async (name: string) => (await stage.api.get(nodeDisruptions, { name })).status
-const isCordoned = async (name: string) => (await stage.api.get(nodes, { name })).spec?.unschedulable === true
+const statusOf = async (name: string) => (await fixture.api.get(nodeDisruptions, { name })).status
+const isCordoned = async (name: string) => (await fixture.api.get(nodes, { name })).spec?.unschedulable === true
 const why = `placement group ${group} of pool data is active+clean+inconsistent; to do: ceph pg repair ${group}`
 
 it('one damaged placement group holds the zones that it is on: the others are drained one after the other, and it is named', async () => {
   expect(touched).toHaveLength(3)
   const held = `node-${touched.at(-1)}`
-  const waiting = stage.drain(held)
+  const waiting = fixture.drain(held)
   for (const zone of free.slice(0, 2)) {
-    const drain = stage.drain(`node-${zone}`)
-    await stage.until(`node-${zone} is drained`, drain.isOver)
+    const drain = fixture.drain(`node-${zone}`)
+    await fixture.until(`node-${zone} is drained`, drain.isOver)
     await drain.ended
-    expect(stage.osdsOn(`node-${zone}`)).toEqual([])
-    await stage.uncordon(`node-${zone}`)
-    await stage.until('only what the damaged group is on is held', isHeld)
+    expect(fixture.osdsOn(`node-${zone}`)).toEqual([])
+    await fixture.uncordon(`node-${zone}`)
+    await fixture.until('only what the damaged group is on is held', isHeld)
   }
   expect(waiting.isOver()).toBe(false)
-  expect(stage.osdsOn(held)).toHaveLength(2)
-  expect(await stage.nooutBuckets()).toEqual([])
+  expect(fixture.osdsOn(held)).toHaveLength(2)
+  expect(await fixture.nooutBuckets()).toEqual([])
   expect(await statusText()).toContain(why)
   const explained = await explainText(`node/${held}`)
   expect(explained).toContain(why)
   expect(explained).toContain('the placement group repaired')
 
   damaged.repair()
-  await stage.until('the drain that waited goes on by itself', waiting.isOver)
+  await fixture.until('the drain that waited goes on by itself', waiting.isOver)
   await waiting.ended
-  expect(stage.oracle.violations).toEqual([])
+  expect(fixture.oracle.violations).toEqual([])
 })
 
 it('what is on record agrees with what the budgets let through', async () => {
-  const { metadata } = await stage.api.get(configMaps, { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' })
+  const { metadata } = await fixture.api.get(configMaps, { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' })
   const recorded = parseDomainRecord(metadata.annotations?.['cofferdam.io/domains'] ?? '')
   if (!recorded.known) throw new Error(recorded.why)
   const may = recorded.value.answers.filter(({ mayDrain }) => mayDrain).map(({ domain }) => domain)
   expect(may).toEqual(free)
-  expect(stage.budgetText('rook-ceph-osd')).toMatch(/^maxUnavailable 1/)
-  for (const name of heldBudgets()) expect(stage.budgetText(name)).toBe('maxUnavailable 0')
+  expect(fixture.budgetText('rook-ceph-osd')).toMatch(/^maxUnavailable 1/)
+  for (const name of heldBudgets()) expect(fixture.budgetText(name)).toBe('maxUnavailable 0')
 })
 
 it('a request for a node that it is on waits with its name, and takes nothing; one for another node goes to its end', async () => {
   const held = `node-${touched[0]}`
   const open = `node-${free[0]}`
   await request('held', held)
-  await stage.seconds(60)
+  await fixture.seconds(60)
   const waiting = await statusOf('held')
   expect(waiting?.phase).toBe('Waiting')
   expect(JSON.stringify(waiting?.blockedBy)).toContain(group)
   expect(await isCordoned(held)).toBe(false)
 
   await request('open', open)
-  await stage.until('the other node is drained', async () => (await statusOf('open'))?.phase === 'Drained')
-  expect(stage.osdsOn(open)).toEqual([])
-  await stage.uncordon(open)
-  await stage.until('the request is over', async () => (await statusOf('open'))?.phase === 'Completed')
-  await stage.until('only what the damaged group is on is held', isHeld)
+  await fixture.until('the other node is drained', async () => (await statusOf('open'))?.phase === 'Drained')
+  expect(fixture.osdsOn(open)).toEqual([])
+  await fixture.uncordon(open)
+  await fixture.until('the request is over', async () => (await statusOf('open'))?.phase === 'Completed')
+  await fixture.until('only what the damaged group is on is held', isHeld)
   expect((await statusOf('held'))?.phase).toBe('Waiting')
 
   damaged.repair()
-  await stage.until('the request that waited is granted', async () => (await statusOf('held'))?.phase === 'Drained')
-  expect(stage.oracle.violations).toEqual([])
+  await fixture.until('the request that waited is granted', async () => (await statusOf('held'))?.phase === 'Drained')
+  expect(fixture.oracle.violations).toEqual([])
 })
 
 /** How often the operator asked Ceph this. */
 async function questions(question: 'status' | 'map'): Promise<number> {
-  const text = await stage.metrics.registry.metrics()
+  const text = await fixture.metrics.registry.metrics()
   const counts = [...text.matchAll(/^cofferdam_ceph_questions_total\{([^}]*)\} (\d+)$/gm)]
   return counts
     .filter(([, labels]) => labels?.includes(`question="${question}"`))
@@ -141,9 +141,9 @@ async function questions(question: 'status' | 'map'): Promise<number> {
 
 it('while it lasts Ceph is asked no more often than in calm times', async () => {
   const inTenMinutes = async () => {
-    await stage.seconds(120)
+    await fixture.seconds(120)
     const before = (await questions('status')) + (await questions('map'))
-    await stage.seconds(600)
+    await fixture.seconds(600)
     return (await questions('status')) + (await questions('map')) - before
   }
   const inDoubt = await inTenMinutes()

@@ -6,7 +6,7 @@ import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type ConfigMapIntruder, openIntruder } from './testing/config-map-intruder.ts'
 
 const threeZones = readFileSync(new URL('../examples/clusters/ceph-zones.yaml', import.meta.url), 'utf8')
@@ -15,49 +15,49 @@ const xIsOpen = ['rook-ceph-osd-zone-zone-y', 'rook-ceph-osd-zone-zone-z']
 
 vi.setConfig({ testTimeout: 120_000 })
 
-let stage: CephStage
+let fixture: CephFixture
 let intruder: ConfigMapIntruder
-afterEach(() => stage.close())
+afterEach(() => fixture.close())
 
-const isCalm = () => stage.osdBudgets().join() === 'rook-ceph-osd'
+const isCalm = () => fixture.osdBudgets().join() === 'rook-ceph-osd'
 
 async function openAttacked(): Promise<void> {
-  stage = await openCephStage(threeZones)
-  stage.startOperator()
-  await stage.until('the default budget is there', isCalm, 30)
-  await stage.seconds(5)
-  intruder = await openIntruder(stage)
+  fixture = await openCephFixture(threeZones)
+  fixture.startOperator()
+  await fixture.until('the default budget is there', isCalm, 30)
+  await fixture.seconds(5)
+  intruder = await openIntruder(fixture)
   expect(await intruder.mayDeleteBudget()).toBe(false)
 }
 
 const statusText = async () => {
-  const { connect } = inProcess(stage.api)
-  return (await runCommand(createStatusCommand({ connect, clock: stage.clock }), 'status')).out
+  const { connect } = inProcess(fixture.api)
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
 }
 const explainText = async (what: string) => {
-  const { connect } = inProcess(stage.api)
-  return (await runCommand(createExplainCommand({ connect, clock: stage.clock }), 'explain', what)).out
+  const { connect } = inProcess(fixture.api)
+  return (await runCommand(createExplainCommand({ connect, clock: fixture.clock }), 'explain', what)).out
 }
-const record = () => stage.api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' })
+const record = () => fixture.api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' })
 const told = async () =>
-  (await stage.api.list(events, { namespace })).items
+  (await fixture.api.list(events, { namespace })).items
     .filter(({ type }) => type === 'Warning')
     .map(({ reason }) => reason)
 
 /** An administrator's slip: the budgets of the OSDs are gone. */
 async function loseBudget(): Promise<void> {
-  for (const name of stage.osdBudgets()) await stage.api.delete(podDisruptionBudgets, { namespace, name })
+  for (const name of fixture.osdBudgets()) await fixture.api.delete(podDisruptionBudgets, { namespace, name })
 }
 
 /** All that the oracle saw, but for the moments at which the administrator took a budget away and it was put back. */
-const harm = () => stage.oracle.violations.filter((sentence) => !sentence.startsWith('when '))
+const harm = () => fixture.oracle.violations.filter((sentence) => !sentence.startsWith('when '))
 
 /** Evicts whatever the budgets allow at this moment, in every zone. */
 async function evictEverything(): Promise<void> {
-  const { items } = await stage.api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd' })
+  const { items } = await fixture.api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd' })
   for (const { metadata } of items) {
     try {
-      await evictPod(stage.api, { namespace, name: metadata.name })
+      await evictPod(fixture.api, { namespace, name: metadata.name })
     } catch (error) {
       // Held, held twice while budgets are exchanged, or gone already.
       if (!(error instanceof ApiError)) throw error
@@ -70,50 +70,53 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
     await openAttacked()
     await intruder.fill()
     await evictEverything()
-    await stage.seconds(3)
+    await fixture.seconds(3)
     await intruder.fill()
     await loseBudget()
-    await stage.seconds(3)
-    expect(stage.osdBudgets().length).toBeGreaterThan(0)
+    await fixture.seconds(3)
+    expect(fixture.osdBudgets().length).toBeGreaterThan(0)
     await evictEverything()
-    await stage.seconds(30)
+    await fixture.seconds(30)
     expect(harm()).toEqual([])
-    await stage.until('the evicted OSD is back and its data clean', () => isCalm() && stage.runningOsds().length === 6)
+    await fixture.until(
+      'the evicted OSD is back and its data clean',
+      () => isCalm() && fixture.runningOsds().length === 6,
+    )
 
     await intruder.fill()
-    const drain = stage.drain('node-a')
-    await stage.seconds(4)
+    const drain = fixture.drain('node-a')
+    await fixture.seconds(4)
     await intruder.fill()
-    await stage.until('the drain is over', drain.isOver)
+    await fixture.until('the drain is over', drain.isOver)
     await drain.ended
-    expect(stage.osdBudgets()).toEqual(xIsOpen)
+    expect(fixture.osdBudgets()).toEqual(xIsOpen)
     await intruder.fill()
-    await stage.uncordon('node-a')
-    await stage.until('the default budget is back', isCalm)
-    expect(await stage.nooutBuckets()).toEqual([])
+    await fixture.uncordon('node-a')
+    await fixture.until('the default budget is back', isCalm)
+    expect(await fixture.nooutBuckets()).toEqual([])
     expect((await record()).metadata.annotations?.['evil.example/fill']).toBeUndefined()
     expect(await told()).toContain('ObjectsUnusable')
     expect(harm()).toEqual([])
-    expect(stage.oracle.looks()).toBeGreaterThan(50)
+    expect(fixture.oracle.looks()).toBeGreaterThan(50)
   })
 
   it('locks the record: OSDs stay held, nothing begins, and status, explain, an event and a metric say what to do', async () => {
     await openAttacked()
     await intruder.makeImmutable()
-    stage.failOsd(0)
-    await stage.until('nothing may go', () => stage.budgetText('rook-ceph-osd') === 'maxUnavailable 0', 30)
+    fixture.failOsd(0)
+    await fixture.until('nothing may go', () => fixture.budgetText('rook-ceph-osd') === 'maxUnavailable 0', 30)
     await evictEverything()
     await loseBudget()
-    await stage.seconds(3)
+    await fixture.seconds(3)
     await evictEverything()
-    await stage.seconds(60)
-    expect(stage.runningOsds().length).toBeGreaterThanOrEqual(5)
+    await fixture.seconds(60)
+    expect(fixture.runningOsds().length).toBeGreaterThanOrEqual(5)
     expect(harm()).toEqual([])
 
-    const drain = stage.drain('node-b')
-    await stage.seconds(30)
+    const drain = fixture.drain('node-b')
+    await fixture.seconds(30)
     expect(drain.isOver()).toBe(false)
-    expect(stage.osdsOn('node-b')).toEqual(['osd.2', 'osd.3'])
+    expect(fixture.osdsOn('node-b')).toEqual(['osd.2', 'osd.3'])
     const toDo = 'kubectl -n rook-ceph get configmap rook-ceph-pdbstatemap -o yaml'
     expect(await statusText()).toContain('Storage   rook-ceph/rook-ceph: RecordRefused')
     expect(await statusText()).toContain(toDo)
@@ -121,7 +124,7 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
     expect(explained).toContain(toDo)
     expect(explained).toContain('a state ConfigMap that can be written again')
     expect((await told()).filter((reason) => reason === 'RecordRefused')).toHaveLength(1)
-    const metrics = await stage.metrics.registry.metrics()
+    const metrics = await fixture.metrics.registry.metrics()
     expect(metrics).toMatch(/cofferdam_ceph_record_refused_seconds\{cluster="rook-ceph\/rook-ceph"\} [1-9]/)
     expect(metrics).toMatch(/cofferdam_ceph_decision_bool\{cluster="rook-ceph\/rook-ceph",reason="RecordRefused"\} 1/)
   })
@@ -129,21 +132,21 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
   it('locks the record, and an administrator unlocks it again: the drain that waited goes on by itself', async () => {
     await openAttacked()
     await intruder.makeImmutable()
-    const drain = stage.drain('node-a')
-    await stage.seconds(90)
+    const drain = fixture.drain('node-a')
+    await fixture.seconds(90)
     expect(drain.isOver()).toBe(false)
 
     const { metadata, data } = await record()
     const { annotations = {} } = metadata
-    await stage.api.delete(configMaps, { namespace, name: metadata.name })
+    await fixture.api.delete(configMaps, { namespace, name: metadata.name })
     const unlocked = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: metadata.name, annotations } }
-    await stage.api.create(configMaps, { ...unlocked, data: data ?? {} })
-    await stage.until('the drain is over', drain.isOver)
+    await fixture.api.create(configMaps, { ...unlocked, data: data ?? {} })
+    await fixture.until('the drain is over', drain.isOver)
     await drain.ended
-    expect(stage.osdBudgets()).toEqual(xIsOpen)
+    expect(fixture.osdBudgets()).toEqual(xIsOpen)
     expect(await statusText()).toContain('Storage   rook-ceph/rook-ceph: DomainReleased')
-    await stage.uncordon('node-a')
-    await stage.until('the default budget is back', isCalm)
-    expect(stage.oracle.violations).toEqual([])
+    await fixture.uncordon('node-a')
+    await fixture.until('the default budget is back', isCalm)
+    expect(fixture.oracle.violations).toEqual([])
   })
 })

@@ -2,13 +2,13 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { trustsNone } from '@cofferdam/product/shared/ceph-trust/named-clusters.ts'
-import { deployment } from '@cofferdam/simulator/world/testing/story.ts'
+import { deployment } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, expect, it } from 'vitest'
-import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
+import { type FencingFixture, openFencingFixture } from './testing/fencing-fixture.ts'
 import { openTenant } from './testing/tenant.ts'
 
-let stage: FencingStage
-afterEach(() => stage.close())
+let fixture: FencingFixture
+afterEach(() => fixture.close())
 
 const tenancy = 'team-a'
 
@@ -39,7 +39,7 @@ function fakeOsd(id: number, node: string): Deployment {
 
 /** Both in his own namespace, and nothing else anywhere. */
 async function openTenancy(): Promise<void> {
-  const tenant = await openTenant(stage.server, tenancy, [
+  const tenant = await openTenant(fixture.server, tenancy, [
     { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['create'] },
     { group: 'apps', resource: 'deployments', verbs: ['create'] },
   ])
@@ -58,52 +58,52 @@ async function openTenancy(): Promise<void> {
   await tenant.create(deployments, rook)
 }
 
-const isMachine = (name: string) => stage.machineNames().includes(name)
+const isMachine = (name: string) => fixture.machineNames().includes(name)
 
 it('a tenant with a CephCluster and fake OSDs of his own keeps no sick machine from being fenced', async () => {
-  stage = await openFencingStage({ storage: 4, compute: 1 })
+  fixture = await openFencingFixture({ storage: 4, compute: 1 })
   await openTenancy()
-  stage.operate()
-  await stage.until('one machine may go', stage.isOpen, 60)
-  const { items } = await stage.api.list(pods, { namespace: tenancy })
+  fixture.operate()
+  await fixture.until('one machine may go', fixture.isOpen, 60)
+  const { items } = await fixture.api.list(pods, { namespace: tenancy })
   expect(items).toHaveLength(6)
-  expect(stage.labelled().filter((label) => label.includes('mine') || label.startsWith('compute'))).toEqual([])
-  stage.sicken('storage-1')
-  await stage.until('it is fenced', () => !isMachine('storage-1'), 480)
-  expect(stage.oracle.violations).toEqual([])
+  expect(fixture.labelled().filter((label) => label.includes('mine') || label.startsWith('compute'))).toEqual([])
+  fixture.sicken('storage-1')
+  await fixture.until('it is fenced', () => !isMachine('storage-1'), 480)
+  expect(fixture.oracle.violations).toEqual([])
 })
 
 it('an operator that comes without the names, as after an upgrade, frees no machine that was guarded before', async () => {
-  stage = await openFencingStage({ storage: 4 })
-  const named = stage.operate()
-  await stage.until('one machine may go', stage.isOpen, 60)
-  const labels = stage.labelled()
+  fixture = await openFencingFixture({ storage: 4 })
+  const named = fixture.operate()
+  await fixture.until('one machine may go', fixture.isOpen, 60)
+  const labels = fixture.labelled()
   const stopped = named.stop()
-  await stage.seconds(30)
+  await fixture.seconds(30)
   await stopped
-  stage.operate({ trust: trustsNone })
-  await stage.until('no machine may go', () => !stage.isOpen(), 60)
-  stage.sicken('storage-1', 'storage-2')
-  await stage.seconds(900)
-  expect([isMachine('storage-1'), isMachine('storage-2'), stage.labelled()]).toEqual([true, true, labels])
+  fixture.operate({ trust: trustsNone })
+  await fixture.until('no machine may go', () => !fixture.isOpen(), 60)
+  fixture.sicken('storage-1', 'storage-2')
+  await fixture.seconds(900)
+  expect([isMachine('storage-1'), isMachine('storage-2'), fixture.labelled()]).toEqual([true, true, labels])
 })
 
 it('a tenant with a CephCluster and fake OSDs keeps no node from being drained, with real OSDs on it or without, and no budget is made of his objects', async () => {
-  stage = await openFencingStage({ storage: 4, compute: 1 })
+  fixture = await openFencingFixture({ storage: 4, compute: 1 })
   await openTenancy()
-  stage.operate()
-  await stage.until('one machine may go', stage.isOpen, 60)
+  fixture.operate()
+  await fixture.until('one machine may go', fixture.isOpen, 60)
   for (const [name, node] of [
     ['plain', 'compute-1'],
     ['osds', 'storage-2'],
   ] as const) {
-    await stage.request(name, node)
-    await stage.until(`${node} may go`, () => stage.phaseOf(name) === 'Drained', 300)
-    stage.reboot(node, 20)
-    await stage.until(`${node} is back`, () => stage.phaseOf(name) === 'Completed', 400)
+    await fixture.request(name, node)
+    await fixture.until(`${node} may go`, () => fixture.phaseOf(name) === 'Drained', 300)
+    fixture.reboot(node, 20)
+    await fixture.until(`${node} is back`, () => fixture.phaseOf(name) === 'Completed', 400)
   }
-  const { items } = await stage.api.list(podDisruptionBudgets, { namespace: tenancy })
+  const { items } = await fixture.api.list(podDisruptionBudgets, { namespace: tenancy })
   expect(items).toEqual([])
   // Nor is a fake Rook taken for the one of the named cluster.
-  expect((await stage.told('rook-ceph')).filter((told) => told.startsWith('ManagedElsewhere'))).toEqual([])
+  expect((await fixture.told('rook-ceph')).filter((told) => told.startsWith('ManagedElsewhere'))).toEqual([])
 })

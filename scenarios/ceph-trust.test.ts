@@ -11,11 +11,11 @@ import {
   pods,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { namespace, openUpdateStage, rookOperator, type UpdateStage } from './testing/osd-update-stage.ts'
+import { namespace, openUpdateFixture, rookOperator, type UpdateFixture } from './testing/osd-update-fixture.ts'
 import { openTenant } from './testing/tenant.ts'
 
-let stage: UpdateStage
-afterEach(() => stage.close())
+let fixture: UpdateFixture
+afterEach(() => fixture.close())
 
 const rookImage = 'registry.example/rook/ceph:v1.18.8'
 
@@ -37,25 +37,25 @@ const evil: CephCluster = {
 } as CephCluster
 
 async function namesIn<T extends KubeObject>(type: ResourceType<T>, where: string): Promise<string[]> {
-  const { items } = await stage.api.list(type, { namespace: where })
+  const { items } = await fixture.api.list(type, { namespace: where })
   return items.map(({ metadata }) => metadata.name).sort()
 }
 
 describe('a tenant who may create CephClusters in a namespace of his own, and nothing else', () => {
   it('gets no privileged Job on any node, though OSDs are added to the cluster that the administrator named', async () => {
-    stage = await openUpdateStage({ rookImage })
-    const tenant = await openTenant(stage.server, 'team-a', [
+    fixture = await openUpdateFixture({ rookImage })
+    const tenant = await openTenant(fixture.server, 'team-a', [
       { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['create'] },
     ])
-    stage.operate()
-    await stage.seconds(60)
-    const before = (await stage.api.list(nodes)).items.map(({ metadata, spec }) => [
+    fixture.operate()
+    await fixture.seconds(60)
+    const before = (await fixture.api.list(nodes)).items.map(({ metadata, spec }) => [
       metadata.name,
       metadata.labels,
       spec,
     ])
     await tenant.create(cephClusters, evil)
-    await stage.seconds(180)
+    await fixture.seconds(180)
     for (const type of [jobs, pods, deployments, configMaps, podDisruptionBudgets, events]) {
       expect([type.plural, await namesIn<KubeObject>(type as ResourceType<KubeObject>, 'team-a')]).toEqual([
         type.plural,
@@ -63,10 +63,10 @@ describe('a tenant who may create CephClusters in a namespace of his own, and no
       ])
     }
     expect(
-      (await stage.api.list(nodes)).items.map(({ metadata, spec }) => [metadata.name, metadata.labels, spec]),
+      (await fixture.api.list(nodes)).items.map(({ metadata, spec }) => [metadata.name, metadata.labels, spec]),
     ).toEqual(before)
-    await stage.putDisks('storage-1', 'sdx')
-    await stage.until('the named cluster grows all the same', () => stage.osdIds().length === 13, 60)
+    await fixture.putDisks('storage-1', 'sdx')
+    await fixture.until('the named cluster grows all the same', () => fixture.osdIds().length === 13, 60)
   }, 120_000)
 })
 
@@ -87,11 +87,11 @@ describe('somebody who may edit ConfigMaps where the named cluster lives', () =>
   const rights = [{ group: '', resource: 'configmaps', verbs: ['get', 'list', 'patch', 'update'] }]
 
   it('has no OSD Deployment made, before, while or after a disk is prepared: each would be a privileged pod', async () => {
-    stage = await openUpdateStage({ rookImage })
-    const intruder = await openTenant(stage.server, namespace, rights)
-    stage.operate()
-    await stage.seconds(60)
-    const own = stage.osdIds()
+    fixture = await openUpdateFixture({ rookImage })
+    const intruder = await openTenant(fixture.server, namespace, rights)
+    fixture.operate()
+    await fixture.seconds(60)
+    const own = fixture.osdIds()
     const many = Array.from({ length: 200 }, (_, at) => 500 + at)
     // A result that was used long ago is made to look new.
     const annotations = { 'cofferdam.io/result-used': null }
@@ -101,30 +101,30 @@ describe('somebody who may edit ConfigMaps where the named cluster lives', () =>
         body: { metadata: { annotations }, data: { status: text } },
       })
     await edit(forged(many))
-    await stage.seconds(60)
-    expect(stage.osdIds()).toEqual(own)
+    await fixture.seconds(60)
+    expect(fixture.osdIds()).toEqual(own)
     // While the Job of a new disk runs, and when it has ended.
-    await stage.putDisks('storage-1', 'sdx')
+    await fixture.putDisks('storage-1', 'sdx')
     for (let at = 0; at < 40; at += 1) {
       await edit(forged(many))
-      await stage.seconds(0.5)
+      await fixture.seconds(0.5)
     }
-    await stage.seconds(60)
-    expect(stage.osdIds()).toEqual(own)
+    await fixture.seconds(60)
+    expect(fixture.osdIds()).toEqual(own)
     // An OSD that Ceph knows and that has a Deployment is no way in either, nor is a path for its UUID.
     await edit(forged([12], { uuid: '../../../../etc' }))
-    await stage.seconds(60)
-    expect(stage.osdIds()).toEqual(own)
-    expect(await stage.told()).toContain('Warning OsdGrowthFailed')
+    await fixture.seconds(60)
+    expect(fixture.osdIds()).toEqual(own)
+    expect(await fixture.told()).toContain('Warning OsdGrowthFailed')
     // The administrator asks for a new look, and the disk becomes an OSD.
-    await stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/prepare-again': 'now' } } })
-    await stage.until('the disk has its OSD', () => stage.osdIds().length === own.length + 1, 60)
+    await fixture.patchCluster({ metadata: { annotations: { 'cofferdam.io/prepare-again': 'now' } } })
+    await fixture.until('the disk has its OSD', () => fixture.osdIds().length === own.length + 1, 60)
   }, 120_000)
 })
 
 describe('a Rook that is scaled down, or gone for a moment', () => {
   const limits = async () => {
-    const { items } = await stage.api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
+    const { items } = await fixture.api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
     return items.map(({ metadata, spec }) => [
       metadata.name,
       spec.template.spec.containers[0]?.image,
@@ -133,25 +133,25 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
   }
   const rook = { namespace, name: 'rook-ceph-operator' }
   const openBesideRook = async (managePodBudgets: boolean) => {
-    stage = await openUpdateStage({ isBesideRook: true })
-    await stage.patchCluster({
+    fixture = await openUpdateFixture({ isBesideRook: true })
+    await fixture.patchCluster({
       spec: { disruptionManagement: { managePodBudgets }, resources: { osd: { limits: { memory: '4Gi' } } } },
     })
     for (const app of ['rook-ceph-mon', 'rook-ceph-mgr']) {
-      await stage.api.create(podDisruptionBudgets, {
+      await fixture.api.create(podDisruptionBudgets, {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
         metadata: { namespace, name: `${app}-pdb` },
         spec: { maxUnavailable: 1, selector: { matchLabels: { app } } },
       })
     }
-    stage.operate()
-    await stage.seconds(60)
-    await stage.want('v19.2.4')
-    await stage.seconds(60)
+    fixture.operate()
+    await fixture.seconds(60)
+    await fixture.want('v19.2.4')
+    await fixture.seconds(60)
   }
   const budgetsNow = async () =>
-    (await stage.api.list(podDisruptionBudgets, { namespace })).items.map(({ metadata, spec }) => [
+    (await fixture.api.list(podDisruptionBudgets, { namespace })).items.map(({ metadata, spec }) => [
       metadata.name,
       metadata.uid,
       spec,
@@ -161,14 +161,14 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
     'has nothing taken over: what was set by hand stays, no OSD restarts and its budgets stay (managePodBudgets %s)',
     async (managePodBudgets) => {
       await openBesideRook(managePodBudgets)
-      await stage.api.patch(deployments, rook, { type: 'merge', body: { spec: { replicas: 0 } } })
-      const osd = await stage.api.get(deployments, { namespace, name: 'rook-ceph-osd-0' })
+      await fixture.api.patch(deployments, rook, { type: 'merge', body: { spec: { replicas: 0 } } })
+      const osd = await fixture.api.get(deployments, { namespace, name: 'rook-ceph-osd-0' })
       const [first, ...others] = osd.spec.template.spec.containers
       const containers = [{ ...first, name: first?.name ?? '', resources: { limits: { memory: '16Gi' } } }, ...others]
       const template = { ...osd.spec.template, spec: { ...osd.spec.template.spec, containers } }
-      await stage.api.update(deployments, { ...osd, spec: { ...osd.spec, template } })
+      await fixture.api.update(deployments, { ...osd, spec: { ...osd.spec, template } })
       const [before, budgets] = [await limits(), await budgetsNow()]
-      await stage.seconds(900)
+      await fixture.seconds(900)
       expect([await limits(), await budgetsNow()]).toEqual([before, budgets])
       expect(before[0]?.[2]).toBe('16Gi')
     },
@@ -178,24 +178,24 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
   it('and made again five seconds later finds every OSD and every budget as it was', async () => {
     await openBesideRook(true)
     const [before, budgets] = [await limits(), await budgetsNow()]
-    await stage.api.delete(deployments, rook)
-    await stage.seconds(5)
-    await stage.api.create(deployments, rookOperator())
-    await stage.seconds(300)
+    await fixture.api.delete(deployments, rook)
+    await fixture.seconds(5)
+    await fixture.api.create(deployments, rookOperator())
+    await fixture.seconds(300)
     expect([await limits(), await budgetsNow()]).toEqual([before, budgets])
   }, 120_000)
 
   it('that runs where the administrator gave the OSDs to Cofferdam is told of, and no Deployment is touched', async () => {
-    stage = await openUpdateStage()
-    stage.operate()
-    await stage.seconds(60)
-    await stage.api.create(deployments, rookOperator())
-    await stage.want('v19.2.4')
+    fixture = await openUpdateFixture()
+    fixture.operate()
+    await fixture.seconds(60)
+    await fixture.api.create(deployments, rookOperator())
+    await fixture.want('v19.2.4')
     const before = await limits()
-    await stage.seconds(120)
+    await fixture.seconds(120)
     expect(await limits()).toEqual(before)
-    expect(await stage.told()).toContain('Warning OwnershipContested')
-    await stage.api.delete(deployments, rook)
-    await stage.until('all are updated', () => stage.isUpdated('v19.2.4'), 1_200)
+    expect(await fixture.told()).toContain('Warning OwnershipContested')
+    await fixture.api.delete(deployments, rook)
+    await fixture.until('all are updated', () => fixture.isUpdated('v19.2.4'), 1_200)
   }, 240_000)
 })

@@ -4,26 +4,26 @@ import { afterEach, describe, it } from 'vitest'
 import { openThreeRacks, type RunningDrains, scattered, type ThreeRacks, upTo } from './testing/three-racks.ts'
 
 let racks: ThreeRacks
-afterEach(() => racks.stage.close())
+afterEach(() => racks.fixture.close())
 
 it.each([0, 2, 4, 6, 8])(
   'an operator that is killed after %i more writes, in the middle of two drains, leaves them so that both end',
   async (writes) => {
     racks = await openThreeRacks(writes + 1)
     const random = seededRandom(300 + writes)
-    racks.stage.killOperatorAfter(writes)
+    racks.fixture.killOperatorAfter(writes)
     const drains: RunningDrains = new Map([
-      ['node-left', racks.stage.drain('node-left', scattered(random.stream('node-left')))],
-      ['node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle')))],
+      ['node-left', racks.fixture.drain('node-left', scattered(random.stream('node-left')))],
+      ['node-middle', racks.fixture.drain('node-middle', scattered(random.stream('node-middle')))],
     ])
-    await racks.stage.seconds(20)
-    await racks.stage.stopOperator()
-    racks.stage.startOperator()
-    await racks.stage.seconds(10)
+    await racks.fixture.seconds(20)
+    await racks.fixture.stopOperator()
+    racks.fixture.startOperator()
+    await racks.fixture.seconds(10)
     // Kubectl gives up on a pod under two budgets, and a killed operator may leave one so: that drain is begun anew.
     for (const [node, drain] of drains) {
       if (drain.isOver() && racks.daemonsOn(node).length > 0)
-        drains.set(node, racks.stage.drain(node, scattered(random.stream(node))))
+        drains.set(node, racks.fixture.drain(node, scattered(random.stream(node))))
     }
     await racks.untilAllEnd(drains)
   },
@@ -33,20 +33,20 @@ describe('drains of several racks at the same moment, in any order of their evic
   it.each([1, 2, 3, 4, 5, 6])('two of them, order %i', async (seed) => {
     racks = await openThreeRacks(seed)
     const random = seededRandom(seed)
-    const drains = new Map([['node-left', racks.stage.drain('node-left', scattered(random.stream('node-left')))]])
-    await racks.stage.clock.advance(upTo(random, 60))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
+    const drains = new Map([['node-left', racks.fixture.drain('node-left', scattered(random.stream('node-left')))]])
+    await racks.fixture.clock.advance(upTo(random, 60))
+    drains.set('node-middle', racks.fixture.drain('node-middle', scattered(random.stream('node-middle'))))
     await racks.untilAllEnd(drains)
   })
 
   it.each([1, 2, 3, 4])('three of them, so that no node is left for a mgr, order %i', async (seed) => {
     racks = await openThreeRacks(seed)
     const random = seededRandom(100 + seed)
-    const drains = new Map([['node-right', racks.stage.drain('node-right', scattered(random.stream('node-right')))]])
-    await racks.stage.clock.advance(upTo(random, 200))
-    drains.set('node-left', racks.stage.drain('node-left', scattered(random.stream('node-left'))))
-    await racks.stage.clock.advance(upTo(random, 200))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
+    const drains = new Map([['node-right', racks.fixture.drain('node-right', scattered(random.stream('node-right')))]])
+    await racks.fixture.clock.advance(upTo(random, 200))
+    drains.set('node-left', racks.fixture.drain('node-left', scattered(random.stream('node-left'))))
+    await racks.fixture.clock.advance(upTo(random, 200))
+    drains.set('node-middle', racks.fixture.drain('node-middle', scattered(random.stream('node-middle'))))
     await racks.untilAllEnd(drains)
   })
 
@@ -54,19 +54,19 @@ describe('drains of several racks at the same moment, in any order of their evic
     racks = await openThreeRacks(seed)
     const random = seededRandom(200 + seed)
     const name = 'reboot-left'
-    await racks.stage.api.create(nodeDisruptions, {
+    await racks.fixture.api.create(nodeDisruptions, {
       apiVersion: 'cofferdam.io/v1alpha1',
       kind: 'NodeDisruption',
       metadata: { name },
       spec: { nodeName: 'node-left', intent: 'Reboot', honourSkipDrain: false },
     })
-    const phase = async () => (await racks.stage.api.get(nodeDisruptions, { name })).status?.phase
+    const phase = async () => (await racks.fixture.api.get(nodeDisruptions, { name })).status?.phase
     const drains: RunningDrains = new Map([['node-left', { isOver: async () => (await phase()) === 'Drained' }]])
-    await racks.stage.clock.advance(upTo(random, 500))
-    drains.set('node-middle', racks.stage.drain('node-middle', scattered(random.stream('node-middle'))))
-    await racks.stage.clock.advance(upTo(random, 500))
-    drains.set('node-right', racks.stage.drain('node-right', scattered(random.stream('node-right'))))
+    await racks.fixture.clock.advance(upTo(random, 500))
+    drains.set('node-middle', racks.fixture.drain('node-middle', scattered(random.stream('node-middle'))))
+    await racks.fixture.clock.advance(upTo(random, 500))
+    drains.set('node-right', racks.fixture.drain('node-right', scattered(random.stream('node-right'))))
     await racks.untilAllEnd(drains)
-    await racks.stage.until('the request is over', async () => (await phase()) === 'Completed')
+    await racks.fixture.until('the request is over', async () => (await phase()) === 'Completed')
   })
 })

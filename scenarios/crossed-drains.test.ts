@@ -4,7 +4,7 @@ import { daemonName, type EvictionPace } from './testing/drainer.ts'
 import { openThreeRacks, type RunningDrains, type ThreeRacks } from './testing/three-racks.ts'
 
 let racks: ThreeRacks
-afterEach(() => racks.stage.close())
+afterEach(() => racks.fixture.close())
 
 const first =
   (kind: string): EvictionPace =>
@@ -15,29 +15,29 @@ it('a mon leaves one node and an OSD another at the same instant: one drain take
   racks = await openThreeRacks(1)
   const underTwo = racks.watchForTwoBudgets()
   const drains: RunningDrains = new Map([
-    ['node-left', racks.stage.drain('node-left', first('mon'))],
-    ['node-middle', racks.stage.drain('node-middle', first('osd'))],
+    ['node-left', racks.fixture.drain('node-left', first('mon'))],
+    ['node-middle', racks.fixture.drain('node-middle', first('osd'))],
   ])
   const drained = await racks.untilFirstIsDrained(drains)
   const [second = ''] = drains.keys()
   expect(racks.daemonsOn(second).filter((name) => /^(osd|mon)/.test(name))).toHaveLength(3)
   expect([...underTwo]).toEqual([])
-  await racks.stage.uncordon(drained)
+  await racks.fixture.uncordon(drained)
   await racks.untilAllEnd(drains)
 })
 
 it('a mon was deleted from a cordoned node: that node is the first to be emptied, and the other drain loses nothing meanwhile', async () => {
   racks = await openThreeRacks(1)
-  await racks.stage.cordon('node-left')
-  const [mon] = [...racks.stage.views.of(pods).values()].filter(
+  await racks.fixture.cordon('node-left')
+  const [mon] = [...racks.fixture.views.of(pods).values()].filter(
     (pod) => pod.spec.nodeName === 'node-left' && pod.metadata.labels?.['app'] === 'rook-ceph-mon',
   )
-  await racks.stage.api.delete(pods, { namespace: 'rook-ceph', name: mon?.metadata.name ?? '' })
-  await racks.stage.until('the other racks are held', () => racks.stage.osdBudgets().length === 2, 30)
-  const drains = new Map([['node-middle', racks.stage.drain('node-middle')]])
-  await racks.stage.seconds(30)
+  await racks.fixture.api.delete(pods, { namespace: 'rook-ceph', name: mon?.metadata.name ?? '' })
+  await racks.fixture.until('the other racks are held', () => racks.fixture.osdBudgets().length === 2, 30)
+  const drains = new Map([['node-middle', racks.fixture.drain('node-middle')]])
+  await racks.fixture.seconds(30)
   expect(racks.daemonsOn('node-middle').filter((name) => /^(osd|mon)/.test(name))).toHaveLength(3)
-  drains.set('node-left', racks.stage.drain('node-left'))
+  drains.set('node-left', racks.fixture.drain('node-left'))
   await racks.untilAllEnd(drains)
 })
 
@@ -47,22 +47,22 @@ it('a mon was deleted from a cordoned node: that node is the first to be emptied
  */
 it('Kubernetes lets an OSD of each of two racks go: one node is emptied all the same, the other loses nothing more and follows', async () => {
   racks = await openThreeRacks(1)
-  await racks.stage.cordon('node-left')
-  await racks.stage.cordon('node-middle')
-  const osds = [...racks.stage.views.of(pods).values()].filter((pod) => daemonName(pod).startsWith('osd'))
+  await racks.fixture.cordon('node-left')
+  await racks.fixture.cordon('node-middle')
+  const osds = [...racks.fixture.views.of(pods).values()].filter((pod) => daemonName(pod).startsWith('osd'))
   for (const node of ['node-left', 'node-middle']) {
     const name = osds.find((pod) => pod.spec.nodeName === node)?.metadata.name ?? ''
-    await racks.stage.api.delete(pods, { namespace: 'rook-ceph', name })
+    await racks.fixture.api.delete(pods, { namespace: 'rook-ceph', name })
   }
   const drains: RunningDrains = new Map([
-    ['node-left', racks.stage.drain('node-left')],
-    ['node-middle', racks.stage.drain('node-middle')],
+    ['node-left', racks.fixture.drain('node-left')],
+    ['node-middle', racks.fixture.drain('node-middle')],
   ])
   const drained = await racks.untilFirstIsDrained(drains)
   const [second = ''] = drains.keys()
   expect(racks.daemonsOn(second).filter((name) => /^(osd|mon)/.test(name))).toHaveLength(2)
-  await racks.stage.uncordon(drained)
+  await racks.fixture.uncordon(drained)
   expect(await racks.untilFirstIsDrained(drains)).toBe(second)
-  await racks.stage.uncordon(second)
-  await racks.stage.until('the default budget is back', racks.isCalm)
+  await racks.fixture.uncordon(second)
+  await racks.fixture.until('the default budget is back', racks.isCalm)
 })

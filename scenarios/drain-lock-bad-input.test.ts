@@ -2,25 +2,25 @@ import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { holdAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
 import { breakGlassAnnotation } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { budget } from '@cofferdam/simulator/world/testing/story.ts'
+import { budget } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type LockStage, openLockStage } from './testing/lock-stage.ts'
+import { type LockFixture, openLockFixture } from './testing/lock-fixture.ts'
 
-let stage: LockStage
-afterEach(() => stage.close())
+let fixture: LockFixture
+afterEach(() => fixture.close())
 
 async function openWithApps(): Promise<readonly string[]> {
-  stage = await openLockStage()
-  await stage.addStaying('db')
-  await stage.addLeaving('web')
-  const before = stage.budgets()
-  stage.operate()
-  await stage.seconds(5)
+  fixture = await openLockFixture()
+  await fixture.addStaying('db')
+  await fixture.addLeaving('web')
+  const before = fixture.budgets()
+  fixture.operate()
+  await fixture.seconds(5)
   return before
 }
 
 async function annotate(name: string, annotations: Record<string, string | null>): Promise<void> {
-  await stage.api.patch(
+  await fixture.api.patch(
     podDisruptionBudgets,
     { namespace: 'shop', name },
     { type: 'merge', body: { metadata: { annotations } } },
@@ -29,11 +29,11 @@ async function annotate(name: string, annotations: Record<string, string | null>
 
 /** The other node must go as if nothing were wrong. */
 async function nothingElseIsDisturbed(nodeName = 'node-2'): Promise<void> {
-  stage.rebootForSeconds(60)
-  await stage.request('sound', { nodeName })
-  await stage.reach('sound', 'Completed')
-  await stage.seconds(20)
-  expect(stage.oracle.violations).toEqual([])
+  fixture.rebootForSeconds(60)
+  await fixture.request('sound', { nodeName })
+  await fixture.reach('sound', 'Completed')
+  await fixture.seconds(20)
+  expect(fixture.oracle.violations).toEqual([])
 }
 
 describe('a lock of an owner that cannot be read', () => {
@@ -52,71 +52,71 @@ describe('a lock of an owner that cannot be read', () => {
     'because it %s locks nothing, and the request says what is wrong with it',
     async (_, text) => {
       const before = await openWithApps()
-      await stage.lock('db', text)
-      await stage.request('reboot-1', { nodeName: 'node-1' })
-      await stage.reach('reboot-1', 'Drained', 60)
-      expect(stage.statusOf('reboot-1').warnings).toEqual([
+      await fixture.lock('db', text)
+      await fixture.request('reboot-1', { nodeName: 'node-1' })
+      await fixture.reach('reboot-1', 'Drained', 60)
+      expect(fixture.statusOf('reboot-1').warnings).toEqual([
         { object: 'pdb/shop/db', says: expect.stringMatching(/^annotation cofferdam.io\/lock of db .*does not lock/) },
       ])
-      expect(await stage.told('db')).toHaveLength(1)
+      expect(await fixture.told('db')).toHaveLength(1)
       await nothingElseIsDisturbed()
-      await stage.reach('reboot-1', 'Completed')
-      await stage.lock('db', undefined)
-      await stage.seconds(20)
-      expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+      await fixture.reach('reboot-1', 'Completed')
+      await fixture.lock('db', undefined)
+      await fixture.seconds(20)
+      expect([fixture.budgets(), fixture.heldKeys()]).toEqual([before, []])
     },
   )
 })
 
 it('break-glass that does not say by whom, why or until when breaks nothing, and the request says so', async () => {
   await openWithApps()
-  await stage.request('first', { nodeName: 'node-1' })
-  await stage.reach('first', 'Drained')
-  await stage.request('second', { nodeName: 'node-1' })
+  await fixture.request('first', { nodeName: 'node-1' })
+  await fixture.reach('first', 'Drained')
+  await fixture.request('second', { nodeName: 'node-1' })
   const body = { metadata: { annotations: { [breakGlassAnnotation]: '{"by":"alice"}' } } }
-  await stage.api.patch(nodeDisruptions, { name: 'second' }, { type: 'merge', body })
-  await stage.seconds(30)
-  expect(stage.blockersOf('second')).toEqual(['node/node-1 HeldByRequest', 'pdb/shop/db HeldByRequest'])
-  expect(stage.statusOf('second').warnings).toEqual([
+  await fixture.api.patch(nodeDisruptions, { name: 'second' }, { type: 'merge', body })
+  await fixture.seconds(30)
+  expect(fixture.blockersOf('second')).toEqual(['node/node-1 HeldByRequest', 'pdb/shop/db HeldByRequest'])
+  expect(fixture.statusOf('second').warnings).toEqual([
     { object: 'nodedisruption/second', says: expect.stringContaining('it breaks nothing') },
   ])
-  expect(stage.ledger().broken).toEqual([])
+  expect(fixture.ledger().broken).toEqual([])
 })
 
 it('a request for a node that nobody knows is rejected with that reason, and others go on', async () => {
   const before = await openWithApps()
-  await stage.request('typo', { nodeName: 'nod-1' })
-  await stage.reach('typo', 'Rejected', 10)
-  expect(stage.statusOf('typo').conditions?.map(({ reason }) => reason)).toEqual(['NodeUnknown', 'NodeUnknown'])
-  expect(await stage.told('typo')).toEqual(['NodeUnknown'])
+  await fixture.request('typo', { nodeName: 'nod-1' })
+  await fixture.reach('typo', 'Rejected', 10)
+  expect(fixture.statusOf('typo').conditions?.map(({ reason }) => reason)).toEqual(['NodeUnknown', 'NodeUnknown'])
+  expect(await fixture.told('typo')).toEqual(['NodeUnknown'])
   await nothingElseIsDisturbed()
-  expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+  expect([fixture.budgets(), fixture.heldKeys()]).toEqual([before, []])
 })
 
 it('budgets that overlap: the pod that would stay leaves and the one that must leave cannot; both are named, others go on', async () => {
   await openWithApps()
   for (const app of ['db', 'web']) {
-    await stage.api.create(podDisruptionBudgets, {
+    await fixture.api.create(podDisruptionBudgets, {
       ...budget(app, { maxUnavailable: 1 }),
       metadata: { name: `${app}-again`, namespace: 'shop' },
     })
   }
-  await stage.seconds(5)
-  await stage.request('reboot-1', { nodeName: 'node-1' })
-  await stage.seconds(30)
-  const { warnings, blockedBy, phase } = stage.statusOf('reboot-1')
+  await fixture.seconds(5)
+  await fixture.request('reboot-1', { nodeName: 'node-1' })
+  await fixture.seconds(30)
+  const { warnings, blockedBy, phase } = fixture.statusOf('reboot-1')
   expect(phase).toBe('Draining')
   expect(warnings).toContainEqual({ object: 'pod/shop/db-0', says: expect.stringContaining('2 budgets cover it') })
   expect(blockedBy?.map(({ reason }) => reason)).toEqual(['BudgetOverlap', 'BudgetOverlap'])
   for (const app of ['db', 'web']) {
-    await stage.api.delete(podDisruptionBudgets, { namespace: 'shop', name: `${app}-again` })
+    await fixture.api.delete(podDisruptionBudgets, { namespace: 'shop', name: `${app}-again` })
   }
-  await stage.reach('reboot-1', 'Drained', 60)
+  await fixture.reach('reboot-1', 'Drained', 60)
   await nothingElseIsDisturbed('node-3')
 })
 
 describe('what was written by hand', () => {
-  const edits: Record<string, (stage: LockStage) => Promise<unknown>> = {
+  const edits: Record<string, (fixture: LockFixture) => Promise<unknown>> = {
     'a record that is said to be completed while its node is drained': () => editRecord({ phase: 'Completed' }),
     'a record from which everything was taken': () =>
       editRecord({ phase: 'Pending', bootIDBefore: null, cordonedBy: null, epoch: null, skippedPods: null }),
@@ -126,7 +126,7 @@ describe('what was written by hand', () => {
   }
 
   const editRecord = (status: Record<string, unknown>) =>
-    stage.api.patch(
+    fixture.api.patch(
       nodeDisruptions,
       { name: 'reboot-1' },
       { type: 'merge', body: { status } as never },
@@ -135,14 +135,14 @@ describe('what was written by hand', () => {
 
   it.each(Object.entries(edits))('%s leads to nothing but an orderly end', async (_, edit) => {
     const before = await openWithApps()
-    await stage.request('reboot-1', { nodeName: 'node-1' })
-    await stage.reach('reboot-1', 'Drained')
-    await edit(stage)
-    await stage.seconds(30)
-    if (stage.isCordoned('node-1')) stage.world.kubelet.reboot('node-1', 60)
-    await stage.seconds(120)
-    expect([stage.phaseOf('reboot-1'), stage.isCordoned('node-1')]).toEqual(['Completed', false])
+    await fixture.request('reboot-1', { nodeName: 'node-1' })
+    await fixture.reach('reboot-1', 'Drained')
+    await edit(fixture)
+    await fixture.seconds(30)
+    if (fixture.isCordoned('node-1')) fixture.world.kubelet.reboot('node-1', 60)
+    await fixture.seconds(120)
+    expect([fixture.phaseOf('reboot-1'), fixture.isCordoned('node-1')]).toEqual(['Completed', false])
     await nothingElseIsDisturbed()
-    expect([stage.budgets(), stage.heldKeys()]).toEqual([before, []])
+    expect([fixture.budgets(), fixture.heldKeys()]).toEqual([before, []])
   })
 })

@@ -2,7 +2,7 @@ import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
-import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 
 /** Three racks with a node each, and two OSDs on each node. */
 const threeRacks = `
@@ -15,21 +15,21 @@ ceph:
   pace: { recoveryPgsPerSecond: 2, outAfterSeconds: 300 }
 `
 
-let stage: CephStage
-afterEach(() => stage.close())
+let fixture: CephFixture
+afterEach(() => fixture.close())
 
 const calm = ['rook-ceph-osd']
-const isCalm = () => stage.osdBudgets().join() === calm.join()
+const isCalm = () => fixture.osdBudgets().join() === calm.join()
 
 async function openGuarded(): Promise<void> {
-  stage = await openCephStage(threeRacks)
-  stage.startOperator()
-  await stage.until('the default budget is there', isCalm, 30)
-  await stage.seconds(5)
+  fixture = await openCephFixture(threeRacks)
+  fixture.startOperator()
+  await fixture.until('the default budget is there', isCalm, 30)
+  await fixture.seconds(5)
 }
 
 async function request(name: string, nodeName: string): Promise<void> {
-  await stage.api.create(nodeDisruptions, {
+  await fixture.api.create(nodeDisruptions, {
     apiVersion: 'cofferdam.io/v1alpha1',
     kind: 'NodeDisruption',
     metadata: { name },
@@ -37,23 +37,23 @@ async function request(name: string, nodeName: string): Promise<void> {
   })
 }
 
-const statusOf = async (name: string) => (await stage.api.get(nodeDisruptions, { name })).status ?? {}
+const statusOf = async (name: string) => (await fixture.api.get(nodeDisruptions, { name })).status ?? {}
 
 async function reach(name: string, phase: string, withinSeconds = 300): Promise<void> {
-  await stage.until(`${name} is ${phase}`, async () => (await statusOf(name)).phase === phase, withinSeconds)
+  await fixture.until(`${name} is ${phase}`, async () => (await statusOf(name)).phase === phase, withinSeconds)
 }
 
 async function reboot(nodeName: string, downSeconds: number): Promise<void> {
   const power = (wish: string | null) =>
     ({ type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/power': wish } } } }) as const
-  await stage.api.patch(nodes, { name: nodeName }, power('off'))
-  await stage.seconds(downSeconds)
-  await stage.api.patch(nodes, { name: nodeName }, power(null))
+  await fixture.api.patch(nodes, { name: nodeName }, power('off'))
+  await fixture.seconds(downSeconds)
+  await fixture.api.patch(nodes, { name: nodeName }, power(null))
 }
 
 /** `storage/rook-ceph/rook-ceph for left`. */
 async function storageKeys(): Promise<string[]> {
-  const { status } = await stage.api.get(disruptionLedgers, { name: 'cluster' })
+  const { status } = await fixture.api.get(disruptionLedgers, { name: 'cluster' })
   const keys = (status?.entries ?? []).filter(({ key }) => key.startsWith('storage/'))
   return [...new Set(keys.map(({ key, scope }) => `${key} for ${scope}`))]
 }
@@ -65,46 +65,46 @@ it('two nodes of two racks go one after the other: the first holds the storage u
   await request('reboot-left', 'node-left')
   await request('reboot-right', 'node-right')
   await reach('reboot-left', 'Drained')
-  expect(stage.osdsOn('node-left')).toEqual([])
+  expect(fixture.osdsOn('node-left')).toEqual([])
   await reboot('node-left', 60)
   expect((await statusOf('reboot-right')).blockedBy?.map(({ object }) => object)).toContain(
     'storage/rook-ceph/rook-ceph',
   )
   expect(await storageKeys()).toEqual([left])
-  expect(stage.osdsOn('node-right')).toHaveLength(2)
+  expect(fixture.osdsOn('node-right')).toHaveLength(2)
 
   await reach('reboot-left', 'Completed')
-  expect(stage.runningOsds()).toEqual([0, 1, 2, 3, 4, 5])
+  expect(fixture.runningOsds()).toEqual([0, 1, 2, 3, 4, 5])
   await reach('reboot-right', 'Drained')
   await reboot('node-right', 60)
   await reach('reboot-right', 'Completed')
-  await stage.until('the default budget is back', isCalm)
-  expect([await storageKeys(), await stage.nooutBuckets()]).toEqual([[], []])
-  expect(stage.oracle.violations).toEqual([])
+  await fixture.until('the default budget is back', isCalm)
+  expect([await storageKeys(), await fixture.nooutBuckets()]).toEqual([[], []])
+  expect(fixture.oracle.violations).toEqual([])
 })
 
 it('a drain of another tool in one rack holds up a reboot in another, and the other way round', async () => {
   await openGuarded()
-  const drain = stage.drain('node-left')
-  await stage.until('the drain is over', drain.isOver)
+  const drain = fixture.drain('node-left')
+  await fixture.until('the drain is over', drain.isOver)
   await drain.ended
   await request('reboot-right', 'node-right')
-  await stage.seconds(60)
+  await fixture.seconds(60)
   expect(await statusOf('reboot-right')).toMatchObject({ phase: 'Waiting' })
-  expect(stage.osdsOn('node-right')).toHaveLength(2)
-  await stage.uncordon('node-left')
+  expect(fixture.osdsOn('node-right')).toHaveLength(2)
+  await fixture.uncordon('node-left')
   await reach('reboot-right', 'Drained')
 
-  const second = stage.drain('node-left')
-  await stage.seconds(60)
+  const second = fixture.drain('node-left')
+  await fixture.seconds(60)
   expect(second.isOver()).toBe(false)
-  expect(stage.osdsOn('node-left')).toHaveLength(2)
+  expect(fixture.osdsOn('node-left')).toHaveLength(2)
   await reboot('node-right', 60)
   await reach('reboot-right', 'Completed')
-  await stage.until('the other drain is over', second.isOver)
+  await fixture.until('the other drain is over', second.isOver)
   await second.ended
-  await stage.uncordon('node-left')
-  await stage.until('the default budget is back', isCalm)
-  expect([await storageKeys(), await stage.nooutBuckets()]).toEqual([[], []])
-  expect(stage.oracle.violations).toEqual([])
+  await fixture.uncordon('node-left')
+  await fixture.until('the default budget is back', isCalm)
+  expect([await storageKeys(), await fixture.nooutBuckets()]).toEqual([[], []])
+  expect(fixture.oracle.violations).toEqual([])
 })

@@ -1,43 +1,43 @@
 import { expect, it } from 'vitest'
-import { openLockStage } from './testing/lock-stage.ts'
-import { lockStories } from './testing/lock-stories.ts'
+import { openLockFixture } from './testing/lock-fixture.ts'
+import { lockScenarios } from './testing/lock-stories.ts'
 
-const { seed } = lockStories['skip-drain-reboot']
+const { seed } = lockScenarios['skip-drain-reboot']
 
 /** The leader stands still after so many writes; another takes the lead; then the first goes on, and still believes it leads. */
 async function tell(writes: number) {
-  const stage = await openLockStage()
+  const fixture = await openLockFixture()
   try {
-    await seed(stage)
-    const first = stage.operate({ identity: 'first' })
-    await stage.seconds(5)
-    const second = stage.operate({ identity: 'second' })
-    stage.rebootForSeconds(45)
-    await stage.seconds(5)
+    await seed(fixture)
+    const first = fixture.operate({ identity: 'first' })
+    await fixture.seconds(5)
+    const second = fixture.operate({ identity: 'second' })
+    fixture.rebootForSeconds(45)
+    await fixture.seconds(5)
     first.freezeAfter(writes)
-    await stage.request('reboot-1', { nodeName: 'node-1' })
-    const whatComes = () => first.isFrozen() || stage.phaseOf('reboot-1') === 'Completed'
-    await stage.until('the first stands still, or all is done', whatComes)
+    await fixture.request('reboot-1', { nodeName: 'node-1' })
+    const whatComes = () => first.isFrozen() || fixture.phaseOf('reboot-1') === 'Completed'
+    await fixture.until('the first stands still, or all is done', whatComes)
     const hasFrozen = first.isFrozen()
-    await stage.seconds(hasFrozen ? 25 : 0)
-    const holders = [...new Set(stage.ledger().entries.map(({ holder }) => holder.split(' ')[0]))]
+    await fixture.seconds(hasFrozen ? 25 : 0)
+    const holders = [...new Set(fixture.ledger().entries.map(({ holder }) => holder.split(' ')[0]))]
     first.thaw()
-    await stage.reach('reboot-1', 'Completed', 300)
-    await stage.seconds(10)
+    await fixture.reach('reboot-1', 'Completed', 300)
+    await fixture.seconds(10)
     return {
       hasFrozen,
       holders,
       outcome: {
-        budgets: stage.budgets(),
-        held: stage.heldKeys(),
-        isCordoned: stage.isCordoned('node-1'),
-        violations: stage.oracle.violations,
+        budgets: fixture.budgets(),
+        held: fixture.heldKeys(),
+        isCordoned: fixture.isCordoned('node-1'),
+        violations: fixture.oracle.violations,
         firstHasEnded: first.hasEnded() || !hasFrozen,
         secondLeads: !second.hasEnded(),
       },
     }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, expect, it } from 'vitest'
-import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type Agreement, compareAnswers } from './testing/explain-agreement.ts'
-import { openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
+import { openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 
-let stage: CephStage | UpdateStage
-afterEach(() => stage.close())
+let fixture: CephFixture | UpdateFixture
+afterEach(() => fixture.close())
 
 const cluster = readFileSync(new URL('../examples/clusters/default.yaml', import.meta.url), 'utf8')
 
 it.each([1, 2, 3])(
   'two drains at once, given up in the middle: explain, the page and the eviction API say the same throughout (seed %i)',
   async (seed) => {
-    const opened = await openCephStage(cluster, { seed })
-    stage = opened
+    const opened = await openCephFixture(cluster, { seed })
+    fixture = opened
     opened.startOperator()
     await opened.seconds(15)
     const drains = [opened.drain('worker-a1'), opened.drain('worker-b1')]
@@ -39,8 +39,8 @@ it.each([1, 2, 3])(
 it.each([1, 2, 3])(
   'whatever befalls nodes and OSDs, explain and the eviction API never contradict each other (seed %i)',
   async (seed) => {
-    const opened = await openUpdateStage({ seed, domain: 'zone', storage: 3, osdsPerNode: 2 })
-    stage = opened
+    const opened = await openUpdateFixture({ seed, domain: 'zone', storage: 3, osdsPerNode: 2 })
+    fixture = opened
     opened.operate()
     await opened.seconds(60)
     const random = seededRandom(1_000 + seed)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
-import { type CephStage, openCephStage } from './testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type Agreement, askExplain, compareAnswers } from './testing/explain-agreement.ts'
-import { openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
+import { openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 
-let stage: CephStage | UpdateStage
-afterEach(() => stage.close())
+let fixture: CephFixture | UpdateFixture
+afterEach(() => fixture.close())
 
 const read = (name: string) => readFileSync(new URL(`../examples/clusters/${name}.yaml`, import.meta.url), 'utf8')
 const patient = 240_000
@@ -17,8 +17,8 @@ async function compareWhile(
 ) {
   const seen: Agreement[] = []
   while (goesOn() || seen.length < atLeast) {
-    seen.push(await compareAnswers(stage))
-    await stage.seconds(everySeconds)
+    seen.push(await compareAnswers(fixture))
+    await fixture.seconds(everySeconds)
     if (seen.length > 400) throw new Error('it is never over')
   }
   return {
@@ -32,8 +32,8 @@ async function compareWhile(
 it(
   'while worker-a1 is drained, nobody is told that an OSD may go which the API server refuses, nor the other way round',
   async () => {
-    const opened = await openCephStage(read('default'))
-    stage = opened
+    const opened = await openCephFixture(read('default'))
+    fixture = opened
     opened.startOperator()
     await opened.seconds(15)
     expect((await askExplain(opened, 'osd/rook-ceph/4')).code).toBe(0)
@@ -67,8 +67,8 @@ it(
 it(
   'while OSDs are updated, an OSD whose turn comes is not called free to evict, and the cluster says what holds it',
   async () => {
-    const opened = await openUpdateStage({ annotations: { 'cofferdam.io/update-max-in-parallel': '2' } })
-    stage = opened
+    const opened = await openUpdateFixture({ annotations: { 'cofferdam.io/update-max-in-parallel': '2' } })
+    fixture = opened
     opened.operate()
     await opened.seconds(60)
     expect(await compareAnswers(opened)).toMatchObject({ disagreements: [], refused: 0 })

@@ -1,13 +1,13 @@
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { leaseHolder } from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
 import { describe, expect, it } from 'vitest'
+import { type FencingFixture, openFencingFixture } from './testing/fencing-fixture.ts'
 import type { RemediatorStyle } from './testing/fencing-remediators.ts'
-import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
-import type { StagedOperator } from './testing/lock-stage.ts'
+import type { StagedOperator } from './testing/lock-fixture.ts'
 
 /** Two sick machines are fenced one after the other, and something befalls the operator after so many writes. */
 async function tell(remediator: RemediatorStyle, befall: (operator: StagedOperator) => void) {
-  const stage = await openFencingStage({
+  const fixture = await openFencingFixture({
     storage: 3,
     notReadySeconds: 20,
     remediator,
@@ -17,45 +17,47 @@ async function tell(remediator: RemediatorStyle, befall: (operator: StagedOperat
     truthEvery: 4,
   })
   try {
-    const operator = stage.operate({ isReplaced: true })
-    await stage.until('one machine may go', stage.isOpen, 60)
+    const operator = fixture.operate({ isReplaced: true })
+    await fixture.until('one machine may go', fixture.isOpen, 60)
     befall(operator)
     let wasFrozen = false
     const reach = (what: string, holds: () => boolean | Promise<boolean>, seconds: number) =>
-      stage.until(
+      fixture.until(
         what,
         async () => {
           if (operator.isFrozen()) {
             wasFrozen = true
-            await stage.seconds(10)
+            await fixture.seconds(10)
             operator.thaw()
           }
           return holds()
         },
         seconds,
       )
-    stage.sicken('storage-1', 'storage-2')
-    await reach('both were rebooted', () => stage.oracle.taken.length >= 2, 500)
-    const isOver = async () => stage.budget() === whole.budget && (await stage.storageKeys()).length === 0
+    fixture.sicken('storage-1', 'storage-2')
+    await reach('both were rebooted', () => fixture.oracle.taken.length >= 2, 500)
+    const isOver = async () => fixture.budget() === whole.budget && (await fixture.storageKeys()).length === 0
     await reach('all is as before', isOver, 300)
-    await stage.seconds(5)
-    return { wasHit: operator.isDead() || wasFrozen, outcome: await outcomeOf(stage) }
+    await fixture.seconds(5)
+    return { wasHit: operator.isDead() || wasFrozen, outcome: await outcomeOf(fixture) }
   } catch (error) {
     return { wasHit: true, outcome: { broke: (error as Error).message } }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 
-async function outcomeOf(stage: FencingStage) {
+async function outcomeOf(fixture: FencingFixture) {
   return {
-    taken: [...stage.oracle.taken].sort(),
-    violations: stage.oracle.violations,
-    budget: stage.budget(),
-    annotations: Object.keys(stage.budgetObject()?.metadata.annotations ?? {}).filter((key) => key.includes('fences')),
-    labelled: stage.labelled(),
-    keys: await stage.storageKeys(),
-    leases: [...stage.views.of(leases).values()]
+    taken: [...fixture.oracle.taken].sort(),
+    violations: fixture.oracle.violations,
+    budget: fixture.budget(),
+    annotations: Object.keys(fixture.budgetObject()?.metadata.annotations ?? {}).filter((key) =>
+      key.includes('fences'),
+    ),
+    labelled: fixture.labelled(),
+    keys: await fixture.storageKeys(),
+    leases: [...fixture.views.of(leases).values()]
       .filter(({ spec }) => spec?.holderIdentity === leaseHolder)
       .map(({ metadata }) => metadata.name),
   }

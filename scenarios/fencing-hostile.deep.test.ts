@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { tellHostileStory } from './testing/fencing-hostile.ts'
+import { tellHostileScenario } from './testing/fencing-hostile.ts'
 import type { RemediatorStyle } from './testing/fencing-remediators.ts'
 
-const stories: readonly [RemediatorStyle, readonly number[]][] = [
+const scenarios: readonly [RemediatorStyle, readonly number[]][] = [
   ['budget', [1, 2]],
   ['openshift', [3, 4]],
   ['cluster-api', [2, 9]],
@@ -11,14 +11,14 @@ const stories: readonly [RemediatorStyle, readonly number[]][] = [
 const minutes = 8
 
 describe('nodes die and return, kubelets stop, OSDs fail, people edit, and the operator is killed: the oracle holds', () => {
-  it.each(stories)(
+  it.each(scenarios)(
     'under %s',
     async (remediator, seeds) => {
       let taken = 0
       for (const seed of seeds) {
-        const story = await tellHostileStory({ seed, remediator, minutes })
-        expect(story.found.join('\n')).toBe('')
-        taken += story.taken
+        const scenario = await tellHostileScenario({ seed, remediator, minutes })
+        expect(scenario.found.join('\n')).toBe('')
+        taken += scenario.taken
       }
       expect(taken).toBeGreaterThan(0)
     },

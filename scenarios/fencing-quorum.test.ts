@@ -1,12 +1,12 @@
 import { deployments, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type FencingStage, type FencingStageOptions, openFencingStage } from './testing/fencing-stage.ts'
+import { type FencingFixture, type FencingFixtureOptions, openFencingFixture } from './testing/fencing-fixture.ts'
 
-let stage: FencingStage
-afterEach(() => stage.close())
+let fixture: FencingFixture
+afterEach(() => fixture.close())
 
 /** Quick health checks and quick machines: what is waited for is Ceph. */
-const quick: FencingStageOptions = {
+const quick: FencingFixtureOptions = {
   storage: 4,
   monsOn: 'storage',
   remedy: 'reboot',
@@ -14,48 +14,48 @@ const quick: FencingStageOptions = {
   timings: { provisionSeconds: 20, terminateSeconds: 5, rebootSeconds: 30 },
 }
 
-async function openGuarded(options: FencingStageOptions): Promise<void> {
-  stage = await openFencingStage({ ...quick, ...options })
-  stage.operate()
-  await stage.until('one machine may go', stage.isOpen, 60)
+async function openGuarded(options: FencingFixtureOptions): Promise<void> {
+  fixture = await openFencingFixture({ ...quick, ...options })
+  fixture.operate()
+  await fixture.until('one machine may go', fixture.isOpen, 60)
 }
 
-const isOn = (node: string) => stage.world.kubelet.isOn(node)
+const isOn = (node: string) => fixture.world.kubelet.isOn(node)
 
 describe('two of three nodes with monitors lose power, and Ceph falls silent: fencing brings them back instead of waiting for Ceph for ever', () => {
   it.each(['budget', 'openshift', 'medik8s', 'medik8s-without-leases'] as const)(
     'under %s that reboots: one after the other, Ceph is clean again, and machines may go as before',
     async (remediator) => {
       await openGuarded({ remediator })
-      stage.kill('storage-1')
-      stage.kill('storage-2')
-      await stage.until('the first is back', () => isOn('storage-1') || isOn('storage-2'), 600)
-      await stage.until('both are back', () => isOn('storage-1') && isOn('storage-2'), 900)
-      await stage.until('one machine may go again', stage.isOpen, 600)
-      expect(stage.oracle.taken).toEqual([])
-      expect(stage.labelled()).toHaveLength(4)
-      expect((await stage.toldAll()).join('\n')).toContain('QuorumLost Ceph has no quorum: 2 of 3 monitors (a, b)')
-      expect(stage.oracle.violations).toEqual([])
+      fixture.kill('storage-1')
+      fixture.kill('storage-2')
+      await fixture.until('the first is back', () => isOn('storage-1') || isOn('storage-2'), 600)
+      await fixture.until('both are back', () => isOn('storage-1') && isOn('storage-2'), 900)
+      await fixture.until('one machine may go again', fixture.isOpen, 600)
+      expect(fixture.oracle.taken).toEqual([])
+      expect(fixture.labelled()).toHaveLength(4)
+      expect((await fixture.toldAll()).join('\n')).toContain('QuorumLost Ceph has no quorum: 2 of 3 monitors (a, b)')
+      expect(fixture.oracle.violations).toEqual([])
     },
   )
 
   it.each(['openshift', 'cluster-api'] as const)(
     'under %s that replaces machines: the second dead one stays until the first is replaced',
     async (remediator) => {
-      stage = await openFencingStage({ ...quick, remedy: 'delete', remediator })
+      fixture = await openFencingFixture({ ...quick, remedy: 'delete', remediator })
       await freeMonitors()
-      stage.operate()
-      await stage.until('one machine may go', stage.isOpen, 60)
+      fixture.operate()
+      await fixture.until('one machine may go', fixture.isOpen, 60)
       const [first = '', second = ''] = await monitorNodes()
-      stage.kill(first)
-      stage.kill(second)
-      const left = () => [first, second].filter((name) => stage.machineNames().includes(name))
-      await stage.until('the first is replaced', () => left().length < 2, 600)
+      fixture.kill(first)
+      fixture.kill(second)
+      const left = () => [first, second].filter((name) => fixture.machineNames().includes(name))
+      await fixture.until('the first is replaced', () => left().length < 2, 600)
       expect(left()).toHaveLength(1)
-      await stage.until('both are replaced', () => left().length === 0, 1200)
-      await stage.until('one machine may go again', stage.isOpen, 900)
-      expect(stage.oracle.taken).toEqual([])
-      expect(stage.oracle.violations).toEqual([])
+      await fixture.until('both are replaced', () => left().length === 0, 1200)
+      await fixture.until('one machine may go again', fixture.isOpen, 900)
+      expect(fixture.oracle.taken).toEqual([])
+      expect(fixture.oracle.violations).toEqual([])
     },
   )
 })
@@ -63,27 +63,27 @@ describe('two of three nodes with monitors lose power, and Ceph falls silent: fe
 describe('Ceph is silent for another reason', () => {
   it('the way to it is cut while one node with a monitor is dead: the others are a quorum, so nothing is released', async () => {
     await openGuarded({})
-    stage.silenceCeph()
-    stage.kill('storage-1')
-    await stage.seconds(1500)
+    fixture.silenceCeph()
+    fixture.kill('storage-1')
+    await fixture.seconds(1500)
     expect(isOn('storage-1')).toBe(false)
-    expect(stage.labelled()).toHaveLength(4)
-    expect((await stage.toldAll()).join('\n')).not.toContain('QuorumLost')
-    stage.letCephAnswer()
-    await stage.until('it is rebooted', () => isOn('storage-1'), 300)
-    expect(stage.oracle.violations).toEqual([])
+    expect(fixture.labelled()).toHaveLength(4)
+    expect((await fixture.toldAll()).join('\n')).not.toContain('QuorumLost')
+    fixture.letCephAnswer()
+    await fixture.until('it is rebooted', () => isOn('storage-1'), 300)
+    expect(fixture.oracle.violations).toEqual([])
   })
 
   it('kubelets of two nodes with monitors complain and run on, and Ceph cannot be asked: nothing is released, since their OSDs run', async () => {
     await openGuarded({})
-    stage.silenceCeph()
-    stage.sicken('storage-1', 'storage-2')
-    await stage.seconds(1500)
-    expect(stage.oracle.taken).toEqual([])
-    expect(stage.labelled()).toHaveLength(4)
-    stage.letCephAnswer()
-    await stage.until('the first is rebooted', () => stage.oracle.taken.length === 1, 300)
-    expect(stage.oracle.violations).toEqual([])
+    fixture.silenceCeph()
+    fixture.sicken('storage-1', 'storage-2')
+    await fixture.seconds(1500)
+    expect(fixture.oracle.taken).toEqual([])
+    expect(fixture.labelled()).toHaveLength(4)
+    fixture.letCephAnswer()
+    await fixture.until('the first is rebooted', () => fixture.oracle.taken.length === 1, 300)
+    expect(fixture.oracle.violations).toEqual([])
   })
 })
 
@@ -106,14 +106,14 @@ async function freeMonitors(): Promise<void> {
     operator: 'Exists',
   }))
   const body = { spec: { template: { spec: { nodeSelector: null, tolerations, affinity } } } }
-  for (const { metadata } of (await stage.api.list(deployments, { namespace: 'rook-ceph' })).items) {
+  for (const { metadata } of (await fixture.api.list(deployments, { namespace: 'rook-ceph' })).items) {
     if (metadata.labels?.['app'] !== 'rook-ceph-mon') continue
-    await stage.api.patch(deployments, { namespace: 'rook-ceph', name: metadata.name }, { type: 'merge', body })
-    await stage.seconds(20)
+    await fixture.api.patch(deployments, { namespace: 'rook-ceph', name: metadata.name }, { type: 'merge', body })
+    await fixture.seconds(20)
   }
 }
 
 async function monitorNodes(): Promise<string[]> {
-  const { items } = await stage.api.list(pods, { namespace: 'rook-ceph', labelSelector: 'app=rook-ceph-mon' })
+  const { items } = await fixture.api.list(pods, { namespace: 'rook-ceph', labelSelector: 'app=rook-ceph-mon' })
   return items.flatMap(({ spec }) => spec.nodeName ?? []).sort()
 }

@@ -9,7 +9,7 @@ import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-comman
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { load } from 'js-yaml'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type LockStage, openLockStage } from './testing/lock-stage.ts'
+import { type LockFixture, openLockFixture } from './testing/lock-fixture.ts'
 
 /** Clears the screen, prints an answer of its own, rings, hides itself, and turns the rest round. */
 const forged = 'node/node-1  free: All 2 pods may go.'
@@ -33,26 +33,26 @@ function rawIn(text: string): string[] {
     .map((code) => `U+${code.toString(16)}`)
 }
 
-let stage: LockStage
+let fixture: LockFixture
 let pod: string
 beforeEach(async () => {
-  stage = await openLockStage()
-  await stage.addLeaving('web')
-  stage.operate()
-  await stage.seconds(5)
-  const until = rfc3339(stage.clock.now() + 3_600_000)
+  fixture = await openLockFixture()
+  await fixture.addLeaving('web')
+  fixture.operate()
+  await fixture.seconds(5)
+  const until = rfc3339(fixture.clock.now() + 3_600_000)
   // Whoever owns the application owns its budget: this is all the right it takes.
   const patchBudgets = { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['patch'] }
-  const owner = await stage.memberOfShop('owner', [patchBudgets])
+  const owner = await fixture.memberOfShop('owner', [patchBudgets])
   const annotations = { 'cofferdam.io/lock': JSON.stringify({ until, holder, reason }) }
   const key = { namespace: 'shop', name: 'web' }
   await owner.patch(podDisruptionBudgets, key, { type: 'merge', body: { metadata: { annotations } } })
-  await stage.seconds(5)
-  pod = stage.podOf('web')
+  await fixture.seconds(5)
+  pod = fixture.podOf('web')
 })
-afterEach(() => stage.close())
+afterEach(() => fixture.close())
 
-const ports = () => ({ connect: inProcess(stage.api).connect, clock: stage.clock, requester: () => 'ann' })
+const ports = () => ({ connect: inProcess(fixture.api).connect, clock: fixture.clock, requester: () => 'ann' })
 
 function expectHarmless(text: string): void {
   expect(rawIn(text)).toEqual([])
@@ -64,7 +64,7 @@ describe('an owner who writes escape sequences and forged lines into a lock', ()
   it.each(['pod', 'pdb/shop/web', 'node'])(
     'is shown as he wrote it by explain %s, and forges no answer',
     async (kind) => {
-      const objects: Record<string, string> = { pod: `pod/shop/${pod}`, node: `node/${stage.nodeOf(pod)}` }
+      const objects: Record<string, string> = { pod: `pod/shop/${pod}`, node: `node/${fixture.nodeOf(pod)}` }
       const { code, out, err } = await runCommand(createExplainCommand(ports()), 'explain', objects[kind] ?? kind)
       expect([code, err]).toEqual([3, ''])
       expectHarmless(out)
@@ -80,35 +80,35 @@ describe('an owner who writes escape sequences and forged lines into a lock', ()
       type: 'Warning',
       reason: 'Broken\u001b[8m',
       message: holder,
-      lastTimestamp: rfc3339(stage.clock.now()),
+      lastTimestamp: rfc3339(fixture.clock.now()),
     }
-    await stage.api.create(events, event)
+    await fixture.api.create(events, event)
     const { out } = await runCommand(createStatusCommand(ports()), 'status')
     expectHarmless(out)
     expect(out).toContain('Broken\\x1b[8m')
   })
 
   it('reaches no terminal through a rehearsed drain', async () => {
-    const { code, out, err } = await runCommand(createDrainCommand(ports()), 'drain', stage.nodeOf(pod), '--dry-run')
+    const { code, out, err } = await runCommand(createDrainCommand(ports()), 'drain', fixture.nodeOf(pod), '--dry-run')
     expect([code, err]).toEqual([3, ''])
     expectHarmless(out)
   })
 
   it('reaches no terminal through a drain, nor through the request that kubectl describes', async () => {
-    const running = runCommand(createDrainCommand(ports()), 'drain', stage.nodeOf(pod), '--timeout', '20s')
-    await stage.seconds(30)
+    const running = runCommand(createDrainCommand(ports()), 'drain', fixture.nodeOf(pod), '--timeout', '20s')
+    await fixture.seconds(30)
     const { code, out, err } = await running
     expect(code).toBe(4)
     expectHarmless(out)
     expectHarmless(err)
-    const { items } = await stage.api.list(nodeDisruptions)
+    const { items } = await fixture.api.list(nodeDisruptions)
     const texts = textsOf(items.map(({ status }) => status))
     expect(texts.filter((text) => text.includes('bob'))).not.toEqual([])
     expect(texts.filter(isHarmful)).toEqual([])
   })
 
   it('reaches no terminal of kubectl: neither by the refusal of the guard nor by Events of the operator', async () => {
-    const refused = evictPod(stage.api, { namespace: 'shop', name: pod }, { dryRun: true })
+    const refused = evictPod(fixture.api, { namespace: 'shop', name: pod }, { dryRun: true })
     const error = await refused.then(
       () => undefined,
       (thrown: Error & { code?: number; details?: unknown }) => thrown,
@@ -117,7 +117,7 @@ describe('an owner who writes escape sequences and forged lines into a lock', ()
     const said = [error?.message ?? '', ...textsOf(error?.details)]
     expect(said.filter(isHarmful)).toEqual([])
     expectHarmless(error?.message ?? '')
-    const { items } = await stage.api.list(events)
+    const { items } = await fixture.api.list(events)
     const own = items.filter(({ source }) => source?.component === 'cofferdam').map(({ message }) => message ?? '')
     expect(own.filter((text) => text.includes('bob'))).not.toEqual([])
     expect(own.filter(isHarmful)).toEqual([])

@@ -7,10 +7,10 @@ import {
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { drainPolicyLabel, drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type LonghornStage, openLonghornStage } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
-let stage: LonghornStage
-afterEach(() => stage.close())
+let fixture: LonghornFixture
+afterEach(() => fixture.close())
 
 const mib = 1024 ** 2
 const data = { filled: 0.25, sizeBytes: 256 * mib }
@@ -19,67 +19,67 @@ const other = { name: 'other', numberOfReplicas: 2, placedOn: ['node-3', 'node-4
 const solo = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], ...data }
 
 async function open(policy = 'block-for-eviction'): Promise<void> {
-  stage = await openLonghornStage(
+  fixture = await openLonghornFixture(
     { volumes: [db, other, solo], timings: { rebuildBytesPerSecond: 8 * mib } },
     { nodeCount: 4, policy },
   )
-  stage.operate()
-  await stage.use('db', 'node-2')
-  await stage.use('other', 'node-4')
-  await stage.use('solo', 'node-2')
-  await stage.seconds(5)
+  fixture.operate()
+  await fixture.use('db', 'node-2')
+  await fixture.use('other', 'node-4')
+  await fixture.use('solo', 'node-2')
+  await fixture.seconds(5)
 }
 
 /** Another node, with replicas of its own, goes and comes back as if nothing were wrong. */
 async function nothingElseIsDisturbed(node = 'node-3'): Promise<void> {
-  await stage.drained(node, 120)
-  await stage.cordon(node, false)
-  await stage.seconds(30)
+  await fixture.drained(node, 120)
+  await fixture.cordon(node, false)
+  await fixture.seconds(30)
 }
 
 function expectNothingLost(): void {
-  expect(stage.oracle.violations).toEqual([])
-  expect(stage.isIntact('db', 'other', 'solo')).toBe(true)
+  expect(fixture.oracle.violations).toEqual([])
+  expect(fixture.isIntact('db', 'other', 'solo')).toBe(true)
 }
 
 describe('the policy', () => {
   it('becomes a word that nobody knows in the middle of a drain: that is told, the node is held, what moves goes on moving', async () => {
     await open()
-    const drain = stage.drain('node-1')
-    await stage.seconds(3)
-    expect(stage.flags()).toEqual(['db on node-1', 'solo on node-1'])
-    await stage.setPolicy('block-everything')
-    await stage.seconds(2)
-    expect(stage.flags()).toEqual(['db on node-1', 'solo on node-1'])
-    expect(await stage.notes(drainPolicySetting)).toEqual([
+    const drain = fixture.drain('node-1')
+    await fixture.seconds(3)
+    expect(fixture.flags()).toEqual(['db on node-1', 'solo on node-1'])
+    await fixture.setPolicy('block-everything')
+    await fixture.seconds(2)
+    expect(fixture.flags()).toEqual(['db on node-1', 'solo on node-1'])
+    expect(await fixture.notes(drainPolicySetting)).toEqual([
       expect.stringMatching(/"block-everything" is none of .*block-for-eviction/),
     ])
-    await stage.seconds(60)
+    await fixture.seconds(60)
     expectNothingLost()
-    await stage.setPolicy('block-for-eviction')
-    await stage.until('the drain is over', drain.isOver, 60)
+    await fixture.setPolicy('block-for-eviction')
+    await fixture.until('the drain is over', drain.isOver, 60)
     await nothingElseIsDisturbed()
     expectNothingLost()
   })
 
   it('is deleted in the middle of a drain: we stay in charge of what we hold, no last copy goes, and it goes on when it is back', async () => {
     await open()
-    const drain = stage.drain('node-1')
-    await stage.seconds(3)
+    const drain = fixture.drain('node-1')
+    await fixture.seconds(3)
     const key = { namespace: longhornNamespace, name: drainPolicySetting }
-    const { metadata, ...setting } = await stage.api.get(longhornSettings, key)
-    await stage.api.delete(longhornSettings, key)
-    await stage.cordon('node-2')
-    await stage.seconds(60)
-    expect(stage.guarded()).toEqual(expect.arrayContaining(['node-2', 'node-3', 'node-4']))
+    const { metadata, ...setting } = await fixture.api.get(longhornSettings, key)
+    await fixture.api.delete(longhornSettings, key)
+    await fixture.cordon('node-2')
+    await fixture.seconds(60)
+    expect(fixture.guarded()).toEqual(expect.arrayContaining(['node-2', 'node-3', 'node-4']))
     expectNothingLost()
     const { name, namespace, annotations = {} } = metadata
-    await stage.api.create(longhornSettings, {
+    await fixture.api.create(longhornSettings, {
       ...setting,
       metadata: { name, annotations, ...(namespace === undefined ? {} : { namespace }) },
     })
-    await stage.until('the drain is over', drain.isOver, 120)
-    await stage.cordon('node-2', false)
+    await fixture.until('the drain is over', drain.isOver, 120)
+    await fixture.cordon('node-2', false)
     await nothingElseIsDisturbed()
     expectNothingLost()
   })
@@ -87,13 +87,13 @@ describe('the policy', () => {
   it('of one volume is a word that nobody knows: its node is held and the volume named, all others move and go', async () => {
     await open()
     const body = { metadata: { labels: { [drainPolicyLabel]: 'whatever' } } }
-    await stage.api.patch(longhornVolumes, { namespace: longhornNamespace, name: 'solo' }, { type: 'merge', body })
-    const drain = stage.drain('node-1')
-    await stage.until('db has moved', () => !stage.placesOf('db').includes('node-1'), 60)
-    await stage.seconds(30)
-    expect([drain.isOver(), stage.placesOf('solo')]).toEqual([false, ['node-1']])
-    expect((await stage.told('node-1')).at(-1)).toBe('DrainPolicyUnknown')
-    expect((await stage.notes(drainPolicySetting)).join()).toMatch(/solo.*whatever/)
+    await fixture.api.patch(longhornVolumes, { namespace: longhornNamespace, name: 'solo' }, { type: 'merge', body })
+    const drain = fixture.drain('node-1')
+    await fixture.until('db has moved', () => !fixture.placesOf('db').includes('node-1'), 60)
+    await fixture.seconds(30)
+    expect([drain.isOver(), fixture.placesOf('solo')]).toEqual([false, ['node-1']])
+    expect((await fixture.told('node-1')).at(-1)).toBe('DrainPolicyUnknown')
+    expect((await fixture.notes(drainPolicySetting)).join()).toMatch(/solo.*whatever/)
     await nothingElseIsDisturbed('node-4')
     expectNothingLost()
   })
@@ -102,7 +102,7 @@ describe('the policy', () => {
 describe('objects', () => {
   it('a replica without a node holds nobody, protects nobody, and disturbs nobody', async () => {
     await open('block-if-contains-last-replica')
-    await stage.api.create(longhornReplicas, {
+    await fixture.api.create(longhornReplicas, {
       apiVersion: 'longhorn.io/v1beta2',
       kind: 'Replica',
       metadata: { name: 'solo-r-nowhere', namespace: longhornNamespace, labels: { longhornvolume: 'solo' } },
@@ -115,23 +115,23 @@ describe('objects', () => {
         failedAt: '',
       },
     })
-    const drain = stage.drain('node-1')
-    await stage.seconds(60)
-    expect([drain.isOver(), (await stage.told('node-1')).at(-1)]).toEqual([false, 'LastReplica'])
+    const drain = fixture.drain('node-1')
+    await fixture.seconds(60)
+    expect([drain.isOver(), (await fixture.told('node-1')).at(-1)]).toEqual([false, 'LastReplica'])
     await nothingElseIsDisturbed()
     expectNothingLost()
   })
 
   it('the Kubernetes node of a copy is gone: the copy protects nothing, and the other nodes are decided about as ever', async () => {
     await open('block-if-contains-last-replica')
-    stage.world.kubelet.powerOff('node-1')
-    await stage.api.delete(nodes, { name: 'node-1' })
-    await stage.seconds(60)
-    const held = stage.drain('node-2')
-    await stage.seconds(60)
-    expect([held.isOver(), stage.placesOf('db').includes('node-2')]).toEqual([false, true])
+    fixture.world.kubelet.powerOff('node-1')
+    await fixture.api.delete(nodes, { name: 'node-1' })
+    await fixture.seconds(60)
+    const held = fixture.drain('node-2')
+    await fixture.seconds(60)
+    expect([held.isOver(), fixture.placesOf('db').includes('node-2')]).toEqual([false, true])
     await nothingElseIsDisturbed('node-3')
-    expect(stage.oracle.violations).toEqual([])
-    expect(stage.isIntact('db', 'other')).toBe(true)
+    expect(fixture.oracle.violations).toEqual([])
+    expect(fixture.isIntact('db', 'other')).toBe(true)
   })
 })

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { StagedOperator } from './testing/lock-stage.ts'
-import { openLonghornStage } from './testing/longhorn-stage.ts'
+import type { StagedOperator } from './testing/lock-fixture.ts'
+import { openLonghornFixture } from './testing/longhorn-fixture.ts'
 
 const mib = 1024 ** 2
 const data = { filled: 0.25, sizeBytes: 256 * mib }
 
 /** A drain and an uncordon, during which something befalls the operator after so many writes. */
 async function tell(befall: (operator: StagedOperator) => void, isReplaced = false) {
-  const stage = await openLonghornStage({
+  const fixture = await openLonghornFixture({
     volumes: [
       { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], ...data },
       { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], ...data },
@@ -17,20 +17,20 @@ async function tell(befall: (operator: StagedOperator) => void, isReplaced = fal
     blocks: { count: 16, bytes: 128 },
   })
   try {
-    const operator = stage.operate({ isReplaced })
-    await stage.use('db', 'node-2', 'node-3')
-    await stage.use('solo', 'node-1', 'node-2')
-    await stage.seconds(5)
+    const operator = fixture.operate({ isReplaced })
+    await fixture.use('db', 'node-2', 'node-3')
+    await fixture.use('solo', 'node-1', 'node-2')
+    await fixture.seconds(5)
     befall(operator)
-    const drain = stage.drain('node-1')
+    const drain = fixture.drain('node-1')
     let wasFrozen = false
     const thaw = async () => {
       if (!operator.isFrozen()) return
       wasFrozen = true
-      await stage.seconds(20)
+      await fixture.seconds(20)
       operator.thaw()
     }
-    await stage.until(
+    await fixture.until(
       'the drain is over',
       async () => {
         await thaw()
@@ -38,32 +38,32 @@ async function tell(befall: (operator: StagedOperator) => void, isReplaced = fal
       },
       300,
     )
-    await stage.cordon('node-1', false)
-    await stage.seconds(10)
+    await fixture.cordon('node-1', false)
+    await fixture.seconds(10)
     await thaw()
-    await stage.until(
+    await fixture.until(
       'all is quiet',
-      () => stage.guarded().length === 3 && stage.volume('idle').status?.state === 'detached',
+      () => fixture.guarded().length === 3 && fixture.volume('idle').status?.state === 'detached',
       90,
     )
-    await stage.seconds(5)
+    await fixture.seconds(5)
     return {
       wasHit: operator.isDead() || wasFrozen,
       outcome: {
-        copies: ['db', 'solo', 'idle'].map((volume) => stage.placesOf(volume).length),
-        leftBehind: ['db', 'solo', 'idle'].filter((volume) => stage.placesOf(volume).includes('node-1')),
-        isIntact: stage.isIntact('db', 'solo', 'idle'),
-        flags: stage.flags(),
-        autoEvicting: stage.autoEvicting(),
-        guarded: stage.guarded(),
-        wasDegraded: stage.oracle.history.some(({ robustness }) => robustness === 'degraded'),
-        violations: stage.oracle.violations,
+        copies: ['db', 'solo', 'idle'].map((volume) => fixture.placesOf(volume).length),
+        leftBehind: ['db', 'solo', 'idle'].filter((volume) => fixture.placesOf(volume).includes('node-1')),
+        isIntact: fixture.isIntact('db', 'solo', 'idle'),
+        flags: fixture.flags(),
+        autoEvicting: fixture.autoEvicting(),
+        guarded: fixture.guarded(),
+        wasDegraded: fixture.oracle.history.some(({ robustness }) => robustness === 'degraded'),
+        violations: fixture.oracle.violations,
       },
     }
   } catch (error) {
     return { wasHit: true, outcome: { broke: (error as Error).message } }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 

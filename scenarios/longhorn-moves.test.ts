@@ -1,54 +1,56 @@
 import { longhornReplicas, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import type { LonghornFixture } from './testing/longhorn-fixture.ts'
 import { expectNothingBroken, isHeldFor, mib, openAttended, pair, trio } from './testing/longhorn-rows.ts'
-import type { LonghornStage } from './testing/longhorn-stage.ts'
 
-let stage: LonghornStage
-afterEach(() => stage.close())
+let fixture: LonghornFixture
+afterEach(() => fixture.close())
 
 async function open(...asked: Parameters<typeof openAttended>): Promise<void> {
-  stage = await openAttended(...asked)
+  fixture = await openAttended(...asked)
 }
 
 describe('moving', () => {
   it('a volume that nobody uses is attached for its move to a node that stays, never to the one that leaves, and rests again after it (32)', async () => {
     await open({ volumes: [pair] })
-    await stage.use('db', 'node-1')
-    await stage.disuse('db')
-    expect(stage.volume('db').status?.ownerID).toBe('node-1')
+    await fixture.use('db', 'node-1')
+    await fixture.disuse('db')
+    expect(fixture.volume('db').status?.ownerID).toBe('node-1')
     const places = new Set<string>()
-    const end = stage.views.of(longhornVolumes).subscribe(({ after }) => places.add(after?.status?.currentNodeID ?? ''))
+    const end = fixture.views
+      .of(longhornVolumes)
+      .subscribe(({ after }) => places.add(after?.status?.currentNodeID ?? ''))
     places.clear()
-    await stage.drained('node-1', 120)
-    await stage.until('db is detached', () => stage.volume('db').status?.state === 'detached', 60)
+    await fixture.drained('node-1', 120)
+    await fixture.until('db is detached', () => fixture.volume('db').status?.state === 'detached', 60)
     end()
-    expect([[...places].sort(), stage.placesOf('db')]).toEqual([
+    expect([[...places].sort(), fixture.placesOf('db')]).toEqual([
       ['', 'node-2'],
       ['node-2', 'node-3'],
     ])
-    expectNothingBroken(stage, 'db')
+    expectNothingBroken(fixture, 'db')
   })
 
   it('emptied ten times in turn, a volume has one copy more while it moves, never one less, and the same bytes (27)', async () => {
     await open({ volumes: [pair] })
-    await stage.use('db', 'node-2')
+    await fixture.use('db', 'node-2')
     const counts = new Set<number>()
-    const end = stage.views.of(longhornReplicas).subscribe(() => counts.add(stage.replicasOf('db').length))
+    const end = fixture.views.of(longhornReplicas).subscribe(() => counts.add(fixture.replicasOf('db').length))
     counts.clear()
-    const start = stage.clock.now()
+    const start = fixture.clock.now()
     for (let turn = 0; turn < 10; turn += 1) {
       const [from, to] = turn % 2 === 0 ? ['node-1', 'node-3'] : ['node-3', 'node-1']
-      stage.controls.writeData('db')
-      await stage.cordon(from)
-      await stage.until('it has moved', () => stage.placesOf('db').join() === ['node-2', to].sort().join(), 60)
-      await stage.cordon(from, false)
-      await stage.seconds(3)
+      fixture.controls.writeData('db')
+      await fixture.cordon(from)
+      await fixture.until('it has moved', () => fixture.placesOf('db').join() === ['node-2', to].sort().join(), 60)
+      await fixture.cordon(from, false)
+      await fixture.seconds(3)
     }
     end()
     expect([...counts].sort()).toEqual([2, 3])
-    expect(stage.robustnessSince('db', start)).toEqual(['healthy'])
-    expect(stage.oracle.rebuilds()).toBe(10)
-    expectNothingBroken(stage, 'db')
+    expect(fixture.robustnessSince('db', start)).toEqual(['healthy'])
+    expect(fixture.oracle.rebuilds()).toBe(10)
+    expectNothingBroken(fixture, 'db')
   })
 
   it.each([1, 2])(
@@ -56,39 +58,39 @@ describe('moving', () => {
     async (atOnce) => {
       const idle = { ...pair, name: 'idle', placedOn: ['node-3', 'node-4'] }
       await open({ volumes: [trio, pair, idle] }, { nodeCount: 4 })
-      await stage.use('trio')
-      await stage.use('db')
+      await fixture.use('trio')
+      await fixture.use('db')
       const waiting = ['node-1', 'node-2', 'node-3', 'node-4']
-      let running: { readonly node: string; readonly drain: ReturnType<LonghornStage['drain']> }[] = []
+      let running: { readonly node: string; readonly drain: ReturnType<LonghornFixture['drain']> }[] = []
       const done: string[] = []
-      await stage.until(
+      await fixture.until(
         'all nodes are upgraded',
         async () => {
           for (const { node, drain } of running.filter((one) => one.drain.isOver())) {
             await drain.ended
-            await stage.cordon(node, false)
+            await fixture.cordon(node, false)
             done.push(node)
           }
           running = running.filter((one) => !one.drain.isOver())
           for (const node of waiting.splice(0, atOnce - running.length))
-            running.push({ node, drain: stage.drain(node) })
+            running.push({ node, drain: fixture.drain(node) })
           return done.length === 4
         },
         1_800,
       )
-      await stage.until(
+      await fixture.until(
         'all is attached',
-        () => ['trio', 'db'].every((one) => stage.robustnessOf(one) === 'healthy'),
+        () => ['trio', 'db'].every((one) => fixture.robustnessOf(one) === 'healthy'),
         300,
       )
-      await stage.seconds(60)
-      expect(['trio', 'db', 'idle'].map((one) => stage.volume(one).status?.state)).toEqual([
+      await fixture.seconds(60)
+      expect(['trio', 'db', 'idle'].map((one) => fixture.volume(one).status?.state)).toEqual([
         'attached',
         'attached',
         'detached',
       ])
-      expect(stage.flags()).toEqual([])
-      expectNothingBroken(stage, 'trio', 'db', 'idle')
+      expect(fixture.flags()).toEqual([])
+      expectNothingBroken(fixture, 'trio', 'db', 'idle')
     },
   )
 
@@ -98,17 +100,17 @@ describe('moving', () => {
       { volumes: [large], timings: { rebuildBytesPerSecond: 200 * mib } },
       { policy: 'block-if-contains-last-replica', nodeCount: 4 },
     )
-    await stage.use('trio', 'node-4')
+    await fixture.use('trio', 'node-4')
     for (const node of ['node-1', 'node-2']) {
-      await stage.drained(node, 60)
-      stage.controls.writeData('trio')
-      await stage.cordon(node, false)
+      await fixture.drained(node, 60)
+      fixture.controls.writeData('trio')
+      await fixture.cordon(node, false)
     }
-    const drain = await isHeldFor(stage, 'node-3', 60)
-    expect((await stage.told('node-3')).at(-1)).toBe('LastReplica')
-    await stage.until('the drain is over', drain.isOver, 900)
-    await stage.cordon('node-3', false)
-    await stage.until('trio is healthy', () => stage.robustnessOf('trio') === 'healthy', 1_800)
-    expectNothingBroken(stage, 'trio')
+    const drain = await isHeldFor(fixture, 'node-3', 60)
+    expect((await fixture.told('node-3')).at(-1)).toBe('LastReplica')
+    await fixture.until('the drain is over', drain.isOver, 900)
+    await fixture.cordon('node-3', false)
+    await fixture.until('trio is healthy', () => fixture.robustnessOf('trio') === 'healthy', 1_800)
+    expectNothingBroken(fixture, 'trio')
   })
 })

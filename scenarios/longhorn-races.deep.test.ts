@@ -1,94 +1,94 @@
 import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { describe, expect, it } from 'vitest'
+import type { LonghornFixture } from './testing/longhorn-fixture.ts'
 import { type Draw, drawPolicy, play, type Race, raceNodes, raceVolumes, waitFor } from './testing/longhorn-races.ts'
-import type { LonghornStage } from './testing/longhorn-stage.ts'
 
 /** Rounds on each of the clusters; every one of them is drawn anew. */
 const seeds = [1, 2]
 const rounds = 10
 
 /** A node that holds a replica of each of these. */
-function holderOf(stage: LonghornStage, draw: Draw, ...volumes: readonly string[]): string {
-  const holders = raceNodes.filter((node) => volumes.every((volume) => stage.placesOf(volume).includes(node)))
+function holderOf(fixture: LonghornFixture, draw: Draw, ...volumes: readonly string[]): string {
+  const holders = raceNodes.filter((node) => volumes.every((volume) => fixture.placesOf(volume).includes(node)))
   return draw.oneOf(holders.length === 0 ? raceNodes : holders)
 }
 
 /** Where a copy is being built now. */
-function targetOf(stage: LonghornStage): string | undefined {
-  const built = raceVolumes.flatMap((volume) => stage.replicasOf(volume))
+function targetOf(fixture: LonghornFixture): string | undefined {
+  const built = raceVolumes.flatMap((volume) => fixture.replicasOf(volume))
   return built.find(({ spec }) => spec?.nodeID !== '' && spec?.healthyAt === '' && spec.failedAt === '')?.spec?.nodeID
 }
 
-async function whileMoving(stage: LonghornStage): Promise<string | undefined> {
-  for (let step = 0; step < 60 && targetOf(stage) === undefined; step += 1) await stage.seconds(0.5)
-  return targetOf(stage)
+async function whileMoving(fixture: LonghornFixture): Promise<string | undefined> {
+  for (let step = 0; step < 60 && targetOf(fixture) === undefined; step += 1) await fixture.seconds(0.5)
+  return targetOf(fixture)
 }
 
 const races: Readonly<Record<string, Race>> = {
   'two nodes are cordoned at the same moment': {
-    async round(stage, draw) {
-      await stage.setPolicy(drawPolicy(draw))
-      const first = holderOf(stage, draw, 'db')
-      const second = draw.oneOf(stage.placesOf('db').filter((node) => node !== first))
-      const drains = new Map([[first, stage.drain(first)]])
-      await stage.seconds(draw.oneOf([0, 0, 0.001, draw.between(0, 3)]))
-      drains.set(second, stage.drain(second))
-      return waitFor(stage, drains)
+    async round(fixture, draw) {
+      await fixture.setPolicy(drawPolicy(draw))
+      const first = holderOf(fixture, draw, 'db')
+      const second = draw.oneOf(fixture.placesOf('db').filter((node) => node !== first))
+      const drains = new Map([[first, fixture.drain(first)]])
+      await fixture.seconds(draw.oneOf([0, 0, 0.001, draw.between(0, 3)]))
+      drains.set(second, fixture.drain(second))
+      return waitFor(fixture, drains)
     },
   },
   'two nodes are cordoned while no operator is there, and then one comes': {
-    async round(stage, draw, operator) {
-      await stage.setPolicy(drawPolicy(draw))
-      await stage.seconds(2)
+    async round(fixture, draw, operator) {
+      await fixture.setPolicy(drawPolicy(draw))
+      await fixture.seconds(2)
       operator.leaves()
-      const drains = new Map(draw.shuffled(stage.placesOf('db')).map((node) => [node, stage.drain(node)]))
-      await stage.seconds(draw.between(5, 20))
+      const drains = new Map(draw.shuffled(fixture.placesOf('db')).map((node) => [node, fixture.drain(node)]))
+      await fixture.seconds(draw.between(5, 20))
       operator.comes()
-      return waitFor(stage, drains)
+      return waitFor(fixture, drains)
     },
   },
   'the policy changes in the middle of a drain, again and again': {
-    async round(stage, draw) {
-      const node = holderOf(stage, draw, 'db')
-      const drains = new Map([[node, stage.drain(node)]])
+    async round(fixture, draw) {
+      const node = holderOf(fixture, draw, 'db')
+      const drains = new Map([[node, fixture.drain(node)]])
       for (let change = 0; change < 4; change += 1) {
-        await stage.seconds(draw.between(0, 15))
-        await stage.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy !== 'always-allow')))
+        await fixture.seconds(draw.between(0, 15))
+        await fixture.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy !== 'always-allow')))
       }
-      return waitFor(stage, drains)
+      return waitFor(fixture, drains)
     },
   },
   'a node is uncordoned in the middle of a rebuild, and cordoned again': {
-    async round(stage, draw) {
-      const node = holderOf(stage, draw, draw.oneOf(raceVolumes))
-      await stage.cordon(node)
-      await whileMoving(stage)
-      await stage.seconds(draw.between(0, 8))
-      await stage.cordon(node, false)
-      await stage.seconds(draw.oneOf([0, draw.between(0, 10)]))
-      const drains = new Map([[node, stage.drain(node)]])
-      return waitFor(stage, drains)
+    async round(fixture, draw) {
+      const node = holderOf(fixture, draw, draw.oneOf(raceVolumes))
+      await fixture.cordon(node)
+      await whileMoving(fixture)
+      await fixture.seconds(draw.between(0, 8))
+      await fixture.cordon(node, false)
+      await fixture.seconds(draw.oneOf([0, draw.between(0, 10)]))
+      const drains = new Map([[node, fixture.drain(node)]])
+      return waitFor(fixture, drains)
     },
   },
   'a node dies in the middle of its eviction': {
-    async round(stage, draw) {
-      await stage.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy.startsWith('block-for'))))
-      const node = holderOf(stage, draw, 'solo')
-      const drains = new Map([[node, stage.drain(node)]])
-      await stage.seconds(draw.between(0.1, 14))
-      stage.world.kubelet.powerOff(node)
-      await stage.seconds(draw.between(20, 80))
+    async round(fixture, draw) {
+      await fixture.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy.startsWith('block-for'))))
+      const node = holderOf(fixture, draw, 'solo')
+      const drains = new Map([[node, fixture.drain(node)]])
+      await fixture.seconds(draw.between(0.1, 14))
+      fixture.world.kubelet.powerOff(node)
+      await fixture.seconds(draw.between(20, 80))
       return drains
     },
   },
   'the node that takes the copies dies': {
-    async round(stage, draw) {
-      const node = holderOf(stage, draw, 'solo', 'db')
-      const drains = new Map([[node, stage.drain(node)]])
-      const target = (await whileMoving(stage)) ?? draw.oneOf(raceNodes.filter((name) => name !== node))
-      await stage.seconds(draw.between(0, 8))
-      stage.world.kubelet.powerOff(target)
-      await stage.seconds(draw.between(50, 90))
+    async round(fixture, draw) {
+      const node = holderOf(fixture, draw, 'solo', 'db')
+      const drains = new Map([[node, fixture.drain(node)]])
+      const target = (await whileMoving(fixture)) ?? draw.oneOf(raceNodes.filter((name) => name !== node))
+      await fixture.seconds(draw.between(0, 8))
+      fixture.world.kubelet.powerOff(target)
+      await fixture.seconds(draw.between(50, 90))
       return drains
     },
   },
@@ -97,55 +97,55 @@ const races: Readonly<Record<string, Race>> = {
       cacheLagMs: { volume: 1_500, node: 3_000, 'instance-manager': 3_000, attachment: 500, eviction: 2_000 },
       conflictRate: 0.2,
     },
-    async round(stage, draw) {
-      await stage.setPolicy(drawPolicy(draw))
+    async round(fixture, draw) {
+      await fixture.setPolicy(drawPolicy(draw))
       const [first, second] = draw.shuffled(raceNodes) as [string, string]
-      const drains = new Map([[first, stage.drain(first)]])
-      await stage.seconds(draw.between(0, 10))
-      drains.set(second, stage.drain(second))
-      return waitFor(stage, drains)
+      const drains = new Map([[first, fixture.drain(first)]])
+      await fixture.seconds(draw.between(0, 10))
+      drains.set(second, fixture.drain(second))
+      return waitFor(fixture, drains)
     },
   },
   'a last copy is on its way, and the only node that can take it is cordoned': {
     // With every node cordoned, a CSI pod waits at its own budget for a place to come back to, whatever becomes of the copies.
     description: { csi: false },
-    async round(stage, draw) {
-      await stage.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy.startsWith('block-for'))))
-      const [from = ''] = stage.placesOf('solo')
+    async round(fixture, draw) {
+      await fixture.setPolicy(draw.oneOf(drainPolicies.filter((policy) => policy.startsWith('block-for'))))
+      const [from = ''] = fixture.placesOf('solo')
       const others = draw.shuffled(raceNodes.filter((node) => node !== from))
-      for (const node of others.slice(1)) await stage.cordon(node)
+      for (const node of others.slice(1)) await fixture.cordon(node)
       const target = others[0] as string
-      const drains = new Map([[from, stage.drain(from)]])
-      await stage.seconds(draw.between(0, 12))
-      drains.set(target, stage.drain(target))
-      return waitFor(stage, drains)
+      const drains = new Map([[from, fixture.drain(from)]])
+      await fixture.seconds(draw.between(0, 12))
+      drains.set(target, fixture.drain(target))
+      return waitFor(fixture, drains)
     },
   },
   'a node is back and not yet settled when the next one is drained': {
-    async round(stage, draw) {
-      await stage.setPolicy(drawPolicy(draw))
+    async round(fixture, draw) {
+      await fixture.setPolicy(drawPolicy(draw))
       const [first, second] = draw.shuffled(raceNodes) as [string, string]
-      const before = stage.drain(first)
-      await stage.seconds(draw.between(20, 60))
+      const before = fixture.drain(first)
+      await fixture.seconds(draw.between(20, 60))
       before.giveUp()
-      stage.world.kubelet.reboot(first, draw.between(1, 30))
-      await stage.seconds(draw.between(31, 40))
-      await stage.cordon(first, false)
-      await stage.seconds(draw.oneOf([0, draw.between(0, 4)]))
-      const drains = new Map([[second, stage.drain(second)]])
-      return waitFor(stage, drains)
+      fixture.world.kubelet.reboot(first, draw.between(1, 30))
+      await fixture.seconds(draw.between(31, 40))
+      await fixture.cordon(first, false)
+      await fixture.seconds(draw.oneOf([0, draw.between(0, 4)]))
+      const drains = new Map([[second, fixture.drain(second)]])
+      return waitFor(fixture, drains)
     },
   },
   'budgets are thinned for the autoscaler, and two nodes leave': {
     copies: 3,
     description: { settings: { 'kubernetes-cluster-autoscaler-enabled': 'true' } },
-    async round(stage, draw) {
-      await stage.setPolicy(drawPolicy(draw))
+    async round(fixture, draw) {
+      await fixture.setPolicy(drawPolicy(draw))
       const [first, second] = draw.shuffled(raceNodes) as [string, string]
-      const drains = new Map([[first, stage.drain(first)]])
-      await stage.seconds(draw.oneOf([0, draw.between(0, 20)]))
-      drains.set(second, stage.drain(second))
-      return waitFor(stage, drains)
+      const drains = new Map([[first, fixture.drain(first)]])
+      await fixture.seconds(draw.oneOf([0, draw.between(0, 20)]))
+      drains.set(second, fixture.drain(second))
+      return waitFor(fixture, drains)
     },
   },
 }

@@ -1,34 +1,34 @@
 import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { namespace, openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 import { isOsd } from './testing/osd-update-oracle.ts'
-import { namespace, openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
 
-let stage: UpdateStage
-afterEach(() => stage.close())
+let fixture: UpdateFixture
+afterEach(() => fixture.close())
 
 async function openBesideRook(budgetsOf?: 'rook' | 'cofferdam'): Promise<string[]> {
-  stage = await openUpdateStage({
+  fixture = await openUpdateFixture({
     isBesideRook: true,
     ...(budgetsOf && { budgetsOf }),
     annotations: { 'cofferdam.io/update-max-in-parallel': '4' },
   })
   const written: string[] = []
-  stage.views.of(deployments).subscribe(({ before, after }) => {
+  fixture.views.of(deployments).subscribe(({ before, after }) => {
     const isChanged = before !== undefined && after !== undefined && isOsd(after, namespace)
     if (isChanged && before.metadata.generation !== after.metadata.generation) written.push(after.metadata.name)
   })
-  stage.operate()
-  await stage.seconds(60)
+  fixture.operate()
+  await fixture.seconds(60)
   return written
 }
 
 const ask = () =>
-  stage.patchCluster({ metadata: { annotations: { 'cofferdam.io/restart-osds': timestamp(stage.clock) } } })
+  fixture.patchCluster({ metadata: { annotations: { 'cofferdam.io/restart-osds': timestamp(fixture.clock) } } })
 
 const budgetKey = { namespace, name: 'rook-ceph-osd' }
 const allOnce = () =>
-  stage
+  fixture
     .osdIds()
     .map((osd) => `${osd} anew`)
     .sort()
@@ -36,28 +36,32 @@ const allOnce = () =>
 describe("beside Rook's own operator, whoever keeps the budgets", () => {
   it('a restart under our own budgets ends: they close to all others while it holds the storage, and not to itself', async () => {
     const written = await openBesideRook('cofferdam')
-    expect((await stage.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable).toBe(1)
+    expect((await fixture.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable).toBe(1)
     await ask()
-    await stage.until('some are on their way', () => stage.oracle.onTheWay().length > 0, 60)
-    await stage.until(
+    await fixture.until('some are on their way', () => fixture.oracle.onTheWay().length > 0, 60)
+    await fixture.until(
       'the budget is closed',
-      async () => (await stage.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable === 0,
+      async () => (await fixture.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable === 0,
       60,
     )
-    await stage.until('all were restarted', () => stage.oracle.started.length >= 12, 1_200)
-    await stage.until('all are back', () => stage.oracle.onTheWay().length === 0 && stage.holders().length === 0, 300)
-    await stage.seconds(120)
-    const { violations, below, started } = stage.oracle
+    await fixture.until('all were restarted', () => fixture.oracle.started.length >= 12, 1_200)
+    await fixture.until(
+      'all are back',
+      () => fixture.oracle.onTheWay().length === 0 && fixture.holders().length === 0,
+      300,
+    )
+    await fixture.seconds(120)
+    const { violations, below, started } = fixture.oracle
     expect({ violations, below, written, started: [...started].sort() }).toEqual({
       violations: [],
       below: [],
       written: [],
       started: allOnce(),
     })
-    expect(stage.oracle.mostAtOnce()).toBeGreaterThan(1)
-    expect((await stage.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable).toBe(1)
+    expect(fixture.oracle.mostAtOnce()).toBeGreaterThan(1)
+    expect((await fixture.api.get(podDisruptionBudgets, budgetKey)).spec.maxUnavailable).toBe(1)
     // Once it were 1,400 in an hour.
-    expect(await stage.told()).toEqual([
+    expect(await fixture.told()).toEqual([
       'Normal AnyOsdMayGo',
       'Normal StorageKeyHeld',
       'Normal OsdsUpdating',
@@ -70,19 +74,23 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
     const written = await openBesideRook('rook')
     await ask()
     const untouched: string[] = []
-    await stage.until(
+    await fixture.until(
       'all were restarted',
       () => {
-        const touched = new Set(stage.oracle.started.map((line) => Number(line.split(' ')[0])))
-        const { running = [] } = JSON.parse(stage.record()?.data?.['progress'] ?? '{}') as { running?: number[] }
+        const touched = new Set(fixture.oracle.started.map((line) => Number(line.split(' ')[0])))
+        const { running = [] } = JSON.parse(fixture.record()?.data?.['progress'] ?? '{}') as { running?: number[] }
         untouched.push(...running.filter((osd) => !touched.has(osd)).map((osd) => `osd.${osd}`))
-        return stage.oracle.started.length >= 12
+        return fixture.oracle.started.length >= 12
       },
       3_600,
     )
-    await stage.until('all are back', () => stage.oracle.onTheWay().length === 0 && stage.holders().length === 0, 300)
-    await stage.seconds(120)
-    const { violations, below, started } = stage.oracle
+    await fixture.until(
+      'all are back',
+      () => fixture.oracle.onTheWay().length === 0 && fixture.holders().length === 0,
+      300,
+    )
+    await fixture.seconds(120)
+    const { violations, below, started } = fixture.oracle
     expect({ violations, below, written, untouched, started: [...started].sort() }).toEqual({
       violations: [],
       below: [],
@@ -90,7 +98,7 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
       untouched: [],
       started: allOnce(),
     })
-    expect(await stage.told()).toEqual(['Normal ManagedElsewhere', 'Normal OsdsUpdating', 'Normal OsdsUpToDate'])
+    expect(await fixture.told()).toEqual(['Normal ManagedElsewhere', 'Normal OsdsUpdating', 'Normal OsdsUpToDate'])
   }, 240_000)
 
   it('a budget of somebody else beside ours, and a lock of an owner, are waited for and named, and the restart ends after them', async () => {
@@ -101,32 +109,36 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
       metadata: { namespace, name: 'team-storage' },
       spec: { maxUnavailable: 1, selector: { matchLabels: { osd: '3' } } },
     }
-    await stage.api.create(podDisruptionBudgets, theirs)
+    await fixture.api.create(podDisruptionBudgets, theirs)
     await ask()
-    await stage.until('all others were restarted', () => stage.oracle.started.length >= 11, 1_200)
-    await stage.until('the storage is free', () => stage.holders().length === 0, 300)
-    await stage.seconds(300)
-    const before = (await stage.told()).length
-    await stage.seconds(600)
-    expect(stage.record()?.data?.['blocked']).toContain('poddisruptionbudget/team-storage cover its pod')
+    await fixture.until('all others were restarted', () => fixture.oracle.started.length >= 11, 1_200)
+    await fixture.until('the storage is free', () => fixture.holders().length === 0, 300)
+    await fixture.seconds(300)
+    const before = (await fixture.told()).length
+    await fixture.seconds(600)
+    expect(fixture.record()?.data?.['blocked']).toContain('poddisruptionbudget/team-storage cover its pod')
     expect({
-      held: stage.osdIds().filter((osd) => !stage.oracle.started.includes(`${osd} anew`)),
-      news: (await stage.told()).length - before,
+      held: fixture.osdIds().filter((osd) => !fixture.oracle.started.includes(`${osd} anew`)),
+      news: (await fixture.told()).length - before,
     }).toEqual({ held: [3], news: 0 })
-    const until = new Date(stage.clock.now() + 900_000).toISOString()
+    const until = new Date(fixture.clock.now() + 900_000).toISOString()
     const lock = JSON.stringify({ holder: 'alice', reason: 'a backup runs', until })
-    await stage.api.patch(podDisruptionBudgets, budgetKey, {
+    await fixture.api.patch(podDisruptionBudgets, budgetKey, {
       type: 'merge',
       body: { metadata: { annotations: { 'cofferdam.io/lock': lock } } },
     })
-    await stage.seconds(10)
-    await stage.api.delete(podDisruptionBudgets, { namespace, name: 'team-storage' })
-    await stage.seconds(300)
-    expect(stage.oracle.started).not.toContain('3 anew')
-    expect(stage.record()?.data?.['blocked']).toContain('alice locked budget rook-ceph/rook-ceph-osd')
-    await stage.until('the last one was restarted', () => stage.oracle.started.includes('3 anew'), 900)
-    await stage.until('all is over', () => stage.oracle.onTheWay().length === 0 && stage.holders().length === 0, 300)
-    const { violations, below, started } = stage.oracle
+    await fixture.seconds(10)
+    await fixture.api.delete(podDisruptionBudgets, { namespace, name: 'team-storage' })
+    await fixture.seconds(300)
+    expect(fixture.oracle.started).not.toContain('3 anew')
+    expect(fixture.record()?.data?.['blocked']).toContain('alice locked budget rook-ceph/rook-ceph-osd')
+    await fixture.until('the last one was restarted', () => fixture.oracle.started.includes('3 anew'), 900)
+    await fixture.until(
+      'all is over',
+      () => fixture.oracle.onTheWay().length === 0 && fixture.holders().length === 0,
+      300,
+    )
+    const { violations, below, started } = fixture.oracle
     expect({ violations, below, started: [...started].sort() }).toEqual({
       violations: [],
       below: [],
@@ -138,31 +150,39 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
 describe("beside Rook's own operator", () => {
   it('a restart that is asked for goes in safe rounds by eviction, each OSD once, and no Deployment is written', async () => {
     const written = await openBesideRook()
-    stage.trace.chapter('Another image is wanted: that is for Rook')
-    await stage.want('v19.2.4')
-    await stage.seconds(120)
-    expect(stage.oracle.started).toEqual([])
-    stage.trace.chapter('All OSDs are to be restarted')
+    fixture.trace.chapter('Another image is wanted: that is for Rook')
+    await fixture.want('v19.2.4')
+    await fixture.seconds(120)
+    expect(fixture.oracle.started).toEqual([])
+    fixture.trace.chapter('All OSDs are to be restarted')
     await ask()
-    await stage.until('all were restarted', () => stage.oracle.started.length >= 12, 1_200)
-    await stage.until('all are back', () => stage.oracle.onTheWay().length === 0 && stage.holders().length === 0, 300)
-    await stage.seconds(120)
-    expect([...stage.oracle.started].sort()).toEqual(allOnce())
-    const { violations, below } = stage.oracle
+    await fixture.until('all were restarted', () => fixture.oracle.started.length >= 12, 1_200)
+    await fixture.until(
+      'all are back',
+      () => fixture.oracle.onTheWay().length === 0 && fixture.holders().length === 0,
+      300,
+    )
+    await fixture.seconds(120)
+    expect([...fixture.oracle.started].sort()).toEqual(allOnce())
+    const { violations, below } = fixture.oracle
     expect({ violations, below, written }).toEqual({ violations: [], below: [], written: [] })
-    await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update-beside-rook.golden.txt')
+    await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-beside-rook.golden.txt')
   }, 240_000)
 
   it('a restart and a request for a node never have the storage at the same time, and both end', async () => {
     const written = await openBesideRook()
     await ask()
-    await stage.until('some are on their way', () => stage.oracle.onTheWay().length > 0, 60)
-    await stage.request('reboot', 'storage-5')
-    await stage.until('the node may reboot', () => stage.phaseOf('reboot') === 'Drained', 600)
-    stage.world.kubelet.reboot('storage-5', 20)
-    await stage.until('the request is over', () => stage.phaseOf('reboot') === 'Completed', 400)
-    await stage.until('all is over', () => stage.holders().length === 0 && stage.oracle.onTheWay().length === 0, 1_200)
-    await stage.seconds(60)
-    expect({ below: stage.oracle.below, written }).toEqual({ below: [], written: [] })
+    await fixture.until('some are on their way', () => fixture.oracle.onTheWay().length > 0, 60)
+    await fixture.request('reboot', 'storage-5')
+    await fixture.until('the node may reboot', () => fixture.phaseOf('reboot') === 'Drained', 600)
+    fixture.world.kubelet.reboot('storage-5', 20)
+    await fixture.until('the request is over', () => fixture.phaseOf('reboot') === 'Completed', 400)
+    await fixture.until(
+      'all is over',
+      () => fixture.holders().length === 0 && fixture.oracle.onTheWay().length === 0,
+      1_200,
+    )
+    await fixture.seconds(60)
+    expect({ below: fixture.oracle.below, written }).toEqual({ below: [], written: [] })
   }, 240_000)
 })

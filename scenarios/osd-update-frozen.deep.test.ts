@@ -1,43 +1,43 @@
 import { describe, expect, it } from 'vitest'
-import type { StagedOperator } from './testing/lock-stage.ts'
-import { openUpdateStage } from './testing/osd-update-stage.ts'
+import type { StagedOperator } from './testing/lock-fixture.ts'
+import { openUpdateFixture } from './testing/osd-update-fixture.ts'
 
 const next = 'v19.2.4'
 
 /** A whole update, in which something befalls the operator after so many writes. */
 async function tell(befall: (operator: StagedOperator) => void) {
-  const stage = await openUpdateStage({
+  const fixture = await openUpdateFixture({
     storage: 4,
     pgs: 8,
     readySeconds: 4,
     annotations: { 'cofferdam.io/update-max-in-parallel': '3' },
   })
   try {
-    const operator = stage.operate({ isReplaced: true })
-    await stage.seconds(20)
+    const operator = fixture.operate({ isReplaced: true })
+    await fixture.seconds(20)
     befall(operator)
-    await stage.want(next)
+    await fixture.want(next)
     let wasFrozen = false
     const isOver = () => {
       if (operator.isFrozen() && !wasFrozen) {
         wasFrozen = true
-        stage.clock.after(10_000, () => operator.thaw())
+        fixture.clock.after(10_000, () => operator.thaw())
       }
-      return stage.isUpdated(next) && stage.holders().length === 0
+      return fixture.isUpdated(next) && fixture.holders().length === 0
     }
-    await stage.until('all are updated', isOver, 900)
-    await stage.seconds(30)
-    const { violations, below, started } = stage.oracle
-    const { failed = [], frozen } = JSON.parse(stage.record()?.data?.['record'] ?? '{}')
+    await fixture.until('all are updated', isOver, 900)
+    await fixture.seconds(30)
+    const { violations, below, started } = fixture.oracle
+    const { failed = [], frozen } = JSON.parse(fixture.record()?.data?.['record'] ?? '{}')
     const twice = started.filter((start, at) => started.indexOf(start) !== at)
     return {
       wasHit: wasFrozen,
-      outcome: { versions: stage.versions(), holders: stage.holders(), violations, below, twice, failed, frozen },
+      outcome: { versions: fixture.versions(), holders: fixture.holders(), violations, below, twice, failed, frozen },
     }
   } catch (error) {
     return { wasHit: true, outcome: { broke: (error as Error).message } }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Lie, tellHostileUpdate } from './testing/osd-update-hostile.ts'
 
-const stories: readonly [Lie, readonly number[]][] = [
+const scenarios: readonly [Lie, readonly number[]][] = [
   ['yes', [1, 2]],
   ['tentacle', [3, 4]],
   ['honest', [5]],
@@ -15,15 +15,15 @@ const minutes = 5
 const refusing: readonly Lie[] = ['no', 'silent', 'of-others']
 
 describe('OSDs, nodes, pools and the operator itself are at the mercy of chance, and ok-to-stop', () => {
-  it.each(stories)(
+  it.each(scenarios)(
     'is %s: nothing that was started takes a placement group below its floor, exceeds the limit or lacks the storage',
     async (lie, seeds) => {
       const all = [...seeds, ...Array.from({ length: moreSeeds }, (_, more) => 100 + more)]
       let taken = 0
       for (const seed of all) {
-        const story = await tellHostileUpdate({ seed, lie, minutes })
-        expect(story.found.join('\n')).toBe('')
-        taken += story.taken
+        const scenario = await tellHostileUpdate({ seed, lie, minutes })
+        expect(scenario.found.join('\n')).toBe('')
+        taken += scenario.taken
       }
       expect(taken > 0).toBe(!refusing.includes(lie))
     },

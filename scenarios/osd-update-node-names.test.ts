@@ -1,70 +1,74 @@
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { namespace, openUpdateStage, type UpdateStage } from './testing/osd-update-stage.ts'
+import { namespace, openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 
-let stage: UpdateStage
-afterEach(() => stage.close())
+let fixture: UpdateFixture
+afterEach(() => fixture.close())
 
 const suffix = '.ec2.internal'
 const next = 'v19.2.4'
 
 async function openCalm(): Promise<void> {
-  stage = await openUpdateStage({
+  fixture = await openUpdateFixture({
     nodeSuffix: suffix,
     annotations: { 'cofferdam.io/update-max-in-parallel': '4' },
   })
-  stage.operate()
-  await stage.seconds(60)
+  fixture.operate()
+  await fixture.seconds(60)
 }
 
 async function nooutBuckets(): Promise<string[]> {
-  const { out } = await stage.ceph.commands.run({ prefix: 'osd dump', format: 'json' })
+  const { out } = await fixture.ceph.commands.run({ prefix: 'osd dump', format: 'json' })
   const { crush_node_flags: flags } = JSON.parse(out) as { crush_node_flags: Record<string, string[]> }
   return Object.keys(flags).filter((bucket) => flags[bucket]?.includes('noout'))
 }
 
 const scale = (osd: number, replicas: number) =>
-  stage.api.patch(
+  fixture.api.patch(
     deployments,
     { namespace, name: `rook-ceph-osd-${osd}` },
     { type: 'merge', body: { spec: { replicas } } },
   )
 
 function expectNoHarm(): void {
-  expect({ violations: stage.oracle.violations, below: stage.oracle.below }).toEqual({ violations: [], below: [] })
+  expect({ violations: fixture.oracle.violations, below: fixture.oracle.below }).toEqual({ violations: [], below: [] })
 }
 
 describe('on a cluster whose node names are not the hostnames of its nodes', () => {
   it('an update leaves the OSDs of a cordoned node alone, goes on with all others, and comes back for them when the node is open', async () => {
     await openCalm()
     const node = `storage-1${suffix}`
-    await stage.cordon(node)
-    await stage.seconds(30)
-    await stage.want(next)
-    await stage.until('all others are updated', () => stage.oracle.started.length >= 10, 1_200)
-    await stage.until('the storage is free', () => stage.holders().length === 0, 300)
-    await stage.seconds(300)
-    const old = stage.versionsByOsd().filter((line) => !line.endsWith(next))
-    expect({ old, told: (await stage.told()).filter((line) => line.startsWith('Warning')) }).toEqual({
+    await fixture.cordon(node)
+    await fixture.seconds(30)
+    await fixture.want(next)
+    await fixture.until('all others are updated', () => fixture.oracle.started.length >= 10, 1_200)
+    await fixture.until('the storage is free', () => fixture.holders().length === 0, 300)
+    await fixture.seconds(300)
+    const old = fixture.versionsByOsd().filter((line) => !line.endsWith(next))
+    expect({ old, told: (await fixture.told()).filter((line) => line.startsWith('Warning')) }).toEqual({
       old: ['0: v19.2.3', '1: v19.2.3'],
       told: [],
     })
-    await stage.cordon(node, false)
-    await stage.until('all are updated', () => stage.isUpdated(next), 600)
+    await fixture.cordon(node, false)
+    await fixture.until('all are updated', () => fixture.isUpdated(next), 600)
     expectNoHarm()
   }, 240_000)
 
   it('a drain with kubectl in the middle of an update ends, its host has noout while it is away, and the update goes on after it', async () => {
     await openCalm()
     const node = `storage-2${suffix}`
-    await stage.want(next)
-    await stage.until('some are on their way', () => stage.oracle.onTheWay().length > 0, 60)
-    const drain = stage.drain(node)
-    await stage.until('the drain is over', () => drain.isOver(), 900)
-    await stage.until('noout is set for its host alone', async () => (await nooutBuckets()).join() === 'storage-2', 60)
-    await stage.cordon(node, false)
-    await stage.until('all are updated', () => stage.isUpdated(next), 1_200)
-    await stage.until('noout is gone', async () => (await nooutBuckets()).length === 0, 300)
+    await fixture.want(next)
+    await fixture.until('some are on their way', () => fixture.oracle.onTheWay().length > 0, 60)
+    const drain = fixture.drain(node)
+    await fixture.until('the drain is over', () => drain.isOver(), 900)
+    await fixture.until(
+      'noout is set for its host alone',
+      async () => (await nooutBuckets()).join() === 'storage-2',
+      60,
+    )
+    await fixture.cordon(node, false)
+    await fixture.until('all are updated', () => fixture.isUpdated(next), 1_200)
+    await fixture.until('noout is gone', async () => (await nooutBuckets()).length === 0, 300)
     expectNoHarm()
   }, 240_000)
 
@@ -73,12 +77,12 @@ describe('on a cluster whose node names are not the hostnames of its nodes', () 
     await scale(4, 0)
     const seen = new Set<string>()
     for (let at = 0; at < 60; at += 1) {
-      await stage.seconds(2)
+      await fixture.seconds(2)
       for (const bucket of await nooutBuckets()) seen.add(bucket)
     }
     expect([...seen]).toEqual([])
     await scale(4, 1)
-    await stage.until('it is back', () => stage.ceph.controls.truth().serving.has(4), 120)
-    expect(stage.oracle.below).toEqual([])
+    await fixture.until('it is back', () => fixture.ceph.controls.truth().serving.has(4), 120)
+    expect(fixture.oracle.below).toEqual([])
   }, 240_000)
 })

@@ -1,35 +1,35 @@
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { cephImage } from '@cofferdam/simulator/cluster-file/build-ceph-resources.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type FencingStage, openFencingStage } from './testing/fencing-stage.ts'
+import { type FencingFixture, openFencingFixture } from './testing/fencing-fixture.ts'
+import { openUpdateFixture, type UpdateFixture, type UpdateFixtureOptions } from './testing/osd-update-fixture.ts'
 import { watchOsdUpdates } from './testing/osd-update-oracle.ts'
-import { openUpdateStage, type UpdateStage, type UpdateStageOptions } from './testing/osd-update-stage.ts'
 
-let stage: UpdateStage | undefined
-let fenced: FencingStage | undefined
+let fixture: UpdateFixture | undefined
+let fenced: FencingFixture | undefined
 afterEach(async () => {
-  await stage?.close()
+  await fixture?.close()
   await fenced?.close()
-  stage = undefined
+  fixture = undefined
   fenced = undefined
 })
 
 const [old, next] = ['v19.2.3', 'v19.2.4'] as const
 
-async function open(options: UpdateStageOptions = {}): Promise<UpdateStage> {
-  stage = await openUpdateStage({ annotations: { 'cofferdam.io/update-max-in-parallel': '3' }, ...options })
-  stage.operate()
-  await stage.seconds(60)
-  return stage
+async function open(options: UpdateFixtureOptions = {}): Promise<UpdateFixture> {
+  fixture = await openUpdateFixture({ annotations: { 'cofferdam.io/update-max-in-parallel': '3' }, ...options })
+  fixture.operate()
+  await fixture.seconds(60)
+  return fixture
 }
 
-async function begin(on: UpdateStage): Promise<void> {
+async function begin(on: UpdateFixture): Promise<void> {
   await on.want(next)
   await on.until('some are on their way', () => on.oracle.onTheWay().length > 0, 30)
   await on.seconds(3)
 }
 
-async function end(on: UpdateStage): Promise<void> {
+async function end(on: UpdateFixture): Promise<void> {
   await on.until('all are updated', () => on.isUpdated(next), 1_200)
   await on.until('the storage is given back', () => on.holders().length === 0, 180)
   const { violations, below } = on.oracle
@@ -37,7 +37,7 @@ async function end(on: UpdateStage): Promise<void> {
 }
 
 /** Who held the storage, one after the other: `osd-update all`, `request storage-2`. */
-function turns({ trace }: UpdateStage): string[] {
+function turns({ trace }: UpdateFixture): string[] {
   return trace.lines.flatMap((line) => {
     const [, scope, holder = ''] = /held: (\S+) of the storage for (\S+)/.exec(line) ?? []
     return scope === undefined ? [] : [`${holder.startsWith('operator') ? 'request' : holder} ${scope}`]
@@ -177,7 +177,7 @@ describe('what else can happen in the middle of an update', () => {
   it(
     'a machine falls sick: it is fenced when the storage is free, and no OSD starts while it is being fenced',
     async () => {
-      fenced = await openFencingStage({
+      fenced = await openFencingFixture({
         storage: 5,
         osdsPerNode: 2,
         notReadySeconds: 60,

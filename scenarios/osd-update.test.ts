@@ -1,20 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { openUpdateStage, type UpdateStage, type UpdateStageOptions } from './testing/osd-update-stage.ts'
+import { openUpdateFixture, type UpdateFixture, type UpdateFixtureOptions } from './testing/osd-update-fixture.ts'
 
-let stage: UpdateStage
-afterEach(() => stage.close())
+let fixture: UpdateFixture
+afterEach(() => fixture.close())
 
 const [old, next, other] = ['v19.2.3', 'v19.2.4', 'v19.2.5'] as const
 
-async function openCalm(options: UpdateStageOptions = {}): Promise<void> {
-  stage = await openUpdateStage({ annotations: { 'cofferdam.io/update-max-in-parallel': '4' }, ...options })
-  stage.trace.chapter('The operator comes')
-  stage.operate()
-  await stage.seconds(60)
+async function openCalm(options: UpdateFixtureOptions = {}): Promise<void> {
+  fixture = await openUpdateFixture({ annotations: { 'cofferdam.io/update-max-in-parallel': '4' }, ...options })
+  fixture.trace.chapter('The operator comes')
+  fixture.operate()
+  await fixture.seconds(60)
 }
 
 function expectNoHarm(): void {
-  expect({ violations: stage.oracle.violations, below: stage.oracle.below }).toEqual({ violations: [], below: [] })
+  expect({ violations: fixture.oracle.violations, below: fixture.oracle.below }).toEqual({ violations: [], below: [] })
 }
 
 const patient = 240_000
@@ -24,19 +24,19 @@ describe('the workflow of the design', () => {
     'another image: every OSD is updated once, several at a time, and every placement group is served throughout',
     async () => {
       await openCalm()
-      stage.trace.chapter('Another image is wanted')
-      await stage.want(next)
-      await stage.until('all are updated', () => stage.isUpdated(next), 900)
-      await stage.until('the storage is given back', () => stage.holders().length === 0, 120)
+      fixture.trace.chapter('Another image is wanted')
+      await fixture.want(next)
+      await fixture.until('all are updated', () => fixture.isUpdated(next), 900)
+      await fixture.until('the storage is given back', () => fixture.holders().length === 0, 120)
       expectNoHarm()
-      expect([...stage.oracle.started].sort()).toEqual(
-        stage
+      expect([...fixture.oracle.started].sort()).toEqual(
+        fixture
           .osdIds()
           .map((osd) => `${osd} ${next}`)
           .sort(),
       )
-      expect(stage.oracle.mostAtOnce()).toBeGreaterThan(1)
-      await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update.golden.txt')
+      expect(fixture.oracle.mostAtOnce()).toBeGreaterThan(1)
+      await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update.golden.txt')
     },
     patient,
   )
@@ -45,20 +45,20 @@ describe('the workflow of the design', () => {
     'the image changes again in the middle of a wait: it counts at once, and no OSD gets the first one after that',
     async () => {
       await openCalm()
-      stage.trace.chapter('Another image is wanted')
-      await stage.want(next)
-      await stage.until('some are on their way', () => stage.oracle.onTheWay().length > 0, 30)
-      await stage.seconds(3)
-      stage.trace.chapter('Yet another one, while those are on their way')
-      const before = stage.oracle.started.length
-      await stage.want(other)
-      await stage.seconds(5)
-      expect(stage.oracle.started.slice(before).filter((start) => start.endsWith(other))).not.toEqual([])
-      await stage.until('all are updated', () => stage.isUpdated(other), 900)
-      await stage.until('the storage is given back', () => stage.holders().length === 0, 120)
-      expect(stage.oracle.started.slice(before).filter((start) => start.endsWith(next))).toEqual([])
+      fixture.trace.chapter('Another image is wanted')
+      await fixture.want(next)
+      await fixture.until('some are on their way', () => fixture.oracle.onTheWay().length > 0, 30)
+      await fixture.seconds(3)
+      fixture.trace.chapter('Yet another one, while those are on their way')
+      const before = fixture.oracle.started.length
+      await fixture.want(other)
+      await fixture.seconds(5)
+      expect(fixture.oracle.started.slice(before).filter((start) => start.endsWith(other))).not.toEqual([])
+      await fixture.until('all are updated', () => fixture.isUpdated(other), 900)
+      await fixture.until('the storage is given back', () => fixture.holders().length === 0, 120)
+      expect(fixture.oracle.started.slice(before).filter((start) => start.endsWith(next))).toEqual([])
       expectNoHarm()
-      await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update-interrupted.golden.txt')
+      await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-interrupted.golden.txt')
     },
     patient,
   )
@@ -67,22 +67,22 @@ describe('the workflow of the design', () => {
     'the CephCluster is deleted in the middle: no further OSD is touched, and the storage is free',
     async () => {
       await openCalm()
-      await stage.patchCluster({ metadata: { finalizers: ['cephcluster.ceph.rook.io'] } })
-      stage.trace.chapter('Another image is wanted')
-      await stage.want(next)
-      await stage.until('some are on their way', () => stage.oracle.onTheWay().length > 0, 30)
-      await stage.seconds(3)
-      stage.trace.chapter('The CephCluster is deleted')
-      await stage.deleteCluster()
-      const before = stage.oracle.started.length
-      await stage.seconds(300)
-      expect(stage.oracle.started.slice(before)).toEqual([])
-      expect({ versions: stage.versions(), holders: stage.holders() }).toEqual({
+      await fixture.patchCluster({ metadata: { finalizers: ['cephcluster.ceph.rook.io'] } })
+      fixture.trace.chapter('Another image is wanted')
+      await fixture.want(next)
+      await fixture.until('some are on their way', () => fixture.oracle.onTheWay().length > 0, 30)
+      await fixture.seconds(3)
+      fixture.trace.chapter('The CephCluster is deleted')
+      await fixture.deleteCluster()
+      const before = fixture.oracle.started.length
+      await fixture.seconds(300)
+      expect(fixture.oracle.started.slice(before)).toEqual([])
+      expect({ versions: fixture.versions(), holders: fixture.holders() }).toEqual({
         versions: `${old} ${next}`,
         holders: [],
       })
       expectNoHarm()
-      await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update-deleted.golden.txt')
+      await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-deleted.golden.txt')
     },
     patient,
   )
@@ -91,23 +91,23 @@ describe('the workflow of the design', () => {
     'a Deployment that is refused is recorded, all others are updated, and one error stands at the end',
     async () => {
       await openCalm()
-      stage.refuse(4)
-      stage.refuse(9)
-      stage.trace.chapter('Another image is wanted, and a policy forbids it for osd.4 and osd.9')
-      await stage.want(next)
-      const failed = () => JSON.parse(stage.record()?.data?.['record'] ?? '{}').failed ?? []
-      await stage.until('all others are updated', () => stage.oracle.started.length === 10, 900)
-      await stage.until('the storage is given back', () => stage.holders().length === 0, 120)
-      await stage.seconds(120)
-      expect(stage.versionsByOsd().filter((line) => line.endsWith(old))).toEqual([`4: ${old}`, `9: ${old}`])
+      fixture.refuse(4)
+      fixture.refuse(9)
+      fixture.trace.chapter('Another image is wanted, and a policy forbids it for osd.4 and osd.9')
+      await fixture.want(next)
+      const failed = () => JSON.parse(fixture.record()?.data?.['record'] ?? '{}').failed ?? []
+      await fixture.until('all others are updated', () => fixture.oracle.started.length === 10, 900)
+      await fixture.until('the storage is given back', () => fixture.holders().length === 0, 120)
+      await fixture.seconds(120)
+      expect(fixture.versionsByOsd().filter((line) => line.endsWith(old))).toEqual([`4: ${old}`, `9: ${old}`])
       expect(
         failed()
           .map(({ osd }: { osd: number }) => osd)
           .sort(),
       ).toEqual([4, 9])
-      expect((await stage.told()).filter((line) => line.endsWith('OsdUpdateFailed'))).toHaveLength(1)
+      expect((await fixture.told()).filter((line) => line.endsWith('OsdUpdateFailed'))).toHaveLength(1)
       expectNoHarm()
-      await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update-refused.golden.txt')
+      await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-refused.golden.txt')
     },
     patient,
   )
@@ -122,18 +122,18 @@ describe('the workflow of the design', () => {
           'cofferdam.io/update-deadline-seconds': '120',
         },
       })
-      stage.spoil(next)
-      stage.trace.chapter('An image is wanted whose OSDs crash')
-      await stage.want(next)
-      await stage.until('it is frozen', async () => (await stage.told()).includes('Warning OsdUpdateFrozen'), 400)
-      await stage.seconds(300)
-      expect(stage.oracle.started).toHaveLength(1)
-      stage.trace.chapter('A good image is wanted')
-      await stage.want(other)
-      await stage.until('all are updated', () => stage.isUpdated(other), 900)
-      await stage.until('the storage is given back', () => stage.holders().length === 0, 120)
+      fixture.spoil(next)
+      fixture.trace.chapter('An image is wanted whose OSDs crash')
+      await fixture.want(next)
+      await fixture.until('it is frozen', async () => (await fixture.told()).includes('Warning OsdUpdateFrozen'), 400)
+      await fixture.seconds(300)
+      expect(fixture.oracle.started).toHaveLength(1)
+      fixture.trace.chapter('A good image is wanted')
+      await fixture.want(other)
+      await fixture.until('all are updated', () => fixture.isUpdated(other), 900)
+      await fixture.until('the storage is given back', () => fixture.holders().length === 0, 120)
       expectNoHarm()
-      await expect(stage.trace.text()).toMatchFileSnapshot('./osd-update-bad-image.golden.txt')
+      await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-bad-image.golden.txt')
     },
     patient,
   )

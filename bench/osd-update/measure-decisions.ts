@@ -58,7 +58,7 @@ function startInputOf(map: CephMap, running: ReadonlySet<number>, done: Readonly
     map,
     settings: defaultUpdateSettings,
     pending: idsOf(map).filter((id) => !running.has(id) && !done.has(id)),
-    shaky: [],
+    unready: [],
     again: [],
     away: running,
     room: Math.floor(map.osds.length * 0.15) - running.size,

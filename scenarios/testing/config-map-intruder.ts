@@ -6,7 +6,7 @@ import { configMaps, podDisruptionBudgets } from '@cofferdam/kubernetes/api/reso
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
 import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
-import type { Story } from '@cofferdam/simulator/world/testing/story.ts'
+import type { Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 
 const namespace = 'rook-ceph'
 const stateMap = { namespace, name: 'rook-ceph-pdbstatemap' }
@@ -22,7 +22,7 @@ export interface ConfigMapIntruder {
 }
 
 /** Somebody who may get and update ConfigMaps in rook-ceph, and nothing else anywhere. */
-export async function openIntruder({ server, api }: Pick<Story, 'server' | 'api'>): Promise<ConfigMapIntruder> {
+export async function openIntruder({ server, api }: Pick<Scenario, 'server' | 'api'>): Promise<ConfigMapIntruder> {
   const name = 'intruder'
   const rbac = 'rbac.authorization.k8s.io'
   const access = [

@@ -21,7 +21,7 @@ export interface Drain {
 export type EvictionPace = (pod: Pod) => number
 
 const retryAfterMs = 5_000
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 
 /**
  * What `kubectl drain --ignore-daemonsets` does: cordon, evict all pods side by side, try again every five seconds where
@@ -69,7 +69,7 @@ async function evictUntilGone({ api, clock, tell }: DrainerPorts, pod: Pod): Pro
   for (;;) {
     const held = await api.get(pods, key).catch(() => undefined)
     if (held?.metadata.uid !== metadata.uid) return
-    await sleep(clock, lookEveryMs)
+    await sleep(clock, pollEveryMs)
   }
 }
 

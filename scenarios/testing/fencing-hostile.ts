@@ -2,13 +2,13 @@ import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machin
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { storageNodes } from './fencing-cluster.ts'
+import { type FencingFixture, openFencingFixture } from './fencing-fixture.ts'
 import type { RemediatorStyle } from './fencing-remediators.ts'
-import { type FencingStage, openFencingStage } from './fencing-stage.ts'
 
 const storage = 5
 const osdsPerNode = 2
 
-type Deed = (stage: FencingStage, draw: Draw) => void | Promise<void>
+type Deed = (fixture: FencingFixture, draw: Draw) => void | Promise<void>
 
 interface Draw {
   below(count: number): number
@@ -20,8 +20,8 @@ function drawFrom(random: Random): Draw {
   return { below, oneOf: (items) => items[below(items.length)] as (typeof items)[number] }
 }
 
-function aNode(stage: FencingStage, draw: Draw): string {
-  const present = stage.nodeNames().filter((name) => name.startsWith('storage'))
+function aNode(fixture: FencingFixture, draw: Draw): string {
+  const present = fixture.nodeNames().filter((name) => name.startsWith('storage'))
   return draw.oneOf(present.length === 0 ? storageNodes(storage) : present)
 }
 
@@ -38,39 +38,39 @@ const budgetKey = { namespace: 'openshift-machine-api', name: 'rook-ceph-rook-ce
 
 /** What befalls machines and data, and what people do; all of it at any moment. */
 const deeds: Readonly<Record<string, Deed>> = {
-  'a kubelet stops': (stage, draw) => ifThere(() => stage.sicken(aNode(stage, draw))),
-  'another kubelet stops': (stage, draw) => ifThere(() => stage.sicken(aNode(stage, draw))),
-  'a kubelet is well again': (stage, draw) => ifThere(() => stage.heal(aNode(stage, draw))),
-  'a machine dies': (stage, draw) => ifThere(() => stage.kill(aNode(stage, draw))),
-  'a machine reboots': (stage, draw) => ifThere(() => stage.reboot(aNode(stage, draw), 5 + draw.below(40))),
-  'a disk fails': (stage, draw) => stage.failDisk(draw.below(storage * osdsPerNode)),
-  'disks are mended': (stage) => {
-    for (let osd = 0; osd < storage * osdsPerNode; osd += 1) stage.ceph[0]?.controls.mendDisk(osd)
+  'a kubelet stops': (fixture, draw) => ifThere(() => fixture.sicken(aNode(fixture, draw))),
+  'another kubelet stops': (fixture, draw) => ifThere(() => fixture.sicken(aNode(fixture, draw))),
+  'a kubelet is well again': (fixture, draw) => ifThere(() => fixture.heal(aNode(fixture, draw))),
+  'a machine dies': (fixture, draw) => ifThere(() => fixture.kill(aNode(fixture, draw))),
+  'a machine reboots': (fixture, draw) => ifThere(() => fixture.reboot(aNode(fixture, draw), 5 + draw.below(40))),
+  'a disk fails': (fixture, draw) => fixture.failDisk(draw.below(storage * osdsPerNode)),
+  'disks are mended': (fixture) => {
+    for (let osd = 0; osd < storage * osdsPerNode; osd += 1) fixture.ceph[0]?.controls.mendDisk(osd)
   },
-  'the mgr dies': (stage, draw) => stage.ceph[0]?.controls.killMgr(5_000 + draw.below(60_000)),
-  'Ceph falls silent for a while': (stage, draw) => {
-    stage.silenceCeph()
-    stage.clock.after(10_000 + draw.below(60_000), () => stage.letCephAnswer())
+  'the mgr dies': (fixture, draw) => fixture.ceph[0]?.controls.killMgr(5_000 + draw.below(60_000)),
+  'Ceph falls silent for a while': (fixture, draw) => {
+    fixture.silenceCeph()
+    fixture.clock.after(10_000 + draw.below(60_000), () => fixture.letCephAnswer())
   },
-  'somebody opens the budget by hand': async (stage) => {
-    const budget = stage.budgetObject()
+  'somebody opens the budget by hand': async (fixture) => {
+    const budget = fixture.budgetObject()
     if (budget === undefined) return
     const body = { spec: { maxUnavailable: 3 } }
-    await stage.api.patch(machineDisruptionBudgets, budgetKey, { type: 'merge', body }).catch(() => undefined)
+    await fixture.api.patch(machineDisruptionBudgets, budgetKey, { type: 'merge', body }).catch(() => undefined)
   },
-  'somebody deletes the budget': async (stage) => {
-    await stage.api.delete(machineDisruptionBudgets, budgetKey).catch(() => undefined)
+  'somebody deletes the budget': async (fixture) => {
+    await fixture.api.delete(machineDisruptionBudgets, budgetKey).catch(() => undefined)
   },
-  'somebody takes all labels off': async (stage) => {
-    for (const { metadata } of Array.from(stage.views.of(stage.kinds.machines).values())) {
+  'somebody takes all labels off': async (fixture) => {
+    for (const { metadata } of Array.from(fixture.views.of(fixture.kinds.machines).values())) {
       const body = { metadata: { labels: { 'fencegroup.rook.io/rook-ceph': null } } }
       const key = { namespace: metadata.namespace ?? '', name: metadata.name }
-      await stage.api.patch(stage.kinds.machines, key, { type: 'merge', body }).catch(() => undefined)
+      await fixture.api.patch(fixture.kinds.machines, key, { type: 'merge', body }).catch(() => undefined)
     }
   },
-  'somebody adds a machine that makes no sense': async (stage, draw) => {
-    const { machines, namespace } = stage.kinds
-    await stage.api
+  'somebody adds a machine that makes no sense': async (fixture, draw) => {
+    const { machines, namespace } = fixture.kinds
+    await fixture.api
       .create(machines, {
         apiVersion: apiVersionOf(machines),
         kind: 'Machine',
@@ -84,19 +84,19 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 }
 
-export interface HostileStory {
+export interface HostileScenario {
   readonly seed: number
   readonly remediator: RemediatorStyle
   readonly minutes: number
 }
 
 /** A story drawn from a seed; what the oracle found, with what had happened by then. */
-export async function tellHostileStory({ seed, remediator, minutes }: HostileStory): Promise<{
+export async function tellHostileScenario({ seed, remediator, minutes }: HostileScenario): Promise<{
   readonly found: readonly string[]
   readonly taken: number
 }> {
   const draw = drawFrom(seededRandom(seed * 7_919))
-  const stage = await openFencingStage({
+  const fixture = await openFencingFixture({
     storage,
     osdsPerNode,
     domain: seed % 3 === 0 ? 'zone' : 'host',
@@ -112,23 +112,23 @@ export async function tellHostileStory({ seed, remediator, minutes }: HostileSto
     timings: { provisionSeconds: 20, terminateSeconds: 5, rebootSeconds: 30 },
   })
   try {
-    const operator = stage.operate({ isReplaced: true })
-    await stage.seconds(30)
+    const operator = fixture.operate({ isReplaced: true })
+    await fixture.seconds(30)
     operator.killAfter(20 + draw.below(100))
-    const end = stage.clock.now() + minutes * 60_000
+    const end = fixture.clock.now() + minutes * 60_000
     const names = Object.keys(deeds)
-    while (stage.clock.now() < end) {
+    while (fixture.clock.now() < end) {
       const name = draw.oneOf(names)
-      stage.trace.chapter(name)
-      await deeds[name]?.(stage, draw)
-      await stage.seconds(5 + draw.below(60))
+      fixture.trace.chapter(name)
+      await deeds[name]?.(fixture, draw)
+      await fixture.seconds(5 + draw.below(60))
     }
-    const { violations } = stage.oracle
+    const { violations } = fixture.oracle
     return {
-      found: violations.length === 0 ? [] : [`seed ${seed} under ${remediator}`, ...violations, stage.trace.text()],
-      taken: stage.oracle.taken.length,
+      found: violations.length === 0 ? [] : [`seed ${seed} under ${remediator}`, ...violations, fixture.trace.text()],
+      taken: fixture.oracle.taken.length,
     }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }

@@ -25,10 +25,10 @@ import type { Trace } from './trace.ts'
 /** Tells of machines, their budgets and labels, gates, nodes and OSDs as they change, in the order in which the API server does. */
 export function recordFencing(views: Views, kinds: MachineKinds, { tell }: Pick<Trace, 'tell'>): () => void {
   // A view first tells what it holds already.
-  let isNews = false
+  let isRelevant = false
   const each = <T>(say: (before: T | undefined, after: T | undefined) => readonly string[]) => {
     return ({ before, after }: { before: T | undefined; after: T | undefined }) => {
-      if (isNews) for (const line of say(before, after)) tell(line)
+      if (isRelevant) for (const line of say(before, after)) tell(line)
     }
   }
   const ends = [
@@ -56,7 +56,7 @@ export function recordFencing(views: Views, kinds: MachineKinds, { tell }: Pick<
     views.of(nodes).subscribe(each(nodeLines)),
     views.of(pods).subscribe(each(podLines)),
   ]
-  isNews = true
+  isRelevant = true
   return () => {
     for (const end of ends) end()
   }

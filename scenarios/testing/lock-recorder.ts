@@ -15,13 +15,13 @@ import type { Trace } from './trace.ts'
 
 /** Tells of requests, the ledger, budgets, nodes and pods as they change, in the order in which the API server does. */
 export function recordLocks(views: Views, trace: Pick<Trace, 'tell'>): () => void {
-  let isNews = false
+  let isRelevant = false
   const follow = <T extends KubeObject>(
     type: ResourceType<T>,
     linesOf: (before: T | undefined, after: T | undefined) => readonly string[],
   ) =>
     views.of(type).subscribe(({ before, after }) => {
-      if (isNews) for (const line of linesOf(before, after)) trace.tell(line)
+      if (isRelevant) for (const line of linesOf(before, after)) trace.tell(line)
     })
   const ends = [
     follow(nodeDisruptions, requestLines),
@@ -30,7 +30,7 @@ export function recordLocks(views: Views, trace: Pick<Trace, 'tell'>): () => voi
     follow(nodes, nodeLines),
     follow(pods, podLines),
   ]
-  isNews = true
+  isRelevant = true
   return () => {
     for (const end of ends) end()
   }

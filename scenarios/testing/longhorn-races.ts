@@ -4,7 +4,7 @@ import type {
   LonghornDescription,
   VolumeDescription,
 } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
-import { type LonghornStage, openLonghornStage, type StagedDrain } from './longhorn-stage.ts'
+import { type LonghornFixture, openLonghornFixture, type StagedDrain } from './longhorn-fixture.ts'
 
 export interface Draw {
   /** A number of seconds, to the millisecond. */
@@ -14,9 +14,9 @@ export interface Draw {
 }
 
 /** Until all drains are over, but not for longer. */
-export async function waitFor(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>, seconds = 45) {
+export async function waitFor(fixture: LonghornFixture, drains: ReadonlyMap<string, StagedDrain>, seconds = 45) {
   const isOver = () => [...drains.values()].every((drain) => drain.isOver())
-  for (let step = 0; step < seconds * 2 && !isOver(); step += 1) await stage.seconds(0.5)
+  for (let step = 0; step < seconds * 2 && !isOver(); step += 1) await fixture.seconds(0.5)
   return drains
 }
 
@@ -26,7 +26,7 @@ export interface Race {
   /** Of the volumes with several. Default 2. */
   readonly copies?: number
   /** Drains that were begun, by node. */
-  round(stage: LonghornStage, draw: Draw, operator: Attendance): Promise<ReadonlyMap<string, StagedDrain>>
+  round(fixture: LonghornFixture, draw: Draw, operator: Attendance): Promise<ReadonlyMap<string, StagedDrain>>
 }
 
 /** Whether anybody is there. */
@@ -61,7 +61,7 @@ export async function play(race: Race, { seed, rounds }: { readonly seed: number
     numberOfReplicas: name === 'solo' ? 1 : (race.copies ?? 2),
     ...filled,
   }))
-  const stage = await openLonghornStage(
+  const fixture = await openLonghornFixture(
     {
       volumes,
       timings: { rebuildBytesPerSecond: 8 * mib },
@@ -74,68 +74,68 @@ export async function play(race: Race, { seed, rounds }: { readonly seed: number
   const draw = drawFrom(seededRandom(seed * 7_919))
   const found: string[] = []
   try {
-    let operator = stage.operate()
+    let operator = fixture.operate()
     const attendance: Attendance = {
       leaves: () => operator.kill(),
       comes() {
-        operator = stage.operate()
+        operator = fixture.operate()
       },
     }
-    for (const volume of inUse) await stage.use(volume)
+    for (const volume of inUse) await fixture.use(volume)
     for (let round = 1; round <= rounds; round += 1) {
-      stage.trace.chapter(`Round ${round} of seed ${seed}`)
-      const drains = await race.round(stage, draw, attendance)
-      found.push(...(await unexplained(stage, drains)))
+      fixture.trace.chapter(`Round ${round} of seed ${seed}`)
+      const drains = await race.round(fixture, draw, attendance)
+      found.push(...(await unexplained(fixture, drains)))
       for (const drain of drains.values()) drain.giveUp()
-      await settle(stage, race.description?.settings?.['kubernetes-cluster-autoscaler-enabled'] === 'true')
+      await settle(fixture, race.description?.settings?.['kubernetes-cluster-autoscaler-enabled'] === 'true')
     }
-    found.push(...stage.oracle.violations)
-    return found.length === 0 ? [] : [`seed ${seed}: ${found.join('; ')}\n${stage.trace.text()}`]
+    found.push(...fixture.oracle.violations)
+    return found.length === 0 ? [] : [`seed ${seed}: ${found.join('; ')}\n${fixture.trace.text()}`]
   } catch (error) {
-    return [`seed ${seed}: ${[...found, ...stage.oracle.violations].join('; ')} ${(error as Error).message}`]
+    return [`seed ${seed}: ${[...found, ...fixture.oracle.violations].join('; ')} ${(error as Error).message}`]
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 
 /** Every drain ends, or there is a budget, and an event that names what it waits for. */
-async function unexplained(stage: LonghornStage, drains: ReadonlyMap<string, StagedDrain>): Promise<string[]> {
+async function unexplained(fixture: LonghornFixture, drains: ReadonlyMap<string, StagedDrain>): Promise<string[]> {
   const sentences: string[] = []
   for (const [node, drain] of drains) {
     const isAnswered = async () =>
       drain.isOver() ||
-      !stage.world.kubelet.isOn(node) ||
-      (stage.guarded().includes(node) && holdReasons.includes(await lastAnswer(stage, node)))
-    for (let step = 0; step < 60 && !(await isAnswered()); step += 1) await stage.seconds(0.5)
+      !fixture.world.kubelet.isOn(node) ||
+      (fixture.guarded().includes(node) && holdReasons.includes(await lastAnswer(fixture, node)))
+    for (let step = 0; step < 60 && !(await isAnswered()); step += 1) await fixture.seconds(0.5)
     if (!(await isAnswered()))
-      sentences.push(`the drain of ${node} waits, and what was said last is ${await lastAnswer(stage, node)}`)
+      sentences.push(`the drain of ${node} waits, and what was said last is ${await lastAnswer(fixture, node)}`)
   }
   return sentences
 }
 
-async function lastAnswer(stage: LonghornStage, node: string): Promise<string> {
-  const told = await stage.told(node)
+async function lastAnswer(fixture: LonghornFixture, node: string): Promise<string> {
+  const told = await fixture.told(node)
   return told.filter((reason) => [...holdReasons, 'ReplicasProtected'].includes(reason)).at(-1) ?? 'nothing'
 }
 
-async function settle(stage: LonghornStage, isThinned: boolean): Promise<void> {
+async function settle(fixture: LonghornFixture, isThinned: boolean): Promise<void> {
   for (const node of raceNodes) {
-    if (!stage.world.kubelet.isOn(node)) stage.world.kubelet.powerOn(node)
-    await stage.cordon(node, false)
+    if (!fixture.world.kubelet.isOn(node)) fixture.world.kubelet.powerOn(node)
+    await fixture.cordon(node, false)
   }
-  await stage.setPolicy('block-for-eviction')
-  await stage.until(
+  await fixture.setPolicy('block-for-eviction')
+  await fixture.until(
     'all is whole and quiet again',
     () =>
-      inUse.every((volume) => stage.robustnessOf(volume) === 'healthy') &&
-      stage.volume('idle').status?.state === 'detached' &&
-      stage.flags().length === 0 &&
-      stage.autoEvicting().length === 0 &&
-      (isThinned || stage.guarded().join() === raceNodes.join()),
+      inUse.every((volume) => fixture.robustnessOf(volume) === 'healthy') &&
+      fixture.volume('idle').status?.state === 'detached' &&
+      fixture.flags().length === 0 &&
+      fixture.autoEvicting().length === 0 &&
+      (isThinned || fixture.guarded().join() === raceNodes.join()),
     1_800,
   )
-  if (!stage.isIntact(...raceVolumes)) throw new Error(`data is wrong\n${stage.trace.text()}`)
-  stage.oracle.forgetOutages()
+  if (!fixture.isIntact(...raceVolumes)) throw new Error(`data is wrong\n${fixture.trace.text()}`)
+  fixture.oracle.forgetOutages()
 }
 
 function drawFrom(random: Random): Draw {

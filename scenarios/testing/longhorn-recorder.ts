@@ -21,13 +21,13 @@ import type { Trace } from './trace.ts'
 
 /** Tells of nodes, budgets, volumes, replicas, pods and of what the operator says, in the order in which the API server does. */
 export function recordLonghorn(views: Views, trace: Pick<Trace, 'tell'>): () => void {
-  let isNews = false
+  let isRelevant = false
   const follow = <T extends KubeObject>(
     type: ResourceType<T>,
     linesOf: (before: T | undefined, after: T | undefined) => readonly (string | undefined)[],
   ) =>
     views.of(type).subscribe(({ before, after }) => {
-      if (!isNews) return
+      if (!isRelevant) return
       for (const line of linesOf(before, after)) if (line !== undefined) trace.tell(plain(line, views))
     })
   const ends = [
@@ -41,7 +41,7 @@ export function recordLonghorn(views: Views, trace: Pick<Trace, 'tell'>): () => 
     follow(pods, (before, after) => [podLine(before, after)]),
     follow(events, (before, after) => [before === undefined ? eventLine(after) : undefined]),
   ]
-  isNews = true
+  isRelevant = true
   return () => {
     for (const end of ends) end()
   }

@@ -3,7 +3,12 @@ import type {
   VolumeDescription,
 } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
 import { expect } from 'vitest'
-import { type LonghornStage, type LonghornStageOptions, openLonghornStage, type StagedDrain } from './longhorn-stage.ts'
+import {
+  type LonghornFixture,
+  type LonghornFixtureOptions,
+  openLonghornFixture,
+  type StagedDrain,
+} from './longhorn-fixture.ts'
 
 export const mib = 1024 ** 2
 const filled = { filled: 0.25, sizeBytes: 256 * mib }
@@ -20,23 +25,23 @@ export const trio: VolumeDescription = {
 /** The operator is there, and has made its budgets. */
 export async function openAttended(
   description: LonghornDescription,
-  options: LonghornStageOptions = {},
-): Promise<LonghornStage> {
-  const stage = await openLonghornStage(description, options)
-  stage.operate()
-  await stage.seconds(5)
-  return stage
+  options: LonghornFixtureOptions = {},
+): Promise<LonghornFixture> {
+  const fixture = await openLonghornFixture(description, options)
+  fixture.operate()
+  await fixture.seconds(5)
+  return fixture
 }
 
 /** The drain is still not over after so long. */
-export async function isHeldFor(stage: LonghornStage, node: string, seconds: number): Promise<StagedDrain> {
-  const drain = stage.drain(node)
-  await stage.seconds(seconds)
+export async function isHeldFor(fixture: LonghornFixture, node: string, seconds: number): Promise<StagedDrain> {
+  const drain = fixture.drain(node)
+  await fixture.seconds(seconds)
   expect(drain.isOver()).toBe(false)
   return drain
 }
 
-export function expectNothingBroken(stage: LonghornStage, ...volumes: readonly string[]): void {
-  expect(stage.oracle.violations).toEqual([])
-  expect(volumes.filter((volume) => !stage.isIntact(volume))).toEqual([])
+export function expectNothingBroken(fixture: LonghornFixture, ...volumes: readonly string[]): void {
+  expect(fixture.oracle.violations).toEqual([])
+  expect(volumes.filter((volume) => !fixture.isIntact(volume))).toEqual([])
 }

@@ -46,7 +46,7 @@ export function watchOver(ports: OraclePorts): Oracle {
   let looks = 0
   let last: CephMap | undefined
   /** A pod or a budget has changed since the last look at them, or an OSD was under two budgets then. */
-  let isNews = true
+  let isRelevant = true
   const blame = (sentence: string) => {
     if (!violations.includes(sentence)) violations.push(sentence)
   }
@@ -73,12 +73,12 @@ export function watchOver(ports: OraclePorts): Oracle {
   }
 
   function lookAtOsds(): void {
-    isNews = false
+    isRelevant = false
     lookForBareOsds('at rest')
     for (const pod of runningOsds(views)) {
       const held = budgetsOf(pod, budgets.values())
       const name = daemonName(pod)
-      if (held.length > 1) isNews = true
+      if (held.length > 1) isRelevant = true
       const seen = held.length > 1 && !isUnattended() ? (overlaps.get(name) ?? 0) + 1 : 0
       overlaps.set(name, seen)
       if (seen > overlapLooks) blame(`${name} had ${held.length} budgets: ${held.join(', ')}`)
@@ -86,10 +86,10 @@ export function watchOver(ports: OraclePorts): Oracle {
   }
 
   const endPods = views.of(pods).subscribe(() => {
-    isNews = true
+    isRelevant = true
   })
   const endBudgets = budgets.subscribe(({ key, after }) => {
-    isNews = true
+    isRelevant = true
     if (runningOsds(views).some((pod) => budgetsOf(pod, budgets.values()).length > 0)) isGuarded = true
     lookForBareOsds(`when ${key} ${after === undefined ? 'went' : 'changed'}`)
   })
@@ -97,7 +97,7 @@ export function watchOver(ports: OraclePorts): Oracle {
     violations,
     looks: () => looks,
     look() {
-      if (isNews) lookAtOsds()
+      if (isRelevant) lookAtOsds()
       void lookAtGroups()
     },
     stop() {

@@ -1,7 +1,7 @@
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
-import { openUpdateStage, type UpdateStage } from './osd-update-stage.ts'
+import { openUpdateFixture, type UpdateFixture } from './osd-update-fixture.ts'
 
 /** What `osd ok-to-stop` says, whatever is true. */
 export type Lie = 'yes' | 'no' | 'silent' | 'of-others' | 'tentacle' | 'honest'
@@ -11,7 +11,7 @@ interface Draw {
   oneOf<T>(items: readonly T[]): T
 }
 
-interface Scene extends UpdateStage {
+interface Scene extends UpdateFixture {
   readonly draw: Draw
 }
 
@@ -87,20 +87,20 @@ function lying(lie: Lie): ((commands: CephCommands) => CephCommands) | undefined
   })
 }
 
-export interface HostileStory {
+export interface HostileScenario {
   readonly seed: number
   readonly lie: Lie
   readonly minutes: number
 }
 
 /** A story drawn from a seed: what the oracle found with what had happened by then, and how often one with data was started. */
-export async function tellHostileUpdate({ seed, lie, minutes }: HostileStory): Promise<{
+export async function tellHostileUpdate({ seed, lie, minutes }: HostileScenario): Promise<{
   readonly found: readonly string[]
   readonly taken: number
 }> {
   const draw = drawFrom(seededRandom(seed * 7_919))
   const lagMs = draw.oneOf([0, 0, 1_500])
-  const stage = await openUpdateStage({
+  const fixture = await openUpdateFixture({
     storage,
     seed,
     pgs: 10,
@@ -115,27 +115,27 @@ export async function tellHostileUpdate({ seed, lie, minutes }: HostileStory): P
     },
   })
   try {
-    if (lie === 'yes' || lie === 'no') stage.ceph.controls.lieOkToStop(lie)
-    stage.ceph.controls.tentacleOkToStop(lie === 'tentacle')
-    stage.distort(lying(lie))
+    if (lie === 'yes' || lie === 'no') fixture.ceph.controls.lieOkToStop(lie)
+    fixture.ceph.controls.tentacleOkToStop(lie === 'tentacle')
+    fixture.distort(lying(lie))
     const road = { lagMs, conflictRate: lagMs === 0 ? 0 : 0.1, random: seededRandom(seed).stream('road') }
     const options = { isReplaced: true, ...(lagMs > 0 && { road }) }
-    stage.operate(options)
-    await stage.seconds(30)
-    await stage.want('v19.2.4')
-    const scene: Scene = { ...stage, draw }
-    const end = stage.clock.now() + minutes * 60_000
+    fixture.operate(options)
+    await fixture.seconds(30)
+    await fixture.want('v19.2.4')
+    const scene: Scene = { ...fixture, draw }
+    const end = fixture.clock.now() + minutes * 60_000
     const names = Object.keys(deeds)
-    while (stage.clock.now() < end) {
-      await stage.seconds(3 + draw.below(25))
+    while (fixture.clock.now() < end) {
+      await fixture.seconds(3 + draw.below(25))
       const name = draw.oneOf(names)
-      stage.trace.chapter(name)
+      fixture.trace.chapter(name)
       await deeds[name]?.(scene)
     }
-    const { violations } = stage.oracle
-    const found = [`seed ${seed}, where ok-to-stop is ${lie}`, ...violations, stage.trace.text()]
-    return { found: violations.length === 0 ? [] : found, taken: stage.oracle.taken() }
+    const { violations } = fixture.oracle
+    const found = [`seed ${seed}, where ok-to-stop is ${lie}`, ...violations, fixture.trace.text()]
+    return { found: violations.length === 0 ? [] : found, taken: fixture.oracle.taken() }
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }

@@ -17,10 +17,10 @@ const ofDrains = /may go|must stay|to protect|drained|is held/
 /** Tells of what the CephCluster wants, of OSDs, who holds the storage, and what the operator says, in the order of the API server. */
 export function recordOsdUpdates(views: Views, namespace: string, { tell }: Pick<Trace, 'tell'>): () => void {
   // A view first tells what it holds already.
-  let isNews = false
+  let isRelevant = false
   const each = <T>(say: (before: T | undefined, after: T | undefined) => readonly string[]) => {
     return ({ before, after }: { before: T | undefined; after: T | undefined }) => {
-      if (isNews) for (const line of say(before, after)) tell(line)
+      if (isRelevant) for (const line of say(before, after)) tell(line)
     }
   }
   const ends = [
@@ -33,7 +33,7 @@ export function recordOsdUpdates(views: Views, namespace: string, { tell }: Pick
     views.of(nodeDisruptions).subscribe(each(disruptionLines)),
     views.of(events).subscribe(each(eventLines)),
   ]
-  isNews = true
+  isRelevant = true
   return () => {
     for (const end of ends) end()
   }

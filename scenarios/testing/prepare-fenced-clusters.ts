@@ -2,10 +2,10 @@ import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { keyOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
-import type { Story } from '@cofferdam/simulator/world/testing/story.ts'
+import type { Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 
 /** Daemons stay where they are when a kubelet says that it is not ready, as owners of storage set it; mgrs are with the mons. */
-export async function settleDaemons(api: Story['api'], clusters: readonly CephClusterDescription[]): Promise<void> {
+export async function settleDaemons(api: Scenario['api'], clusters: readonly CephClusterDescription[]): Promise<void> {
   const tolerations = [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }]
   for (const { namespace } of clusters) {
     for (const deployment of (await api.list(deployments, { namespace })).items) {
@@ -20,7 +20,7 @@ export async function settleDaemons(api: Story['api'], clusters: readonly CephCl
 
 /** As the administrator of these clusters says it. */
 export async function keepBudgetsIn(
-  api: Story['api'],
+  api: Scenario['api'],
   clusters: readonly CephClusterDescription[],
   machineDisruptionBudgetNamespace: string,
 ): Promise<void> {

@@ -12,9 +12,9 @@ import type { Trace } from './trace.ts'
 /** Tells of budgets, OSD pods and nodes as they change, in the order in which the API server does. */
 export function recordCluster(views: Views, trace: Pick<Trace, 'tell'>): () => void {
   // A view first tells what it holds already.
-  let isNews = false
+  let isRelevant = false
   const tell = (line: string) => {
-    if (isNews) trace.tell(line)
+    if (isRelevant) trace.tell(line)
   }
   const ends = [
     views.of(podDisruptionBudgets).subscribe(({ before, after }) => {
@@ -30,7 +30,7 @@ export function recordCluster(views: Views, trace: Pick<Trace, 'tell'>): () => v
       if (line !== undefined) tell(line)
     }),
   ]
-  isNews = true
+  isRelevant = true
   return () => {
     for (const end of ends) end()
   }

@@ -11,7 +11,7 @@ import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts
 import { type CutLine, openLine } from './cut-line.ts'
 import { createFreezable } from './freezable.ts'
 import type { GuardService } from './guard-service.ts'
-import type { StagedOperator } from './lock-stage.ts'
+import type { StagedOperator } from './lock-fixture.ts'
 import { type RoughRoad, roughen } from './rough-road.ts'
 
 export interface OperatorsPorts {
@@ -71,7 +71,7 @@ function untold(line: CutLine, api: KubeApi): KubeApi {
 }
 
 /** The processes of the operator, with all of its controllers; each may die or stand still at any write. */
-export function stageOperators(ports: OperatorsPorts): StagedOperators {
+export function openOperators(ports: OperatorsPorts): StagedOperators {
   const { clock, random, ceph, guard, settledAfterMs } = ports
   const processes: Process[] = []
   let awakeSinceMs = 0

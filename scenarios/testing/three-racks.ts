@@ -3,7 +3,7 @@ import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { expect } from 'vitest'
-import { type CephStage, openCephStage } from './ceph-stage.ts'
+import { type CephFixture, openCephFixture } from './ceph-fixture.ts'
 import { daemonName, type EvictionPace } from './drainer.ts'
 
 /** Three racks with a node each; two OSDs and a mon on each node, and a mgr on two of them. With all three cordoned no mgr has a place left. */
@@ -22,7 +22,7 @@ ceph:
 export type RunningDrains = Map<string, { isOver: () => boolean | Promise<boolean> }>
 
 export interface ThreeRacks {
-  readonly stage: CephStage
+  readonly fixture: CephFixture
   isCalm(): boolean
   /** `mon.a`, `osd.0` ... that are on the node and not about to leave it. */
   daemonsOn(node: string): string[]
@@ -36,9 +36,9 @@ export interface ThreeRacks {
 
 /** The whole operator on that cluster, with everything at rest. */
 export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
-  const stage = await openCephStage(threeRacks, { seed })
-  const isCalm = () => stage.osdBudgets().join() === 'rook-ceph-osd'
-  const cephPods = () => [...stage.views.of(pods).values()].filter((pod) => pod.metadata.namespace === 'rook-ceph')
+  const fixture = await openCephFixture(threeRacks, { seed })
+  const isCalm = () => fixture.osdBudgets().join() === 'rook-ceph-osd'
+  const cephPods = () => [...fixture.views.of(pods).values()].filter((pod) => pod.metadata.namespace === 'rook-ceph')
   const readyMons = () =>
     cephPods().filter((pod) => pod.metadata.labels?.['app'] === 'rook-ceph-mon' && isActive(pod) && isReady(pod)).length
   const daemonsOn = (node: string) =>
@@ -49,7 +49,7 @@ export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
 
   function watchForTwoBudgets(): Set<string> {
     const seen = new Set<string>()
-    const budgets = stage.views.of(podDisruptionBudgets)
+    const budgets = fixture.views.of(podDisruptionBudgets)
     budgets.subscribe(() => {
       for (const pod of cephPods()) {
         const over = [...budgets.values()].filter(({ spec }) => isSelected(spec.selector ?? {}, pod.metadata.labels))
@@ -62,7 +62,7 @@ export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
   async function untilFirstIsDrained(drains: RunningDrains): Promise<string> {
     let drained = ''
     let fewestMons = 3
-    await stage.until(
+    await fixture.until(
       `one of ${[...drains.keys()].join(', ')} is drained`,
       async () => {
         fewestMons = Math.min(fewestMons, readyMons())
@@ -78,16 +78,16 @@ export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
   }
 
   async function untilAllEnd(drains: RunningDrains): Promise<void> {
-    while (drains.size > 0) await stage.uncordon(await untilFirstIsDrained(drains))
-    await stage.until('the default budget is back', isCalm)
-    await stage.until('all mons are back', () => readyMons() === 3)
-    expect(stage.oracle.violations).toEqual([])
+    while (drains.size > 0) await fixture.uncordon(await untilFirstIsDrained(drains))
+    await fixture.until('the default budget is back', isCalm)
+    await fixture.until('all mons are back', () => readyMons() === 3)
+    expect(fixture.oracle.violations).toEqual([])
   }
 
-  stage.startOperator()
-  await stage.until('the default budget is there', isCalm, 30)
-  await stage.seconds(5)
-  return { stage, isCalm, daemonsOn, watchForTwoBudgets, untilFirstIsDrained, untilAllEnd }
+  fixture.startOperator()
+  await fixture.until('the default budget is there', isCalm, 30)
+  await fixture.seconds(5)
+  return { fixture, isCalm, daemonsOn, watchForTwoBudgets, untilFirstIsDrained, untilAllEnd }
 }
 
 export const upTo = (random: Random, most: number) => Math.floor(random.next() * most)

@@ -19,7 +19,7 @@ import { parsePgText } from '@cofferdam/product/ceph/pg-parser.ts'
 import type { PgTable } from '@cofferdam/product/safety/ceph-map.ts'
 import { crushTypes } from '@cofferdam/product/safety/crush-types.ts'
 import type { Observed } from '@cofferdam/product/shared/observed.ts'
-import { type CephStage, openCeph, smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-stage.ts'
+import { type CephFixture, openCeph, smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-fixture.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startClientLoad } from './ceph/client-load.ts'
 import { obey } from './ceph/create-pools.ts'
@@ -33,7 +33,7 @@ const everyOsd = Array.from({ length: 12 }, (_, id) => id)
 
 let lab: CephLab
 let operator: CephCommands
-let simulated: CephStage
+let simulated: CephFixture
 beforeAll(async () => {
   lab = await openLabCeph('ceph-answers', description)
   operator = lab.connect(lab.ceph.operator)

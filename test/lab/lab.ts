@@ -76,7 +76,7 @@ export interface Lab {
 }
 
 const clusterFile = new URL('./cluster.yaml', import.meta.url)
-const lookEveryMs = 250
+const pollEveryMs = 250
 
 /** Opens the whole lab: Ceph clean, nodes Ready, every OSD pod backed by its process, no operator yet. */
 export async function openLab(name: string): Promise<Lab> {
@@ -143,7 +143,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
   async function seconds(count: number): Promise<void> {
     const end = performance.now() + count * 1_000
     while (performance.now() < end) {
-      await pause(Math.min(lookEveryMs, Math.max(1, end - performance.now())))
+      await pause(Math.min(pollEveryMs, Math.max(1, end - performance.now())))
       oracle.look()
       lookAtHealth()
     }
@@ -153,7 +153,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     const began = performance.now()
     while (!(await holds())) {
       if (performance.now() - began > withinSeconds * 1_000) throw new Error(`not within ${withinSeconds} s: ${what}`)
-      await seconds(lookEveryMs / 1_000)
+      await seconds(pollEveryMs / 1_000)
     }
     journal.tell('scenario', `${what} (after ${((performance.now() - began) / 1_000).toFixed(1)} s)`)
   }

@@ -5,7 +5,7 @@ import { observeOsdVersions } from '@cofferdam/product/ceph/observe-osd-versions
 import { askStoppable } from '@cofferdam/product/ceph/ok-to-stop.ts'
 import { askOkToUpgrade } from '@cofferdam/product/ceph/ok-to-upgrade.ts'
 import type { Observed } from '@cofferdam/product/shared/observed.ts'
-import { smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-stage.ts'
+import { smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-fixture.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CephLab, openLabCeph } from './ceph/open-lab-ceph.ts'
 

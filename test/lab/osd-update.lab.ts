@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startClientLoad } from './ceph/client-load.ts'
 import type { ClientLoad } from './ceph/lab-ceph.ts'
 import { type Lab, openLab } from './lab.ts'
-import { updateStory } from './osd-update/update-story.ts'
+import { updateScenario } from './osd-update/update-scenario.ts'
 import { watchGroups } from './osd-update/watch-groups.ts'
 
 /** The one that is made of the disk that is put in. */
@@ -18,14 +18,14 @@ const [newImage, badImage, curedImage] = ['v19.2.4', 'v19.2.5-broken', 'v19.2.5'
 const shortStallMs = 10_000
 
 let lab: Lab
-let story: ReturnType<typeof updateStory>
+let scenario: ReturnType<typeof updateScenario>
 let load: ClientLoad
 let groups: ReturnType<typeof watchGroups>
 beforeAll(async () => {
   lab = await openLab('osd-update')
   await lab.installOperator()
-  story = updateStory(lab)
-  await story.annotate({ 'update-max-in-parallel': '100%' })
+  scenario = updateScenario(lab)
+  await scenario.annotate({ 'update-max-in-parallel': '100%' })
 })
 afterAll(() => lab?.close())
 
@@ -44,18 +44,18 @@ async function endWithAllDataServed() {
 }
 
 it('another image: all OSDs are updated in few rounds under load, and no placement group falls below its floor', async () => {
-  const planned = await story.plan()
-  const before = await story.lives()
-  const asked = story.questions().length
-  const { waves, stop } = story.watchWaves()
+  const planned = await scenario.plan()
+  const before = await scenario.lives()
+  const asked = scenario.questions().length
+  const { waves, stop } = scenario.watchWaves()
   begin()
   const began = performance.now()
-  await story.wantImage(newImage)
-  await lab.until('every OSD is updated', () => story.isThrough(newImage), 120)
+  await scenario.wantImage(newImage)
+  await lab.until('every OSD is updated', () => scenario.isThrough(newImage), 120)
   const seconds = (performance.now() - began) / 1_000
   stop()
 
-  const after = await story.lives()
+  const after = await scenario.lives()
   for (const osd of everyOsd) {
     const [old, now] = [before.get(osd), after.get(osd)]
     expect({
@@ -71,7 +71,7 @@ it('another image: all OSDs are updated in few rounds under load, and no placeme
       .sort((a, b) => a - b),
   ).toEqual(everyOsd)
   expect(waves().length).toBeLessThanOrEqual(planned.rounds.length + 1)
-  const questions = story.questions().slice(asked)
+  const questions = scenario.questions().slice(asked)
   for (const wave of waves()) {
     // Whoever was still on the way is asked about as well.
     expect(
@@ -79,7 +79,8 @@ it('another image: all OSDs are updated in few rounds under load, and no placeme
       `Ceph was asked about ${wave.join(', ')}`,
     ).not.toEqual([])
   }
-  for (const reason of ['CephDisagrees', 'ChecksDisagree']) expect((await story.events()).get(reason)).toBeUndefined()
+  for (const reason of ['CephDisagrees', 'ChecksDisagree'])
+    expect((await scenario.events()).get(reason)).toBeUndefined()
   const { client, seen } = await endWithAllDataServed()
   expect({ peering: seen.peering, broken: lab.oracle.violations }).toEqual({ peering: [], broken: [] })
 
@@ -106,23 +107,23 @@ it('another image: all OSDs are updated in few rounds under load, and no placeme
 
 it('a bad image stops at its first OSD and is told; data stays available', async () => {
   begin()
-  await story.annotate({ 'update-canary': 'true', 'update-deadline-seconds': '4' })
-  const { waves, stop } = story.watchWaves()
-  await story.wantImage(badImage)
-  await lab.until('the update is frozen', async () => (await story.told()).reason === 'OsdUpdateFrozen')
-  const [canary = -1] = story.osdsWith(badImage)
+  await scenario.annotate({ 'update-canary': 'true', 'update-deadline-seconds': '4' })
+  const { waves, stop } = scenario.watchWaves()
+  await scenario.wantImage(badImage)
+  await lab.until('the update is frozen', async () => (await scenario.told()).reason === 'OsdUpdateFrozen')
+  const [canary = -1] = scenario.osdsWith(badImage)
   lab.chapter('Time passes, and nobody follows the first one')
   await lab.seconds(6)
   stop()
-  expect(story.osdsWith(badImage)).toEqual([canary])
+  expect(scenario.osdsWith(badImage)).toEqual([canary])
   expect(waves()).toEqual([[canary]])
-  const down = [...(await story.lives())].filter(([, { isUp }]) => !isUp).map(([osd]) => osd)
+  const down = [...(await scenario.lives())].filter(([, { isUp }]) => !isUp).map(([osd]) => osd)
   expect(down).toEqual([canary])
-  expect(await story.told()).toEqual({
+  expect(await scenario.told()).toEqual({
     reason: 'OsdUpdateFrozen',
     explanation: expect.stringContaining(`osd.${canary} froze the update`),
   })
-  expect((await story.events()).get('OsdUpdateFrozen')).toContain(`osd.${canary}`)
+  expect((await scenario.events()).get('OsdUpdateFrozen')).toContain(`osd.${canary}`)
   const { stdout } = await lab.cofferdam('status').ended
   expect(stdout).toMatch(new RegExp(`OsdUpdateFrozen.*osd\\.${canary} froze the update`))
   expect((await endWithAllDataServed()).seen.peering).toEqual([])
@@ -135,12 +136,12 @@ async function leader(): Promise<string> {
 it('with the cure it goes on, also when the leader is killed; a new disk joins, a drain in between waits, and all of it ends', async () => {
   begin()
   lab.chapter('A disk is put into node-b, and the image is a good one again')
-  await story.allowGrowth()
+  await scenario.allowGrowth()
   await lab.kubectl('annotate', 'node', 'node-b', 'cofferdam.io/disks=sdc')
-  await story.annotate({ 'update-canary': undefined, 'update-deadline-seconds': undefined })
-  const { waves, stop } = story.watchWaves()
-  await story.wantImage(curedImage)
-  await lab.until('the first OSDs have the cure', () => story.osdsWith(curedImage).length > 1)
+  await scenario.annotate({ 'update-canary': undefined, 'update-deadline-seconds': undefined })
+  const { waves, stop } = scenario.watchWaves()
+  await scenario.wantImage(curedImage)
+  await lab.until('the first OSDs have the cure', () => scenario.osdsWith(curedImage).length > 1)
 
   lab.chapter('An administrator drains a node whose OSDs are not on their way, and the leader is killed')
   const drain = lab.drain('node-f')
@@ -149,19 +150,19 @@ it('with the cure it goes on, also when the leader is killed; a new disk joins, 
   const [, leading] = [...lab.operators()].find(([pod]) => before.includes(pod)) ?? []
   leading?.signal('SIGKILL')
   await lab.until('somebody else leads', async () => !['', before].includes(await leader()))
-  await lab.until('the new disk is an OSD that is up', async () => (await story.lives()).get(newOsd)?.isUp === true)
+  await lab.until('the new disk is an OSD that is up', async () => (await scenario.lives()).get(newOsd)?.isUp === true)
   expect((await drain.ended).code).toBe(0)
   expect(lab.osdsOn('node-f')).toEqual([])
 
   lab.chapter('node-f is back')
   await lab.kubectl('uncordon', 'node-f')
-  await lab.until('every OSD is updated', () => story.isThrough(curedImage), 90)
+  await lab.until('every OSD is updated', () => scenario.isThrough(curedImage), 90)
   await lab.until('the default budget is back', () => lab.osdBudgets().join() === 'rook-ceph-osd', 90)
   await lab.ceph.untilClean()
   stop()
-  expect([...(await story.lives()).values()].filter(({ isUp }) => !isUp)).toEqual([])
+  expect([...(await scenario.lives()).values()].filter(({ isUp }) => !isUp)).toEqual([])
   expect(await lab.nooutBuckets()).toEqual([])
-  const joined = await story.placeOf(newOsd)
+  const joined = await scenario.placeOf(newOsd)
   expect(joined).toMatchObject({ host: 'node-b', rack: 'rack-y' })
   expect(joined.groups).toBeGreaterThan(0)
   expect(
@@ -170,7 +171,7 @@ it('with the cure it goes on, also when the leader is killed; a new disk joins, 
       .sort((a, b) => a - b),
   ).toEqual(everyOsd)
   // It did not wait for the update.
-  expect(joined.createdMs).toBeLessThan(story.lastStartMs())
+  expect(joined.createdMs).toBeLessThan(scenario.lastStartMs())
   const { seen } = await endWithAllDataServed()
   // Those that a new OSD has Ceph move peer anew, with whoever is up.
   const others = lab.oracle.violations.filter((broken) => seen.peering.length === 0 || !/below its floor/.test(broken))

@@ -3,12 +3,12 @@ import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { openCephStage } from '../../scenarios/testing/ceph-stage.ts'
+import { openCephFixture } from '../../scenarios/testing/ceph-fixture.ts'
 import { recordCluster } from '../../scenarios/testing/recorder.ts'
 import { type Lab, openLab } from './lab.ts'
 
 /** What both stages can do; one in real time, one in virtual time. */
-interface Stage {
+interface Fixture {
   readonly api: KubeApi
   drain(node: string): Promise<void>
   uncordon(node: string): Promise<void>
@@ -24,7 +24,7 @@ const namespace = 'rook-ceph'
  * The same events on any stage; returns which budgets were put up and taken down, in order. Whether a budget is tightened for a
  * moment, or the rack that was away is held while its groups peer, depends on when one looks: both are left out.
  */
-async function play(stage: Stage, views: Views): Promise<string[]> {
+async function play(fixture: Fixture, views: Views): Promise<string[]> {
   const decided: string[] = []
   let away = 'rack-x'
   const tell = (line: string) => {
@@ -32,33 +32,33 @@ async function play(stage: Stage, views: Views): Promise<string[]> {
     if (line.startsWith('rook-ceph-osd') && !isOfRackAway && !line.includes(' changed (')) decided.push(line)
   }
   const end = recordCluster(views, { tell })
-  const isCalm = () => stage.osdBudgets().join() === calm
+  const isCalm = () => fixture.osdBudgets().join() === calm
   const scale = (replicas: number) =>
-    stage.api.patch(
+    fixture.api.patch(
       deployments,
       { namespace, name: 'rook-ceph-osd-2' },
       { type: 'merge', body: { spec: { replicas } } },
     )
 
   decided.push('# node-a is drained')
-  await stage.drain('node-a')
-  await stage.until('noout is set', async () => (await stage.nooutBuckets()).join() === 'rack-x')
-  await stage.until('the default budget has gone', () => decided.includes('rook-ceph-osd disappeared'))
+  await fixture.drain('node-a')
+  await fixture.until('noout is set', async () => (await fixture.nooutBuckets()).join() === 'rack-x')
+  await fixture.until('the default budget has gone', () => decided.includes('rook-ceph-osd disappeared'))
   decided.push('# node-a is back')
-  await stage.uncordon('node-a')
-  await stage.until('all is calm', isCalm, 120)
-  await stage.until('noout is gone', async () => (await stage.nooutBuckets()).length === 0)
+  await fixture.uncordon('node-a')
+  await fixture.until('all is calm', isCalm, 120)
+  await fixture.until('noout is gone', async () => (await fixture.nooutBuckets()).length === 0)
 
   away = 'rack-y'
   decided.push('# osd.2 is stopped, its node is not cordoned')
   await scale(0)
   // The default budget beside one of the two blocks would be two as well.
-  await stage.until('the other racks are held', () => decided.at(-1) === 'rook-ceph-osd selects nothing any more')
-  decided.push(`noout on ${(await stage.nooutBuckets()).join() || 'nothing'}`)
-  await stage.until('the default budget has gone', () => decided.at(-1) === 'rook-ceph-osd disappeared')
+  await fixture.until('the other racks are held', () => decided.at(-1) === 'rook-ceph-osd selects nothing any more')
+  decided.push(`noout on ${(await fixture.nooutBuckets()).join() || 'nothing'}`)
+  await fixture.until('the default budget has gone', () => decided.at(-1) === 'rook-ceph-osd disappeared')
   decided.push('# osd.2 is started again')
   await scale(1)
-  await stage.until('all is calm', isCalm, 120)
+  await fixture.until('all is calm', isCalm, 120)
   end()
   return decided
 }
@@ -76,7 +76,7 @@ afterEach(async () => {
 })
 
 it('the same events lead to the same decisions on the simulated Ceph and on the real one', async () => {
-  const simulated = await openCephStage(readFileSync(new URL('./cluster.yaml', import.meta.url), 'utf8'))
+  const simulated = await openCephFixture(readFileSync(new URL('./cluster.yaml', import.meta.url), 'utf8'))
   endings.push(() => simulated.close())
   simulated.startOperator()
   await simulated.until('the default budget is there', () => simulated.osdBudgets().join() === calm)

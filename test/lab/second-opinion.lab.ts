@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { decideCephDrain } from '@cofferdam/product/capabilities/ceph-drain/domain/decide.ts'
-import { tell } from '@cofferdam/product/capabilities/ceph-drain/domain/testing/stage.ts'
+import { tell } from '@cofferdam/product/capabilities/ceph-drain/domain/testing/fixture.ts'
 import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { askOkToStop } from '@cofferdam/product/ceph/ok-to-stop.ts'
+import { compareOkToStop } from '@cofferdam/product/safety/compare-ok-to-stop.ts'
 import { buildSafetyIndex, type SafetyIndex } from '@cofferdam/product/safety/safety-index.ts'
-import { compareOpinions } from '@cofferdam/product/safety/second-opinion.ts'
 import type { DomainVerdict } from '@cofferdam/product/safety/verdict.ts'
 import type { Observed } from '@cofferdam/product/shared/observed.ts'
-import { smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-stage.ts'
+import { smallDescription } from '@cofferdam/simulator/world/ceph/testing/ceph-fixture.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startClientLoad } from './ceph/client-load.ts'
 import { obey } from './ceph/create-pools.ts'
@@ -145,7 +145,7 @@ describe('on every set of OSDs that matters', () => {
       })
 
       it('both agree; where Ceph is known to be wrong, we report every set that it calls safe and that is not', () => {
-        const { details } = compareOpinions({ verdicts: opinions.ours, cephSays: opinions.cephSays })
+        const { details } = compareOkToStop({ verdicts: opinions.ours, cephSays: opinions.cephSays })
         lab.journal.tell(
           'story',
           `while ${when}, in dispute: ${details.map(({ domain }) => domain).join('; ') || 'none'}`,
@@ -160,7 +160,7 @@ describe('on every set of OSDs that matters', () => {
 
       it('a dispute holds what it is about and raises the alarm, and without one there is none', () => {
         const singles = opinions.ours.filter(({ osds: ids }) => ids.length === 1)
-        const { disagreements } = compareOpinions({ verdicts: opinions.ours, cephSays: opinions.cephSays })
+        const { disagreements } = compareOkToStop({ verdicts: opinions.ours, cephSays: opinions.cephSays })
         const decision = decideCephDrain(
           tell({
             zones: Object.fromEntries(singles.map(({ domain, osds: ids }) => [domain, ids])),

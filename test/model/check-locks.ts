@@ -1,6 +1,6 @@
 import { type Exploration, explore } from './explore.ts'
 import { plantedBugs } from './planted-bugs.ts'
-import { fullStories } from './stories.ts'
+import { fullScenarios } from './stories.ts'
 
 const columns = [
   ['states', 12],
@@ -13,7 +13,7 @@ const columns = [
 
 let hasFailed = false
 console.log(`${columns.map(([name, width]) => name.padStart(width)).join('')}  found  story`)
-for (const bounds of fullStories) {
+for (const bounds of fullScenarios) {
   const { told, seconds, cpu } = timed(() => explore(bounds))
   const megabytes = process.memoryUsage().rss / 1e6
   const numbers = [told.states, told.transitions, told.depth, seconds, cpu, megabytes]
@@ -25,7 +25,7 @@ for (const bounds of fullStories) {
   console.log(`${cells.join('')}  ${String(told.findings.length).padStart(5)}  ${bounds.name}`)
   hasFailed ||= tell(told) > 0
 }
-const all = fullStories.length
+const all = fullScenarios.length
 console.log(`\n${all} stories; the most memory at any moment: ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`)
 
 console.log('\nBugs that are planted to see that they are found:')

@@ -3,7 +3,7 @@ import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/
 import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, nowMs, podIndex, requestIds } from './bounds.ts'
 import { appOf, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
-import { hasNothing } from './drainer-look.ts'
+import { hasNothing } from './drainer-observe.ts'
 import { isAdmitted } from './evictions.ts'
 import { changesBadly } from './invariants.ts'
 import { type Emit, type Model, recordOf, withDrainer, withLedger, withNode, withPod, withWorld } from './model.ts'

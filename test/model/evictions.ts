@@ -1,8 +1,8 @@
 import type { EvictionToken } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
 import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName } from './bounds.ts'
-import { ownerLock } from './look.ts'
 import { type Emit, type Model, withBudget, withPod, withWorld } from './model.ts'
+import { ownerLock } from './observe.ts'
 import type { ModelState } from './state.ts'
 
 /** Admission comes first and is asked once; the budget is looked at later. */

@@ -1,6 +1,6 @@
-import { signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import { heartbeat } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
-import { blank } from '@cofferdam/product/capabilities/drain-lock/domain/testing/stage.ts'
+import { blank } from '@cofferdam/product/capabilities/drain-lock/domain/testing/fixture.ts'
 import { emptyLedger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   type Bounds,
@@ -16,7 +16,7 @@ import {
 import { appOf, recount } from './budget-writes.ts'
 import { createCanonical } from './canonical.ts'
 import { emitCrash, emitStep, type Side, withoutVoidSteps, withRecordWritten } from './drainer.ts'
-import { emitLook } from './drainer-look.ts'
+import { emitLook } from './drainer-observe.ts'
 import { emitEvictions } from './evictions.ts'
 import { emitFencer, emitKeeper } from './fencer.ts'
 import { emitCount, emitNature, emitOwner, emitTime } from './happenings.ts'
@@ -181,7 +181,7 @@ function holdsKeys({ ledger }: ModelState, index: 0 | 1): boolean {
 function withSilenceTimed(model: Model, before: ModelState, next: ModelState): ModelState {
   const { fencer } = next.world.value
   if (!fencer.isSilent || fencer.unchanged === 0 || next.ledger === before.ledger) return next
-  const isSame = signOfLife(before.ledger.value, fencerId) === signOfLife(next.ledger.value, fencerId)
+  const isSame = heartbeat(before.ledger.value, fencerId) === heartbeat(next.ledger.value, fencerId)
   return isSame ? next : withWorld(model, next, { fencer: { ...fencer, unchanged: 0 } })
 }
 

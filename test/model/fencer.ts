@@ -1,5 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { type KeyFacts, signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import { heartbeat, type KeyFacts } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import { type Claim, entriesOf } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   drainerIndexes,
@@ -14,8 +14,8 @@ import {
   zones,
 } from './bounds.ts'
 import { changesBadly } from './invariants.ts'
-import { storageFacts } from './look.ts'
 import { type Emit, type Model, withLedger, withNode, withWorld } from './model.ts'
+import { storageFacts } from './observe.ts'
 import type { Fencer, ModelState } from './state.ts'
 
 const claims: readonly Claim[] = [
@@ -154,7 +154,7 @@ export function emitKeeper(model: Model, state: ModelState, emit: Emit): void {
     ],
     [storageKey, { kind: 'storage', storage: { uid, isClean } }],
   ])
-  const signs = new Map([[fencerId, { sign: signOfLife(ledger, fencerId), unchangedMs: fencer.unchanged * tickMs }]])
+  const signs = new Map([[fencerId, { sign: heartbeat(ledger, fencerId), unchangedMs: fencer.unchanged * tickMs }]])
   const decisions = model.parts.decideOrphans({ ledger, living, vanished: new Set(), signs, renewMs: tickMs, facts })
   const after = model.parts.applyOrphans(ledger, decisions)
   if (after === ledger) return

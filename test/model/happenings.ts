@@ -1,7 +1,7 @@
-import { signOfLife } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
+import { heartbeat } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import { apps, drainerIndexes, fencerId, nodeNames, nowMs, podIndex, podName, tickMs, ttl } from './bounds.ts'
 import { recount } from './budget-writes.ts'
-import { areDrainersDone } from './drainer-look.ts'
+import { areDrainersDone } from './drainer-observe.ts'
 import { isFencerDone } from './fencer.ts'
 import { type Emit, type Model, normal, withBudget, withNode, withPod, withWorld } from './model.ts'
 import type { Pooled } from './pool.ts'
@@ -99,7 +99,7 @@ export function emitTime(model: Model, state: ModelState, emit: Emit): void {
   if (model.bounds.guard === 'down' && isReservationAboutToLapse(state)) return
   const { pools, aged } = model
   const { fencer } = state.world.value
-  const isTimed = fencer.isSilent && signOfLife(state.ledger.value, fencerId) !== undefined
+  const isTimed = fencer.isSilent && heartbeat(state.ledger.value, fencerId) !== undefined
   const unchanged = isTimed ? Math.min(ttl, fencer.unchanged + 1) : 0
   const next: ModelState = {
     ledger: state.ledger,

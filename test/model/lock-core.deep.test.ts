@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { explore } from './explore.ts'
 import { plantedBugs } from './planted-bugs.ts'
-import { smallStories } from './stories.ts'
+import { smallScenarios } from './stories.ts'
 
 describe('in every state that can be reached, nobody loses more than may be lost and every request can still end', () => {
-  it.each(smallStories.map((bounds) => [bounds.name, bounds] as const))('%s', (_name, bounds) => {
+  it.each(smallScenarios.map((bounds) => [bounds.name, bounds] as const))('%s', (_name, bounds) => {
     const { states, findings, isComplete } = explore(bounds)
     expect({ findings, isComplete }).toEqual({ findings: [], isComplete: true })
     expect(states).toBeGreaterThan(500)

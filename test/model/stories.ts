@@ -46,7 +46,7 @@ export const kubectlBeside: Bounds = {
 }
 
 /** Small enough for every test run; together they meet every actor, and every fault once. */
-export const smallStories: readonly Bounds[] = [
+export const smallScenarios: readonly Bounds[] = [
   crossedDrains,
   stalledDrain,
   silentFencer,
@@ -80,7 +80,7 @@ export const everybody: Bounds = {
 }
 
 /** After everybody at once: what there is no room for beside them, each with all that it touches. */
-export const fullStories: readonly Bounds[] = [
+export const fullScenarios: readonly Bounds[] = [
   everybody,
   { ...crossedDrains, name: 'two drains, one crash each, counts that lag', crashes: [1, 1, 0] },
   { ...crossedDrains, name: 'two drains, kubectl, deadlines, counts that lag', evictions: 1, lastAge: 2 },

@@ -3,9 +3,9 @@ import { openEmbeddedSide } from './embedded-side.ts'
 import { generateSequence } from './generate-steps.ts'
 import { configMapKind } from './kinds/config-map.ts'
 import { runSequence } from './run-sequence.ts'
+import { tellDivergence } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import type { Side, WireAnswer } from './side.ts'
-import { tellDivergence } from './story.ts'
 
 const nothing = () => false
 

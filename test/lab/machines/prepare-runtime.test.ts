@@ -8,7 +8,7 @@ import { prepareRuntime } from './prepare-runtime.ts'
 
 const journal = { tell: () => {}, text: () => '' }
 
-function prepareStage(disks: string) {
+function prepareFixture(disks: string) {
   const told: string[] = []
   const added: string[] = []
   const node = {
@@ -47,7 +47,7 @@ function jobPod(job: string, namespace = 'rook-ceph'): Pod {
 }
 
 it('a disk becomes one OSD, however often its node is prepared, and the result is what the operator reads', async () => {
-  const { runtime, added, told } = prepareStage('sdc')
+  const { runtime, added, told } = prepareFixture('sdc')
   const prepare = () => runtime.start(jobPod('rook-ceph-osd-prepare-node-a')) as RunningContainer
   expect(await Promise.all([prepare().ended, prepare().ended])).toEqual([0, 0])
   expect(await prepare().ended).toBe(0)
@@ -74,7 +74,7 @@ it('a disk becomes one OSD, however often its node is prepared, and the result i
 })
 
 it('leaves other Jobs and other namespaces to others', () => {
-  const { runtime } = prepareStage('')
+  const { runtime } = prepareFixture('')
   expect(runtime.start(jobPod('import'))).toBeUndefined()
   expect(runtime.start(jobPod('rook-ceph-osd-prepare-node-a', 'elsewhere'))).toBeUndefined()
 })

@@ -15,7 +15,7 @@ export interface GroupsSeen {
   readonly mostDown: number
 }
 
-const lookEveryMs = 100
+const pollEveryMs = 100
 
 /** Looks at every placement group all the time, until it is stopped. */
 export function watchGroups({ commands }: Pick<LabCeph, 'commands'>): { stop(): Promise<GroupsSeen> } {
@@ -35,7 +35,7 @@ export function watchGroups({ commands }: Pick<LabCeph, 'commands'>): { stop(): 
           seen.add(`${words} with ${down.join(', ')} down`)
         }
       }
-      await pause(lookEveryMs)
+      await pause(pollEveryMs)
     }
   })()
   // Whoever stops it hears of it.

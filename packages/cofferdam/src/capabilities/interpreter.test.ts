@@ -12,7 +12,7 @@ interface Write extends Step {
   readonly what: string
 }
 
-function stage(outcomeOf: (step: Ask | Write) => StepOutcome = () => 'done') {
+function fixture(outcomeOf: (step: Ask | Write) => StepOutcome = () => 'done') {
   const done: string[] = []
   const known = new Set<string>()
   return {
@@ -39,7 +39,7 @@ const ask = (of: string): Ask => ({ do: 'ask', of })
 
 describe('a pass', () => {
   it('decides again on what a question taught, and writes only what the last decision wants', async () => {
-    const { done, known, perform } = stage()
+    const { done, known, perform } = fixture()
     const decided: number[] = []
     const end = await performPass({
       observe: async () => new Set(known),
@@ -55,7 +55,7 @@ describe('a pass', () => {
   })
 
   it('leaves everything after a step that was not possible: no budget is opened over a record that was refused', async () => {
-    const { done, perform } = stage(({ do: kind, ...step }) =>
+    const { done, perform } = fixture(({ do: kind, ...step }) =>
       kind === 'write' && 'what' in step && step.what === 'record' ? 'stopped' : 'done',
     )
     const end = await performPass({
@@ -68,7 +68,7 @@ describe('a pass', () => {
   })
 
   it('ends when it would learn the same again: a question that changes nothing does not keep a worker for ever', async () => {
-    const { done, perform } = stage()
+    const { done, perform } = fixture()
     const end = await performPass({
       observe: async () => undefined,
       decide: () => ({ steps: [ask('x')] }),
@@ -79,7 +79,7 @@ describe('a pass', () => {
   })
 
   it('ends after so many rounds even though each teaches something else', async () => {
-    const { done, perform } = stage()
+    const { done, perform } = fixture()
     let at = 0
     const end = await performPass({
       observe: async () => (at += 1),
@@ -93,7 +93,7 @@ describe('a pass', () => {
 
   it('performs nothing more once it is told to stop, not even the second half of a decision', async () => {
     const stopping = new AbortController()
-    const { done, perform } = stage(() => {
+    const { done, perform } = fixture(() => {
       stopping.abort(new Error('the lead was lost'))
       return 'done'
     })
@@ -110,7 +110,7 @@ describe('a pass', () => {
   it('dies at a crash point with exactly the steps before it performed, wherever that is', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string(), { minLength: 1, maxLength: 8 }), fc.nat(7), async (whats, at) => {
-        const { done, perform } = stage()
+        const { done, perform } = fixture()
         let performed = 0
         const pass = performPass({
           observe: async () => undefined,

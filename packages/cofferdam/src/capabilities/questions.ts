@@ -8,7 +8,7 @@ export interface CephInterest {
   /** How old an answer of Ceph may be in calm times. */
   readonly calmMs: number
   /** Whether what Ceph says is needed of a cluster whose budgets are not kept here. */
-  isLookWanted(cluster: CephCluster): boolean
+  isPollWanted(cluster: CephCluster): boolean
 }
 
 /** What a capability answers to others while it runs. Made when somebody first asks. */

@@ -8,7 +8,7 @@ import { type CliOptions, createCliCommands } from './cli-commands.ts'
 import { readSampleText } from './testing/read-sample.ts'
 
 /** A program that does what the script says, in the place of `ceph`. */
-async function stage(script: string, more: Partial<CliOptions> & { clock?: Clock } = {}) {
+async function fixture(script: string, more: Partial<CliOptions> & { clock?: Clock } = {}) {
   const folder = await scratchFolder({ ceph: `#!${process.execPath}\n${script}\n` })
   const program = `${folder}/ceph`
   await chmod(program, 0o755)
@@ -24,7 +24,7 @@ const status = { prefix: 'status' }
 describe('the ceph command line', () => {
   it('is given each word by itself, with where and as whom to connect', async () => {
     const access = { conf: '/c', name: 'client.x', keyring: '/k', keyFile: '/f', monHost: '10.0.0.1:3300' }
-    const commands = await stage('console.log("\\n" + JSON.stringify(process.argv.slice(2)))', { access })
+    const commands = await fixture('console.log("\\n" + JSON.stringify(process.argv.slice(2)))', { access })
     const connect =
       '--conf /c --mon-host 10.0.0.1:3300 --name client.x --keyring /k --keyfile /f --connect-timeout 15'.split(' ')
     const { code, out, err } = await commands.run({ prefix: 'osd set-group', flags: 'noout', who: ['a b'] })
@@ -38,7 +38,7 @@ describe('the ceph command line', () => {
   it('answers with the errno of Ceph and the JSON that it prints all the same', async () => {
     const json = readSampleText('ok-to-stop-3-notok').trim()
     const words = 'Error EBUSY: unsafe to stop osd(s) at this time (4 PGs are or would become offline)'
-    const commands = await stage(
+    const commands = await fixture(
       `console.log(${JSON.stringify(json)}); console.error(${JSON.stringify(words)}); process.exitCode = 16`,
     )
     expect(await commands.run({ prefix: 'osd ok-to-stop', ids: ['0', '1', '2'] })).toEqual({
@@ -71,13 +71,13 @@ describe('the ceph command line', () => {
     },
   }
   it.each(Object.entries(failures))('%s', async (_, { script, message }) => {
-    const commands = await stage(script, { limits: { maxBytes: 1_000_000 } })
+    const commands = await fixture(script, { limits: { maxBytes: 1_000_000 } })
     await expect(commands.run(status)).rejects.toMatchObject(silence(message))
   })
 
   it('is killed when its time is over', async () => {
     const clock = new VirtualClock()
-    const commands = await stage('setInterval(() => {}, 1000)', { clock })
+    const commands = await fixture('setInterval(() => {}, 1000)', { clock })
     const run = expect(commands.run(status, { timeoutMs: 2500 })).rejects.toMatchObject(
       silence('no answer within 2.5 s'),
     )
@@ -87,7 +87,7 @@ describe('the ceph command line', () => {
 
   it('is killed when the caller gives up, and not even started after that', async () => {
     const giving = new AbortController()
-    const commands = await stage('setInterval(() => {}, 1000)')
+    const commands = await fixture('setInterval(() => {}, 1000)')
     const run = commands.run(status, { signal: giving.signal })
     giving.abort()
     await expect(run).rejects.toMatchObject(silence('the caller gave up'))
@@ -95,7 +95,7 @@ describe('the ceph command line', () => {
   })
 
   it('that is not installed says so, and what to do', async () => {
-    const commands = await stage('', { program: '/nonexistent/ceph' })
+    const commands = await fixture('', { program: '/nonexistent/ceph' })
     await expect(commands.run(status)).rejects.toMatchObject({
       ...silence('/nonexistent/ceph is not installed'),
       facts: { missingClient: '/nonexistent/ceph' },

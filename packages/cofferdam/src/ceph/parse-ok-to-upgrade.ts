@@ -1,7 +1,7 @@
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import type { CephAnswer } from './ceph-commands.ts'
 import { countAt, flagAt, listAt, objectAt, observeShape, parseJsonText } from './json-shape.ts'
-import type { UpgradeOpinion } from './upgrade-opinion.ts'
+import type { OkToUpgradeAnswer } from './ok-to-upgrade-answer.ts'
 
 const command = 'osd ok-to-upgrade'
 const notNow = 16
@@ -12,7 +12,7 @@ const invalid = 22
  *
  * Fails closed: a yes that names no OSD, or one outside of the bucket that it was asked about, is no answer.
  */
-export function parseOkToUpgrade(answer: CephAnswer): Observed<UpgradeOpinion> {
+export function parseOkToUpgrade(answer: CephAnswer): Observed<OkToUpgradeAnswer> {
   const words = answer.err.trim()
   if (answer.code === invalid) return known({ kind: 'no-such-question', why: words === '' ? 'it is refused' : words })
   if (answer.code !== 0 && answer.code !== notNow) {

@@ -7,7 +7,7 @@ import { createRadosCommands, type RadosOptions } from './rados-commands.ts'
 const fake = fileURLToPath(new URL('./testing/fake-rados.mjs', import.meta.url))
 
 /** Commands through a child of Node that stands in for Python, on a clock that stands still. */
-function stage(more: Partial<RadosOptions> = {}) {
+function fixture(more: Partial<RadosOptions> = {}) {
   const clock = new VirtualClock()
   const commands = createRadosCommands({
     clock,
@@ -30,7 +30,7 @@ function silence(message: string) {
 
 describe('one lasting connection', () => {
   it('takes all commands through the same child, in JSON unless told otherwise', async () => {
-    const { commands, out } = stage()
+    const { commands, out } = fixture()
     const pids = [await out('pid'), await out('pid')]
     expect(new Set(pids).size).toBe(1)
     expect(await commands.run({ prefix: 'echo', who: ['a b'], max: 3 })).toEqual({
@@ -46,7 +46,7 @@ describe('one lasting connection', () => {
 
   it('is told where and as whom to connect, and to give up a second before we do', async () => {
     const access = { conf: '/c', name: 'client.x', keyring: '/k', keyFile: '/f', monHost: '10.0.0.1:3300' }
-    const { out } = stage({ access, limits: { timeoutMs: 8000 } })
+    const { out } = fixture({ access, limits: { timeoutMs: 8000 } })
     const settings = [
       'mon_host=10.0.0.1:3300',
       'keyring=/k',
@@ -58,14 +58,14 @@ describe('one lasting connection', () => {
   })
 
   it('gives each caller its own answer, whichever comes first', async () => {
-    const { out } = stage()
+    const { out } = fixture()
     const first = out('hold')
     const second = out('release')
     expect(await Promise.all([first, second])).toEqual(['first', 'second'])
   })
 
   it('passes on what Ceph refuses, with its JSON', async () => {
-    const { commands } = stage()
+    const { commands } = fixture()
     expect(await commands.run({ prefix: 'busy' })).toEqual({
       code: 16,
       out: '{"ok_to_stop":false}',
@@ -74,13 +74,13 @@ describe('one lasting connection', () => {
   })
 
   it('puts answers together that come in pieces, and ignores those that nobody waits for', async () => {
-    const { out } = stage()
+    const { out } = fixture()
     expect(await out('pieces')).toBe('größer')
     expect(await out('stray')).toBe('mine')
   })
 
   it('gives a large answer as bytes too, and takes the next command all the same', async () => {
-    const { commands, out } = stage()
+    const { commands, out } = fixture()
     const { bytes = [], ...answer } = await commands.run({ prefix: 'large' })
     expect(answer).toEqual({ code: 0, out: 'größer '.repeat(100_000), err: '' })
     expect(Buffer.concat(bytes).toString('utf8')).toBe(answer.out)
@@ -90,7 +90,7 @@ describe('one lasting connection', () => {
 
 describe('no answer of Ceph', () => {
   it('within the time is an error, and the connection is kept when it answers others', async () => {
-    const { clock, out } = stage()
+    const { clock, out } = fixture()
     const pid = await out('pid')
     const slow = expect(out('silent')).rejects.toMatchObject(silence('ceph silent: no answer within 15 s'))
     await out('pid')
@@ -100,7 +100,7 @@ describe('no answer of Ceph', () => {
   })
 
   it('at all means that the connection is stuck: it is ended and made anew', async () => {
-    const { clock, out } = stage()
+    const { clock, out } = fixture()
     const pid = await out('pid')
     const slow = expect(out('silent')).rejects.toMatchObject(silence('no answer within 15 s'))
     await clock.advance(15_000)
@@ -111,7 +111,7 @@ describe('no answer of Ceph', () => {
   })
 
   it('to a question with a short time of its own does not end the connection', async () => {
-    const { clock, commands, out } = stage()
+    const { clock, commands, out } = fixture()
     const pid = await out('pid')
     const run = commands.run({ prefix: 'silent' }, { timeoutMs: 50 })
     const slow = expect(run).rejects.toMatchObject(silence('no answer within 0.05 s'))
@@ -121,7 +121,7 @@ describe('no answer of Ceph', () => {
   })
 
   it('before it was ready is an error too', async () => {
-    const { clock, out } = stage({ access: { conf: 'never-ready' } })
+    const { clock, out } = fixture({ access: { conf: 'never-ready' } })
     const run = expect(out('pid')).rejects.toMatchObject(silence('no answer within 15 s'))
     await clock.advance(15_000)
     await run
@@ -133,14 +133,14 @@ describe('no answer of Ceph', () => {
     tooLarge: 'the answer is too large (5000000 bytes)',
   }
   it.each(Object.entries(cases))('%s is an error, and the connection stays', async (prefix, message) => {
-    const { out } = stage()
+    const { out } = fixture()
     const pid = await out('pid')
     await expect(out(prefix)).rejects.toMatchObject(silence(message))
     expect(await out('pid')).toBe(pid)
   })
 
   it('is wanted when the caller gives up', async () => {
-    const { commands, out } = stage()
+    const { commands, out } = fixture()
     await out('pid')
     const giving = new AbortController()
     const run = commands.run({ prefix: 'silent' }, { signal: giving.signal })
@@ -158,7 +158,7 @@ describe('a connection that ends', () => {
     announce: 'the connection to Ceph cannot be understood: it announced an answer of 999999999 bytes',
   }
   it.each(Object.entries(endings))('by %s rejects all that wait, rests, and is made anew', async (prefix, message) => {
-    const { clock, out } = stage()
+    const { clock, out } = fixture()
     const pid = await out('pid')
     const other = expect(out('silent')).rejects.toMatchObject(silence(message))
     await expect(out(prefix)).rejects.toMatchObject(silence(message))
@@ -169,7 +169,7 @@ describe('a connection that ends', () => {
   })
 
   it('again and again rests longer each time, and does not even try before', async () => {
-    const { clock, out } = stage({ access: { conf: 'no-connection' }, random: least })
+    const { clock, out } = fixture({ access: { conf: 'no-connection' }, random: least })
     const whoFailed = () => out('pid').then(String, (error: Error) => error.message)
     for (const restMs of [250, 500, 1000, 2000]) {
       const failed = await whoFailed()
@@ -181,7 +181,7 @@ describe('a connection that ends', () => {
   })
 
   it('when it is closed takes what waits with it, and takes nothing more', async () => {
-    const { commands, out } = stage()
+    const { commands, out } = fixture()
     await out('pid')
     const waiting = expect(out('silent')).rejects.toMatchObject(silence('the connection was closed'))
     await commands.close()
@@ -196,7 +196,7 @@ describe('a client that is not installed', () => {
     '/nonexistent/python3 is not installed': { interpreter: '/nonexistent/python3' },
   }
   it.each(Object.entries(cases))('%s: says so, and what to do', async (message, options) => {
-    const { out } = stage(options)
+    const { out } = fixture(options)
     await expect(out('pid')).rejects.toMatchObject({
       ...silence(message),
       facts: { missingClient: 'python3-rados' },

@@ -37,7 +37,7 @@ class Rados:
         raise Error("no such command")
 `
 
-async function stage(access: CephAccess = {}, module = fakeModule) {
+async function fixture(access: CephAccess = {}, module = fakeModule) {
   const folder = await scratchFolder({ 'rados.py': module })
   const commands = createRadosCommands({
     clock: realClock,
@@ -59,9 +59,9 @@ function hasPython(): boolean {
 describe.skipIf(!hasPython())(`the program for python3-rados (needs ${python})`, () => {
   it('connects with what it is given, and finds the configuration by itself when it is given none', async () => {
     const conf = { client_mount_timeout: '14', rados_mon_op_timeout: '14' }
-    const plain = await stage()
+    const plain = await fixture()
     expect(JSON.parse((await plain.run({ prefix: 'given' })).out)).toEqual({ conffile: -2, name: 'client.admin', conf })
-    const told = await stage({ conf: '/c', name: 'client.x', keyring: '/k=1' })
+    const told = await fixture({ conf: '/c', name: 'client.x', keyring: '/k=1' })
     expect(JSON.parse((await told.run({ prefix: 'given' })).out)).toEqual({
       conffile: '/c',
       name: 'client.x',
@@ -70,7 +70,7 @@ describe.skipIf(!hasPython())(`the program for python3-rados (needs ${python})`,
   })
 
   it('answers as Ceph does, refuses what is too large, and survives a command that fails in the module', async () => {
-    const commands = await stage()
+    const commands = await fixture()
     expect(await commands.run({ prefix: 'busy' })).toEqual({ code: 16, out: '{"ok_to_stop":false}', err: 'unsafe' })
     await expect(commands.run({ prefix: 'large' })).rejects.toThrow('the answer is too large (2000 bytes)')
     await expect(commands.run({ prefix: 'other' })).rejects.toThrow('the client failed: "Error: no such command"')
@@ -78,10 +78,10 @@ describe.skipIf(!hasPython())(`the program for python3-rados (needs ${python})`,
   })
 
   it('says that there is no connection, and that there is no module', async () => {
-    await expect((await stage({ conf: '/wrong' })).run({ prefix: 'busy' })).rejects.toThrow(
+    await expect((await fixture({ conf: '/wrong' })).run({ prefix: 'busy' })).rejects.toThrow(
       'no connection: "Error: error connecting to the cluster"',
     )
-    const without = await stage({}, 'raise ImportError("no librados")')
+    const without = await fixture({}, 'raise ImportError("no librados")')
     await expect(without.run({ prefix: 'busy' })).rejects.toThrow('has no module rados')
   })
 })

@@ -8,7 +8,7 @@ import { createToolboxCommands, type ToolboxOptions } from './toolbox-commands.t
 const place = { namespace: 'rook-ceph', pod: 'rook-ceph-tools-1' }
 const status = { prefix: 'status' }
 
-function stage(exec: ExecInPod, more: Partial<ToolboxOptions> = {}) {
+function fixture(exec: ExecInPod, more: Partial<ToolboxOptions> = {}) {
   const clock = new VirtualClock()
   const commands = createToolboxCommands({ exec, findPod: () => Promise.resolve(place), clock, ...more })
   return { clock, commands }
@@ -24,7 +24,7 @@ const endless: ExecInPod = (_place, _argv, { signal }) =>
 describe('the toolbox pod', () => {
   it('runs the command line with each word by itself', async () => {
     const runs: unknown[] = []
-    const { commands } = stage(
+    const { commands } = fixture(
       (where, argv, { maxBytes }) => {
         runs.push({ where, argv, maxBytes })
         return Promise.resolve({ code: 0, out: '\n{}', err: '' })
@@ -38,7 +38,7 @@ describe('the toolbox pod', () => {
 
   it('passes on what Ceph refuses', async () => {
     const refusal = { code: 16, out: '{"ok_to_stop":false}', err: 'Error EBUSY: unsafe' }
-    const { commands } = stage(() => Promise.resolve(refusal))
+    const { commands } = fixture(() => Promise.resolve(refusal))
     expect(await commands.run({ prefix: 'osd ok-to-stop', ids: ['0'] })).toEqual(refusal)
   })
 
@@ -61,19 +61,19 @@ describe('the toolbox pod', () => {
     },
   }
   it.each(Object.entries(failures))('%s', async (_, { options, message }) => {
-    const { commands } = stage(endless, options)
+    const { commands } = fixture(endless, options)
     await expect(commands.run(status)).rejects.toMatchObject({ code: 'CEPH_UNREACHABLE', message })
   })
 
   it('that takes too long is left', async () => {
-    const { clock, commands } = stage(endless)
+    const { clock, commands } = fixture(endless)
     const run = expect(commands.run(status)).rejects.toThrow('ceph status: no answer within 15 s')
     await clock.advance(15_000)
     await run
   })
 
   it('is left when the caller gives up', async () => {
-    const { clock, commands } = stage(endless)
+    const { clock, commands } = fixture(endless)
     const giving = new AbortController()
     const run = expect(commands.run(status, { signal: giving.signal })).rejects.toThrow('the caller gave up')
     giving.abort()
@@ -84,7 +84,7 @@ describe('the toolbox pod', () => {
 
   it('does not hide a bug', async () => {
     const bug = new TypeError('x is undefined')
-    const { commands } = stage(() => Promise.reject(bug))
+    const { commands } = fixture(() => Promise.reject(bug))
     await expect(commands.run(status)).rejects.toBe(bug)
   })
 })

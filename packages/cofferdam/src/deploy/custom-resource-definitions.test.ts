@@ -1,16 +1,16 @@
-import { openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDisruption, installDefinitions } from '../ledger/store/testing/ledger-stage.ts'
+import { createDisruption, installDefinitions } from '../ledger/store/testing/ledger-fixture.ts'
 import { type NodeDisruption, nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
 
-let story: Story | undefined
-afterEach(() => story?.stop())
+let scenario: Scenario | undefined
+afterEach(() => scenario?.stop())
 
-async function open(): Promise<Story> {
-  story = openStory()
-  await installDefinitions(story.api)
-  return story
+async function open(): Promise<Scenario> {
+  scenario = openScenario()
+  await installDefinitions(scenario.api)
+  return scenario
 }
 
 type Spec = Partial<Record<keyof NodeDisruption['spec'], unknown>>
@@ -40,8 +40,8 @@ describe('a request is refused, with the field named,', () => {
     'when fallbackAfter is empty': [{ nodeName: 'a', fallbackAfter: '' }, /spec\.fallbackAfter/],
     'when the deadline is no time': [{ nodeName: 'a', deadline: 'tonight' }, /spec\.deadline/],
   }
-  for (const [story, [spec, message]] of Object.entries(cases)) {
-    it(story, async () => {
+  for (const [scenario, [spec, message]] of Object.entries(cases)) {
+    it(scenario, async () => {
       const { api } = await open()
       await expect(api.create(nodeDisruptions, disruption(spec))).rejects.toThrow(message)
     })

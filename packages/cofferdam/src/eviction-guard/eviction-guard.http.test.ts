@@ -7,44 +7,44 @@ import { buildEvictionToken, evictionTokenAnnotation } from '../capabilities/dra
 import { buildGuardConfigurationManifest } from '../deploy/guard-manifests.ts'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
-import { startGuardStage } from './testing/guard-stage.ts'
+import { startGuardFixture } from './testing/guard-fixture.ts'
 
 const lock = { until: new Date(Date.now() + 3_600_000).toISOString(), holder: 'shop team', reason: 'rebalancing' }
 const name = 'cofferdam-eviction-guard'
 const secretKey = { namespace: 'cofferdam-system', name: 'cofferdam-guard-tls' }
 
-let stage: Awaited<ReturnType<typeof startGuardStage>>
+let fixture: Awaited<ReturnType<typeof startGuardFixture>>
 let counter = 0
 const namespaceOf = () => `shop-${++counter}`
 
 beforeAll(async () => {
-  stage = await startGuardStage()
+  fixture = await startGuardFixture()
 })
-afterAll(() => stage.stop())
+afterAll(() => fixture.stop())
 
 const labelOf = async (namespace: string) =>
-  (await stage.admin.get(namespaces, { name: namespace })).metadata.labels?.['cofferdam.io/locked']
+  (await fixture.admin.get(namespaces, { name: namespace })).metadata.labels?.['cofferdam.io/locked']
 const operator = serviceAccountUser(operatorAccount.namespace, operatorAccount.name)
 const token = (requestId: string, epoch: number) => ({
   metadata: { name: 'web-0', annotations: { [evictionTokenAnnotation]: buildEvictionToken({ requestId, epoch }) } },
 })
 const isGoing = async (namespace: string, pod: string) =>
-  (await stage.admin.get(pods, { namespace, name: pod })).metadata.deletionTimestamp !== undefined
+  (await fixture.admin.get(pods, { namespace, name: pod })).metadata.deletionTimestamp !== undefined
 
 describe('an API server that asks the guard', () => {
   it('lets an eviction through where nobody holds the budget', async () => {
     const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.evict({ namespace, name: 'web-0' })
+    await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.evict({ namespace, name: 'web-0' })
     expect(await isGoing(namespace, 'web-0')).toBe(true)
-    expect(stage.outcomes.at(-1)).toMatchObject({ verdict: 'allowed', reason: 'NothingHeld' })
+    expect(fixture.outcomes.at(-1)).toMatchObject({ verdict: 'allowed', reason: 'NothingHeld' })
   })
 
   it('refuses an eviction from a locked budget with 429 and words, until the owner unlocks it', async () => {
     const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.lock(namespace, lock)
-    const refused = stage.evict({ namespace, name: 'web-0' })
+    await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.lock(namespace, lock)
+    const refused = fixture.evict({ namespace, name: 'web-0' })
     await expect(refused).rejects.toMatchObject({
       code: 429,
       reason: 'TooManyRequests',
@@ -54,51 +54,51 @@ describe('an API server that asks the guard', () => {
       details: { causes: [{ reason: 'DisruptionBudget', field: `pdb/${namespace}/web` }] },
     })
     await expect(refused).rejects.not.toHaveProperty('details.retryAfterSeconds')
-    await stage.lock(namespace, undefined)
-    await stage.evict({ namespace, name: 'web-0' })
+    await fixture.lock(namespace, undefined)
+    await fixture.evict({ namespace, name: 'web-0' })
     expect(await isGoing(namespace, 'web-0')).toBe(true)
   })
 
   it('refuses an eviction from a budget that another drain holds, and lets that drain itself through', async () => {
     const namespace = namespaceOf()
-    const { uid, node } = await stage.seed({ namespace, podNames: ['web-0'] })
-    const ledger = await stage.hold([
+    const { uid, node } = await fixture.seed({ namespace, podNames: ['web-0'] })
+    const ledger = await fixture.hold([
       { key: `node/${node}`, uid: 'node-1', requestId: 'request-1' },
       { key: `pdb/${namespace}/web`, uid, requestId: 'request-1' },
     ])
-    await stage.until('the namespace is marked', () => stage.markOf(namespace) === 'true')
-    await expect(stage.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({
+    await fixture.until('the namespace is marked', () => fixture.markOf(namespace) === 'true')
+    await expect(fixture.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({
       code: 429,
       message: expect.stringContaining('operator-1 holds pdb/'),
     })
-    const asking = (epoch: number) => stage.evict({ namespace, name: 'web-0' }, token('request-1', epoch), operator)
+    const asking = (epoch: number) => fixture.evict({ namespace, name: 'web-0' }, token('request-1', epoch), operator)
     await expect(asking(2)).rejects.toMatchObject({ code: 429, message: expect.stringContaining('epoch 2') })
     await asking(1)
     expect(await isGoing(namespace, 'web-0')).toBe(true)
     await ledger.remove()
-    await stage.until('the mark is gone', () => stage.markOf(namespace) === undefined)
+    await fixture.until('the mark is gone', () => fixture.markOf(namespace) === undefined)
   })
 
   it('lets a request through an owner’s lock on somebody’s explicit word, and on nothing less', async () => {
     const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.lock(namespace, lock)
+    await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.lock(namespace, lock)
     const until = new Date(Date.now() + 3_600_000).toISOString()
     const glass = JSON.stringify({ by: 'alice', reason: 'the machine burns', until })
-    const request = await stage.admin.create(nodeDisruptions, {
+    const request = await fixture.admin.create(nodeDisruptions, {
       apiVersion: 'cofferdam.io/v1alpha1',
       kind: 'NodeDisruption',
       metadata: { name: 'burning' },
       spec: { nodeName: `node-${namespace}`, intent: 'Reboot', honourSkipDrain: true },
     })
     const requestId = request.metadata.uid ?? ''
-    const ledger = await stage.hold([{ key: `node/node-${namespace}`, uid: 'node-1', requestId }])
-    const ask = () => stage.evict({ namespace, name: 'web-0' }, token(requestId, 1), operator)
+    const ledger = await fixture.hold([{ key: `node/node-${namespace}`, uid: 'node-1', requestId }])
+    const ask = () => fixture.evict({ namespace, name: 'web-0' }, token(requestId, 1), operator)
     await expect(ask()).rejects.toMatchObject({ code: 429, message: expect.stringContaining('shop team locked') })
     const annotations = { 'cofferdam.io/break-glass': glass }
     const patch = { type: 'merge', body: { metadata: { annotations } } } as const
-    await stage.seesDisruption(await stage.admin.patch(nodeDisruptions, { name: 'burning' }, patch))
-    await expect(stage.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({ code: 429 })
+    await fixture.seesDisruption(await fixture.admin.patch(nodeDisruptions, { name: 'burning' }, patch))
+    await expect(fixture.evict({ namespace, name: 'web-0' })).rejects.toMatchObject({ code: 429 })
     await ask()
     expect(await isGoing(namespace, 'web-0')).toBe(true)
     await ledger.remove()
@@ -106,72 +106,72 @@ describe('an API server that asks the guard', () => {
 
   it('notes on a cordoned node who tried to empty it, refused or not; a dry run leaves no note', async () => {
     const namespace = namespaceOf()
-    const { node } = await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.lock(namespace, lock)
-    const written = await stage.admin.patch(
+    const { node } = await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.lock(namespace, lock)
+    const written = await fixture.admin.patch(
       nodes,
       { name: node },
       { type: 'merge', body: { spec: { unschedulable: true } } },
     )
-    await stage.seesNode(written)
+    await fixture.seesNode(written)
     const noteOf = async () =>
-      (await stage.admin.get(nodes, { name: node })).metadata.annotations?.['cofferdam.io/eviction-attempted']
+      (await fixture.admin.get(nodes, { name: node })).metadata.annotations?.['cofferdam.io/eviction-attempted']
     const key = { namespace, name: 'web-0' }
-    await expect(stage.evict(key, { deleteOptions: { dryRun: ['All'] } })).rejects.toMatchObject({ code: 429 })
+    await expect(fixture.evict(key, { deleteOptions: { dryRun: ['All'] } })).rejects.toMatchObject({ code: 429 })
     expect(await noteOf()).toBeUndefined()
-    await expect(stage.evict(key)).rejects.toMatchObject({ code: 429 })
-    await stage.until('the node carries the note', async () => (await noteOf()) !== undefined)
+    await expect(fixture.evict(key)).rejects.toMatchObject({ code: 429 })
+    await fixture.until('the node carries the note', async () => (await noteOf()) !== undefined)
     expect(JSON.parse((await noteOf()) ?? '')).toMatchObject({ by: 'cofferdam:admin' })
   })
 
   it('is registered again when somebody weakens the registration or applies it anew; one that is removed is told, for nobody here may make one', async () => {
-    const webhooks = stage.configuration()?.webhooks ?? []
+    const webhooks = fixture.configuration()?.webhooks ?? []
     expect(webhooks.map(({ failurePolicy }) => failurePolicy)).toEqual(['Ignore', 'Fail'])
-    const isWhole = () => JSON.stringify(stage.configuration()?.webhooks) === JSON.stringify(webhooks)
-    await stage.admin.delete(validatingWebhookConfigurations, { name })
-    await stage.until('it is told', () => stage.news.includes('registration is missing'))
+    const isWhole = () => JSON.stringify(fixture.configuration()?.webhooks) === JSON.stringify(webhooks)
+    await fixture.admin.delete(validatingWebhookConfigurations, { name })
+    await fixture.until('it is told', () => fixture.news.includes('registration is missing'))
     const [shipped] = buildGuardConfigurationManifest() as readonly unknown[] as readonly KubeObject[]
-    await stage.admin.create<KubeObject>(validatingWebhookConfigurations, shipped as KubeObject)
-    await stage.until('it is registered again', () => stage.configuration() !== undefined && isWhole())
-    expect(stage.news.at(-1)).toBe('registration is back')
+    await fixture.admin.create<KubeObject>(validatingWebhookConfigurations, shipped as KubeObject)
+    await fixture.until('it is registered again', () => fixture.configuration() !== undefined && isWhole())
+    expect(fixture.news.at(-1)).toBe('registration is back')
     const weakened = webhooks.map((webhook) => ({ ...webhook, failurePolicy: 'Ignore' as const }))
-    const changed = await stage.admin.get(validatingWebhookConfigurations, { name })
-    await stage.admin.update(validatingWebhookConfigurations, { ...changed, webhooks: weakened.slice(1) })
-    await stage.until('both webhooks are as they were', isWhole)
+    const changed = await fixture.admin.get(validatingWebhookConfigurations, { name })
+    await fixture.admin.update(validatingWebhookConfigurations, { ...changed, webhooks: weakened.slice(1) })
+    await fixture.until('both webhooks are as they were', isWhole)
   })
 
   it('has the mark of a locked namespace put back when somebody takes it off, and off when the lock goes', async () => {
     const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0'] })
-    await stage.lock(namespace, lock)
+    await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.lock(namespace, lock)
     const isMarked = async () => (await labelOf(namespace)) === 'true'
-    await stage.until('the namespace is marked', isMarked)
+    await fixture.until('the namespace is marked', isMarked)
     const labels = { 'cofferdam.io/locked': null }
-    await stage.admin.patch(namespaces, { name: namespace }, { type: 'merge', body: { metadata: { labels } } })
-    await stage.until('the namespace is marked again', isMarked)
-    await stage.lock(namespace, undefined)
-    await stage.until('the mark is gone', async () => (await labelOf(namespace)) === undefined)
+    await fixture.admin.patch(namespaces, { name: namespace }, { type: 'merge', body: { metadata: { labels } } })
+    await fixture.until('the namespace is marked again', isMarked)
+    await fixture.lock(namespace, undefined)
+    await fixture.until('the mark is gone', async () => (await labelOf(namespace)) === undefined)
   })
 
   it('makes all anew when somebody breaks the Secret, and answers again', async () => {
     const namespace = namespaceOf()
-    await stage.seed({ namespace, podNames: ['web-0', 'web-1'] })
-    await stage.lock(namespace, lock)
+    await fixture.seed({ namespace, podNames: ['web-0', 'web-1'] })
+    await fixture.lock(namespace, lock)
     const broken = { type: 'merge', body: { data: { 'tls.key': 'bm9uc2Vuc2U=' } } } as const
-    await stage.admin.patch(secrets, secretKey, broken)
-    await stage.until('it is made anew', () => stage.news.at(-1) === 'begin')
+    await fixture.admin.patch(secrets, secretKey, broken)
+    await fixture.until('it is made anew', () => fixture.news.at(-1) === 'begin')
     const code = () =>
-      stage.evict({ namespace, name: 'web-0' }).then(
+      fixture.evict({ namespace, name: 'web-0' }).then(
         () => 201,
         (error: { code: number }) => error.code,
       )
-    await stage.until('the guard is trusted again', async () => (await code()) === 429)
+    await fixture.until('the guard is trusted again', async () => (await code()) === 429)
   })
 })
 
 describe('a guard whose authority ends soon', () => {
   it('changes authority and certificate under load without a single call that fails', async () => {
-    const own = await startGuardStage({ connectsAnew: true })
+    const own = await startGuardFixture({ connectsAnew: true })
     const namespace = 'shop'
     const answers = new Map<string, number>()
     const refusals = () => answers.get('429') ?? 0
@@ -216,7 +216,7 @@ describe('a guard whose authority ends soon', () => {
 
 describe('a guard that looks at deletions too', () => {
   it('refuses to let people delete a locked pod, and lets kubelets and the cluster’s own controllers go on', async () => {
-    const own = await startGuardStage({ guardsDeletions: true })
+    const own = await startGuardFixture({ guardsDeletions: true })
     try {
       const namespace = 'shop'
       await own.seed({ namespace, podNames: ['web-0', 'web-1', 'web-2', 'web-3'] })
@@ -242,20 +242,20 @@ describe('a guard that looks at deletions too', () => {
 describe('an API server that cannot reach the guard', () => {
   it('evicts where no lock is held, and refuses with 500 where one is; the guard’s return ends that', async () => {
     const [open, locked] = [namespaceOf(), namespaceOf()]
-    await stage.seed({ namespace: open, podNames: ['web-0'] })
-    await stage.seed({ namespace: locked, podNames: ['web-0'] })
-    await stage.lock(locked, lock)
-    await stage.until('the namespace is marked', async () => (await labelOf(locked)) === 'true')
-    await stage.guard().stop()
-    await stage.evict({ namespace: open, name: 'web-0' })
+    await fixture.seed({ namespace: open, podNames: ['web-0'] })
+    await fixture.seed({ namespace: locked, podNames: ['web-0'] })
+    await fixture.lock(locked, lock)
+    await fixture.until('the namespace is marked', async () => (await labelOf(locked)) === 'true')
+    await fixture.guard().stop()
+    await fixture.evict({ namespace: open, name: 'web-0' })
     expect(await isGoing(open, 'web-0')).toBe(true)
-    await expect(stage.evict({ namespace: locked, name: 'web-0' })).rejects.toMatchObject({
+    await expect(fixture.evict({ namespace: locked, name: 'web-0' })).rejects.toMatchObject({
       code: 500,
       message: expect.stringContaining('failed calling webhook "locked.guard.cofferdam.io"'),
     })
-    stage.restartGuard()
-    await stage.until('the guard answers again', () =>
-      stage.evict({ namespace: locked, name: 'web-0' }).then(
+    fixture.restartGuard()
+    await fixture.until('the guard answers again', () =>
+      fixture.evict({ namespace: locked, name: 'web-0' }).then(
         () => false,
         (error: { code: number }) => error.code === 429,
       ),
@@ -263,7 +263,7 @@ describe('an API server that cannot reach the guard', () => {
   })
 
   it('is still answered for a moment by a guard that ends, until it is known that it does', async () => {
-    const own = await startGuardStage({ lingerMs: 500 })
+    const own = await startGuardFixture({ lingerMs: 500 })
     try {
       await own.seed({ namespace: 'shop', podNames: ['web-0'] })
       await own.lock('shop', lock)

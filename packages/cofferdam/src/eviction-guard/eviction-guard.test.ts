@@ -7,7 +7,7 @@ import { defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
 import { emptyLedger, type Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { followBudgets } from './covering-budgets.ts'
-import { DrainSightings } from './drain-sightings.ts'
+import { EvictionAttempts } from './eviction-attempts.ts'
 import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
 import type { GuardedBudget, GuardedPod } from './guarded-objects.ts'
 import { deletionReview, evictionReview } from './testing/reviews.ts'
@@ -48,17 +48,17 @@ interface Seen {
 
 const operator = 'system:serviceaccount:cofferdam-system:cofferdam'
 
-function stage(seen: Seen) {
+function fixture(seen: Seen) {
   const { pods = [pod], budgets = [], ledger = known(emptyLedger), renewed = ledger } = seen
   const { ageMs = 0, guardsDeletions = false, newPods = [], operatorUser = known(operator) } = seen
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const outcomes: Omit<GuardOutcome, 'tookMs'>[] = []
-  const sightings = new DrainSightings({ clock })
+  const attempts = new EvictionAttempts({ clock })
   const published: string[] = []
   const guard = createEvictionGuard({
     startStopwatch: () => () => 0,
     clock,
-    sightings,
+    attempts,
     guardsDeletions,
     pods: { ageMs: () => ageMs, get: ({ name }) => pods.find((each) => each.name === name) },
     readPod: async ({ name }) => known(newPods.find((each) => each.name === name)),
@@ -80,7 +80,7 @@ function stage(seen: Seen) {
     })
     return code === 200 ? (JSON.parse(body) as { response: JsonObject }).response : { code, body }
   }
-  return { clock, ask, outcomes, sightings, published }
+  return { clock, ask, outcomes, attempts, published }
 }
 
 const acting: Ledger = {
@@ -114,106 +114,107 @@ const podObject = (status: Pod['status'] = { phase: 'Running' }): Pod => ({
   status,
 })
 
-const stories: Record<string, { given: Seen; asked?: object; isStrict?: boolean; then: readonly [boolean, string] }> = {
-  'a pod of a budget that nobody holds may go': { given: { budgets: [budget()] }, then: [true, 'NothingHeld'] },
-  'a pod of a locked budget must stay': { given: { budgets: [locked] }, then: [false, 'AppLocked'] },
-  'a dry run gets the same answer': {
-    given: { budgets: [locked] },
-    asked: evictionReview({ request: { dryRun: true } }),
-    then: [false, 'AppLocked'],
-  },
-  'a lock that nobody can read locks nothing': {
-    given: { budgets: [budget({ 'cofferdam.io/lock': 'for ever' })] },
-    then: [true, 'NothingHeld'],
-  },
-  'a locked budget that covers other pods holds nobody else': {
-    given: { budgets: [{ ...locked, selector: { matchLabels: { app: 'db' } } }] },
-    then: [true, 'NoBudget'],
-  },
-  'a pod that does not exist is left to the API server': { given: { pods: [] }, then: [true, 'PodNotCounted'] },
-  'a pod that is too new to be in view is looked up where something is locked': {
-    given: { pods: [], newPods: [pod], budgets: [locked] },
-    isStrict: true,
-    then: [false, 'AppLocked'],
-  },
-  'a pod that does not exist at all is left to the API server there too': {
-    given: { pods: [], budgets: [locked] },
-    isStrict: true,
-    then: [true, 'PodNotCounted'],
-  },
-  'a view that is too old is not believed, and where nothing is locked that holds nobody up': {
-    given: { budgets: [locked], ageMs: 180_001 },
-    then: [true, 'HoldUnknown'],
-  },
-  'a view that is too old holds everything where something is locked': {
-    given: { budgets: [locked], ageMs: 180_001 },
-    isStrict: true,
-    then: [false, 'HoldUnknown'],
-  },
-  'a ledger that cannot be read holds everything where something is locked': {
-    given: { budgets: [budget()], ledger: unknown('silent') },
-    isStrict: true,
-    then: [false, 'HoldUnknown'],
-  },
-  'a budget that a drain holds is held against everybody else': {
-    given: { budgets: [budget()], ledger: known(acting) },
-    then: [false, 'HeldByRequest'],
-  },
-  'a drain that has only just written down what it holds is let through on a fresh look': {
-    given: { budgets: [budget()], renewed: known(acting) },
-    asked: withToken(operator),
-    then: [true, 'HeldForThis'],
-  },
-  'a drain that holds nothing is refused, and stays so when a fresh look is not to be had': {
-    given: { budgets: [budget()], renewed: unknown('silent') },
-    asked: withToken(operator),
-    then: [false, 'EpochVoid'],
-  },
-  'a token that somebody else read off the budget opens nothing to him': {
-    given: { budgets: [budget()], ledger: known(acting) },
-    asked: withToken('mallory'),
-    then: [false, 'TokenIgnored'],
-  },
-  'a token of a request opens nothing on another node than its own': {
-    given: { pods: [{ ...pod, nodeName: 'node-b' }], budgets: [budget()], ledger: known(acting) },
-    asked: withToken(operator),
-    then: [false, 'TokenIgnored'],
-  },
-  'while nobody knows as whom the operator evicts, its own token opens nothing either': {
-    given: { budgets: [budget()], ledger: known(acting), operatorUser: unknown('not said yet') },
-    asked: withToken(operator),
-    then: [false, 'TokenIgnored'],
-  },
-  'a deletion is nobody’s business unless that is asked for': {
-    given: { budgets: [locked] },
-    asked: deletionReview(podObject()),
-    then: [true, 'NotGuarded'],
-  },
-  'a deletion is judged as an eviction where that is asked for': {
-    given: { budgets: [locked], guardsDeletions: true },
-    asked: deletionReview(podObject()),
-    then: [false, 'AppLocked'],
-  },
-  'a kubelet may end its own pods': {
-    given: { budgets: [locked], guardsDeletions: true },
-    asked: deletionReview(podObject(), { userInfo: { username: 'system:node:a', groups: ['system:nodes'] } }),
-    then: [true, 'NotGuarded'],
-  },
-  'a pod that has finished may be tidied away by anybody': {
-    given: { budgets: [locked], guardsDeletions: true },
-    asked: deletionReview(podObject({ phase: 'Failed' })),
-    then: [true, 'NotGuarded'],
-  },
-  'another resource is nobody’s business': {
-    given: { budgets: [locked] },
-    asked: evictionReview({ request: { subResource: 'binding' } }),
-    then: [true, 'NotGuarded'],
-  },
-}
+const scenarios: Record<string, { given: Seen; asked?: object; isStrict?: boolean; then: readonly [boolean, string] }> =
+  {
+    'a pod of a budget that nobody holds may go': { given: { budgets: [budget()] }, then: [true, 'NothingHeld'] },
+    'a pod of a locked budget must stay': { given: { budgets: [locked] }, then: [false, 'AppLocked'] },
+    'a dry run gets the same answer': {
+      given: { budgets: [locked] },
+      asked: evictionReview({ request: { dryRun: true } }),
+      then: [false, 'AppLocked'],
+    },
+    'a lock that nobody can read locks nothing': {
+      given: { budgets: [budget({ 'cofferdam.io/lock': 'for ever' })] },
+      then: [true, 'NothingHeld'],
+    },
+    'a locked budget that covers other pods holds nobody else': {
+      given: { budgets: [{ ...locked, selector: { matchLabels: { app: 'db' } } }] },
+      then: [true, 'NoBudget'],
+    },
+    'a pod that does not exist is left to the API server': { given: { pods: [] }, then: [true, 'PodNotCounted'] },
+    'a pod that is too new to be in view is looked up where something is locked': {
+      given: { pods: [], newPods: [pod], budgets: [locked] },
+      isStrict: true,
+      then: [false, 'AppLocked'],
+    },
+    'a pod that does not exist at all is left to the API server there too': {
+      given: { pods: [], budgets: [locked] },
+      isStrict: true,
+      then: [true, 'PodNotCounted'],
+    },
+    'a view that is too old is not believed, and where nothing is locked that holds nobody up': {
+      given: { budgets: [locked], ageMs: 180_001 },
+      then: [true, 'HoldUnknown'],
+    },
+    'a view that is too old holds everything where something is locked': {
+      given: { budgets: [locked], ageMs: 180_001 },
+      isStrict: true,
+      then: [false, 'HoldUnknown'],
+    },
+    'a ledger that cannot be read holds everything where something is locked': {
+      given: { budgets: [budget()], ledger: unknown('silent') },
+      isStrict: true,
+      then: [false, 'HoldUnknown'],
+    },
+    'a budget that a drain holds is held against everybody else': {
+      given: { budgets: [budget()], ledger: known(acting) },
+      then: [false, 'HeldByRequest'],
+    },
+    'a drain that has only just written down what it holds is let through on a fresh look': {
+      given: { budgets: [budget()], renewed: known(acting) },
+      asked: withToken(operator),
+      then: [true, 'HeldForThis'],
+    },
+    'a drain that holds nothing is refused, and stays so when a fresh look is not to be had': {
+      given: { budgets: [budget()], renewed: unknown('silent') },
+      asked: withToken(operator),
+      then: [false, 'EpochVoid'],
+    },
+    'a token that somebody else read off the budget opens nothing to him': {
+      given: { budgets: [budget()], ledger: known(acting) },
+      asked: withToken('mallory'),
+      then: [false, 'TokenIgnored'],
+    },
+    'a token of a request opens nothing on another node than its own': {
+      given: { pods: [{ ...pod, nodeName: 'node-b' }], budgets: [budget()], ledger: known(acting) },
+      asked: withToken(operator),
+      then: [false, 'TokenIgnored'],
+    },
+    'while nobody knows as whom the operator evicts, its own token opens nothing either': {
+      given: { budgets: [budget()], ledger: known(acting), operatorUser: unknown('not said yet') },
+      asked: withToken(operator),
+      then: [false, 'TokenIgnored'],
+    },
+    'a deletion is nobody’s business unless that is asked for': {
+      given: { budgets: [locked] },
+      asked: deletionReview(podObject()),
+      then: [true, 'NotGuarded'],
+    },
+    'a deletion is judged as an eviction where that is asked for': {
+      given: { budgets: [locked], guardsDeletions: true },
+      asked: deletionReview(podObject()),
+      then: [false, 'AppLocked'],
+    },
+    'a kubelet may end its own pods': {
+      given: { budgets: [locked], guardsDeletions: true },
+      asked: deletionReview(podObject(), { userInfo: { username: 'system:node:a', groups: ['system:nodes'] } }),
+      then: [true, 'NotGuarded'],
+    },
+    'a pod that has finished may be tidied away by anybody': {
+      given: { budgets: [locked], guardsDeletions: true },
+      asked: deletionReview(podObject({ phase: 'Failed' })),
+      then: [true, 'NotGuarded'],
+    },
+    'another resource is nobody’s business': {
+      given: { budgets: [locked] },
+      asked: evictionReview({ request: { subResource: 'binding' } }),
+      then: [true, 'NotGuarded'],
+    },
+  }
 
 describe('the eviction guard', () => {
-  it.each(Object.entries(stories))('%s', async (_sentence, { given, asked = evictionReview(), isStrict, then }) => {
-    const { ask, outcomes } = stage(given)
+  it.each(Object.entries(scenarios))('%s', async (_sentence, { given, asked = evictionReview(), isStrict, then }) => {
+    const { ask, outcomes } = fixture(given)
     const response = await ask(asked, isStrict)
     const [allowed, reason] = then
     expect(response).toMatchObject({ uid: 'review-1', allowed })
@@ -221,14 +222,14 @@ describe('the eviction guard', () => {
   })
 
   it('answers 400 with words to what it cannot read, and goes on', async () => {
-    const { ask, outcomes } = stage({})
+    const { ask, outcomes } = fixture({})
     expect(await ask('{')).toEqual({ code: 400, body: 'not understood: the body is not JSON\n' })
     expect(await ask(evictionReview())).toMatchObject({ allowed: true })
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(['malformed', 'allowed'])
   })
 
   it('lets pods go at the very moment a lock ends, without being told', async () => {
-    const { ask, clock } = stage({ budgets: [locked] })
+    const { ask, clock } = fixture({ budgets: [locked] })
     await clock.advance(2 * 3_600_000 - 1)
     expect(await ask(evictionReview())).toMatchObject({ allowed: false })
     await clock.advance(1)
@@ -236,7 +237,7 @@ describe('the eviction guard', () => {
   })
 
   it('sees a drain in every eviction that is asked for, also in one it refuses, and none in a dry run or a deletion', async () => {
-    const { ask, published } = stage({ budgets: [locked], guardsDeletions: true })
+    const { ask, published } = fixture({ budgets: [locked], guardsDeletions: true })
     await ask(evictionReview({ request: { dryRun: true } }))
     await ask(deletionReview(podObject()))
     await ask(evictionReview({ name: 'unknown' }))
@@ -247,8 +248,8 @@ describe('the eviction guard', () => {
 
   it('keeps nothing of ten thousand reviews but whom it saw at which node', async () => {
     const pods = Array.from({ length: 50 }, (_, at) => ({ ...pod, name: `web-${at}`, nodeName: `node-${at % 10}` }))
-    const { ask, sightings } = stage({ pods, budgets: [locked] })
+    const { ask, attempts } = fixture({ pods, budgets: [locked] })
     for (let at = 0; at < 10_000; at += 1) await ask(evictionReview({ name: `web-${at % 50}` }))
-    expect([sightings.size, sightings.of('node-3')?.count]).toEqual([10, 1_000])
+    expect([attempts.size, attempts.of('node-3')?.count]).toEqual([10, 1_000])
   })
 })

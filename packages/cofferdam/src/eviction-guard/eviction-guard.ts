@@ -6,12 +6,12 @@ import { decideEviction } from '../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from './admission-review.ts'
+import type { AttemptPublisher } from './attempt-publisher.ts'
 import type { CoveringBudgets } from './covering-budgets.ts'
-import type { DrainSightings } from './drain-sightings.ts'
+import type { EvictionAttempts } from './eviction-attempts.ts'
 import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
 import type { LedgerSource } from './ledger-source.ts'
 import { exemptionOf } from './removal-exemptions.ts'
-import type { SightingPublisher } from './sighting-publisher.ts'
 
 /** What is sent back over HTTP. */
 export interface GuardAnswer {
@@ -33,8 +33,8 @@ export interface EvictionGuardOptions {
   readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
   /** As whom the operator evicts. */
   readonly operatorUser: () => Observed<string>
-  readonly sightings: DrainSightings
-  readonly publisher: Pick<SightingPublisher, 'publish'>
+  readonly attempts: EvictionAttempts
+  readonly publisher: Pick<AttemptPublisher, 'publish'>
   readonly report?: (outcome: GuardOutcome) => void
   /** A view that heard nothing for longer is not believed. Default 3 minutes: a quiet watch is heard about once a minute. */
   readonly trustedMs?: number
@@ -61,7 +61,7 @@ export interface EvictionGuard {
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
   const { clock, startStopwatch, pods, readPod, budgets, ledger, breakGlassOf, operatorUser } = options
-  const { sightings, publisher, report } = options
+  const { attempts, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
   async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
@@ -84,7 +84,7 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     // Where something is locked, a pod that is merely too new to be in view is not let go.
     const pod = isStrict && held.known && held.value === undefined ? await readPod(removal) : held
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
-    if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(sightings.note(nodeName, user))
+    if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(attempts.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const over = budgetsOver(pod)
     const judge = (seen: Observed<Ledger>) =>

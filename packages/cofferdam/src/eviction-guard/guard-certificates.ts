@@ -29,7 +29,7 @@ export const defaultCertificateSettings: CertificateSettings = {
 
 /** Certificates count from an hour before they were made, so that a clock that is behind takes them. */
 const backdatedMs = 3_600_000
-const lookAgainMs = 30_000
+const recheckMs = 30_000
 
 /**
  * `begin`: all anew. `renew`: a new certificate by the same authority. `announce`: a new authority, to be trusted beside
@@ -112,7 +112,7 @@ export function planCertificates(
   return {
     ...decision,
     data: made === undefined ? undefined : buildGuardSecretData(made),
-    recheckAfterMs: Math.min(lookAgainMs, seen.settings.settleMs),
+    recheckAfterMs: Math.min(recheckMs, seen.settings.settleMs),
   }
 }
 

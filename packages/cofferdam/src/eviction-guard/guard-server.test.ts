@@ -16,7 +16,7 @@ const bundle = authorities.map(({ certificatePem }) => certificatePem)
 
 const yes: GuardAnswer = { code: 200, body: '{"ok":true}', contentType: 'application/json' }
 
-async function withServer<T>(options: Partial<GuardServerOptions>, story: (server: GuardServer) => Promise<T>) {
+async function withServer<T>(options: Partial<GuardServerOptions>, scenario: (server: GuardServer) => Promise<T>) {
   const server = await startGuardServer({
     host: '127.0.0.1',
     port: 0,
@@ -26,7 +26,7 @@ async function withServer<T>(options: Partial<GuardServerOptions>, story: (serve
     ...options,
   })
   try {
-    return await story(server)
+    return await scenario(server)
   } finally {
     await server.close()
   }

@@ -7,7 +7,7 @@ import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { expect, it } from 'vitest'
 import { askOperatorUser } from './operator-user.ts'
 
-function stage(create: (answer: KubeApi['create'], attempt: number) => KubeApi['create']) {
+function fixture(create: (answer: KubeApi['create'], attempt: number) => KubeApi['create']) {
   const clock = new VirtualClock()
   const server = new ApiServer({ clock, random: seededRandom(1) })
   server.start()
@@ -27,7 +27,7 @@ function stage(create: (answer: KubeApi['create'], attempt: number) => KubeApi['
 const refused = () => Promise.reject(new ApiError('Forbidden', 'not for you'))
 
 it('the operator is whom the API server says it is, without any right but that of every user', async () => {
-  const { clock, user, told } = stage((answer) => answer)
+  const { clock, user, told } = fixture((answer) => answer)
   expect(user.current()).toEqual({ known: false, why: 'the API server has not said yet' })
   await clock.advance(1)
   await user.asked
@@ -36,7 +36,7 @@ it('the operator is whom the API server says it is, without any right but that o
 })
 
 it('a refusal makes the operator nobody; that is told once, and asked again until there is an answer', async () => {
-  const { clock, user, told } = stage((answer, attempt) => (attempt < 5 ? refused : answer))
+  const { clock, user, told } = fixture((answer, attempt) => (attempt < 5 ? refused : answer))
   await clock.advance(1)
   expect(user.current()).toEqual({ known: false, why: 'not for you' })
   await clock.advance(40_000)
@@ -46,7 +46,7 @@ it('a refusal makes the operator nobody; that is told once, and asked again unti
 })
 
 it('nothing is asked any more after the guard was stopped', async () => {
-  const { clock, user, stop, attempts } = stage(() => refused)
+  const { clock, user, stop, attempts } = fixture(() => refused)
   await clock.advance(1)
   stop()
   await clock.advance(60_000)

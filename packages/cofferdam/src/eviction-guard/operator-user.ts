@@ -33,8 +33,9 @@ export function askOperatorUser({ api, clock, signal, onError }: OperatorUserOpt
       user = await reviewed().catch((error: unknown) => unknown(error instanceof Error ? error.message : String(error)))
       if (user.known || signal.aborted) return
       // The same difficulty is told once.
-      const isNews = before.known || before.why !== user.why
-      if (isNews) onError(new Error(`eviction tokens are ignored: the operator's own user is not known: ${user.why}`))
+      const isRelevant = before.known || before.why !== user.why
+      if (isRelevant)
+        onError(new Error(`eviction tokens are ignored: the operator's own user is not known: ${user.why}`))
       await sleep(clock, retryMs, signal)
     }
   }

@@ -8,17 +8,17 @@ import type { Ledger } from '../ledger/rules/ledger.ts'
 import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import type { Observed } from '../shared/observed.ts'
+import { createAttemptPublisher } from './attempt-publisher.ts'
 import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { guardSecret } from './domain/guard-secret.ts'
-import { DrainSightings } from './drain-sightings.ts'
+import { EvictionAttempts } from './eviction-attempts.ts'
 import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
 import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
 import { askOperatorUser } from './operator-user.ts'
 import { createPodReader } from './pod-reader.ts'
-import { createSightingPublisher } from './sighting-publisher.ts'
 
 export interface GuardOptions {
   readonly api: Pick<KubeApi, 'get' | 'patch' | 'create'>
@@ -65,7 +65,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
   const { api, clock, views, onError, listen = startGuardServer } = options
   const stopping = new AbortController()
   const budgets = followBudgets({ view: views.budgets, clock, policy: options.policy, trustedMs })
-  const publisher = createSightingPublisher({
+  const publisher = createAttemptPublisher({
     api,
     clock,
     onError,
@@ -84,7 +84,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     budgets,
     ledger: createLedgerSource({ view: views.ledger, read: readLedger, clock }),
     breakGlassOf: (requestId) => views.disruptions.byIndex('requestId', requestId)[0]?.breakGlass,
-    sightings: new DrainSightings({ clock }),
+    attempts: new EvictionAttempts({ clock }),
     publisher,
     trustedMs,
     ...(options.report === undefined ? {} : { report: options.report }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type BudgetVerdict, tellVerdict } from './budget-verdict.ts'
+import { type BudgetVerdict, describeVerdict } from './budget-verdict.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { BudgetSnapshot } from './judge-budget.ts'
 import { budget, osdBudget, osdPod, pod, storageView } from './testing/sample-objects.ts'
@@ -61,6 +61,6 @@ const cases: Record<string, { given: BudgetSnapshot; then: BudgetVerdict }> = {
 
 describe('what a budget says to the next eviction', () => {
   it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
-    expect(tellVerdict(explainBudget(given))).toEqual(then)
+    expect(describeVerdict(explainBudget(given))).toEqual(then)
   })
 })

@@ -13,7 +13,7 @@ const heldByDesign: readonly string[] = ['FollowsOsds', 'NotCordoned'] satisfies
 const neverOpen: readonly string[] = ['BudgetImpossible', 'BudgetUncountable'] satisfies Reason[]
 
 /** The same answer as `explain pdb/…` gives, in one sentence. */
-export function tellVerdict({ budget, blockers }: Pick<BudgetExplanation, 'budget' | 'blockers'>): BudgetVerdict {
+export function describeVerdict({ budget, blockers }: Pick<BudgetExplanation, 'budget' | 'blockers'>): BudgetVerdict {
   const { reason, explanation, allowed, healthy, desired } = budget
   const [first] = blockers
   if (reason === ('NoPods' satisfies Reason)) return { tone: 'calm', says: 'Covers no pods' }

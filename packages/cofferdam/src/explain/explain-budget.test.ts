@@ -295,7 +295,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
 }
 
 describe('a budget that spares nothing', () => {
-  it.each(Object.entries(blocked))('%s', (_story, { given: snapshot, then }) => {
+  it.each(Object.entries(blocked))('%s', (_scenario, { given: snapshot, then }) => {
     const explained = explainBudget(snapshot)
     expect(explained.blockers).toEqual([then])
     expect({ mayGo: explained.mayGo, allowed: explained.budget.allowed }).toEqual({ mayGo: false, allowed: 0 })

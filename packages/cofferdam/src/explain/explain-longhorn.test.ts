@@ -1,6 +1,6 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
-import type { Stage } from '../capabilities/longhorn-drain/domain/testing/longhorn-stage.ts'
+import type { Fixture } from '../capabilities/longhorn-drain/domain/testing/longhorn-fixture.ts'
 import { longhornLines } from '../capabilities/longhorn-drain/view/longhorn-text.ts'
 import type { Attendance } from '../shared/attendance.ts'
 import type { Blocker } from '../shared/blocker.ts'
@@ -14,21 +14,21 @@ import { node, now, pod } from './testing/sample-objects.ts'
 const manager = instanceManager('n1')
 const gib = 2 ** 30
 
-interface Given extends Stage {
+interface Given extends Fixture {
   readonly pods?: readonly Pod[]
   readonly attendance?: Attendance
   /** The budget of the instance manager is not there, or not any more. */
   readonly isFree?: boolean
 }
 
-function explain({ pods = [], attendance, isFree = false, ...stage }: Given): NodeExplanation {
-  const isCordoned = stage.nodes['n1']?.isCordoned === true
+function explain({ pods = [], attendance, isFree = false, ...fixture }: Given): NodeExplanation {
+  const isCordoned = fixture.nodes['n1']?.isCordoned === true
   return explainNode({
     node: node('n1', isCordoned ? { spec: { unschedulable: true } } : {}),
     pods: [manager.pod, ...pods],
     budgets: isFree ? [] : [manager.budget],
     storage: [],
-    longhorn: longhornSeen(stage, attendance),
+    longhorn: longhornSeen(fixture, attendance),
     now,
   })
 }
@@ -332,15 +332,15 @@ describe('explaining a node where Longhorn has data', () => {
 })
 
 describe('explaining an instance manager', () => {
-  const guards = (stage: Stage) => ({
+  const guards = (fixture: Fixture) => ({
     pods: [manager.pod],
     budgets: [manager.budget],
     storage: [],
-    longhorn: longhornSeen(stage),
+    longhorn: longhornSeen(fixture),
   })
-  const asked = (stage: Stage) => {
-    const pdb = explainBudget({ ...guards(stage), budget: manager.budget })
-    const own = explainPod({ ...guards(stage), pod: manager.pod })
+  const asked = (fixture: Fixture) => {
+    const pdb = explainBudget({ ...guards(fixture), budget: manager.budget })
+    const own = explainPod({ ...guards(fixture), pod: manager.pod })
     expect(own.blockers).toEqual(pdb.blockers)
     return pdb.blockers.map(({ object, reason, unblocks }) => [object, reason, unblocks])
   }
@@ -362,8 +362,8 @@ describe('explaining an instance manager', () => {
   })
 
   it('a budget whose instance manager is gone is a budget like any other', () => {
-    const stage = { nodes: { n2: {} }, moreBudgets: ['im-n1'] }
-    expect(asked(stage).map(([object, reason]) => `${object} ${reason}`)).toEqual([
+    const fixture = { nodes: { n2: {} }, moreBudgets: ['im-n1'] }
+    expect(asked(fixture).map(([object, reason]) => `${object} ${reason}`)).toEqual([
       'pdb/longhorn-system/im-n1 BudgetImpossible',
     ])
   })

@@ -225,7 +225,7 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
 }
 
 describe('may this node be drained now', () => {
-  it.each(Object.entries(cases))('%s', (_story, { given, then }) => expect(told(explainNode(given))).toEqual(then))
+  it.each(Object.entries(cases))('%s', (_scenario, { given, then }) => expect(told(explainNode(given))).toEqual(then))
 
   it('the storage answer names the failure domain, its OSDs here and where the answer comes from', () => {
     const { storage } = explainNode(
@@ -321,7 +321,7 @@ describe('the state of a node', () => {
       },
     },
   }
-  it.each(Object.entries(states))('%s', (_story, { given, then }) => {
+  it.each(Object.entries(states))('%s', (_scenario, { given, then }) => {
     expect(explainNode(seen(given)).node).toEqual(then)
   })
 })

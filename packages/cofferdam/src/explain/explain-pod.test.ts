@@ -125,7 +125,7 @@ const cases: Record<string, { given: Pod; budgets?: GuardSnapshot['budgets']; th
 }
 
 describe('may this pod be evicted now', () => {
-  it.each(Object.entries(cases))('%s', (_story, { given, budgets = [], then }) => {
+  it.each(Object.entries(cases))('%s', (_scenario, { given, budgets = [], then }) => {
     const explained = explainPod({ pod: given, pods: [given], budgets, storage: [] })
     const { verdict, reason, explanation, needs } = explained.pod
     expect({ verdict, reason, explanation, needs }).toEqual(then)

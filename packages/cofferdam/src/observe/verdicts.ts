@@ -3,7 +3,7 @@ import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/res
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
 import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import type { Shown } from '../capabilities/shown.ts'
-import { type BudgetVerdict, tellVerdict } from '../explain/budget-verdict.ts'
+import { type BudgetVerdict, describeVerdict } from '../explain/budget-verdict.ts'
 import { explainBudget } from '../explain/explain-budget.ts'
 import type { NodeState } from '../explain/explanation.ts'
 import { nodeStateOf } from '../explain/node-state.ts'
@@ -48,7 +48,7 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
       budgets.map((budget) => {
         const around = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
         const seen = { budget, pods: around, storage, holds, ...(longhorn && { longhorn }) }
-        return [keyText(keyOf(budget)), tellVerdict(explainBudget(seen))]
+        return [keyText(keyOf(budget)), describeVerdict(explainBudget(seen))]
       }),
     ),
     nodes: new Map(

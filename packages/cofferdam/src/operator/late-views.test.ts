@@ -3,21 +3,21 @@ import { rookOperatorSelector } from '@cofferdam/kubernetes/api/kinds/rook-opera
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments, nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { deployment } from '@cofferdam/simulator/world/testing/story.ts'
+import { deployment } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
-  type CephStage,
+  type CephFixture,
   namespace,
-  openCephStage,
+  openCephFixture,
   smallCluster,
-} from '../capabilities/ceph-drain/testing/ceph-stage.ts'
+} from '../capabilities/ceph-drain/testing/ceph-fixture.ts'
 import { lateApi } from './testing/late-api.ts'
 
-let stage: CephStage
+let fixture: CephFixture
 
 afterEach(async () => {
-  await stage.close()
-  expect(stage.failures).toEqual([])
+  await fixture.close()
+  expect(fixture.failures).toEqual([])
 })
 
 const lateSeconds = 60
@@ -30,36 +30,36 @@ interface Late {
 
 /** Another process takes over, and reads one collection a minute after all the others. */
 function takeOver(name: Name, late: Late): void {
-  const api = lateApi(stage, { ...late, seconds: lateSeconds })
-  stage.written.length = 0
-  stage.operate({ api, controllers: [name] })
+  const api = lateApi(fixture, { ...late, seconds: lateSeconds })
+  fixture.written.length = 0
+  fixture.operate({ api, controllers: [name] })
 }
 
 async function runFor(seconds: number, name: Name): Promise<void> {
-  const operator = stage.operate({ controllers: [name] })
-  await stage.seconds(seconds)
+  const operator = fixture.operate({ controllers: [name] })
+  await fixture.seconds(seconds)
   const stopped = operator.stop()
-  await stage.seconds(30)
+  await fixture.seconds(30)
   await stopped
 }
 
 async function bringRook(): Promise<void> {
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
+  await fixture.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
 }
 
-const budgetWrites = () => stage.written.filter((write) => write.includes('poddisruptionbudgets/'))
+const budgetWrites = () => fixture.written.filter((write) => write.includes('poddisruptionbudgets/'))
 const rookOperators: Late = { type: deployments, labelSelector: rookOperatorSelector }
 
 describe('ceph-drain, right after a start', () => {
   it("leaves the budgets to Rook while Rook's operator has not been read yet: two would write the same ones", async () => {
-    stage = await openCephStage()
+    fixture = await openCephFixture()
     await bringRook()
     takeOver('ceph-drain', rookOperators)
-    await stage.seconds(lateSeconds + 60)
-    expect([await stage.budgets(), budgetWrites()]).toEqual([[], []])
-    expect((await stage.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('ManagedElsewhere')
+    await fixture.seconds(lateSeconds + 60)
+    expect([await fixture.budgets(), budgetWrites()]).toEqual([[], []])
+    expect((await fixture.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('ManagedElsewhere')
   })
 
   const unread: Readonly<Record<string, Late>> = {
@@ -69,28 +69,28 @@ describe('ceph-drain, right after a start', () => {
     'Deployments of OSDs are not taken for removed': { type: deployments, labelSelector: 'app=rook-ceph-osd' },
   }
   it.each(Object.entries(unread))('unread %s', async (_, late) => {
-    stage = await openCephStage()
+    fixture = await openCephFixture()
     const scale = { type: 'merge' as const, body: { spec: { replicas: 0 } } }
-    await stage.api.patch(deployments, { namespace, name: 'rook-ceph-osd-0' }, scale)
+    await fixture.api.patch(deployments, { namespace, name: 'rook-ceph-osd-0' }, scale)
     await runFor(120, 'ceph-drain')
     const before = await outcome()
     takeOver('ceph-drain', late)
-    await stage.seconds(lateSeconds - 10)
+    await fixture.seconds(lateSeconds - 10)
     expect([await outcome(), budgetWrites()]).toEqual([before, []])
-    await stage.seconds(60)
+    await fixture.seconds(60)
     expect([await outcome(), budgetWrites()]).toEqual([before, []])
   })
 
   async function outcome() {
-    const { data = {}, metadata } = await stage.record()
-    const { out } = await stage.ceph.commands.run({ prefix: 'osd dump' })
+    const { data = {}, metadata } = await fixture.record()
+    const { out } = await fixture.ceph.commands.run({ prefix: 'osd dump' })
     return {
-      budgets: await stage.budgets(),
+      budgets: await fixture.budgets(),
       draining: data['draining-failure-domain'],
       reason: metadata.annotations?.['cofferdam.io/reason'],
       problems: metadata.annotations?.['cofferdam.io/problems'],
       noout: (JSON.parse(out) as { crush_node_flags: object }).crush_node_flags,
-      told: await stage.told(),
+      told: await fixture.told(),
     }
   }
 })
@@ -111,19 +111,19 @@ describe('ceph-static-budgets, right after a start', () => {
     ['filesystems', cephFilesystems],
     ['object stores', cephObjectStores],
   ] as const)('does not take the budgets of unread %s away', async (_, type) => {
-    stage = await openCephStage(services)
+    fixture = await openCephFixture(services)
     await runFor(60, 'ceph-static-budgets')
-    expect(await stage.budgets()).toEqual(all)
+    expect(await fixture.budgets()).toEqual(all)
     takeOver('ceph-static-budgets', { type })
-    await stage.seconds(lateSeconds + 30)
-    expect([await stage.budgets(), budgetWrites()]).toEqual([all, []])
+    await fixture.seconds(lateSeconds + 30)
+    expect([await fixture.budgets(), budgetWrites()]).toEqual([all, []])
   })
 
   it("writes nothing beside Rook while Rook's operator has not been read yet", async () => {
-    stage = await openCephStage(services)
+    fixture = await openCephFixture(services)
     await bringRook()
     takeOver('ceph-static-budgets', rookOperators)
-    await stage.seconds(lateSeconds + 30)
-    expect([await stage.budgets(), budgetWrites()]).toEqual([[], []])
+    await fixture.seconds(lateSeconds + 30)
+    expect([await fixture.budgets(), budgetWrites()]).toEqual([[], []])
   })
 })

@@ -8,7 +8,7 @@ import { createMetrics } from './metrics.ts'
 import { startOperator } from './operator.ts'
 
 it('figures follow a drain from its beginning to its end', async () => {
-  const stage = await openOperatedLonghorn(
+  const fixture = await openOperatedLonghorn(
     {
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [{ name: 'v1', numberOfReplicas: 1, filled: 0.5, placedOn: ['node-1'] }],
@@ -17,8 +17,8 @@ it('figures follow a drain from its beginning to its end', async () => {
   )
   const metrics = createMetrics()
   const operator = startOperator({
-    api: stage.api,
-    clock: stage.clock,
+    api: fixture.api,
+    clock: fixture.clock,
     random: seededRandom(9),
     log: { info() {}, warn() {}, error() {}, debug() {} } as never,
     metrics,
@@ -30,10 +30,10 @@ it('figures follow a drain from its beginning to its end', async () => {
       .split('\n')
       .filter((line) => line.startsWith('cofferdam_longhorn_'))
       .map((line) => line.replace('cofferdam_longhorn_', ''))
-  await stage.seconds(30)
+  await fixture.seconds(30)
   expect(await figures()).toEqual(['problems 0', 'budgets_total{verb="create"} 3', 'owner_refused 0'])
-  await stage.cordon('node-1')
-  await stage.seconds(2)
+  await fixture.cordon('node-1')
+  await fixture.seconds(2)
   expect(await figures()).toEqual([
     'node_held{node="node-1"} 1',
     `bytes_left{node="node-1"} ${2 ** 29}`,
@@ -43,16 +43,16 @@ it('figures follow a drain from its beginning to its end', async () => {
     'budgets_total{verb="create"} 5',
     'owner_refused 0',
   ])
-  await stage.until(async () => (await figures()).some((line) => /^budgets_total\{verb="delete"\} [1-9]/.test(line)))
-  await stage.seconds(5)
+  await fixture.until(async () => (await figures()).some((line) => /^budgets_total\{verb="delete"\} [1-9]/.test(line)))
+  await fixture.seconds(5)
   expect(await figures()).toEqual(expect.arrayContaining(['node_held{node="node-1"} 0', 'bytes_left{node="node-1"} 0']))
   const stopped = operator.stop()
-  await stage.close()
+  await fixture.close()
   await stopped
 })
 
 it('mode owner that is refused, and a write of it that somebody undid, show in the figures', async () => {
-  const stage = await openOperatedLonghorn(
+  const fixture = await openOperatedLonghorn(
     {
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [{ name: 'v1', numberOfReplicas: 1, filled: 0.5, placedOn: ['node-1'] }],
@@ -62,8 +62,8 @@ it('mode owner that is refused, and a write of it that somebody undid, show in t
   )
   const metrics = createMetrics()
   const operator = startOperator({
-    api: stage.api,
-    clock: stage.clock,
+    api: fixture.api,
+    clock: fixture.clock,
     random: seededRandom(9),
     log: { info() {}, warn() {}, error() {}, debug() {} } as never,
     metrics,
@@ -75,20 +75,20 @@ it('mode owner that is refused, and a write of it that somebody undid, show in t
       .split('\n')
       .filter((line) => /^cofferdam_longhorn_(owner_refused|reverted_total)/.test(line))
       .map((line) => line.replace('cofferdam_longhorn_', ''))
-  await stage.cordon('node-1')
-  await stage.seconds(30)
-  const replica = (await stage.replicasOf('v1')).find(({ spec }) => spec?.nodeID === 'node-1')
+  await fixture.cordon('node-1')
+  await fixture.seconds(30)
+  const replica = (await fixture.replicasOf('v1')).find(({ spec }) => spec?.nodeID === 'node-1')
   const key = { namespace: longhornNamespace, name: replica?.metadata.name ?? '' }
-  await stage.api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: false } } })
-  await stage.seconds(5)
+  await fixture.api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: false } } })
+  await fixture.seconds(5)
   expect(await figures()).toEqual(['owner_refused 0', 'reverted_total{object="replica"} 1'])
-  await stage.api.create(daemonSets, buildManagerDaemonSet(longhornNamespace))
-  await stage.seconds(5)
+  await fixture.api.create(daemonSets, buildManagerDaemonSet(longhornNamespace))
+  await fixture.seconds(5)
   expect(await figures()).toContain('owner_refused 1')
-  await stage.annotate('guide')
-  await stage.seconds(5)
+  await fixture.annotate('guide')
+  await fixture.seconds(5)
   expect(await figures()).toContain('owner_refused 0')
   const stopped = operator.stop()
-  await stage.close()
+  await fixture.close()
   await stopped
 })

@@ -1,48 +1,48 @@
 import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { deployment, openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { deployment, openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import {
-  type CephStage,
+  type CephFixture,
   namespace,
-  openCephStage,
+  openCephFixture,
   smallCluster,
-} from '../capabilities/ceph-drain/testing/ceph-stage.ts'
+} from '../capabilities/ceph-drain/testing/ceph-fixture.ts'
 import { createMetrics } from './metrics.ts'
 import { startOperator } from './operator.ts'
 import { describeRights, type RightsCase } from './testing/describe-rights.ts'
 
 /** A drain, a hand on a budget, Rook's own operator that comes and goes, and the end of it: everything that ceph-drain reads and writes. */
-async function drainStory(stage: CephStage, start: () => void): Promise<unknown> {
+async function drainScenario(fixture: CephFixture, start: () => void): Promise<unknown> {
   start()
-  await stage.seconds(60)
-  const guarded = await stage.budgets()
+  await fixture.seconds(60)
+  const guarded = await fixture.budgets()
   const key = { namespace, name: 'rook-ceph-osd' }
-  await stage.api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { maxUnavailable: 6 } } })
-  await stage.seconds(1)
-  const mended = await stage.budgets()
-  await stage.cordon('node-x')
-  await stage.evictOsd(0)
+  await fixture.api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { maxUnavailable: 6 } } })
+  await fixture.seconds(1)
+  const mended = await fixture.budgets()
+  await fixture.cordon('node-x')
+  await fixture.evictOsd(0)
   // Before the Deployment's own status tells of it: the pod does at once.
-  await stage.clock.advance(5)
-  const draining = await stage.budgets()
-  await stage.seconds(5)
-  const record = await stage.record().catch(() => undefined)
-  await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
-  await stage.seconds(5)
-  const handedBack = await stage.budgets()
-  await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: true } } })
+  await fixture.clock.advance(5)
+  const draining = await fixture.budgets()
+  await fixture.seconds(5)
+  const record = await fixture.record().catch(() => undefined)
+  await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
+  await fixture.seconds(5)
+  const handedBack = await fixture.budgets()
+  await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: true } } })
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  await stage.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
-  await stage.seconds(5)
-  await stage.cordon('node-x', false)
-  await stage.seconds(60)
-  const observed = await stage.observed().catch(() => undefined)
-  await stage.api.delete(deployments, { namespace, name: rook.metadata.name })
-  await stage.seconds(5)
-  const left = await stage.observed().catch(() => undefined)
+  await fixture.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
+  await fixture.seconds(5)
+  await fixture.cordon('node-x', false)
+  await fixture.seconds(60)
+  const observed = await fixture.observed().catch(() => undefined)
+  await fixture.api.delete(deployments, { namespace, name: rook.metadata.name })
+  await fixture.seconds(5)
+  const left = await fixture.observed().catch(() => undefined)
   return {
     guarded,
     mended,
@@ -51,7 +51,7 @@ async function drainStory(stage: CephStage, start: () => void): Promise<unknown>
     handedBack,
     observed: observed?.metadata.annotations?.['cofferdam.io/explanation'],
     left: left?.metadata.name,
-    told: await stage.told(),
+    told: await fixture.told(),
   }
 }
 
@@ -62,15 +62,15 @@ const services = `${smallCluster}
   nfs: [{ name: share, active: 2 }]
 `
 
-async function limits(stage: CephStage): Promise<string> {
+async function limits(fixture: CephFixture): Promise<string> {
   const short = (text: string) => text.replace(/^rook-ceph-(.*?)(?:-pdb|-my-rbd-mirror)?: (.*?) of .*$/, '$1 $2')
-  return (await stage.budgets()).map(short).join(', ')
+  return (await fixture.budgets()).map(short).join(', ')
 }
 
 /** Scales up every service, and loses a monitor. */
-async function scaleStory(stage: CephStage, start: () => void): Promise<unknown> {
-  const { uid = '' } = (await stage.api.get(deployments, { namespace, name: 'rook-ceph-mgr-a' })).metadata
-  await stage.api.create(podDisruptionBudgets, {
+async function scaleScenario(fixture: CephFixture, start: () => void): Promise<unknown> {
+  const { uid = '' } = (await fixture.api.get(deployments, { namespace, name: 'rook-ceph-mgr-a' })).metadata
+  await fixture.api.create(podDisruptionBudgets, {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: {
@@ -81,32 +81,32 @@ async function scaleStory(stage: CephStage, start: () => void): Promise<unknown>
     spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'rook-ceph-mgr' } } },
   })
   start()
-  await stage.seconds(40)
-  const guarded = await limits(stage)
+  await fixture.seconds(40)
+  const guarded = await limits(fixture)
   const change = (type: ResourceType, name: string, spec: object) =>
-    stage.api.patch(type, { namespace, name }, { type: 'merge', body: { spec } as never })
+    fixture.api.patch(type, { namespace, name }, { type: 'merge', body: { spec } as never })
   await change(cephFilesystems as ResourceType, 'files', { metadataServer: { activeCount: 2 } })
   await change(cephObjectStores as ResourceType, 'store', { gateway: { instances: 4 } })
   await change(cephRbdMirrors as ResourceType, 'my-rbd-mirror', { count: 3 })
   await change(cephNfses as ResourceType, 'share', { server: { active: 5 } })
-  await stage.seconds(1)
-  const scaled = await limits(stage)
+  await fixture.seconds(1)
+  const scaled = await limits(fixture)
   await change(deployments as ResourceType, 'rook-ceph-mon-a', { replicas: 0 })
-  await stage.seconds(20)
-  const monLost = await limits(stage)
-  await stage.api.delete(podDisruptionBudgets, { namespace, name: 'rook-ceph-mon-pdb' })
-  await stage.seconds(1)
-  const mended = await limits(stage)
-  await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
-  await stage.seconds(5)
-  return { guarded, scaled, monLost, mended, handedBack: await limits(stage), told: await stage.told() }
+  await fixture.seconds(20)
+  const monLost = await limits(fixture)
+  await fixture.api.delete(podDisruptionBudgets, { namespace, name: 'rook-ceph-mon-pdb' })
+  await fixture.seconds(1)
+  const mended = await limits(fixture)
+  await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
+  await fixture.seconds(5)
+  return { guarded, scaled, monLost, mended, handedBack: await limits(fixture), told: await fixture.told() }
 }
 
-const cases: Record<string, RightsCase<CephStage>> = {
+const cases: Record<string, RightsCase<CephFixture>> = {
   'ceph-drain': {
     controller: 'ceph-drain',
-    open: () => openCephStage(smallCluster),
-    story: drainStory,
+    open: () => openCephFixture(smallCluster),
+    scenario: drainScenario,
     whole: {
       guarded: ['rook-ceph-osd: 1 of all'],
       mended: ['rook-ceph-osd: 1 of all'],
@@ -131,8 +131,8 @@ const cases: Record<string, RightsCase<CephStage>> = {
   },
   'ceph-static-budgets': {
     controller: 'ceph-static-budgets',
-    open: () => openCephStage(services),
-    story: scaleStory,
+    open: () => openCephFixture(services),
+    scenario: scaleScenario,
     whole: {
       guarded: 'mds-files at least 1, mgr 1, mon 1, nfs-share at least 1, rbd-mirror at least 1, rgw-store at least 1',
       scaled: 'mds-files at least 2, mgr 1, mon 1, nfs-share at least 4, rbd-mirror at least 2, rgw-store at least 3',
@@ -148,24 +148,24 @@ describeRights(cases)
 
 describe('an operator in a cluster without Rook', () => {
   it('is ready, asks for its kinds now and then, and reports no failure', async () => {
-    const story = openStory()
+    const scenario = openScenario()
     const warnings: unknown[] = []
     const log = { info() {}, warn: (facts: unknown) => warnings.push(facts), error() {}, debug() {} } as never
     const operator = startOperator({
-      api: story.api,
-      clock: story.clock,
-      random: story.random.stream('operator'),
+      api: scenario.api,
+      clock: scenario.clock,
+      random: scenario.random.stream('operator'),
       log,
       metrics: createMetrics(),
       controllers: ['ceph-drain', 'ceph-static-budgets'],
       dryRun: false,
     })
-    await story.seconds(600)
+    await scenario.seconds(600)
     expect(operator.health.map(({ check }) => check())).toEqual([{ ok: true }, { ok: true }])
     expect(warnings).toEqual([])
     const stopped = operator.stop()
-    await story.seconds(30)
+    await scenario.seconds(30)
     await stopped
-    story.stop()
+    scenario.stop()
   })
 })

@@ -14,7 +14,7 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
 import { buildManagerDaemonSet } from '@cofferdam/simulator/world/longhorn/manager-daemon-set.ts'
-import { openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { parseMovingRecord } from '../capabilities/longhorn-drain/domain/moving-record.ts'
 import {
@@ -41,8 +41,8 @@ async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
 }
 
 /** A move of a detached volume that is taken back, begun again and finished; what is left over then; and all at once as it is said. */
-async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<unknown> {
-  const { api, annotate, controls, cordon, evict, guarded, list, node, placesOf, seconds, setting, told } = stage
+async function drainScenario(fixture: OperatedLonghorn, start: () => void): Promise<unknown> {
+  const { api, annotate, controls, cordon, evict, guarded, list, node, placesOf, seconds, setting, told } = fixture
   start()
   await seconds(180)
   const before = await guarded()
@@ -55,7 +55,7 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
   await seconds(2)
   await cordon('node-1')
   await seconds(1)
-  const bytes = await recorded(stage)
+  const bytes = await recorded(fixture)
   await api.delete(deployments, { namespace, name: 'csi-provisioner' })
   await seconds(1)
   const csi = (await list(podDisruptionBudgets))
@@ -70,7 +70,7 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
   const released = [await guarded(), await evict('node-3')]
   await seconds(2)
   await cordon('node-3', false)
-  await stage.clock.advance(100)
+  await fixture.clock.advance(100)
   const stopped = await guarded()
   await seconds(30)
   const back = await guarded()
@@ -79,17 +79,17 @@ async function drainStory(stage: OperatedLonghorn, start: () => void): Promise<u
   await seconds(1)
   await cordon('node-1')
   await seconds(1)
-  const forReboot = await leaving(stage)
+  const forReboot = await leaving(fixture)
   await setting('node-drain-policy', 'always-allow')
   await api.create(storageClasses, storageClass)
   await api.create(persistentVolumes, persistentVolume)
   await seconds(1)
-  const byClass = await leaving(stage)
+  const byClass = await leaving(fixture)
 
   await cordon('node-1', false)
   const refused: number[] = []
   for (const make of [makeManagerSet, makeManagerPod]) {
-    const remove = await make(stage)
+    const remove = await make(fixture)
     await seconds(5)
     refused.push((await told('node-drain-policy')).filter((news) => news === 'Warning OwnerRefused').length)
     await remove()
@@ -175,7 +175,7 @@ const cases: Record<string, RightsCase<OperatedLonghorn>> = {
         },
         { notes: { surplus: 'remove' }, controllers: [] },
       ),
-    story: drainStory,
+    scenario: drainScenario,
     whole: {
       before: ['node-1', 'node-2', 'node-3'],
       tickets: ['cofferdam-eviction-db'],
@@ -208,26 +208,26 @@ describeRights(cases)
 
 describe('an operator in a cluster without Longhorn', () => {
   it('is ready, writes nothing, and reports no failure', async () => {
-    const story = openStory()
+    const scenario = openScenario()
     for (const definition of buildCustomResourceDefinitions()) {
-      await story.api.create(customResourceDefinitions, definition as unknown as KubeObject)
+      await scenario.api.create(customResourceDefinitions, definition as unknown as KubeObject)
     }
     const warnings: unknown[] = []
     const operator = startOperator({
-      api: story.api,
-      clock: story.clock,
-      random: story.random.stream('operator'),
+      api: scenario.api,
+      clock: scenario.clock,
+      random: scenario.random.stream('operator'),
       log: { info() {}, warn: (facts: unknown) => warnings.push(facts), error() {}, debug() {} } as never,
       metrics: createMetrics(),
       controllers: [controller],
       dryRun: false,
     })
-    await story.seconds(600)
+    await scenario.seconds(600)
     expect(operator.health.map(({ check }) => check())).toEqual([{ ok: true }, { ok: true }])
     expect(warnings).toEqual([])
     const stopped = operator.stop()
-    await story.seconds(30)
+    await scenario.seconds(30)
     await stopped
-    story.stop()
+    scenario.stop()
   })
 })

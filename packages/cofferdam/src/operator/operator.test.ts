@@ -86,7 +86,7 @@ function withoutStreaming(api: KubeApi): KubeApi {
 const account = serviceAccountUser(namespace, 'cofferdam-operator')
 
 /** Cordons the node, evicts one of its pods and has a request leave the other; tells what its conditions said after each step. */
-async function drainStory(clock: VirtualClock, admin: KubeApi): Promise<Record<string, string>> {
+async function drainScenario(clock: VirtualClock, admin: KubeApi): Promise<Record<string, string>> {
   await admin.patch(nodes, { name: 'worker-a1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
   await clock.advance(1_000)
   const cordoned = await conditionsOf(admin)
@@ -117,7 +117,7 @@ async function conditionsOf(api: KubeApi): Promise<string> {
   return (status?.conditions ?? []).map(say).join(', ')
 }
 
-const wholeStory = {
+const wholeScenario = {
   cordoned: 'DrainInProgress=False (CordonedOnly), Drained=False (PodsRemain)',
   leaving: 'DrainInProgress=True (PodsLeaving), Drained=False (PodsRemain)',
   drained: 'DrainInProgress=False (DrainCompleted), Drained=True (DrainCompleted)',
@@ -129,7 +129,7 @@ describe('the operator', () => {
     const { clock, server, admin } = await openCluster()
     const { operator } = operate(clock, server.as(account))
     await clock.advance(5_000)
-    expect(await drainStory(clock, admin)).toEqual(wholeStory)
+    expect(await drainScenario(clock, admin)).toEqual(wholeScenario)
     const stopped = operator.stop()
     await clock.advance(10_000)
     await stopped
@@ -141,7 +141,7 @@ describe('the operator', () => {
       const { clock, server, admin } = await openCluster(objects)
       const { operator } = operate(clock, withoutStreaming(server.as(account)))
       await clock.advance(5_000)
-      const stillWhole = JSON.stringify(await drainStory(clock, admin)) === JSON.stringify(wholeStory)
+      const stillWhole = JSON.stringify(await drainScenario(clock, admin)) === JSON.stringify(wholeScenario)
       const stopped = operator.stop()
       await clock.advance(30_000)
       await stopped
@@ -156,8 +156,8 @@ describe('the operator', () => {
     const { clock, server, admin } = await openCluster()
     const { operator, metrics } = operate(clock, server.as(account), { dryRun: true })
     await clock.advance(5_000)
-    const story = await drainStory(clock, admin)
-    expect(Object.values(story)).toEqual(['', '', '', ''])
+    const scenario = await drainScenario(clock, admin)
+    expect(Object.values(scenario)).toEqual(['', '', '', ''])
     expect(await metrics.registry.metrics()).not.toContain('result="failed"')
     const stopped = operator.stop()
     await clock.advance(10_000)
@@ -174,7 +174,7 @@ describe('the operator', () => {
     await clock.advance(10_000)
     await stopped
     expect((await admin.get(leases, { namespace, name: 'cofferdam-operator' })).spec?.holderIdentity).toBe('two')
-    expect(await drainStory(clock, admin)).toEqual(wholeStory)
+    expect(await drainScenario(clock, admin)).toEqual(wholeScenario)
     const ended = second.operator.stop()
     await clock.advance(10_000)
     await ended

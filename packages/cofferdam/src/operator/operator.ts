@@ -72,7 +72,7 @@ export function startOperator(options: OperatorOptions): Operator {
 
   async function lead(signal: AbortSignal): Promise<void> {
     log.info({ controllers: options.controllers, dryRun: options.dryRun }, 'leading')
-    tellTrust(options)
+    logTrust(options)
     metrics.leading.set(1)
     const ours = leader === undefined ? api : leadingApi(api, () => leader.mayAct())
     const { controllers, informers } = buildControllers(options, { api: ours, guarding })
@@ -126,7 +126,7 @@ export function startOperator(options: OperatorOptions): Operator {
 }
 
 /** Says once on which clusters this operator acts. */
-function tellTrust({ trust = trustsNone, log }: Pick<OperatorOptions, 'trust' | 'log'>): void {
+function logTrust({ trust = trustsNone, log }: Pick<OperatorOptions, 'trust' | 'log'>): void {
   const { named, own, grow } = trust
   if (named.length > 0) log.info({ named, own, grow }, 'acts on these CephClusters and on no other')
   else log.info('acts on no CephCluster: name those to manage with --ceph-clusters NAMESPACE/NAME')

@@ -32,8 +32,8 @@ describe('the budgets of a pod', () => {
     'a selector covers the pods it matches': { selector: { matchLabels: { app: 'web' } }, then: true },
     'a selector does not cover others': { selector: { matchLabels: { app: 'db' } }, then: false },
   }
-  for (const [story, { selector, then }] of Object.entries(covers)) {
-    it(story, () => {
+  for (const [scenario, { selector, then }] of Object.entries(covers)) {
+    it(scenario, () => {
       const one = budget({}, (selector === undefined ? {} : { selector }) as PodDisruptionBudget['spec'])
       expect(budgetsOf(pod, [one])).toEqual(then ? [one] : [])
     })
@@ -61,7 +61,7 @@ describe('no budget is asked about a pod', () => {
     '... but one that runs is guarded': { given: { ...pod, status: { phase: 'Running' } }, then: false },
     '... and so is one whose node has fallen silent': { given: { ...pod, status: { phase: 'Unknown' } }, then: false },
   }
-  it.each(Object.entries(cases))('%s', (_story, { given, then }) => expect(isOutsideBudgets(given)).toBe(then))
+  it.each(Object.entries(cases))('%s', (_scenario, { given, then }) => expect(isOutsideBudgets(given)).toBe(then))
 })
 
 describe('an unready pod', () => {
@@ -88,7 +88,7 @@ describe('an unready pod', () => {
       then: false,
     },
   }
-  for (const [story, { given, spec = {}, then }] of Object.entries(verdicts)) {
-    it(story, () => expect(mayEvictUnready(budget(given, spec))).toBe(then))
+  for (const [scenario, { given, spec = {}, then }] of Object.entries(verdicts)) {
+    it(scenario, () => expect(mayEvictUnready(budget(given, spec))).toBe(then))
   }
 })

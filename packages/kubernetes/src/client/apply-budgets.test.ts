@@ -1,4 +1,4 @@
-import { changedApi, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
 import type { BudgetWrite } from '../api/budget-write.ts'
@@ -17,13 +17,13 @@ const wanted = (name: string, maxUnavailable: number, metadata = {}): PodDisrupt
   spec: { maxUnavailable, selector: { matchLabels: { app: name } } },
 })
 
-async function withStory(tell: (story: Story) => Promise<void>): Promise<void> {
-  const story = openStory()
-  await story.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+async function withScenario(tell: (scenario: Scenario) => Promise<void>): Promise<void> {
+  const scenario = openScenario()
+  await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   try {
-    await tell(story)
+    await tell(scenario)
   } finally {
-    story.stop()
+    scenario.stop()
   }
 }
 
@@ -34,7 +34,7 @@ async function present(api: KubeApi): Promise<Record<string, unknown>> {
 
 describe('writing budgets', () => {
   it('creates, replaces and deletes in the given order, and tells the version of the last write', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const old = await api.create(podDisruptionBudgets, wanted('old', 1))
       const kept = await api.create(podDisruptionBudgets, wanted('kept', 1))
       const order: string[] = []
@@ -68,12 +68,12 @@ describe('writing budgets', () => {
     }))
 
   it('nothing to write is no version to wait for', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       expect(await applyBudgets(api, [], signal)).toBeUndefined()
     }))
 
   it('stops at the first refusal, so that what relies on it does not happen', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const old = await api.create(podDisruptionBudgets, wanted('old', 1))
       const refusing = changedApi(api, {
         create: () => Promise.reject(new ApiError('Forbidden', 'no')),
@@ -87,7 +87,7 @@ describe('writing budgets', () => {
     }))
 
   it('a budget that somebody changed meanwhile is not overwritten', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const seen = await api.create(podDisruptionBudgets, wanted('kept', 1))
       await api.update(podDisruptionBudgets, { ...seen, spec: { ...seen.spec, maxUnavailable: 5 } })
       const write: BudgetWrite = { verb: 'replace', seen, budget: wanted('kept', 0) }
@@ -96,7 +96,7 @@ describe('writing budgets', () => {
     }))
 
   it('a budget of the same name that somebody made anew is not deleted in place of the old one', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const seen = await api.create(podDisruptionBudgets, wanted('old', 1))
       await api.delete(podDisruptionBudgets, { namespace, name: 'old' })
       await api.create(podDisruptionBudgets, wanted('old', 7))
@@ -105,7 +105,7 @@ describe('writing budgets', () => {
     }))
 
   it('a budget that is gone already counts as deleted', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const seen = await api.create(podDisruptionBudgets, wanted('old', 1))
       await api.delete(podDisruptionBudgets, { namespace, name: 'old' })
       const writes: BudgetWrite[] = [
@@ -117,7 +117,7 @@ describe('writing budgets', () => {
     }))
 
   it('labels and annotations that others put there stay, and ours are added', () =>
-    withStory(async ({ api }) => {
+    withScenario(async ({ api }) => {
       const theirs = { labels: { team: 'storage', role: 'old' }, annotations: { note: 'call us' } }
       const seen = await api.create(podDisruptionBudgets, wanted('kept', 1, theirs))
       const ownerReferences = [{ apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', name: 'rook-ceph', uid: 'u1' }]

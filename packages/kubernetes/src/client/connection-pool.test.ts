@@ -200,8 +200,8 @@ describe('certificates that cannot be used', () => {
       says: 'k: field and the client key beside it cannot be read or do not belong together',
     },
   }
-  for (const [story, { given, says }] of Object.entries(cases)) {
-    it(`${story} is told by its field before anything is sent`, async () => {
+  for (const [scenario, { given, says }] of Object.entries(cases)) {
+    it(`${scenario} is told by its field before anything is sent`, async () => {
       const server = await startTls(issue(authority, 'api'))
       const error = await failure(openApi(server.connection(given)).get(configMaps, key))
       expect({ code: error.code, message: error.message }).toEqual({ code: 'KUBECONFIG_INVALID', message: says })

@@ -259,10 +259,10 @@ describe('a credential plugin', () => {
       says: /printed a token that no header may carry$/,
     },
   }
-  for (const [story, { answer = credential({ token: 'x' }), more, timeoutMs, says, hint }] of Object.entries(
+  for (const [scenario, { answer = credential({ token: 'x' }), more, timeoutMs, says, hint }] of Object.entries(
     failures,
   )) {
-    it(story, async () => {
+    it(scenario, async () => {
       const { server } = await guardedServer('one')
       const { authentication } = await plugin(answer, more)
       const api = openApi(server.connection({ authentication }), { execTimeoutMs: timeoutMs ?? 20_000 })

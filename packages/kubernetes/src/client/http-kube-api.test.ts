@@ -9,7 +9,7 @@ describe('what goes over the wire', () => {
   const echo: Script = (_, response) => answerJson(response, settings)
   const body = { ...settings, data: { x: '1' } }
   const deleteOptions = { kind: 'DeleteOptions', apiVersion: 'v1' }
-  const stories: Record<
+  const scenarios: Record<
     string,
     {
       readonly call: (api: HttpKubeApi) => Promise<unknown>
@@ -146,8 +146,8 @@ describe('what goes over the wire', () => {
     },
   }
 
-  for (const [story, { call, sends }] of Object.entries(stories)) {
-    it(story, async () => {
+  for (const [scenario, { call, sends }] of Object.entries(scenarios)) {
+    it(scenario, async () => {
       const { server, api } = await apiFor(echo)
       await call(api)
       const sent = server.requests.map(({ method, path, query, headers, body: text }) => ({

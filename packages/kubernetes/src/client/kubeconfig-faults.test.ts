@@ -130,8 +130,8 @@ describe('a kubeconfig that cannot be used is refused with its field, without it
     },
   }
 
-  for (const [story, { given, says }] of Object.entries(cases)) {
-    it(story, async () => {
+  for (const [scenario, { given, says }] of Object.entries(cases)) {
+    it(scenario, async () => {
       const folder = await scratchFolder({ config: dump(config(given), { skipInvalid: true }) })
       const path = join(folder, 'config')
       const error = await failure(() => loadKubeconfig({ path, env: {} }))

@@ -3,7 +3,7 @@ import { proxyFromEnvironment } from './proxy-from-environment.ts'
 
 const proxy = 'http://proxy:3128'
 
-const stories: Record<string, { server: string; env: Record<string, string>; gives: string | undefined }> = {
+const scenarios: Record<string, { server: string; env: Record<string, string>; gives: string | undefined }> = {
   'no variable means no proxy': { server: 'https://api.example', env: {}, gives: undefined },
   'https goes through HTTPS_PROXY': { server: 'https://api.example', env: { HTTPS_PROXY: proxy }, gives: proxy },
   'lower case is read too, and a bare host gets a scheme': {
@@ -56,8 +56,8 @@ const stories: Record<string, { server: string; env: Record<string, string>; giv
 }
 
 describe('proxies of the environment', () => {
-  for (const [story, { server, env, gives }] of Object.entries(stories)) {
-    it(story, () => {
+  for (const [scenario, { server, env, gives }] of Object.entries(scenarios)) {
+    it(scenario, () => {
       expect(proxyFromEnvironment(new URL(server), env)).toBe(gives)
     })
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareResourceVersions } from './resource-version.ts'
 
-const stories: Record<string, { left: string; right: string; gives: 'older' | 'same' | 'newer' | 'unknown' }> = {
+const scenarios: Record<string, { left: string; right: string; gives: 'older' | 'same' | 'newer' | 'unknown' }> = {
   'a smaller number is older': { left: '9', right: '10', gives: 'older' },
   'a larger number is newer': { left: '10', right: '9', gives: 'newer' },
   'the same is the same, even where it is no number': { left: 'abc', right: 'abc', gives: 'same' },
@@ -17,8 +17,8 @@ const stories: Record<string, { left: string; right: string; gives: 'older' | 's
 }
 
 describe('resource versions', () => {
-  for (const [story, { left, right, gives }] of Object.entries(stories)) {
-    it(story, () => {
+  for (const [scenario, { left, right, gives }] of Object.entries(scenarios)) {
+    it(scenario, () => {
       const order = compareResourceVersions(left, right)
       expect(order === undefined ? 'unknown' : order < 0 ? 'older' : order > 0 ? 'newer' : 'same').toBe(gives)
     })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../api/api-error.ts'
-import { settled, stage } from '../informers/testing/cache-stage.ts'
+import { fixture, settled } from '../informers/testing/cache-fixture.ts'
 import type { Fault } from './testing/hostile-server.ts'
 
 describe('faults', () => {
   it('a stream that the server ends is taken up where it ended, without a list', async () => {
-    const { clock, server, cache, changes, errors } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache, changes, errors } = fixture((server) => server.put('a', '1'))
     await clock.advance(60_000)
     server.closeStreams()
     server.put('a', '2')
@@ -19,7 +19,7 @@ describe('faults', () => {
   })
 
   it('a server that ends every stream at once is asked with growing pauses', async () => {
-    const { clock, server, cache } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'))
     await settled(clock)
     server.faults.push(...Array.from({ length: 1_000 }, (): Fault => ({ kind: 'close', after: 0 })))
     server.closeStreams()
@@ -30,7 +30,7 @@ describe('faults', () => {
   })
 
   it('lost history means a new list: the old state is served until it is whole, then the difference is told', async () => {
-    const { clock, server, cache, changes, texts } = stage((server) => {
+    const { clock, server, cache, changes, texts } = fixture((server) => {
       for (const name of ['kept', 'changed', 'removed']) server.put(name, '1')
     })
     await clock.advance(60_000)
@@ -50,7 +50,7 @@ describe('faults', () => {
   })
 
   it('history lost in the middle of a stream is survived in the same way', async () => {
-    const { clock, server, cache, texts, errors } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache, texts, errors } = fixture((server) => server.put('a', '1'))
     server.faults.push({ kind: 'expire', after: 2 })
     await clock.advance(10_000)
     server.put('a', '2')
@@ -61,7 +61,7 @@ describe('faults', () => {
   })
 
   it('a list that expires between its pages is begun anew with larger pages', async () => {
-    const { clock, server, cache, texts } = stage(
+    const { clock, server, cache, texts } = fixture(
       (server) => {
         for (let index = 0; index < 6; index += 1) server.put(`m${index}`, 'x')
         server.faults.push({ kind: 'close', after: 0 }, { kind: 'expire', after: 0 })
@@ -92,9 +92,9 @@ describe('faults', () => {
     'events that come twice, and old ones again': [{ kind: 'close', after: 2 }, { kind: 'repeat' }],
   }
   for (const listBy of ['stream', 'pages'] as const) {
-    for (const [story, faults] of Object.entries(survived)) {
-      it(`${story} is survived, listing by ${listBy}`, async () => {
-        const { clock, server, cache, texts } = stage(
+    for (const [scenario, faults] of Object.entries(survived)) {
+      it(`${scenario} is survived, listing by ${listBy}`, async () => {
+        const { clock, server, cache, texts } = fixture(
           (server) => {
             server.put('a', '1')
             server.put('b', '1')
@@ -115,7 +115,7 @@ describe('faults', () => {
   }
 
   it('repeated events change nothing, not even for a moment, and bring nothing back', async () => {
-    const { clock, server, cache, changes } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache, changes } = fixture((server) => server.put('a', '1'))
     await clock.advance(5_000)
     server.put('gone-before', '1')
     server.remove('gone-before')
@@ -135,7 +135,7 @@ describe('faults', () => {
   })
 
   it('a server that asks for patience gets at least as much as it asked for', async () => {
-    const { clock, server, cache, errors } = stage((server) => {
+    const { clock, server, cache, errors } = fixture((server) => {
       server.faults.push({ kind: 'refuse', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 20 })
     })
     await clock.advance(20_000)
@@ -147,7 +147,7 @@ describe('faults', () => {
   })
 
   it('pauses grow while the server fails, and are short again after it was heard', async () => {
-    const { clock, server, cache, errors } = stage((server) => {
+    const { clock, server, cache, errors } = fixture((server) => {
       server.faults.push(...Array.from({ length: 8 }, (): Fault => ({ kind: 'unreachable', after: 0 })))
     })
     await clock.advance(120_000)
@@ -162,7 +162,7 @@ describe('faults', () => {
   })
 
   it('a cluster restored from a backup is taken as it is, though its versions are smaller', async () => {
-    const { clock, server, cache, texts } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache, texts } = fixture((server) => server.put('a', '1'))
     await clock.advance(60_000)
     const backup = new Map(server.objects)
     for (let turn = 0; turn < 10; turn += 1) server.put('b', String(turn))
@@ -176,7 +176,7 @@ describe('faults', () => {
   })
 
   it('a listener that throws stops neither the cache nor the others', async () => {
-    const { clock, server, cache, changes, errors, texts } = stage()
+    const { clock, server, cache, changes, errors, texts } = fixture()
     cache.subscribe(() => {
       throw new Error('a listener of bad manners')
     })
@@ -197,7 +197,7 @@ describe('faults', () => {
 
   it('a projection that throws makes the cache grow old instead of wrong, until it can again', async () => {
     let isBroken = false
-    const { clock, server, cache, errors, texts } = stage((server) => server.put('a', '1'), {
+    const { clock, server, cache, errors, texts } = fixture((server) => server.put('a', '1'), {
       project(map) {
         if (isBroken && map.metadata.name === 'b') throw new Error('cannot read that')
         return map
@@ -217,7 +217,7 @@ describe('faults', () => {
   })
 
   it('an error report that throws is nobody elses business', async () => {
-    const { clock, server, cache } = stage((server) => server.faults.push({ kind: 'unreachable', after: 0 }), {
+    const { clock, server, cache } = fixture((server) => server.faults.push({ kind: 'unreachable', after: 0 }), {
       onError() {
         throw new Error('even this')
       },

@@ -1,17 +1,17 @@
-import { openWorld } from '@cofferdam/simulator/world/testing/story.ts'
+import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { expect, it } from 'vitest'
 import { nodes } from '../api/resources.ts'
 import { filteredView } from './filtered-view.ts'
 import { createWatchCache } from './watch-cache.ts'
 
 it('what does not pass is neither found nor told of, also when it changes or goes', async () => {
-  const story = await openWorld({ nodeCount: 3 })
-  const { api, clock, random } = story
+  const scenario = await openWorld({ nodeCount: 3 })
+  const { api, clock, random } = scenario
   const cache = createWatchCache({ api, clock, random, type: nodes, indexes: { all: () => ['all'] } })
   const view = filteredView(cache, ({ metadata }) => metadata.name !== 'node-2')
   const told: string[] = []
   const end = view.subscribe(({ type, key }) => told.push(`${type} ${key}`))
-  await story.seconds(5)
+  await scenario.seconds(5)
   await view.whenSynced()
   const names = (list: Iterable<{ metadata: { name: string } }>) =>
     [...list].map(({ metadata }) => metadata.name).sort()
@@ -25,10 +25,10 @@ it('what does not pass is neither found nor told of, also when it changes or goe
     await api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } })
     await api.delete(nodes, { name })
   }
-  await story.seconds(5)
+  await scenario.seconds(5)
   expect(told.filter((line) => line.endsWith('node-2'))).toEqual([])
   expect(told).toContain('removed node-3')
   end()
   await cache.stop()
-  story.stop()
+  scenario.stop()
 })

@@ -67,8 +67,8 @@ const mischief: Record<string, { readonly acts: readonly Mischief[]; readonly re
 }
 
 describe('a cache over HTTP', () => {
-  for (const [story, { acts, relists }] of Object.entries(mischief)) {
-    it(story, async () => {
+  for (const [scenario, { acts, relists }] of Object.entries(mischief)) {
+    it(scenario, async () => {
       const left = [...acts]
       let version = 5
       const script: Script = ({ query }, response) => {

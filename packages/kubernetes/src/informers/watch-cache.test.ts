@@ -5,13 +5,13 @@ import { configMaps } from '../api/resources.ts'
 import { type Fault, HostileServer } from '../client/testing/hostile-server.ts'
 import { CofferdamError } from '../errors.ts'
 import { seededRandom } from '../runtime/random.ts'
-import { settled, stage, withoutSignal } from './testing/cache-stage.ts'
+import { fixture, settled, withoutSignal } from './testing/cache-fixture.ts'
 import { createWatchCache } from './watch-cache.ts'
 import type { ViewChange } from './watch-view.ts'
 
 describe('following a collection', () => {
   it('the first list is told as additions, and only when it is whole', async () => {
-    const { clock, server, cache, changes } = stage((server) => {
+    const { clock, server, cache, changes } = fixture((server) => {
       server.put('a', '1')
       server.put('b', '1')
     })
@@ -25,7 +25,7 @@ describe('following a collection', () => {
 
   it('changes, additions and removals are told with what was there before', async () => {
     const seen: ViewChange<ConfigMap>[] = []
-    const { clock, server, cache } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'))
     await settled(clock)
     cache.subscribe((change) => seen.push(change))
     const before = cache.get('ns/a')
@@ -43,7 +43,7 @@ describe('following a collection', () => {
   })
 
   it('lists in pages when told to, and goes on from the version of the first page', async () => {
-    const { clock, server, cache, texts } = stage(
+    const { clock, server, cache, texts } = fixture(
       (server) => {
         for (let index = 0; index < 5; index += 1) server.put(`m${index}`, 'x')
       },
@@ -62,7 +62,7 @@ describe('following a collection', () => {
   })
 
   it('asks for the present state as a stream where the server can, and needs no list then', async () => {
-    const { clock, server, cache } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'))
     await settled(clock)
     expect(server.lists).toEqual([])
     expect(server.watches.map(withoutSignal)).toEqual([
@@ -73,7 +73,7 @@ describe('following a collection', () => {
 
   for (const streaming of ['refused', 'ignored'] as const) {
     it(`falls back on pages when the request to stream is ${streaming}`, async () => {
-      const { clock, server, cache, errors, texts } = stage((server) => {
+      const { clock, server, cache, errors, texts } = fixture((server) => {
         server.streaming = streaming
         server.put('a', '1')
       })
@@ -133,7 +133,7 @@ describe('following a collection', () => {
 
 describe('knowing how good the view is', () => {
   it('the age grows while nothing is heard, and falls to nothing with an event or a bookmark', async () => {
-    const { clock, server, cache } = stage()
+    const { clock, server, cache } = fixture()
     await settled(clock)
     await clock.advance(40_000)
     expect(cache.view().ageMs()).toBe(40_000)
@@ -148,7 +148,7 @@ describe('knowing how good the view is', () => {
   })
 
   it('an own write is seen when its event came, or a bookmark past it', async () => {
-    const { clock, server, cache } = stage()
+    const { clock, server, cache } = fixture()
     await settled(clock)
     server.closeStreams()
     server.faults.push({ kind: 'hang', after: 0 })
@@ -174,7 +174,7 @@ describe('knowing how good the view is', () => {
   })
 
   it('of several own writes the latest counts, in whatever order they are noted', async () => {
-    const { clock, server, cache } = stage()
+    const { clock, server, cache } = fixture()
     await settled(clock)
     const first = server.put('a', '1')
     await settled(clock)
@@ -186,14 +186,14 @@ describe('knowing how good the view is', () => {
   })
 
   it('versions that cannot be compared are not taken for seen', async () => {
-    const { clock, cache } = stage()
+    const { clock, cache } = fixture()
     await settled(clock)
     expect([cache.hasSeen('abc'), cache.hasSeen()]).toEqual([false, true])
     await cache.stop()
   })
 
   it('waiting ends with the signal, and with the cache', async () => {
-    const { clock, server, cache } = stage((server) => {
+    const { clock, server, cache } = fixture((server) => {
       server.faults.push(...Array.from({ length: 9 }, (): Fault => ({ kind: 'unreachable', after: 0 })))
     })
     const patience = new AbortController()
@@ -210,7 +210,7 @@ describe('knowing how good the view is', () => {
   })
 
   it('a stopped cache hears nothing more, keeps what it holds, and may be stopped again', async () => {
-    const { clock, server, cache, changes, texts } = stage((server) => server.put('a', '1'))
+    const { clock, server, cache, changes, texts } = fixture((server) => server.put('a', '1'))
     await settled(clock)
     await cache.stop()
     await cache.stop()
@@ -221,7 +221,7 @@ describe('knowing how good the view is', () => {
   })
 
   it('a listener that leaves hears nothing more', async () => {
-    const { clock, server, cache } = stage()
+    const { clock, server, cache } = fixture()
     await settled(clock)
     const heard: string[] = []
     const listener = ({ key }: { key: string }) => heard.push(key)

@@ -4,7 +4,7 @@ import { sleep } from './clock.ts'
 import { type Controller, type Outcome, runController } from './controller.ts'
 import { seededRandom } from './random.ts'
 
-function story(controller: Partial<Controller>, workers = 1) {
+function scenario(controller: Partial<Controller>, workers = 1) {
   const clock = new VirtualClock(0)
   const outcomes: Outcome[] = []
   const running = runController(
@@ -21,7 +21,7 @@ function story(controller: Partial<Controller>, workers = 1) {
 
 it('a throw in one key is retried with growing waits while other keys go on', async () => {
   const attempts: string[] = []
-  const { clock, outcomes, running } = story({
+  const { clock, outcomes, running } = scenario({
     start: async (enqueue) => {
       for (const key of ['bad', 'good']) enqueue(key)
     },
@@ -41,7 +41,7 @@ it('a throw in one key is retried with growing waits while other keys go on', as
 
 it('a controller that cannot start keeps trying, and says so', async () => {
   let tries = 0
-  const { clock, outcomes, running } = story({
+  const { clock, outcomes, running } = scenario({
     start: async (enqueue) => {
       tries += 1
       if (tries < 3) throw new Error('the API does not answer')

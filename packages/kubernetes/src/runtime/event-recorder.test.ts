@@ -32,7 +32,7 @@ const say = ({ events }: Desk, words: string, topic?: Topic, about: EventSubject
 }
 const onDrain: Topic = { group: 'drain' }
 
-const stories: Record<string, { readonly when: (at: Desk) => Promise<unknown>; readonly then: readonly string[] }> = {
+const scenarios: Record<string, { readonly when: (at: Desk) => Promise<unknown>; readonly then: readonly string[] }> = {
   'what stands is recorded once, however often it is seen': {
     when: async (at) => {
       for (let pass = 0; pass < 50; pass += 1) {
@@ -145,7 +145,7 @@ const stories: Record<string, { readonly when: (at: Desk) => Promise<unknown>; r
 }
 
 describe('the event recorder', () => {
-  it.each(Object.entries(stories))('%s', async (_story, { when, then }) => {
+  it.each(Object.entries(scenarios))('%s', async (_scenario, { when, then }) => {
     const at = desk()
     await when(at)
     expect(at.written).toEqual(then)

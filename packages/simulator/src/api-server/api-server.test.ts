@@ -7,7 +7,7 @@ import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../harness/virtual-clock.ts'
 import { ApiServer } from './api-server.ts'
-import { configMap, inDefault, pod, refusalOf, type Stage, stage } from './registry/testing/stage.ts'
+import { configMap, type Fixture, fixture, inDefault, pod, refusalOf } from './registry/testing/fixture.ts'
 import { clusterAdmin, serviceAccountUser, type UserInfo } from './user-info.ts'
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
@@ -31,7 +31,7 @@ const selfReviews: ResourceType = {
 
 const reader = serviceAccountUser('default', 'reader')
 
-async function letReaderRead({ api }: Stage): Promise<void> {
+async function letReaderRead({ api }: Fixture): Promise<void> {
   await api.create(roles, {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'Role',
@@ -49,7 +49,7 @@ async function letReaderRead({ api }: Stage): Promise<void> {
 
 describe('a new server', () => {
   it('has the namespaces that every cluster has, active and labelled with their names', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const { items } = await api.list(namespaces)
     expect(items.map(({ metadata, spec, status }) => [metadata.name, metadata.labels, spec, status])).toEqual(
       ['default', 'kube-node-lease', 'kube-public', 'kube-system'].map((name) => [
@@ -62,7 +62,7 @@ describe('a new server', () => {
   })
 
   it('once started gives each namespace its default account, and stops without leaving anything to wait for', async () => {
-    const { api, server, clock } = stage()
+    const { api, server, clock } = fixture()
     server.start()
     await clock.advance(5_000)
     const { items } = await api.list(serviceAccounts)
@@ -80,7 +80,7 @@ describe('a new server', () => {
 
 describe('who may do what', () => {
   it('nothing is allowed that no role allows, in the words of the real server', async () => {
-    const { server } = stage()
+    const { server } = fixture()
     const api = server.as(reader)
     const messages = await Promise.all(
       [
@@ -104,7 +104,7 @@ describe('who may do what', () => {
   })
 
   it('a role allows what it says where it says, from the moment it is bound', async () => {
-    const made = stage()
+    const made = fixture()
     const api = made.server.as(reader)
     await letReaderRead(made)
     expect((await api.list(pods, { namespace: 'default' })).items).toEqual([])
@@ -114,13 +114,13 @@ describe('who may do what', () => {
   })
 
   it('a watch that is not allowed is refused when it is read', async () => {
-    const { server } = stage()
+    const { server } = fixture()
     const first = server.as(reader).watch(pods)[Symbol.asyncIterator]().next()
     expect((await refusalOf(first)).code).toBe(403)
   })
 
   it('everybody may ask what they may do; the answer is not stored', async () => {
-    const made = stage()
+    const made = fixture()
     made.server.start()
     await letReaderRead(made)
     const { version } = made.server
@@ -182,7 +182,7 @@ describe('a webhook', () => {
   }
 
   it('that refuses leaves everything as it was', async () => {
-    const { api, server } = stage({ callWebhook: async ({ body }) => answer(body, false) })
+    const { api, server } = fixture({ callWebhook: async ({ body }) => answer(body, false) })
     const made = await api.create(configMaps, configMap('a'))
     await api.create(configurations, configuration)
     const { version } = server
@@ -196,7 +196,7 @@ describe('a webhook', () => {
 
   it('takes its time: a patch is made again of what another wrote meanwhile, an update that names its version is refused', async () => {
     let isFirst = true
-    const { api, server } = stage({
+    const { api, server } = fixture({
       callWebhook: async ({ body }) => {
         if (isFirst) {
           isFirst = false
@@ -223,7 +223,7 @@ describe('a webhook', () => {
 
 describe('subresources that are posted to', () => {
   it('a pod without a budget is evicted: marked, and given its grace period', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a', { nodeName: 'n1' }))
     await evictPod(api, inDefault('a'))
     const evicted = await api.get(pods, inDefault('a'))
@@ -231,7 +231,7 @@ describe('subresources that are posted to', () => {
   })
 
   it('an account is given a token with its end', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: inDefault('robot') })
     const answer = await api.createSubresource(serviceAccounts, inDefault('robot'), 'token', {
       spec: { expirationSeconds: 600 },
@@ -244,7 +244,7 @@ describe('subresources that are posted to', () => {
   })
 
   it('a pod is bound through the old collection too', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a'))
     const bindings: ResourceType = { ...pods, plural: 'bindings', kind: 'Binding' }
     const binding = { apiVersion: 'v1', kind: 'Binding', metadata: inDefault('a'), target: { name: 'n1' } }
@@ -253,7 +253,7 @@ describe('subresources that are posted to', () => {
   })
 
   it('a subresource that the kind does not have is not found', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(configMaps, configMap('a'))
     expect((await refusalOf(api.createSubresource(configMaps, inDefault('a'), 'eviction', {}))).code).toBe(404)
     expect((await refusalOf(api.get(configMaps, inDefault('a'), { subresource: 'status' }))).code).toBe(404)

@@ -87,8 +87,8 @@ const refusals: Record<string, { given: Partial<Status> | undefined; then: objec
 }
 
 describe('taking a disruption from a budget', () => {
-  for (const [story, { given, then }] of Object.entries(refusals)) {
-    it(story, () => {
+  for (const [scenario, { given, then }] of Object.entries(refusals)) {
+    it(scenario, () => {
       try {
         takeDisruption(budget(given), 'web-0', now)
       } catch (error) {

@@ -44,8 +44,8 @@ describe('an eviction that cannot be understood', () => {
       says: 'Eviction.policy "web-0" is invalid: deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential: Invalid value: true: can not be set for pod eviction, try after removing the option',
     },
   }
-  for (const [story, { with: changes, dryRun = false, code, says }] of Object.entries(refusals)) {
-    it(story, () => {
+  for (const [scenario, { with: changes, dryRun = false, code, says }] of Object.entries(refusals)) {
+    it(scenario, () => {
       expect(() => parseEviction(key, { ...body, ...changes }, dryRun)).toThrow(
         expect.objectContaining({ code, message: says }),
       )

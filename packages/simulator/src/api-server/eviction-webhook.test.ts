@@ -18,7 +18,7 @@ const configurations: ResourceType = {
 }
 
 /** A running pod and a guard that is asked about evictions and deletions of pods. */
-async function stage(verdict: JsonObject | 'unreachable', failurePolicy = 'Fail') {
+async function fixture(verdict: JsonObject | 'unreachable', failurePolicy = 'Fail') {
   const asked: JsonObject[] = []
   const server = new ApiServer({
     clock: new VirtualClock(),
@@ -78,7 +78,7 @@ async function stage(verdict: JsonObject | 'unreachable', failurePolicy = 'Fail'
 
 describe('a webhook that guards evictions and deletions of pods', () => {
   it('is asked once for an eviction, as an eviction: the deletion behind it is not asked about', async () => {
-    const { asked, evict, isGoing } = await stage({ allowed: true })
+    const { asked, evict, isGoing } = await fixture({ allowed: true })
     await evict()
     expect(await isGoing()).toBe(true)
     expect(asked).toHaveLength(1)
@@ -96,7 +96,7 @@ describe('a webhook that guards evictions and deletions of pods', () => {
   })
 
   it('is asked about a plain deletion', async () => {
-    const { api, asked } = await stage({ allowed: true })
+    const { api, asked } = await fixture({ allowed: true })
     await api.delete(pods, key)
     expect(asked.map(({ operation, oldObject }) => [operation, (oldObject as JsonObject)['kind']])).toEqual([
       ['DELETE', 'Pod'],
@@ -117,16 +117,16 @@ describe('a webhook that guards evictions and deletions of pods', () => {
       then: { code: 500, reason: 'InternalError' },
     },
   }
-  for (const [story, { verdict, then }] of Object.entries(refusals)) {
-    it(story, async () => {
-      const { evict, isGoing } = await stage(verdict)
+  for (const [scenario, { verdict, then }] of Object.entries(refusals)) {
+    it(scenario, async () => {
+      const { evict, isGoing } = await fixture(verdict)
       await expect(evict()).rejects.toMatchObject(then)
       expect(await isGoing()).toBe(false)
     })
   }
 
   it('that cannot be reached and may be ignored holds nothing up', async () => {
-    const { evict, isGoing } = await stage('unreachable', 'Ignore')
+    const { evict, isGoing } = await fixture('unreachable', 'Ignore')
     await evict()
     expect(await isGoing()).toBe(true)
   })

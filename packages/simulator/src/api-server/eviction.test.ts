@@ -5,15 +5,15 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../harness/virtual-clock.ts'
 import { decorated } from './testing/decorated-api.ts'
 import {
-  type EvictionStageOptions,
-  evictionStage,
+  type EvictionFixtureOptions,
+  evictionFixture,
   namespace,
   refusal,
   start,
   success,
-} from './testing/eviction-stage.ts'
+} from './testing/eviction-fixture.ts'
 
-const stage = (options?: EvictionStageOptions) => evictionStage(new VirtualClock(), options)
+const fixture = (options?: EvictionFixtureOptions) => evictionFixture(new VirtualClock(), options)
 
 /** Lets the clock run until the call has ended; tells how long that took. */
 async function timed<T>(clock: VirtualClock, call: Promise<T>): Promise<{ outcome: T | ApiError; tookMs: number }> {
@@ -37,7 +37,7 @@ async function timed<T>(clock: VirtualClock, call: Promise<T>): Promise<{ outcom
 
 describe('an eviction that a budget refuses', () => {
   it('is answered with 429, says what the budget needs and has, and leaves pod and budget as they are', async () => {
-    const { run, guard, evict, read, budget } = stage()
+    const { run, guard, evict, read, budget } = fixture()
     const pod = await run('web-0')
     const before = await guard()
     const { code, reason, message, details } = await refusal(evict('web-0'))
@@ -58,7 +58,7 @@ describe('an eviction that a budget refuses', () => {
 
 describe('an eviction that a budget grants', () => {
   it('takes one disruption, names the pod with the time, marks the pod, and ends it', async () => {
-    const { run, guard, evict, read, budget, clock } = stage()
+    const { run, guard, evict, read, budget, clock } = fixture()
     await run('web-0')
     await guard({ disruptionsAllowed: 2, currentHealthy: 5 })
     await clock.advance(5000)
@@ -83,7 +83,7 @@ describe('an eviction that a budget grants', () => {
   })
 
   it('says in the budget that the last disruption is used up', async () => {
-    const { run, guard, evict, budget } = stage()
+    const { run, guard, evict, budget } = fixture()
     await run('web-0')
     await guard({ disruptionsAllowed: 1, currentHealthy: 4 })
     await evict('web-0')
@@ -100,7 +100,7 @@ describe('an eviction that a budget grants', () => {
   })
 
   it('of three pods at once with two disruptions left: 201, 201, 429', async () => {
-    const { run, guard, evict, clock, budget } = stage()
+    const { run, guard, evict, clock, budget } = fixture()
     const names = ['web-0', 'web-1', 'web-2']
     for (const name of names) await run(name)
     await guard({ disruptionsAllowed: 2, currentHealthy: 5 })
@@ -113,7 +113,7 @@ describe('an eviction that a budget grants', () => {
 
   it('tries again half a second later when somebody else wrote the budget meanwhile', async () => {
     let conflicts = 2
-    const { run, guard, evict, clock, budget } = stage({
+    const { run, guard, evict, clock, budget } = fixture({
       api: (api) =>
         decorated(api, {
           update: async (type, object, options) => {
@@ -130,7 +130,7 @@ describe('an eviction that a budget grants', () => {
 
   it('gives up with 409 after twenty tries', async () => {
     let tries = 0
-    const { run, guard, evict, clock, read } = stage({
+    const { run, guard, evict, clock, read } = fixture({
       api: (api) =>
         decorated(api, {
           update: async (type, object, options) => {
@@ -150,7 +150,7 @@ describe('an eviction that a budget grants', () => {
 
   it('asks the budget anew before each try, and is refused when it has nothing left by then', async () => {
     let isFirst = true
-    const { run, guard, evict, clock } = stage({
+    const { run, guard, evict, clock } = fixture({
       api: (api) =>
         decorated(api, {
           update: async (type, object, options) => {
@@ -173,7 +173,7 @@ describe('an eviction that a budget grants', () => {
 describe('a pod that no budget guards in its state', () => {
   for (const phase of ['Succeeded', 'Failed'] as const) {
     it(`goes at once when it has ${phase.toLowerCase()}`, async () => {
-      const { run, guard, evict, read, budget } = stage()
+      const { run, guard, evict, read, budget } = fixture()
       await run('web-0', { phase })
       const before = await guard()
       expect(await evict('web-0')).toEqual(success)
@@ -183,7 +183,7 @@ describe('a pod that no budget guards in its state', () => {
   }
 
   it('goes while it is pending, even when two budgets cover it', async () => {
-    const { run, guard, evict, read } = stage()
+    const { run, guard, evict, read } = fixture()
     await run('web-0', { phase: 'Pending', ready: false })
     await guard({}, {}, 'a')
     await guard({}, {}, 'b')
@@ -192,7 +192,7 @@ describe('a pod that no budget guards in its state', () => {
   })
 
   it('with the uid of another keeps the caller waiting until the pod is gone: then 404', async () => {
-    const { run, evict, api, clock } = stage()
+    const { run, evict, api, clock } = fixture()
     await run('web-0')
     const key = { namespace, name: 'web-0' }
     await api.delete(pods, key)
@@ -204,7 +204,7 @@ describe('a pod that no budget guards in its state', () => {
   })
 
   it('with the uid of another is refused with 409 in the end', async () => {
-    const { run, evict, clock, read } = stage()
+    const { run, evict, clock, read } = fixture()
     const pod = await run('web-0', { phase: 'Pending', ready: false })
     const deleteOptions = { preconditions: { uid: '00000000-0000-4000-8000-000000000000' } }
     const { outcome, tookMs } = await timed(clock, evict('web-0', { deleteOptions }))
@@ -217,7 +217,7 @@ describe('a pod that no budget guards in its state', () => {
   })
 
   it('with a version of its own choosing is refused at once when that is stale', async () => {
-    const { run, evict, clock } = stage()
+    const { run, evict, clock } = fixture()
     await run('web-0', { phase: 'Pending', ready: false })
     const deleteOptions = { preconditions: { resourceVersion: '1' } }
     const { outcome, tookMs } = await timed(clock, evict('web-0', { deleteOptions }))
@@ -226,7 +226,7 @@ describe('a pod that no budget guards in its state', () => {
   })
 
   it('is not covered by a budget without a selector', async () => {
-    const { run, evict, api } = stage()
+    const { run, evict, api } = fixture()
     await run('web-0')
     await api.create(podDisruptionBudgets, {
       apiVersion: 'policy/v1',
@@ -240,7 +240,7 @@ describe('a pod that no budget guards in its state', () => {
 
 describe('an unready pod', () => {
   it('goes under the default policy when enough are healthy, even before the budget’s spec was observed', async () => {
-    const { run, guard, evict, budget } = stage()
+    const { run, guard, evict, budget } = fixture()
     await run('web-0', { ready: false })
     const before = await guard({ observedGeneration: 0 })
     expect(await evict('web-0')).toEqual(success)
@@ -248,7 +248,7 @@ describe('an unready pod', () => {
   })
 
   it('goes under AlwaysAllow, and the budget is left alone', async () => {
-    const { run, guard, evict, budget } = stage()
+    const { run, guard, evict, budget } = fixture()
     await run('web-0', { ready: false })
     const before = await guard({ currentHealthy: 0 }, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })
     expect(await evict('web-0')).toEqual(success)
@@ -257,7 +257,7 @@ describe('an unready pod', () => {
 
   it('that becomes ready between the judgement and the deletion stays: 429, wait 10 seconds', async () => {
     let hasRecovered = false
-    const { run, guard, evict, read } = stage({
+    const { run, guard, evict, read } = fixture({
       api: (api) =>
         decorated(api, {
           list: async (type, query) => {

@@ -12,7 +12,7 @@ import { startGarbageCollector } from './garbage-collector.ts'
 import { decorated } from './testing/decorated-api.ts'
 import { clusterAdmin } from './user-info.ts'
 
-function stage() {
+function fixture() {
   const clock = new VirtualClock()
   const server = new ApiServer({ clock, random: seededRandom(1) })
   server.start()
@@ -44,7 +44,7 @@ const ownedBy = ({ apiVersion, kind, metadata }: KubeObject, more: Partial<Owner
 
 describe('the garbage collector', () => {
   it('deletes what has lost its owner, and what that owned in turn', async () => {
-    const { clock, api, map, left } = stage()
+    const { clock, api, map, left } = fixture()
     const owner = await map('owner')
     const child = await map('child', [ownedBy(owner)])
     await map('grandchild', [ownedBy(child)])
@@ -57,7 +57,7 @@ describe('the garbage collector', () => {
   })
 
   it('deletes what names an owner that never was', async () => {
-    const { clock, map, left } = stage()
+    const { clock, map, left } = fixture()
     const ghost = { apiVersion: 'v1', kind: 'ConfigMap', name: 'ghost', uid: '00000000-0000-4000-8000-000000000000' }
     await map('child', [ghost])
     await clock.advance(1000)
@@ -65,7 +65,7 @@ describe('the garbage collector', () => {
   })
 
   it('deletes what names an owner whose name now belongs to another', async () => {
-    const { clock, map, left } = stage()
+    const { clock, map, left } = fixture()
     const owner = await map('owner')
     await map('child', [ownedBy(owner, { uid: '00000000-0000-4000-8000-000000000000' })])
     await clock.advance(1000)
@@ -73,7 +73,7 @@ describe('the garbage collector', () => {
   })
 
   it('deletes what names an owner in another namespace', async () => {
-    const { clock, map, left } = stage()
+    const { clock, map, left } = fixture()
     const owner = await map('owner', [], { namespace: 'kube-system' })
     await map('child', [ownedBy(owner)])
     await clock.advance(1000)
@@ -81,7 +81,7 @@ describe('the garbage collector', () => {
   })
 
   it('keeps what a cluster-scoped object owns, until that goes', async () => {
-    const { clock, api, map, left } = stage()
+    const { clock, api, map, left } = fixture()
     const node = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } })
     await map('child', [ownedBy(node)])
     await clock.advance(1000)
@@ -92,7 +92,7 @@ describe('the garbage collector', () => {
   })
 
   it('keeps a cluster-scoped object that names a namespaced owner', async () => {
-    const { clock, api, map, left } = stage()
+    const { clock, api, map, left } = fixture()
     const owner = await map('owner')
     await api.create(nodes, {
       apiVersion: 'v1',
@@ -105,7 +105,7 @@ describe('the garbage collector', () => {
   })
 
   it('keeps what names an owner of a kind that is not served', async () => {
-    const { clock, map, left } = stage()
+    const { clock, map, left } = fixture()
     const unknown = { apiVersion: 'nobody.example/v1', kind: 'Thing', name: 'x', uid: 'y' }
     await map('child', [unknown])
     await clock.advance(60_000)
@@ -113,7 +113,7 @@ describe('the garbage collector', () => {
   })
 
   it('keeps what still has one owner, and takes the lost one out', async () => {
-    const { clock, api, map } = stage()
+    const { clock, api, map } = fixture()
     const [one, two] = [await map('one'), await map('two')]
     const child = await map('child', [ownedBy(one), ownedBy(two)])
     await api.delete(configMaps, keyOf(one))
@@ -122,7 +122,7 @@ describe('the garbage collector', () => {
   })
 
   it('lets dependents go free when the owner is deleted as an orphan maker', async () => {
-    const { clock, api, map, left } = stage()
+    const { clock, api, map, left } = fixture()
     const owner = await map('owner')
     const other = await map('other')
     await map('child-1', [ownedBy(owner)])
@@ -135,7 +135,7 @@ describe('the garbage collector', () => {
   })
 
   it('lets a foreground owner go only after everything that blocks it, down to the last', async () => {
-    const { clock, api, map, left, release } = stage()
+    const { clock, api, map, left, release } = fixture()
     const owner = await map('owner')
     const child = await map('child', [ownedBy(owner, { blockOwnerDeletion: true })])
     const grandchild = await map('grandchild', [ownedBy(child, { blockOwnerDeletion: true })], {
@@ -157,7 +157,7 @@ describe('the garbage collector', () => {
   })
 
   it('does not let what does not block hold a foreground owner back', async () => {
-    const { clock, api, map, left, release } = stage()
+    const { clock, api, map, left, release } = fixture()
     const owner = await map('owner')
     const child = await map('child', [ownedBy(owner)], { finalizers: ['story.example/held'] })
     await clock.advance(1000)
@@ -168,7 +168,7 @@ describe('the garbage collector', () => {
   })
 
   it('opens a circle of owners that wait for each other', async () => {
-    const { clock, api, map, left } = stage()
+    const { clock, api, map, left } = fixture()
     const one = await map('one')
     const two = await map('two', [ownedBy(one, { blockOwnerDeletion: true })])
     const body = { metadata: { ownerReferences: [{ ...ownedBy(two, { blockOwnerDeletion: true }) }] } }
@@ -201,7 +201,7 @@ describe('the garbage collector', () => {
   })
 
   it('does nothing any more after it was stopped', async () => {
-    const { clock, server, api, map, left } = stage()
+    const { clock, server, api, map, left } = fixture()
     const owner = await map('owner')
     await map('child', [ownedBy(owner)])
     await clock.advance(1000)
@@ -212,7 +212,7 @@ describe('the garbage collector', () => {
   })
 
   it('clears away ten thousand pods of one ReplicaSet in time that grows with their number', async () => {
-    const { clock, api, left } = stage()
+    const { clock, api, left } = fixture()
     const labels = { app: 'web' }
     const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'registry.example/app:1' }] } }
     const owner = await api.create(replicaSets, {
@@ -234,7 +234,7 @@ describe('the garbage collector', () => {
 
   it('leaves the same trace for the same seed', async () => {
     const trace = async () => {
-      const { clock, api, map } = stage()
+      const { clock, api, map } = fixture()
       const seen: string[] = []
       const abort = new AbortController()
       void (async () => {
@@ -275,7 +275,7 @@ describe('the garbage collector', () => {
     })
 
     it('deletes what an object of a new kind leaves behind', async () => {
-      const { clock, api, map, left } = stage()
+      const { clock, api, map, left } = fixture()
       await api.create(customResourceDefinitions, definition)
       await clock.advance(5000)
       const owner = await api.create(gates, gate('owner'))
@@ -288,7 +288,7 @@ describe('the garbage collector', () => {
     })
 
     it('judges what names an owner of a kind that was not served, as soon as it is', async () => {
-      const { clock, api, map, left } = stage()
+      const { clock, api, map, left } = fixture()
       await map('child', [{ apiVersion: `${group}/v1`, kind: 'Gate', name: 'never', uid: 'never-was' }])
       await clock.advance(5000)
       expect(await left()).toEqual(['default/child'])
@@ -298,7 +298,7 @@ describe('the garbage collector', () => {
     })
 
     it('keeps what objects of a kind owned that is no longer served, rather than guess', async () => {
-      const { clock, api, map, left } = stage()
+      const { clock, api, map, left } = fixture()
       await api.create(customResourceDefinitions, definition)
       await clock.advance(5000)
       const owner = await api.create(gates, gate('owner'))

@@ -15,7 +15,7 @@ const serviceAccounts: ResourceType = {
   namespaced: true,
 }
 
-async function stage() {
+async function fixture() {
   const clock = new VirtualClock()
   const server = new ApiServer({ clock, random: seededRandom(1) })
   server.start()
@@ -45,7 +45,7 @@ async function stage() {
 
 describe('the lifecycle of namespaces', () => {
   it('gives each namespace a default service account, and gives it again when it was deleted', async () => {
-    const { clock, api, exists } = await stage()
+    const { clock, api, exists } = await fixture()
     const account = { namespace: 'shop', name: 'default' }
     expect(await exists(serviceAccounts, account)).toBe(true)
     expect(await exists(serviceAccounts, { ...account, namespace: 'kube-system' })).toBe(true)
@@ -55,7 +55,7 @@ describe('the lifecycle of namespaces', () => {
   })
 
   it('takes everything of every kind in a deleted namespace with it', async () => {
-    const { clock, api, exists, map } = await stage()
+    const { clock, api, exists, map } = await fixture()
     await map('a')
     await api.create(leases, {
       apiVersion: 'coordination.k8s.io/v1',
@@ -71,7 +71,7 @@ describe('the lifecycle of namespaces', () => {
   })
 
   it('leaves other namespaces alone', async () => {
-    const { clock, api, exists } = await stage()
+    const { clock, api, exists } = await fixture()
     await api.create(configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -83,7 +83,7 @@ describe('the lifecycle of namespaces', () => {
   })
 
   it('says what holds a namespace, and lets it go when that is released', async () => {
-    const { clock, api, exists, map, shop } = await stage()
+    const { clock, api, exists, map, shop } = await fixture()
     const held = await map('held', ['story.example/held'])
     await api.delete(namespaces, { name: 'shop' })
     await clock.advance(10_000)
@@ -107,7 +107,7 @@ describe('the lifecycle of namespaces', () => {
   })
 
   it('lets pods end before what they may still use', async () => {
-    const { clock, api, exists, map } = await stage()
+    const { clock, api, exists, map } = await fixture()
     await map('used')
     await api.create(pods, {
       apiVersion: 'v1',
@@ -125,7 +125,7 @@ describe('the lifecycle of namespaces', () => {
   })
 
   it('keeps a namespace that another finalizer holds, but empties it', async () => {
-    const { clock, api, exists, map, shop } = await stage()
+    const { clock, api, exists, map, shop } = await fixture()
     await map('a')
     const body = { metadata: { finalizers: ['story.example/held'] } }
     await api.patch(namespaces, { name: 'shop' }, { type: 'merge', body })

@@ -15,13 +15,13 @@ import { clusterAdmin } from '../api-server/user-info.ts'
 import { VirtualClock } from '../harness/virtual-clock.ts'
 import { clusterApiDefinitions, machineDefinitions } from './machine-definitions.ts'
 
-async function withKinds(definitions: readonly KubeObject[], story: (api: EmbeddedApi) => Promise<void>) {
+async function withKinds(definitions: readonly KubeObject[], scenario: (api: EmbeddedApi) => Promise<void>) {
   const server = new ApiServer({ clock: new VirtualClock(), random: seededRandom(1) })
   const api = server.as(clusterAdmin)
   server.start()
   try {
     for (const definition of definitions) await api.create(customResourceDefinitions, definition)
-    await story(api)
+    await scenario(api)
   } finally {
     server.stop()
   }

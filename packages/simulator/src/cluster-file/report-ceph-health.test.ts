@@ -2,7 +2,7 @@ import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/
 import { customResourceDefinitions } from '@cofferdam/kubernetes/api/resources.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { expect, it } from 'vitest'
-import { openStory } from '../world/testing/story.ts'
+import { openScenario } from '../world/testing/scenario.ts'
 import { reportCephHealth } from './report-ceph-health.ts'
 import { rookDefinitions } from './rook-definitions.ts'
 
@@ -22,8 +22,8 @@ function statusAnswer(health: string) {
 }
 
 it('the CephCluster says how Ceph is, is written on a change only, and outlives a Ceph that does not answer', async () => {
-  const story = openStory()
-  const { api, clock } = story
+  const scenario = openScenario()
+  const { api, clock } = scenario
   for (const definition of rookDefinitions()) await api.create(customResourceDefinitions, definition)
   const object: CephCluster = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', metadata: cluster, spec: {} }
   await api.create(cephClusters, object)
@@ -38,16 +38,16 @@ it('the CephCluster says how Ceph is, is written on a change only, and outlives 
   const ended = reportCephHealth({ api, clock, commands, cluster }, ending.signal)
   const read = async () => (await api.get(cephClusters, cluster)) as CephCluster & { status?: { ceph?: unknown } }
   try {
-    await story.seconds(1)
+    await scenario.seconds(1)
     const first = await read()
     expect(first.status?.ceph).toEqual({ health: 'HEALTH_OK', fsid: 'f-1', lastChanged: '2026-01-01T00:00:00Z' })
-    await story.seconds(20)
+    await scenario.seconds(20)
     expect((await read()).metadata.resourceVersion).toBe(first.metadata.resourceVersion)
 
     health = undefined
-    await story.seconds(10)
+    await scenario.seconds(10)
     health = 'HEALTH_WARN'
-    await story.seconds(10)
+    await scenario.seconds(10)
     expect((await read()).status?.ceph).toEqual({
       health: 'HEALTH_WARN',
       fsid: 'f-1',
@@ -57,6 +57,6 @@ it('the CephCluster says how Ceph is, is written on a change only, and outlives 
   } finally {
     ending.abort()
     await ended
-    story.stop()
+    scenario.stop()
   }
 })

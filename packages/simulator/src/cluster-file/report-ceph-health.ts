@@ -12,7 +12,7 @@ export interface CephHealthPorts {
   readonly cluster: { readonly namespace: string; readonly name: string }
 }
 
-const lookEveryMs = 2_000
+const pollEveryMs = 2_000
 
 /** Writes Ceph's health into the status of the CephCluster, as Rook does, whenever it changes. Ends with the signal. */
 export async function reportCephHealth({ api, clock, commands, cluster }: CephHealthPorts, signal: AbortSignal) {
@@ -35,6 +35,6 @@ export async function reportCephHealth({ api, clock, commands, cluster }: CephHe
         if (!hasReason(error, 'NotFound')) throw error
       }
     }
-    await sleep(clock, lookEveryMs, signal)
+    await sleep(clock, pollEveryMs, signal)
   }
 }

@@ -2,7 +2,7 @@ import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { deployments, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { expect, it } from 'vitest'
 import { startWorld } from '../world/start-world.ts'
-import { openStory } from '../world/testing/story.ts'
+import { openScenario } from '../world/testing/scenario.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 import { seedCeph } from './seed-ceph.ts'
@@ -17,14 +17,14 @@ ceph: { osds: { perNode: 2 }, filesystems: [{ name: myfs }], objectStores: [{ na
 `,
     'my.yaml',
   )
-  const story = openStory()
-  const { api, clock, random } = story
-  const world = startWorld({ api, clock, random, onFailure: (failure) => story.failures.push(failure) })
+  const scenario = openScenario()
+  const { api, clock, random } = scenario
+  const world = startWorld({ api, clock, random, onFailure: (failure) => scenario.failures.push(failure) })
   try {
     for (const node of description.nodes) await api.create(nodes, buildNode(node))
     await seedCeph(api, description.ceph as CephClusterDescription, description.pace)
-    await story.seconds(15)
-    const made = await story.list(deployments)
+    await scenario.seconds(15)
+    const made = await scenario.list(deployments)
     expect(made.map(({ metadata, status }) => `${metadata.name} ${status?.readyReplicas}`)).toEqual([
       'rook-ceph-mds-myfs-a 1',
       'rook-ceph-mds-myfs-b 1',
@@ -50,15 +50,15 @@ ceph: { osds: { perNode: 2 }, filesystems: [{ name: myfs }], objectStores: [{ na
       'osd.4 node-z',
       'osd.5 node-z',
     ])
-    expect((await story.list(cephClusters))[0]).toMatchObject({
+    expect((await scenario.list(cephClusters))[0]).toMatchObject({
       status: { phase: 'Ready', message: 'Cluster created successfully' },
     })
 
     await seedCeph(api, description.ceph as CephClusterDescription, description.pace)
-    expect(await story.list(deployments)).toEqual(made)
-    expect(story.failures).toEqual([])
+    expect(await scenario.list(deployments)).toEqual(made)
+    expect(scenario.failures).toEqual([])
   } finally {
     world.stop()
-    story.stop()
+    scenario.stop()
   }
 })

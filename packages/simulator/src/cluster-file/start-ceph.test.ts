@@ -5,7 +5,7 @@ import { configMaps, jobs, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { parsePrepareStatus } from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
 import { expect, it } from 'vitest'
 import { startWorld } from '../world/start-world.ts'
-import { openStory } from '../world/testing/story.ts'
+import { openScenario } from '../world/testing/scenario.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 import { observeReadiness } from './readiness.ts'
@@ -15,16 +15,16 @@ import { startCeph } from './start-ceph.ts'
 it('the Ceph of the default cluster is up and clean in less than half a minute, lacks only an operator, and makes OSDs of new disks', async () => {
   const file = new URL('../../../../examples/clusters/default.yaml', import.meta.url)
   const description = parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml')
-  const story = openStory()
-  const { api, clock, random } = story
+  const scenario = openScenario()
+  const { api, clock, random } = scenario
   const { readyAfterSeconds: readySeconds, terminationSeconds } = description.pace
   const world = startWorld({ api, clock, random, kubelet: { readySeconds, terminationSeconds } })
   const ceph = startCeph(description.ceph as CephClusterDescription, { api, clock, random, world })
   try {
     await seedCluster(api, description)
-    await story.seconds(5)
+    await scenario.seconds(5)
     expect((await observeReadiness(api, [ceph])).waitingFor).not.toEqual([])
-    await story.seconds(20)
+    await scenario.seconds(20)
     expect((await observeReadiness(api, [ceph])).waitingFor).toEqual(['budget rook-ceph/rook-ceph-osd'])
     const cluster = (await api.get(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' })) as CephCluster & {
       readonly status: unknown
@@ -41,7 +41,7 @@ it('the Ceph of the default cluster is up and clean in less than half a minute, 
       { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disks': 'sdc' } } } },
     )
     await api.create(jobs, prepareJob('worker-a1'))
-    await story.seconds(20)
+    await scenario.seconds(20)
     const name = 'rook-ceph-osd-worker-a1-status'
     const parsed = parsePrepareStatus(await api.get(configMaps, { namespace: 'rook-ceph', name }))
     const { osds } = description.ceph as CephClusterDescription
@@ -50,7 +50,7 @@ it('the Ceph of the default cluster is up and clean in less than half a minute, 
   } finally {
     await ceph.stop()
     world.stop()
-    story.stop()
+    scenario.stop()
   }
 })
 

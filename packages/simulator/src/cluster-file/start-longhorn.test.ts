@@ -8,7 +8,7 @@ import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
 import { afterEach, expect, it } from 'vitest'
 import { startWorld } from '../world/start-world.ts'
-import { openStory } from '../world/testing/story.ts'
+import { openScenario } from '../world/testing/scenario.ts'
 import { persistentVolumes, storageClasses } from './build-longhorn.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { LonghornClusterDescription } from './describe-longhorn.ts'
@@ -37,11 +37,11 @@ longhorn: ${longhorn}
 
 async function open(longhorn: string) {
   const description = describeCluster(longhorn)
-  const story = openStory()
-  const { api, clock, random, failures } = story
+  const scenario = openScenario()
+  const { api, clock, random, failures } = scenario
   const world = startWorld({ api, clock, random, onFailure: (failure) => failures.push(failure) })
   endings.push(
-    () => story.stop(),
+    () => scenario.stop(),
     () => world.stop(),
   )
   await seedCluster(api, description)
@@ -49,7 +49,7 @@ async function open(longhorn: string) {
   endings.push(() => started.stop())
   const annotations = async () =>
     (await api.get(longhornSettings, { namespace, name: 'node-drain-policy' })).metadata.annotations
-  return { ...story, longhorn: started, annotations }
+  return { ...scenario, longhorn: started, annotations }
 }
 
 it('pods attach the volumes that they claim, others are attached by hand or not at all, and each has its copies from the start', async () => {
@@ -125,7 +125,7 @@ it('a Longhorn that decides drains itself has its budgets without an operator, w
 })
 
 it('a second seeding changes nothing', async () => {
-  const { api, server, stop } = openStory()
+  const { api, server, stop } = openScenario()
   endings.push(stop)
   const description = describeCluster(
     '{ volumes: [{ name: v, replicas: 1, attachedBy: shop/cart }, { name: w, attachedTo: n1 }] }',

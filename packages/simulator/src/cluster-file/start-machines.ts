@@ -51,9 +51,9 @@ export async function startMachines(
   const { namespace } = kinds
   await seedKinds(api, machines, leaseAccess)
   if (ceph !== undefined) await placeBudget(api, ceph, namespace)
-  const stage = { api, clock, random, views: world.views }
+  const tools = { api, clock, random, views: world.views }
   const simulated = createSimulatedMachines(
-    { ...stage, kubelet: world.kubelet },
+    { ...tools, kubelet: world.kubelet },
     {
       api: machines.api,
       clusterName: machines.clusterName,
@@ -64,7 +64,10 @@ export async function startMachines(
   await simulated.seeded
   const check = buildHealthCheck(machines, namespace)
   if (check !== undefined) await createOnce(api, check.type, check.object)
-  const remediator = startRemediator(machines, { ...stage, powerCycle: (node) => simulated.controls.powerCycle(node) })
+  const remediator = startRemediator(machines, {
+    ...tools,
+    powerCycle: (node) => simulated.controls.powerCycle(node),
+  })
   const wanted = machines.sets.reduce((count, { nodes }) => count + nodes.length, 0)
   return {
     async observeMissing() {

@@ -58,7 +58,7 @@ export class Views {
 }
 
 /** The tools of one actor, and the one place where all of them end. */
-export interface Stage {
+export interface ActorTools {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
@@ -80,7 +80,7 @@ export interface Stage {
   readonly stop: () => void
 }
 
-export function openStage(name: string, ports: ActorPorts): Stage {
+export function openTools(name: string, ports: ActorPorts): ActorTools {
   const { clock } = ports
   const random = (ports.random ?? realRandom).stream(name)
   const api = writingAs(ports.api, name)
@@ -163,30 +163,30 @@ function isExpectedRace(error: unknown): boolean {
 
 /** Writes the status of an object as we hold it; a newer version in the cluster makes this a conflict. */
 export async function writeStatus<T extends KubeObject>(
-  stage: Stage,
+  tools: ActorTools,
   type: ResourceType<T>,
   object: T,
   status: T extends { readonly status?: infer S } ? S : never,
 ): Promise<T> {
-  const written = await stage.api.update(type, { ...object, status } as T, { subresource: 'status' })
-  stage.views.of(type).record(written)
+  const written = await tools.api.update(type, { ...object, status } as T, { subresource: 'status' })
+  tools.views.of(type).record(written)
   return written
 }
 
 /** Deletes exactly this object, not one that took its name. Resolves quietly when it has gone already. */
 export async function deleteExactly<T extends KubeObject>(
-  stage: Stage,
+  tools: ActorTools,
   type: ResourceType<T>,
   object: T,
   options: DeleteOptions = {},
 ): Promise<boolean> {
   const { uid } = object.metadata
   try {
-    const answer = await stage.api.delete(type, keyOf(object), {
+    const answer = await tools.api.delete(type, keyOf(object), {
       ...options,
       ...(uid === undefined ? {} : { preconditions: { uid } }),
     })
-    stage.views.of(type).recordDeleted(answer)
+    tools.views.of(type).recordDeleted(answer)
     return true
   } catch (error) {
     if (error instanceof ApiError && (error.reason === 'NotFound' || error.reason === 'Conflict')) return false

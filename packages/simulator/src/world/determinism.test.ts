@@ -7,20 +7,20 @@ import {
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { openStage } from './actor.ts'
+import { openTools } from './actor.ts'
 import { drainNode } from './testing/drain.ts'
-import { budget, daemonSet, deployment, openWorld, type Story, statefulSet } from './testing/story.ts'
+import { budget, daemonSet, deployment, openWorld, type Scenario, statefulSet } from './testing/scenario.ts'
 
 /** Every event of every kind that can be watched, in the order in which the server sent them. */
-function watchEverything(story: Story): { readonly trace: string[]; readonly stop: () => void } {
+function watchEverything(scenario: Scenario): { readonly trace: string[]; readonly stop: () => void } {
   const trace: string[] = []
   const watches: AbortController[] = []
-  for (const { type, strategy } of story.server.catalogue.all()) {
+  for (const { type, strategy } of scenario.server.catalogue.all()) {
     if (strategy.answer !== undefined) continue
     const watch = new AbortController()
     watches.push(watch)
     void (async () => {
-      for await (const event of story.api.watch(type, { resourceVersion: '0', signal: watch.signal })) {
+      for await (const event of scenario.api.watch(type, { resourceVersion: '0', signal: watch.signal })) {
         if (event.type !== 'BOOKMARK') trace.push(`${type.plural} ${event.type} ${JSON.stringify(event.object)}`)
       }
     })().catch((error: unknown) => trace.push(`${type.plural} ${String(error)}`))
@@ -32,16 +32,16 @@ function watchEverything(story: Story): { readonly trace: string[]; readonly sto
 }
 
 /** Draws all the time, and makes the server draw: new objects need uids, names and suffixes, new watches their bookmarks. */
-function startNewcomer({ api, clock, random, failures }: Story): void {
-  const stage = openStage('newcomer', { api, clock, random, onFailure: (failure) => failures.push(failure) })
+function startNewcomer({ api, clock, random, failures }: Scenario): void {
+  const tools = openTools('newcomer', { api, clock, random, onFailure: (failure) => failures.push(failure) })
   const look = async () => {
-    const payload = { drawn: String(stage.random.next()) }
+    const payload = { drawn: String(tools.random.next()) }
     const metadata = { name: '', generateName: 'newcomer-', namespace: 'default' }
-    const made = await stage.api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: payload })
-    stage.recorder.record(made, 'Normal', 'Drawn', `${payload.drawn} was drawn`)
+    const made = await tools.api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: payload })
+    tools.recorder.record(made, 'Normal', 'Drawn', `${payload.drawn} was drawn`)
   }
-  stage.views.of(configMaps).onReady(() => {})
-  stage.every(7_000, () => void look().catch((error: unknown) => stage.fail('look', error)))
+  tools.views.of(configMaps).onReady(() => {})
+  tools.every(7_000, () => void look().catch((error: unknown) => tools.fail('look', error)))
 }
 
 /** What happened to everybody else, but for versions, which count all writes of the cluster. */
@@ -52,23 +52,23 @@ function withoutNewcomer(trace: readonly string[]): string[] {
 }
 
 /** Six nodes, three apps, a drain, a reboot, a rollout. */
-async function runScenario(seed: number, join: (story: Story) => void = () => {}): Promise<string[]> {
-  const story = await openWorld({ seed, nodeCount: 6 })
-  join(story)
-  const { trace, stop } = watchEverything(story)
-  await story.api.create(deployments, deployment('web', { replicas: 5 }))
-  await story.api.create(statefulSets, statefulSet('db'))
-  await story.api.create(daemonSets, daemonSet('agent'))
-  await story.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
-  await story.seconds(30)
-  const drain = drainNode(story, 'node-1')
-  await story.seconds(60)
+async function runScenario(seed: number, join: (scenario: Scenario) => void = () => {}): Promise<string[]> {
+  const scenario = await openWorld({ seed, nodeCount: 6 })
+  join(scenario)
+  const { trace, stop } = watchEverything(scenario)
+  await scenario.api.create(deployments, deployment('web', { replicas: 5 }))
+  await scenario.api.create(statefulSets, statefulSet('db'))
+  await scenario.api.create(daemonSets, daemonSet('agent'))
+  await scenario.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
+  await scenario.seconds(30)
+  const drain = drainNode(scenario, 'node-1')
+  await scenario.seconds(60)
   await drain
-  story.world.kubelet.reboot('node-1', 90)
-  story.world.kubelet.reboot('node-2', 5)
-  await story.seconds(200)
-  await story.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec: { unschedulable: null } } })
-  await story.api.patch(
+  scenario.world.kubelet.reboot('node-1', 90)
+  scenario.world.kubelet.reboot('node-2', 5)
+  await scenario.seconds(200)
+  await scenario.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec: { unschedulable: null } } })
+  await scenario.api.patch(
     deployments,
     { namespace: 'default', name: 'web' },
     {
@@ -76,10 +76,10 @@ async function runScenario(seed: number, join: (story: Story) => void = () => {}
       body: { spec: { template: { metadata: { annotations: { again: 'yes' } } } } },
     },
   )
-  await story.seconds(60)
+  await scenario.seconds(60)
   stop()
-  story.stop()
-  expect(story.failures).toEqual([])
+  scenario.stop()
+  expect(scenario.failures).toEqual([])
   return trace
 }
 
@@ -104,13 +104,13 @@ describe('one seed, one history', () => {
   })
 
   it('a world that was stopped leaves no timer and writes nothing more', async () => {
-    const story = await openWorld()
-    await story.api.create(deployments, deployment('web'))
-    await story.seconds(3)
-    story.stop()
-    await story.clock.advance(0)
-    const { version } = story.server
-    await story.seconds(3_600)
-    expect([story.server.version, story.clock.nextAt()]).toEqual([version, undefined])
+    const scenario = await openWorld()
+    await scenario.api.create(deployments, deployment('web'))
+    await scenario.seconds(3)
+    scenario.stop()
+    await scenario.clock.advance(0)
+    const { version } = scenario.server
+    await scenario.seconds(3_600)
+    expect([scenario.server.version, scenario.clock.nextAt()]).toEqual([version, undefined])
   })
 })

@@ -1,6 +1,6 @@
 import type { Event } from '@cofferdam/kubernetes/api/core.ts'
 import { events } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage } from './actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openTools } from './actor.ts'
 
 export interface EventJanitorOptions {
   /** How long an event stays after it was last told. */
@@ -13,33 +13,33 @@ export interface EventJanitorOptions {
 /** Takes away old Events, as the real store's lease on them does. */
 export function startEventJanitor(ports: ActorPorts & EventJanitorOptions): Actor {
   const { ttlSeconds = 3_600, maxEvents = 50_000, periodSeconds = 60 } = ports
-  const stage = openStage('event-janitor', { ...ports, events: { recorder: () => silent, stop() {} } })
-  const view = stage.views.of(events)
+  const tools = openTools('event-janitor', { ...ports, events: { recorder: () => silent, stop() {} } })
+  const view = tools.views.of(events)
   let sweeping = false
 
   async function sweep(): Promise<void> {
-    const oldest = stage.clock.now() - ttlSeconds * 1_000
+    const oldest = tools.clock.now() - ttlSeconds * 1_000
     const kept: Event[] = []
     for (const event of Array.from(view.values())) {
-      if (toldAt(event) <= oldest) await deleteExactly(stage, events, event)
+      if (toldAt(event) <= oldest) await deleteExactly(tools, events, event)
       else kept.push(event)
     }
     const excess = kept.length - maxEvents
     if (excess <= 0) return
     kept.sort((a, b) => toldAt(a) - toldAt(b))
-    for (const event of kept.slice(0, excess)) await deleteExactly(stage, events, event)
+    for (const event of kept.slice(0, excess)) await deleteExactly(tools, events, event)
   }
 
-  stage.every(periodSeconds * 1_000, () => {
+  tools.every(periodSeconds * 1_000, () => {
     if (sweeping || !view.isReady) return
     sweeping = true
     sweep()
-      .catch((error: unknown) => stage.fail('events', error))
+      .catch((error: unknown) => tools.fail('events', error))
       .finally(() => {
         sweeping = false
       })
   })
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 const silent = { record() {} }

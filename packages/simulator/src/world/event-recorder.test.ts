@@ -3,14 +3,14 @@ import { events, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { startEventJanitor } from './event-janitor.ts'
 import { createEventSink } from './event-recorder.ts'
-import { barePod, node, openStory } from './testing/story.ts'
+import { barePod, node, openScenario } from './testing/scenario.ts'
 
 async function openSink(keep?: 'warnings') {
-  const story = openStory()
-  const { api, clock, random } = story
+  const scenario = openScenario()
+  const { api, clock, random } = scenario
   const sink = createEventSink({ api, clock, random, ...(keep === undefined ? {} : { keep }) })
   const pod = await api.create(pods, barePod('a'))
-  return { ...story, sink, pod, recorder: sink.recorder('kubelet', 'node-1') }
+  return { ...scenario, sink, pod, recorder: sink.recorder('kubelet', 'node-1') }
 }
 
 describe('the event recorder', () => {
@@ -88,29 +88,29 @@ describe('the event recorder', () => {
 
 describe('the event janitor', () => {
   it('takes away events an hour after they were last told', async () => {
-    const story = await openSink()
-    const janitor = startEventJanitor({ api: story.api, clock: story.clock, random: story.random })
-    story.recorder.record(story.pod, 'Warning', 'Old', 'old')
-    story.recorder.record(story.pod, 'Warning', 'Repeated', 'again')
-    await story.seconds(1_800)
-    story.recorder.record(story.pod, 'Warning', 'Repeated', 'again')
-    await story.seconds(1_900)
-    expect((await story.list(events)).map(({ reason }) => reason)).toEqual(['Repeated'])
-    await story.seconds(1_800)
-    expect(await story.list(events)).toEqual([])
+    const scenario = await openSink()
+    const janitor = startEventJanitor({ api: scenario.api, clock: scenario.clock, random: scenario.random })
+    scenario.recorder.record(scenario.pod, 'Warning', 'Old', 'old')
+    scenario.recorder.record(scenario.pod, 'Warning', 'Repeated', 'again')
+    await scenario.seconds(1_800)
+    scenario.recorder.record(scenario.pod, 'Warning', 'Repeated', 'again')
+    await scenario.seconds(1_900)
+    expect((await scenario.list(events)).map(({ reason }) => reason)).toEqual(['Repeated'])
+    await scenario.seconds(1_800)
+    expect(await scenario.list(events)).toEqual([])
     janitor.stop()
   })
 
   it('keeps the latest when there are too many', async () => {
-    const story = await openSink()
-    const { api, clock, random } = story
+    const scenario = await openSink()
+    const { api, clock, random } = scenario
     const janitor = startEventJanitor({ api, clock, random, maxEvents: 2 })
     for (const reason of ['One', 'Two', 'Three', 'Four']) {
-      story.recorder.record(story.pod, 'Warning', reason, reason)
-      await story.seconds(5)
+      scenario.recorder.record(scenario.pod, 'Warning', reason, reason)
+      await scenario.seconds(5)
     }
-    await story.seconds(60)
-    expect((await story.list(events)).map(({ reason }) => reason ?? '').sort()).toEqual(['Four', 'Three'])
+    await scenario.seconds(60)
+    expect((await scenario.list(events)).map(({ reason }) => reason ?? '').sort()).toEqual(['Four', 'Three'])
     janitor.stop()
   })
 })

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runsOf } from '../../../../test/property-runs.ts'
 import { isReady, isTerminating } from './pod-facts.ts'
-import { budget, deployment, openWorld } from './testing/story.ts'
+import { budget, deployment, openWorld } from './testing/scenario.ts'
 
 type BudgetSpec = Pick<PodDisruptionBudget['spec'], 'minAvailable' | 'maxUnavailable' | 'unhealthyPodEvictionPolicy'>
 
@@ -53,36 +53,36 @@ describe('a greedy administrator who evicts all that the API allows', () => {
           deeds: fc.array(deed, { minLength: 5, maxLength: 25 }),
         }),
         async ({ seed, replicas, spec, lagMs, deeds }) => {
-          const story = await openWorld({ seed, nodeCount: 3, disruption: { lagMs }, keepEvents: 'none' })
-          await story.api.create(deployments, deployment('web', { replicas }))
-          await story.api.create(podDisruptionBudgets, budget('web', spec))
-          await story.seconds(15)
+          const scenario = await openWorld({ seed, nodeCount: 3, disruption: { lagMs }, keepEvents: 'none' })
+          await scenario.api.create(deployments, deployment('web', { replicas }))
+          await scenario.api.create(podDisruptionBudgets, budget('web', spec))
+          await scenario.seconds(15)
           const floor = Math.min(replicas, desiredHealthy(spec, replicas))
           const serving = async () =>
-            (await story.podsOf('web')).filter((pod) => isReady(pod) && !isTerminating(pod)).length
+            (await scenario.podsOf('web')).filter((pod) => isReady(pod) && !isTerminating(pod)).length
           const evict = ({ metadata }: Pod) =>
-            evictPod(story.api, { namespace: 'default', name: metadata.name }).catch((error: unknown) => {
+            evictPod(scenario.api, { namespace: 'default', name: metadata.name }).catch((error: unknown) => {
               if (!hasReason(error, 'TooManyRequests', 'NotFound')) throw error
             })
           const open: Promise<void>[] = []
           for (const step of deeds) {
-            const pods = await story.podsOf('web')
+            const pods = await scenario.podsOf('web')
             if (step.do === 'evict-all') open.push(...pods.map(evict))
             else if (step.do === 'evict-one' && pods.length > 0) open.push(evict(pods[step.which % pods.length] as Pod))
-            else if (step.do === 'wait') await story.clock.advance(step.ms)
+            else if (step.do === 'wait') await scenario.clock.advance(step.ms)
             else if (step.do === 'cordon') {
               const key = { name: `node-${1 + (step.which % 2)}` }
               const unschedulable = step.which % 3 === 0
-              await story.api.patch(nodes, key, { type: 'merge', body: { spec: { unschedulable } } })
+              await scenario.api.patch(nodes, key, { type: 'merge', body: { spec: { unschedulable } } })
             }
-            await story.clock.advance(0)
+            await scenario.clock.advance(0)
             expect(await serving()).toBeGreaterThanOrEqual(floor)
           }
-          await story.seconds(30)
+          await scenario.seconds(30)
           await Promise.all(open)
           expect(await serving()).toBeGreaterThanOrEqual(floor)
-          expect(story.failures).toEqual([])
-          story.stop()
+          expect(scenario.failures).toEqual([])
+          scenario.stop()
         },
       ),
       { numRuns: runsOf(30) },

@@ -3,7 +3,7 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
-import { changedApi, openStory } from './testing/story.ts'
+import { changedApi, openScenario } from './testing/scenario.ts'
 import { View } from './view.ts'
 
 function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
@@ -11,15 +11,15 @@ function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
 }
 
 async function openView(change: (api: KubeApi) => Partial<KubeApi> = () => ({})) {
-  const story = openStory()
-  const api = changedApi(story.api, change(story.api))
-  const view = new View({ api, clock: story.clock, type: configMaps })
+  const scenario = openScenario()
+  const api = changedApi(scenario.api, change(scenario.api))
+  const view = new View({ api, clock: scenario.clock, type: configMaps })
   const log: string[] = []
   view.subscribe(({ key, before, after }) => {
     const what = before === undefined ? 'came' : after === undefined ? 'went' : 'changed'
     log.push(`${key} ${what} ${after?.data?.['v'] ?? ''}`.trim())
   })
-  return { ...story, view, log }
+  return { ...scenario, view, log }
 }
 
 describe('a view', () => {

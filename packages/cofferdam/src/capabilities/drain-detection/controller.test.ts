@@ -8,7 +8,7 @@ import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { lateApi } from '../../operator/testing/late-api.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
@@ -25,7 +25,7 @@ const pod: Pod = {
   spec: { nodeName: 'node-a', containers: [{ name: 'main', image: 'registry.example/orders:1' }] },
 }
 
-async function stage({ podsLateBySeconds = 0, isEmpty = false } = {}) {
+async function fixture({ podsLateBySeconds = 0, isEmpty = false } = {}) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12))
   const random = seededRandom(1)
   const api = new ApiServer({ clock, random }).as(clusterAdmin)
@@ -93,7 +93,7 @@ async function stage({ podsLateBySeconds = 0, isEmpty = false } = {}) {
 
 describe('a drain whose evictions are all refused', () => {
   it('is seen from the first attempt, goes on while somebody tries, and ends five minutes after the last', async () => {
-    const { clock, attempt, says, writes, stop } = await stage()
+    const { clock, attempt, says, writes, stop } = await fixture()
     expect((await says()).slice(0, 2)).toEqual(['False', 'CordonedOnly'])
     for (let minute = 0; minute < 20; minute += 1) {
       await attempt('alice')
@@ -117,7 +117,7 @@ describe('a drain whose evictions are all refused', () => {
 
 describe('right after a start', () => {
   it('a node whose pods have not been read yet is not told to be drained: whoever waits for that would switch it off', async () => {
-    const { clock, says, writes, stop } = await stage({ podsLateBySeconds: 60 })
+    const { clock, says, writes, stop } = await fixture({ podsLateBySeconds: 60 })
     await clock.advance(30_000)
     expect([await says(), writes()]).toEqual([[undefined, undefined, undefined], 0])
     await clock.advance(60_000)
@@ -128,7 +128,7 @@ describe('right after a start', () => {
 
 describe('a copy of the pods that is behind', () => {
   it('does not make a node drained: a pod that came last would go down with its machine', async () => {
-    const { api, clock, deafen, says, stop } = await stage({ isEmpty: true })
+    const { api, clock, deafen, says, stop } = await fixture({ isEmpty: true })
     expect((await says('Drained')).slice(0, 2)).toEqual(['True', 'DrainCompleted'])
     const open = (isOpen: boolean) =>
       api.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { spec: { unschedulable: !isOpen } } })

@@ -54,7 +54,7 @@ function open(ports: CephCapabilityPorts, metrics: ReturnType<typeof createFenci
           fenceGate: () => createFenceGate({ api, clock, clusters: cephViews.clusters() }),
           cephInterest: () => ({
             calmMs: evidenceCalmMs,
-            isLookWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
+            isPollWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
           }),
         }
       : {},

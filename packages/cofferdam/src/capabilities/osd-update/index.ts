@@ -13,7 +13,7 @@ import { readUpdates, type UpdateReadPorts } from './observe/read-updates.ts'
 import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './observe/views.ts'
 import { createOsdUpdateMetrics } from './report/metrics.ts'
 import { updateStatusLines } from './view/status-text.ts'
-import { isUpdateNews, summarizeUpdate } from './view/summarize-update.ts'
+import { isUpdateNotable, summarizeUpdate } from './view/summarize-update.ts'
 
 interface Ports extends CephCapabilityPorts, Pick<UpdateViewPorts, 'views'> {
   readonly appLocks: AppLockPolicy
@@ -34,7 +34,7 @@ export const osdUpdate = {
       summarize: (updates) => (updates.length === 0 ? undefined : updates.map(summarizeUpdate)),
       lines: (summaries, { now, paint }) =>
         summaries
-          .filter((summary) => isUpdateNews(summary, Date.parse(now)))
+          .filter((summary) => isUpdateNotable(summary, Date.parse(now)))
           .map((summary) => updateStatusLines(summary, now, paint)),
     }),
   ],

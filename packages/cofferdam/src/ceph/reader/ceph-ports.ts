@@ -1,6 +1,6 @@
 import type { Observed } from '../../shared/observed.ts'
 import type { CephCommands } from '../ceph-commands.ts'
-import type { UpgradeOpinion, UpgradeQuestion } from '../upgrade-opinion.ts'
+import type { OkToUpgradeAnswer, UpgradeQuestion } from '../ok-to-upgrade-answer.ts'
 import type { CephReader } from './ceph-reader.ts'
 
 /** How controllers ask things of Ceph; what speaks to it is wired from outside. */
@@ -14,7 +14,11 @@ export interface CephPorts {
   askOkToStop(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<boolean>>
   /** Which OSDs may stop together with this one, at most so many; none when it may not. */
   askStoppable(ceph: CephCommands, osd: number, max: number, signal: AbortSignal): Promise<Observed<readonly number[]>>
-  askOkToUpgrade(ceph: CephCommands, question: UpgradeQuestion, signal: AbortSignal): Promise<Observed<UpgradeOpinion>>
+  askOkToUpgrade(
+    ceph: CephCommands,
+    question: UpgradeQuestion,
+    signal: AbortSignal,
+  ): Promise<Observed<OkToUpgradeAnswer>>
   observeOsdVersions(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   applyNoout(ceph: CephCommands, wanted: NooutWanted, signal: AbortSignal): Promise<NooutOutcome>
   /** Undefined: the default pattern. */

@@ -52,7 +52,7 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-const lookEveryMs = 150
+const pollEveryMs = 150
 
 /** The embedded cluster with all that lives on it: nodes, workloads, operator, page. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
@@ -152,7 +152,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         latest = await observeReadiness(api, storage)
         // Once up it stays up: what people then do to their cluster is not the demo's affair.
         if (isReady()) return
-        await sleep(clock, lookEveryMs, stopping.signal)
+        await sleep(clock, pollEveryMs, stopping.signal)
       }
     })()
     endings.push(async () => {
@@ -169,7 +169,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         const deadline = clock.now() + withinMs
         while (!isReady() && clock.now() < deadline && !signal.aborted) {
           onProgress?.(latest)
-          await sleep(clock, lookEveryMs, signal)
+          await sleep(clock, pollEveryMs, signal)
         }
         return latest
       },

@@ -23,7 +23,7 @@ export interface FollowOptions {
   readonly isReached: (answer: DisruptionAnswer) => boolean
 }
 
-const lookEveryMs = 1_000
+const pollEveryMs = 1_000
 
 /** Looks at a request until it is where it is wanted, and tells what happens meanwhile. */
 export async function followDisruption(first: NodeDisruption, options: FollowOptions): Promise<Followed> {
@@ -43,7 +43,7 @@ export async function followDisruption(first: NodeDisruption, options: FollowOpt
       if (signal.aborted) return { answer, ended: 'interrupted' }
       if (clock.now() >= deadline) return { answer, ended: 'timed-out' }
       terminal.progress(progressLine(shown, at))
-      await sleep(clock, Math.min(lookEveryMs, deadline - clock.now()), signal)
+      await sleep(clock, Math.min(pollEveryMs, deadline - clock.now()), signal)
       try {
         const next = await options.api.get(nodeDisruptions, { name: first.metadata.name })
         if (next.metadata.uid !== first.metadata.uid) return { answer, ended: 'gone' }

@@ -1,9 +1,9 @@
 import { nodes, podDisruptionBudgets, statefulSets } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, openWorld, type Story, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
+import { budget, openWorld, type Scenario, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import { heldKeys } from '../../ledger/store/testing/ledger-stage.ts'
+import { heldKeys } from '../../ledger/store/testing/ledger-fixture.ts'
 import { createMetrics } from '../../operator/metrics.ts'
 import { type Operator, startOperator } from '../../operator/operator.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
@@ -29,37 +29,37 @@ const apart = (app: string) => ({
   },
 })
 
-let story: Story
+let scenario: Scenario
 let operator: Operator
 beforeEach(async () => {
-  story = await openWorld({ nodeCount: 4 })
-  const api = await installOperator(story.server)
+  scenario = await openWorld({ nodeCount: 4 })
+  const api = await installOperator(scenario.server)
   const annotations = { 'cofferdam.io/skip-drain': 'true' }
   const pod = { tolerations, affinity: apart('orders') }
-  await story.api.create(statefulSets, statefulSet('orders', { pod, annotations, podManagementPolicy: 'Parallel' }))
-  await story.api.create(podDisruptionBudgets, budget('orders', { maxUnavailable: 1 }))
+  await scenario.api.create(statefulSets, statefulSet('orders', { pod, annotations, podManagementPolicy: 'Parallel' }))
+  await scenario.api.create(podDisruptionBudgets, budget('orders', { maxUnavailable: 1 }))
   operator = startOperator({
     api,
-    clock: story.clock,
-    random: story.random.stream('operator'),
+    clock: scenario.clock,
+    random: scenario.random.stream('operator'),
     log: silent,
     metrics: createMetrics(),
     controllers: ['node-disruption', 'disruption-ledger'],
     dryRun: false,
     lease: { ...operatorAccount, identity: 'op-1' },
   })
-  await story.seconds(60)
+  await scenario.seconds(60)
 })
 afterEach(async () => {
   const stopped = operator.stop()
-  await story.seconds(5)
+  await scenario.seconds(5)
   await stopped
-  story.stop()
+  scenario.stop()
 })
 
 async function run(command: 'drain' | 'lock' | 'uncordon' | 'unlock', ...argv: string[]) {
-  const { connect } = inProcess(story.api)
-  const ports = { connect, clock: story.clock, random: story.random, requester: () => 'ann@desk' }
+  const { connect } = inProcess(scenario.api)
+  const ports = { connect, clock: scenario.clock, random: scenario.random, requester: () => 'ann@desk' }
   const create = {
     drain: createDrainCommand,
     lock: createLockCommand,
@@ -70,14 +70,14 @@ async function run(command: 'drain' | 'lock' | 'uncordon' | 'unlock', ...argv: s
   const ended = runCommand(create(ports) as never, command, ...argv).finally(() => {
     isDone = true
   })
-  for (let seconds = 0; !isDone && seconds < 600; seconds += 1) await story.seconds(1)
+  for (let seconds = 0; !isDone && seconds < 600; seconds += 1) await scenario.seconds(1)
   return ended
 }
 
 const nodeOf = async (name: string) =>
-  (await story.podsOf('orders')).find(({ metadata }) => metadata.name === name)?.spec.nodeName ?? ''
+  (await scenario.podsOf('orders')).find(({ metadata }) => metadata.name === name)?.spec.nodeName ?? ''
 const phases = async () =>
-  (await story.list<NodeDisruption>(nodeDisruptions)).map(({ spec, status }) => `${spec.nodeName} ${status?.phase}`)
+  (await scenario.list<NodeDisruption>(nodeDisruptions)).map(({ spec, status }) => `${spec.nodeName} ${status?.phase}`)
 
 it('drain waits for the lock of an owner, goes on when it ends, and lets the pod stay that asks to', async () => {
   const node = await nodeOf('orders-0')
@@ -85,7 +85,7 @@ it('drain waits for the lock of an owner, goes on when it ends, and lets the pod
   const blocked = await run('drain', node, '--timeout', '0')
   expect(blocked.code).toBe(3)
   expect(blocked.out).toContain('waits for pdb/default/orders (AppLocked), held by ann@desk')
-  expect(await heldKeys(story.api).catch(() => [])).toEqual([])
+  expect(await heldKeys(scenario.api).catch(() => [])).toEqual([])
 
   await run('unlock', 'pdb/orders')
   const drained = await run('drain', node)
@@ -101,7 +101,7 @@ it('while a node may go its pods count as gone, so a second drain waits and nobo
   const waiting = await run('drain', second, '--timeout', '0')
   expect(waiting.code).toBe(3)
   expect(waiting.out).toContain(`held by op-1 for nodedisruption/${first}-`)
-  await expect(evictPod(story.api, { namespace: 'default', name: 'orders-2' })).rejects.toMatchObject({
+  await expect(evictPod(scenario.api, { namespace: 'default', name: 'orders-2' })).rejects.toMatchObject({
     reason: 'TooManyRequests',
   })
 
@@ -118,5 +118,5 @@ it('uncordon in the middle of a wait cancels the request, and nothing of it is l
   expect(code).toBe(0)
   expect(out).toContain('released: Nothing is held for it.')
   expect(await phases()).toEqual([])
-  expect((await story.api.get(nodes, { name: node })).spec?.unschedulable).toBeUndefined()
+  expect((await scenario.api.get(nodes, { name: node })).spec?.unschedulable).toBeUndefined()
 })

@@ -3,34 +3,34 @@ import type { Lease, Namespace } from '@cofferdam/kubernetes/api/core.ts'
 import { leases, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { changedApi, node, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi, node, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import { installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import { installDefinitions } from '../../ledger/store/testing/ledger-fixture.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { inProcess, runUntil } from '../testing/run-command.ts'
 import { createDrainCommand } from './drain.ts'
 import type { DrainResult } from './drain-result.ts'
 import { createUncordonCommand } from './uncordon.ts'
 
-let story: Story
+let scenario: Scenario
 beforeEach(async () => {
-  story = openStory()
-  await installDefinitions(story.api)
-  await story.api.create(nodes, node(1))
-  await story.api.create<Namespace>(namespaces, {
+  scenario = openScenario()
+  await installDefinitions(scenario.api)
+  await scenario.api.create(nodes, node(1))
+  await scenario.api.create<Namespace>(namespaces, {
     apiVersion: 'v1',
     kind: 'Namespace',
     metadata: { name: operatorAccount.namespace },
   })
-  await story.api.create<Lease>(leases, {
+  await scenario.api.create<Lease>(leases, {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { ...operatorAccount },
     spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 36_000, renewTime: '2026-01-01T00:00:00.000000Z' },
   })
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
 interface Running {
   /** Ctrl-C. */
@@ -38,9 +38,9 @@ interface Running {
   readonly ended: Promise<{ code: number; out: string; err: string }>
 }
 
-function start(name: 'drain' | 'uncordon', argv: readonly string[], api: KubeApi = story.api): Running {
+function start(name: 'drain' | 'uncordon', argv: readonly string[], api: KubeApi = scenario.api): Running {
   const { connect } = inProcess(api)
-  const ports = { connect, clock: story.clock, requester: () => 'ann@desk' }
+  const ports = { connect, clock: scenario.clock, requester: () => 'ann@desk' }
   const command = name === 'drain' ? createDrainCommand(ports) : createUncordonCommand(ports)
   const ending = new AbortController()
   const ended = runUntil(ending.signal, command as never, name, ...argv)
@@ -53,12 +53,12 @@ type Status = NonNullable<NodeDisruption['status']>
 
 /** Plays the operator: the one request there is comes to have this status. */
 async function record(status: Status, name?: string): Promise<void> {
-  await story.seconds(1)
-  const all = await story.list(nodeDisruptions)
+  await scenario.seconds(1)
+  const all = await scenario.list(nodeDisruptions)
   const disruption = name === undefined ? all.at(-1) : all.find(({ metadata }) => metadata.name === name)
   if (disruption === undefined) throw new Error('there is no request')
-  await story.api.update(nodeDisruptions, { ...disruption, status }, { subresource: 'status' })
-  await story.seconds(2)
+  await scenario.api.update(nodeDisruptions, { ...disruption, status }, { subresource: 'status' })
+  await scenario.seconds(2)
 }
 
 const web = { namespace: 'shop', name: 'web-1', uid: 'u-1' }
@@ -107,7 +107,7 @@ describe('drain', () => {
         '',
       ].join('\n'),
     })
-    const [made] = await story.list(nodeDisruptions)
+    const [made] = await scenario.list(nodeDisruptions)
     expect(made?.spec).toEqual({
       nodeName: 'node-1',
       intent: 'Reboot',
@@ -133,7 +133,7 @@ describe('drain', () => {
     ]
     const { code, out } = await drain('node/node-1', ...argv, ...glass, '--no-wait', '-o', 'json').ended
     expect(code).toBe(0)
-    const [made] = await story.list(nodeDisruptions)
+    const [made] = await scenario.list(nodeDisruptions)
     expect(made?.spec).toEqual({
       nodeName: 'node-1',
       intent: 'Remove',
@@ -183,12 +183,12 @@ describe('drain', () => {
 
   it('follows the request that is under way instead of making a second one, and breaks glass on it', async () => {
     await drain('node-1', '--intent', 'remove', '--no-wait').ended
-    await story.seconds(5)
+    await scenario.seconds(5)
     const { err } = await drain('node-1', '--no-wait').ended
     expect(err).toContain('NodeDisruption node-1-20260101-000000 is already in progress and is followed')
     expect(err).toContain('warning: the request is for intent Remove, and that does not change')
     await drain('node-1', '--break-glass', '--reason', 'fire', '--for', '30m', '--no-wait').ended
-    const made = await story.list(nodeDisruptions)
+    const made = await scenario.list(nodeDisruptions)
     expect(made.map(({ metadata }) => metadata.annotations?.['cofferdam.io/break-glass'])).toEqual([
       '{"by":"ann@desk","reason":"fire","until":"2026-01-01T00:30:05Z"}',
     ])
@@ -206,19 +206,19 @@ describe('drain', () => {
         '',
       ].join('\n'),
     })
-    const [made] = await story.list(nodeDisruptions)
+    const [made] = await scenario.list(nodeDisruptions)
     expect(made?.metadata.annotations).toBeUndefined()
   })
 
   it('leaves it to the operator to hold the request where pods may not be listed', async () => {
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       list: (type, query) =>
         type.plural === 'pods'
           ? Promise.reject(new ApiError('Forbidden', 'pods are not yours'))
-          : story.api.list(type, query),
+          : scenario.api.list(type, query),
     })
     expect((await start('drain', ['node-1', '--no-wait'], api).ended).code).toBe(0)
-    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(1)
   })
 
   it('ends with 3 when the deadline passes, not with 0 while the node is given back with its pods on it', async () => {
@@ -234,7 +234,7 @@ describe('drain', () => {
     await drain('node-1', '--no-wait').ended
     await record({ phase: 'Completed' })
     await drain('node-1', '--no-wait').ended
-    expect(await story.list(nodeDisruptions)).toHaveLength(2)
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(2)
   })
 
   it('without patience ends with 3 when it is blocked, says by what, and leaves the request', async () => {
@@ -245,7 +245,7 @@ describe('drain', () => {
     expect(out).toContain('node/node-1  blocked: ')
     expect(out).toContain('waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other')
     expect(out).toContain('the request stays, and continues by itself')
-    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(1)
   })
 
   it('that was rejected ends with 3 and the reason', async () => {
@@ -266,7 +266,7 @@ describe('drain', () => {
   it('that is not done in time ends with 4, and says how to watch and how to cancel', async () => {
     const running = drain('node-1', '--timeout', '1m')
     await record({ phase: 'Draining', evictedPods: [web] })
-    await story.seconds(60)
+    await scenario.seconds(60)
     const { code, out } = await running.ended
     expect(code).toBe(4)
     expect(out).toContain('node/node-1  not done yet: node-1 is being drained: its pods are evicted.')
@@ -282,14 +282,14 @@ describe('drain', () => {
     expect(code).toBe(4)
     expect(out).toContain('node/node-1  left alone: ')
     expect(out).toContain('the request stays, and continues by itself')
-    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(1)
   })
 
   it('whose request somebody deletes ends with 3', async () => {
     const running = drain('node-1')
     await record({ phase: 'Waiting' })
-    await story.api.delete(nodeDisruptions, { name: 'node-1-20260101-000000' })
-    await story.seconds(2)
+    await scenario.api.delete(nodeDisruptions, { name: 'node-1-20260101-000000' })
+    await scenario.seconds(2)
     const { code, out } = await running.ended
     expect(code).toBe(3)
     expect(out).toContain('cancelled: nodedisruption/node-1-20260101-000000 was deleted meanwhile.')
@@ -297,16 +297,16 @@ describe('drain', () => {
 
   it('goes on when the API is silent for a while, and tells it once', async () => {
     let isSilent = false
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       get: ((...request: Parameters<KubeApi['get']>) =>
         isSilent
           ? Promise.reject(new CofferdamError('API_UNREACHABLE', 'the Kubernetes API did not answer'))
-          : story.api.get(...request)) as KubeApi['get'],
+          : scenario.api.get(...request)) as KubeApi['get'],
     })
     const running = start('drain', ['node-1'], api)
     await record({ phase: 'Draining' })
     isSilent = true
-    await story.seconds(5)
+    await scenario.seconds(5)
     isSilent = false
     await record({ phase: 'Drained' })
     const { code, err } = await running.ended
@@ -315,7 +315,7 @@ describe('drain', () => {
   })
 
   it('where no operator runs says that nobody works on it', async () => {
-    await story.api.delete(leases, operatorAccount)
+    await scenario.api.delete(leases, operatorAccount)
     const { err } = await drain('node-1', '--no-wait').ended
     expect(err).toContain('warning: no operator is running, so the request waits')
   })
@@ -339,18 +339,18 @@ describe('drain', () => {
     const { code, err } = await drain(...given).ended
     expect(code).toBe(2)
     expect(err).toContain(says)
-    expect(await story.list(nodeDisruptions)).toEqual([])
+    expect(await scenario.list(nodeDisruptions)).toEqual([])
   })
 
   it('of a node that is not there is an error with the closest name, and no request is made', async () => {
     const { code, err } = await drain('node-11').ended
     expect(code).toBe(1)
     expect(err).toContain('did you mean node-1?')
-    expect(await story.list(nodeDisruptions)).toEqual([])
+    expect(await scenario.list(nodeDisruptions)).toEqual([])
   })
 
   it('in a cluster without Cofferdam says how to install it', async () => {
-    const bare = openStory()
+    const bare = openScenario()
     await bare.api.create(nodes, node(1))
     const { code, err } = await start('drain', ['node-1'], bare.api).ended
     expect(code).toBe(1)
@@ -360,15 +360,15 @@ describe('drain', () => {
 })
 
 const cordoned = { type: 'merge', body: { spec: { unschedulable: true } } } as const
-const isCordoned = async () => (await story.api.get(nodes, { name: 'node-1' })).spec?.unschedulable === true
+const isCordoned = async () => (await scenario.api.get(nodes, { name: 'node-1' })).spec?.unschedulable === true
 
 describe('uncordon', () => {
   it('gives a drained node back by lifting the cordon, and waits until nothing is held', async () => {
     await drain('node-1', '--no-wait').ended
-    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await scenario.api.patch(nodes, { name: 'node-1' }, cordoned)
     await record({ phase: 'Drained', cordonedBy: 'nodedisruption/node-1-20260101-000000' })
     const running = uncordon('node-1')
-    await story.seconds(1)
+    await scenario.seconds(1)
     expect(await isCordoned()).toBe(false)
     await record({ phase: 'Recovering' })
     await record({ phase: 'Completed' })
@@ -378,23 +378,23 @@ describe('uncordon', () => {
       'node/node-1  released: Nothing is held for it.\n  request   nodedisruption/node-1-20260101-000000\n',
     )
     expect(err).toContain('Recovering ')
-    expect(await story.list(nodeDisruptions)).toHaveLength(1)
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(1)
   })
 
   it('before the node is drained cancels the request, and leaves the cordon to the operator', async () => {
     await drain('node-1', '--no-wait').ended
-    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await scenario.api.patch(nodes, { name: 'node-1' }, cordoned)
     await record({ phase: 'Draining', cordonedBy: 'nodedisruption/node-1-20260101-000000' })
     const running = uncordon('node-1', '--no-wait')
     const { code, err } = await running.ended
     expect(code).toBe(0)
     expect(err).toContain('nodedisruption/node-1-20260101-000000 is Draining, and is cancelled')
     expect(await isCordoned()).toBe(true)
-    expect(await story.list(nodeDisruptions)).toEqual([])
+    expect(await scenario.list(nodeDisruptions)).toEqual([])
   })
 
   it('leaves a node that somebody else had cordoned, unless forced', async () => {
-    await story.api.patch(nodes, { name: 'node-1' }, cordoned)
+    await scenario.api.patch(nodes, { name: 'node-1' }, cordoned)
     await drain('node-1', '--no-wait').ended
     await record({ phase: 'Drained', cordonedBy: 'another user' })
     const { code, out } = await uncordon('node-1').ended
@@ -412,14 +412,14 @@ describe('uncordon', () => {
       blockedBy: [{ ...blocker, object: 'pod/shop/orders-0', reason: 'PodsRecovering', wayOut: 'It has to run.' }],
     })
     const running = uncordon('node-1', '--timeout', '5s')
-    await story.seconds(6)
+    await scenario.seconds(6)
     const { code, out } = await running.ended
     expect(code).toBe(4)
     expect(out).toContain('pod/shop/orders-0 (PodsRecovering): It has to run.')
   })
 
   it('without a request does what kubectl uncordon does', async () => {
-    await story.api.patch(nodes, { name: 'node-1' }, cordoned, { fieldManager: 'kubectl-cordon' })
+    await scenario.api.patch(nodes, { name: 'node-1' }, cordoned, { fieldManager: 'kubectl-cordon' })
     expect(await uncordon('node-1').ended).toEqual({
       code: 0,
       err: '',
@@ -430,7 +430,7 @@ describe('uncordon', () => {
   })
 
   it('in a cluster without Cofferdam does what kubectl uncordon does', async () => {
-    const bare = openStory()
+    const bare = openScenario()
     await bare.api.create(nodes, node(1, { unschedulable: true }))
     expect((await start('uncordon', ['node-1'], bare.api).ended).code).toBe(0)
     expect((await bare.api.get(nodes, { name: 'node-1' })).spec?.unschedulable).toBeUndefined()

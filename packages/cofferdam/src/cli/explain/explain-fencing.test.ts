@@ -4,39 +4,40 @@ import { openshiftMachines } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { customResourceDefinitions, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { openshiftMachineDefinitions } from '@cofferdam/simulator/cluster-file/machine-definitions.ts'
-import { changedApi, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStatusCommand } from '../status/status.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createExplainCommand } from './explain.ts'
 
-let story: Story
+let scenario: Scenario
 beforeEach(() => {
-  story = openStory()
+  scenario = openScenario()
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
 const namespace = 'openshift-machine-api'
 
-async function explain(object: string, api: KubeApi = story.api) {
+async function explain(object: string, api: KubeApi = scenario.api) {
   const { connect, links } = inProcess(api)
-  const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', object)
+  const result = await runCommand(createExplainCommand({ connect, clock: scenario.clock }), 'explain', object)
   expect(links.closed).toBe(links.opened)
   return result
 }
 
 /** A node with a machine, on a cluster without Ceph and without an operator. */
 async function openMachines(): Promise<void> {
-  for (const definition of openshiftMachineDefinitions()) await story.api.create(customResourceDefinitions, definition)
-  await story.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  for (const definition of openshiftMachineDefinitions())
+    await scenario.api.create(customResourceDefinitions, definition)
+  await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const ready = { type: 'Ready', status: 'True' as const }
   const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status: { conditions: [ready] } }
-  await story.api.create(nodes, node)
+  await scenario.api.create(nodes, node)
   const machine = { apiVersion: 'machine.openshift.io/v1beta1', kind: 'Machine' }
   for (const name of ['m1', 'm2'])
-    await story.api.create(openshiftMachines, { ...machine, metadata: { namespace, name } })
+    await scenario.api.create(openshiftMachines, { ...machine, metadata: { namespace, name } })
   const body = { status: { nodeRef: { name: 'n1' } } }
-  await story.api.patch(
+  await scenario.api.patch(
     openshiftMachines,
     { namespace, name: 'm1' },
     { type: 'merge', body },
@@ -69,18 +70,18 @@ describe('explain, where there are Machines', () => {
         '',
       ].join('\n'),
     })
-    const { connect } = inProcess(story.api)
-    const status = await runCommand(createStatusCommand({ connect, clock: story.clock }), 'status')
+    const { connect } = inProcess(scenario.api)
+    const status = await runCommand(createStatusCommand({ connect, clock: scenario.clock }), 'status')
     expect(status.out).not.toContain('Fencing')
   })
 
   it('whoever may not read machines is told so, once, and gets the rest of the answer', async () => {
     await openMachines()
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       list: (type, options) =>
         type.plural === 'machines'
           ? Promise.reject(new ApiError('Forbidden', `${type.plural}.${type.group} is forbidden`))
-          : story.api.list(type, options),
+          : scenario.api.list(type, options),
     })
     const { code, out } = await explain('node/n1', api)
     expect(code).toBe(0)
@@ -100,8 +101,8 @@ describe('explain, where there are Machines', () => {
 
   it('the data of a machine has the documented fields and no others', async () => {
     await openMachines()
-    const { connect } = inProcess(story.api)
-    const command = createExplainCommand({ connect, clock: story.clock })
+    const { connect } = inProcess(scenario.api)
+    const command = createExplainCommand({ connect, clock: scenario.clock })
     const { out } = await runCommand(command, 'explain', `machine/${namespace}/m1`, '-o', 'json')
     expect(JSON.parse(out)).toEqual({
       kind: 'machine',

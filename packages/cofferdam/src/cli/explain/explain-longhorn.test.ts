@@ -3,7 +3,7 @@ import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   type OperatedLonghorn,
@@ -33,26 +33,26 @@ const described: LonghornDescription = {
   ],
 }
 
-let stage: OperatedLonghorn
-afterEach(() => stage.close())
+let fixture: OperatedLonghorn
+afterEach(() => fixture.close())
 
 async function open(policy: string) {
-  stage = await openOperatedLonghorn({ ...described, settings: { 'node-drain-policy': policy } }, { nodeCount: 4 })
-  await writeOperatorLease(stage)
+  fixture = await openOperatedLonghorn({ ...described, settings: { 'node-drain-policy': policy } }, { nodeCount: 4 })
+  await writeOperatorLease(fixture)
 }
 
-async function explain(argv: readonly string[], api: KubeApi = stage.api) {
-  return runCommand(createExplainCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'explain', ...argv)
+async function explain(argv: readonly string[], api: KubeApi = fixture.api) {
+  return runCommand(createExplainCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'explain', ...argv)
 }
 
-async function status(api: KubeApi = stage.api) {
-  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'status')
+async function status(api: KubeApi = fixture.api) {
+  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'status')
 }
 
 async function rehearse(node: string) {
   const ports = {
-    connect: inProcess(stage.api).connect,
-    clock: stage.clock,
+    connect: inProcess(fixture.api).connect,
+    clock: fixture.clock,
     random: seededRandom(1),
     requester: () => 'me',
   }
@@ -60,7 +60,7 @@ async function rehearse(node: string) {
 }
 
 async function managerOf(node: string): Promise<string> {
-  const { items } = await stage.api.list(podDisruptionBudgets, { namespace: 'longhorn-system' })
+  const { items } = await fixture.api.list(podDisruptionBudgets, { namespace: 'longhorn-system' })
   return items.find(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === node)?.metadata.name ?? ''
 }
 
@@ -84,16 +84,16 @@ describe('explain, where Longhorn is installed', () => {
         '            drained now, 2 replicas (768 MiB) would move first',
       ],
     })
-    await stage.cordon('node-1')
-    await stage.seconds(20)
+    await fixture.cordon('node-1')
+    await fixture.seconds(20)
     const during = await explain(['node/node-1'])
     expect(during.code).toBe(3)
     expect(longhornLines(during.out)[1]).toMatch(
       /^ {12}2 replicas to move: \d+ MiB of 768 MiB moved, \d+ MiB\/s, about \d+ s left$/,
     )
     expect(during.out).toMatch(/\nreplica\/single-r-\w+, replica\/three-r-\w+ {2}ReplicaMoving for \d+s\n/)
-    await stage.until(async () => (await explain(['node/node-1'])).code === 0)
-    expect(await stage.evict('node-1')).toBe('going')
+    await fixture.until(async () => (await explain(['node/node-1'])).code === 0)
+    expect(await fixture.evict('node-1')).toBe('going')
   })
 
   it('names the last copy that holds a node, in every answer about it', async () => {
@@ -102,8 +102,8 @@ describe('explain, where Longhorn is installed', () => {
     expect(rehearsed.code).toBe(3)
     expect(rehearsed.out).toContain('is the last protected copy of volume single')
     expect((await rehearse('node-2')).code).toBe(0)
-    await stage.cordon('node-1')
-    await stage.seconds(5)
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
     const manager = await managerOf('node-1')
     for (const object of ['node/node-1', `pod/longhorn-system/${manager}`, `pdb/longhorn-system/${manager}`]) {
       const { code, out } = await explain([object, '-o', 'json'])
@@ -126,12 +126,12 @@ describe('explain, where Longhorn is installed', () => {
         moving: [],
       })
     }
-    expect(await stage.evict('node-1')).toBe('refused')
+    expect(await fixture.evict('node-1')).toBe('refused')
   })
 
   it('says who decides where nobody put us in charge, and nothing of an operator', async () => {
     await open('block-if-contains-last-replica')
-    await stage.annotate(null)
+    await fixture.annotate(null)
     expect(longhornLines((await explain(['node/node-2'])).out)).toEqual([
       '  longhorn  Longhorn decides (observe), policy block-if-contains-last-replica; 1 replica here',
       '            drained now, nothing of Longhorn would hold it',
@@ -140,11 +140,11 @@ describe('explain, where Longhorn is installed', () => {
 
   it('without the right to read replicas gives no answer about Longhorn, and says what it could not see', async () => {
     await open('block-for-eviction')
-    const refusing = changedApi(stage.api, {
+    const refusing = changedApi(fixture.api, {
       list: (type, query) =>
         type.plural === 'replicas'
           ? Promise.reject(new ApiError('Forbidden', 'replicas is forbidden'))
-          : stage.api.list(type, query),
+          : fixture.api.list(type, query),
     })
     const { out } = await explain(['node/node-1'], refusing)
     expect(out).toContain('\nnot seen: replicas.longhorn.io: replicas is forbidden')
@@ -163,9 +163,9 @@ describe('status, where Longhorn is installed', () => {
 
   it('tells of each node that leaves how far it is, and of what is wrong', async () => {
     await open('block-for-eviction')
-    await stage.cordon('node-1')
-    await stage.annotate('sometimes', 'trigger')
-    await stage.seconds(20)
+    await fixture.cordon('node-1')
+    await fixture.annotate('sometimes', 'trigger')
+    await fixture.seconds(20)
     const { code, out } = await status()
     expect(code).toBe(0)
     expect(longhornLines(out)).toEqual([

@@ -1,31 +1,34 @@
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, expect, it } from 'vitest'
-import { type OsdUpdateStage, openOsdUpdateStage } from '../../capabilities/osd-update/testing/osd-update-stage.ts'
-import { installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import {
+  type OsdUpdateFixture,
+  openOsdUpdateFixture,
+} from '../../capabilities/osd-update/testing/osd-update-fixture.ts'
+import { installDefinitions } from '../../ledger/store/testing/ledger-fixture.ts'
 import { createStatusCommand } from '../status/status.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createExplainCommand } from './explain.ts'
 
-let stage: OsdUpdateStage
-afterEach(() => stage.close())
+let fixture: OsdUpdateFixture
+afterEach(() => fixture.close())
 
 const hint = 'not named: observed only; to manage it add it to --ceph-clusters of the operator'
 
 it('status and explain count the clusters that the operator counts, and say of any other how to have it managed', async () => {
-  stage = await openOsdUpdateStage()
-  await installDefinitions(stage.api)
+  fixture = await openOsdUpdateFixture()
+  await installDefinitions(fixture.api)
   const metadata = { namespace: 'team-a', name: 'mine' }
-  await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } })
-  await stage.api.create(cephClusters, {
+  await fixture.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } })
+  await fixture.api.create(cephClusters, {
     apiVersion: 'ceph.rook.io/v1',
     kind: 'CephCluster',
     metadata,
     spec: { disruptionManagement: { managePodBudgets: true } },
   } as CephCluster)
-  stage.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
-  await stage.seconds(120)
-  const ports = { connect: inProcess(stage.api).connect, clock: stage.clock }
+  fixture.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
+  await fixture.seconds(120)
+  const ports = { connect: inProcess(fixture.api).connect, clock: fixture.clock }
   const status = await runCommand(createStatusCommand(ports), 'status')
   const lines = status.out.split('\n').filter((line) => line.startsWith('Storage') || line.startsWith('Updates'))
   expect(lines).toEqual([

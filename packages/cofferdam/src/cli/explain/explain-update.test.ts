@@ -1,47 +1,47 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { configMaps, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
   newImage,
-  type OsdUpdateStage,
-  openOsdUpdateStage,
-} from '../../capabilities/osd-update/testing/osd-update-stage.ts'
+  type OsdUpdateFixture,
+  openOsdUpdateFixture,
+} from '../../capabilities/osd-update/testing/osd-update-fixture.ts'
 import type { UpdateSummary } from '../../capabilities/osd-update/view/summarize-update.ts'
-import { createDisruption, installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import { createDisruption, installDefinitions } from '../../ledger/store/testing/ledger-fixture.ts'
 import { createStatusCommand } from '../status/status.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { writeOperatorLease } from '../testing/write-operator-lease.ts'
 import { createExplainCommand } from './explain.ts'
 import type { Explained } from './question.ts'
 
-let stage: OsdUpdateStage
-afterEach(() => stage.close())
+let fixture: OsdUpdateFixture
+afterEach(() => fixture.close())
 
 async function open(): Promise<void> {
-  stage = await openOsdUpdateStage()
-  await installDefinitions(stage.api)
-  stage.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
-  await stage.seconds(120)
-  await writeOperatorLease(stage)
+  fixture = await openOsdUpdateFixture()
+  await installDefinitions(fixture.api)
+  fixture.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
+  await fixture.seconds(120)
+  await writeOperatorLease(fixture)
 }
 
 async function begun(): Promise<void> {
-  await stage.wantImage(newImage)
-  expect(await stage.until(async () => (await stage.images()).includes(newImage), 60)).toBe(true)
+  await fixture.wantImage(newImage)
+  expect(await fixture.until(async () => (await fixture.images()).includes(newImage), 60)).toBe(true)
 }
 
-function explain(argv: readonly string[], api: KubeApi = stage.api) {
-  return runCommand(createExplainCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'explain', ...argv)
+function explain(argv: readonly string[], api: KubeApi = fixture.api) {
+  return runCommand(createExplainCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'explain', ...argv)
 }
 
 async function explained(object: string): Promise<Explained> {
   return JSON.parse((await explain([object, '-o', 'json'])).out) as Explained
 }
 
-function status(argv: readonly string[] = [], api: KubeApi = stage.api) {
-  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: stage.clock }), 'status', ...argv)
+function status(argv: readonly string[] = [], api: KubeApi = fixture.api) {
+  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'status', ...argv)
 }
 
 function updateLines(text: string): string[] {
@@ -53,15 +53,15 @@ function updateLines(text: string): string[] {
 }
 
 const lacking = (plural: string) =>
-  changedApi(stage.api, {
+  changedApi(fixture.api, {
     get: (type, key, options) =>
       type.plural === plural
         ? Promise.reject(new ApiError('Forbidden', `${plural} is forbidden`))
-        : stage.api.get(type, key, options),
+        : fixture.api.get(type, key, options),
     list: (type, options) =>
       type.plural === plural
         ? Promise.reject(new ApiError('Forbidden', `${plural} is forbidden`))
-        : stage.api.list(type, options),
+        : fixture.api.list(type, options),
   })
 
 describe('an update of OSDs, asked about on the command line', () => {
@@ -126,20 +126,20 @@ describe('an update of OSDs, asked about on the command line', () => {
       mayGo: false,
       osdUpdate: { osd: 4, state: 'waits', reason: 'OsdsUpdating' },
     })
-    expect(await stage.until(async () => (await status()).out.includes('all 6 OSDs up to date'), 600)).toBe(true)
+    expect(await fixture.until(async () => (await status()).out.includes('all 6 OSDs up to date'), 600)).toBe(true)
     expect(updateLines((await status()).out)).toEqual([
       expect.stringMatching(
         /^Updates {3}rook-ceph\/rook-ceph: all 6 OSDs up to date; 6 were updated in \d+s, \ds ago$/,
       ),
     ])
-    await stage.seconds(3_700)
+    await fixture.seconds(3_700)
     expect(updateLines((await status()).out)).toEqual([])
   })
 
   it('is told of the pod of an OSD beside whether it may be evicted, and of no other pod', async () => {
     await open()
     await begun()
-    const { items } = await stage.api.list(pods, { namespace: 'rook-ceph' })
+    const { items } = await fixture.api.list(pods, { namespace: 'rook-ceph' })
     const named = (app: string, more = {}) =>
       items.find(({ metadata }) =>
         Object.entries({ app, ...more }).every(([label, value]) => metadata.labels?.[label] === value),
@@ -152,8 +152,8 @@ describe('an update of OSDs, asked about on the command line', () => {
   it('is named to a drain that waits for it, and names the drain once that is before it', async () => {
     await open()
     await begun()
-    await createDisruption(stage.api, 'reboot-y', 'node-y')
-    await stage.seconds(1)
+    await createDisruption(fixture.api, 'reboot-y', 'node-y')
+    await fixture.seconds(1)
     const waits = await explain(['nd/reboot-y'])
     expect([waits.code, waits.out]).toEqual([
       3,
@@ -184,7 +184,7 @@ describe('an update of OSDs, asked about on the command line', () => {
     await open()
     await begun()
     const key = { namespace: 'rook-ceph', name: 'cofferdam-osd-update-rook-ceph' }
-    await stage.api.patch(configMaps, key, { type: 'merge', body: { data: { record: '{' } } })
+    await fixture.api.patch(configMaps, key, { type: 'merge', body: { data: { record: '{' } } })
     expect(updateLines((await status()).out)[0]).toBe(
       'Updates   rook-ceph/rook-ceph: UpdateRecordUnreadable: ConfigMap cofferdam-osd-update-rook-ceph cannot be read: its key record is no JSON; nothing starts until it is corrected or deleted',
     )
@@ -214,8 +214,8 @@ describe('explain of what is no OSD', () => {
       'error: deployment rook-ceph/rook-ceph-mon-a is not of an OSD\nhint: explain its pods: cofferdam explain pod/NAMESPACE/NAME\n',
     ],
   ])('%s', async (object, code, err) => {
-    stage = await openOsdUpdateStage()
-    await stage.seconds(5)
+    fixture = await openOsdUpdateFixture()
+    await fixture.seconds(5)
     expect(await explain([object])).toEqual({ code, out: '', err })
   })
 })

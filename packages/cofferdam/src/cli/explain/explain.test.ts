@@ -11,29 +11,35 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, changedApi, deployment, openWorld, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import {
+  budget,
+  changedApi,
+  deployment,
+  openWorld,
+  type Scenario,
+} from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createExplainCommand } from './explain.ts'
 
-let story: Story
+let scenario: Scenario
 beforeEach(async () => {
-  story = await openWorld({ nodeCount: 3 })
-  await story.api.create(deployments, deployment('web', { replicas: 2 }))
-  await story.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
-  await story.seconds(30)
+  scenario = await openWorld({ nodeCount: 3 })
+  await scenario.api.create(deployments, deployment('web', { replicas: 2 }))
+  await scenario.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
+  await scenario.seconds(30)
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
 async function explain(...argv: string[]) {
-  const { connect, links } = inProcess(story.api)
-  const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', ...argv)
+  const { connect, links } = inProcess(scenario.api)
+  const result = await runCommand(createExplainCommand({ connect, clock: scenario.clock }), 'explain', ...argv)
   expect(links.closed).toBe(links.opened)
   return result
 }
 
 const podsOfWeb = async () =>
-  (await story.podsOf('web')).map(({ metadata, spec }) => ({ ...metadata, node: spec.nodeName }))
+  (await scenario.podsOf('web')).map(({ metadata, spec }) => ({ ...metadata, node: spec.nodeName }))
 
 describe('explain, against a living cluster', () => {
   it('what is free ends with 0, and the eviction it promised is granted', async () => {
@@ -50,12 +56,12 @@ describe('explain, against a living cluster', () => {
       ].join('\n'),
     })
     expect((await explain(`node/${pod?.node}`)).code).toBe(0)
-    await evictPod(story.api, { namespace: 'default', name: pod?.name as string })
+    await evictPod(scenario.api, { namespace: 'default', name: pod?.name as string })
   })
 
   it('what is blocked ends with 3, and the eviction it warned of is refused', async () => {
     const [first, second] = await podsOfWeb()
-    await evictPod(story.api, { namespace: 'default', name: first?.name as string })
+    await evictPod(scenario.api, { namespace: 'default', name: first?.name as string })
     for (const object of [`pod/default/${second?.name}`, `node/${second?.node}`, 'pdb/default/web']) {
       const { code, out } = await explain(object)
       expect({ object, code }).toEqual({ object, code: 3 })
@@ -63,19 +69,19 @@ describe('explain, against a living cluster', () => {
       expect(out).toContain('pdb/default/web  BudgetExhausted')
       expect(out).toContain(`pod/default/${first?.name}`)
     }
-    await expect(evictPod(story.api, { namespace: 'default', name: second?.name as string })).rejects.toMatchObject({
+    await expect(evictPod(scenario.api, { namespace: 'default', name: second?.name as string })).rejects.toMatchObject({
       reason: 'TooManyRequests',
     })
   })
 
   it('a cordon is told with the tool that made it, and a drain with its end', async () => {
-    await story.api.patch(
+    await scenario.api.patch(
       nodes,
       { name: 'node-1' },
       { type: 'merge', body: { spec: { unschedulable: true } } },
       { fieldManager: 'kured' },
     )
-    await story.seconds(90)
+    await scenario.seconds(90)
     const { out } = await explain('node/node-1')
     expect(out).toMatch(/\n {2}state {5}Ready, cordoned by kured for 90s, /)
   })
@@ -161,26 +167,31 @@ describe('explain, against a living cluster', () => {
     }
     it.each(Object.entries(cases))('%s', async (_name, { notes, observed, leaseAgeSeconds, code, says }) => {
       const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '4', 'topology-location-zone': 'zone-z' }
-      await createOsd(story, labels)
-      await story.seconds(120)
-      const renewTime = leaseAgeSeconds === undefined ? undefined : rfc3339(story.clock.now() - leaseAgeSeconds * 1_000)
-      const { connect } = inProcess(withRook(story, { notes, observed, renewTime }))
-      const result = await runCommand(createExplainCommand({ connect, clock: story.clock }), 'explain', 'node/node-2')
+      await createOsd(scenario, labels)
+      await scenario.seconds(120)
+      const renewTime =
+        leaseAgeSeconds === undefined ? undefined : rfc3339(scenario.clock.now() - leaseAgeSeconds * 1_000)
+      const { connect } = inProcess(withRook(scenario, { notes, observed, renewTime }))
+      const result = await runCommand(
+        createExplainCommand({ connect, clock: scenario.clock }),
+        'explain',
+        'node/node-2',
+      )
       expect(result).toMatchObject({ code, err: '' })
       for (const text of says) expect(result.out).toContain(text)
     })
   })
 
   it('what may not be read is told instead of passed over', async () => {
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       list: (type, query) =>
         type.plural === cephClusters.plural
           ? Promise.reject(new ApiError('Forbidden', 'cephclusters.ceph.rook.io is forbidden'))
-          : story.api.list(type, query),
+          : scenario.api.list(type, query),
     })
     const { connect } = inProcess(api)
     const { code, out } = await runCommand(
-      createExplainCommand({ connect, clock: story.clock }),
+      createExplainCommand({ connect, clock: scenario.clock }),
       'explain',
       'node/node-1',
     )
@@ -283,7 +294,7 @@ describe('explain that is not understood ends with 2 and shows the closest form'
 })
 
 function withRook(
-  { api }: Story,
+  { api }: Scenario,
   given: {
     readonly notes: Record<string, string>
     readonly observed: Record<string, string> | undefined
@@ -324,7 +335,7 @@ function withRook(
   })
 }
 
-async function createOsd({ api }: Story, labels: Record<string, string>) {
+async function createOsd({ api }: Scenario, labels: Record<string, string>) {
   await api.create(
     { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false },
     {

@@ -1,7 +1,13 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, changedApi, inDefault, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import {
+  budget,
+  changedApi,
+  inDefault,
+  openScenario,
+  type Scenario,
+} from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { appLockAnnotation, defaultAppLockPolicy, judgeAppLocks } from '../../ledger/rules/app-lock.ts'
 import { lockableBudget } from '../../ledger/rules/app-locks.ts'
@@ -9,20 +15,21 @@ import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createLockCommand, type LockPorts } from './lock.ts'
 import { createUnlockCommand } from './unlock.ts'
 
-let story: Story
+let scenario: Scenario
 beforeEach(async () => {
-  story = openStory()
-  for (const app of ['web', 'orders']) await story.api.create(podDisruptionBudgets, budget(app, { maxUnavailable: 1 }))
+  scenario = openScenario()
+  for (const app of ['web', 'orders'])
+    await scenario.api.create(podDisruptionBudgets, budget(app, { maxUnavailable: 1 }))
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
 async function run(
   build: (ports: LockPorts) => Parameters<typeof runCommand>[0],
   argv: readonly string[],
-  { as = 'ann@desk', api = story.api }: { as?: string; api?: KubeApi } = {},
+  { as = 'ann@desk', api = scenario.api }: { as?: string; api?: KubeApi } = {},
 ) {
   const { connect, links } = inProcess(api)
-  const command = build({ connect, clock: story.clock, random: story.random, requester: () => as })
+  const command = build({ connect, clock: scenario.clock, random: scenario.random, requester: () => as })
   const result = await runCommand(command, ...argv)
   expect(links.closed).toBe(links.opened)
   return result
@@ -33,12 +40,12 @@ const unlock = (argv: readonly string[], options?: { as?: string; api?: KubeApi 
   run(createUnlockCommand as never, ['unlock', ...argv], options)
 
 const annotationsOf = async (name: string) =>
-  (await story.api.get(podDisruptionBudgets, inDefault(name))).metadata.annotations ?? {}
+  (await scenario.api.get(podDisruptionBudgets, inDefault(name))).metadata.annotations ?? {}
 const judged = async () => {
-  const budgets = (await story.list(podDisruptionBudgets)).flatMap(
+  const budgets = (await scenario.list(podDisruptionBudgets)).flatMap(
     ({ metadata }) => lockableBudget({ name: metadata.name, annotations: metadata.annotations ?? {} }) ?? [],
   )
-  return Object.fromEntries(judgeAppLocks(budgets, defaultAppLockPolicy, story.clock.now()))
+  return Object.fromEntries(judgeAppLocks(budgets, defaultAppLockPolicy, scenario.clock.now()))
 }
 const twoHours = ['--for', '2h', '--reason', 'rebalancing']
 
@@ -57,7 +64,7 @@ describe('lock', () => {
         '',
       ].join('\n'),
     })
-    const untilMs = story.clock.now() + 7_200_000
+    const untilMs = scenario.clock.now() + 7_200_000
     expect(await judged()).toEqual({ web: { lock: { holder: 'ann@desk', reason: 'rebalancing', untilMs } } })
   })
 
@@ -110,7 +117,7 @@ describe('lock', () => {
     const { code, out } = await lock(['pdb/web', '--for', '1h', '--reason', 'backup', '--force'], { as: 'bob@desk' })
     expect(code).toBe(0)
     expect(out).toContain('bob@desk, taken over from ann@desk (rebalancing)')
-    expect(await story.eventsAbout('web')).toEqual([
+    expect(await scenario.eventsAbout('web')).toEqual([
       'Warning BreakGlass x1: bob@desk takes the lock from ann@desk (rebalancing), until 2026-01-01T01:00:00Z: backup',
     ])
   })
@@ -118,7 +125,7 @@ describe('lock', () => {
   it('its own lock is prolonged, and counts from its first beginning', async () => {
     await lock(['pdb/web', '--for', '4h', '--reason', 'rebalancing'])
     for (let round = 0; round < 3; round += 1) {
-      await story.seconds(3 * 3_600)
+      await scenario.seconds(3 * 3_600)
       expect((await lock(['pdb/web', '--for', '4h', '--reason', 'rebalancing'])).code).toBe(0)
     }
     expect((await judged())['web']?.lock?.untilMs).toBe(Date.parse('2026-01-01T12:00:00Z'))
@@ -129,7 +136,7 @@ describe('lock', () => {
 
   it('one lock more than a namespace may have is refused, and the others are named', async () => {
     for (let number = 1; number <= 5; number += 1) {
-      await story.api.create(podDisruptionBudgets, budget(`app-${number}`, { maxUnavailable: 1 }))
+      await scenario.api.create(podDisruptionBudgets, budget(`app-${number}`, { maxUnavailable: 1 }))
       await lock([`pdb/app-${number}`, ...twoHours])
     }
     const { code, out } = await lock(['pdb/web', ...twoHours, '-o', 'json'])
@@ -147,14 +154,14 @@ describe('lock', () => {
 
   it('somebody who writes the budget in between does not lose what he wrote', async () => {
     let isFirst = true
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       patch: (async (...request: Parameters<KubeApi['patch']>) => {
         if (isFirst) {
           isFirst = false
           const body = { metadata: { annotations: { [appLockAnnotation]: JSON.stringify(bobs) } } }
-          await story.api.patch(podDisruptionBudgets, inDefault('web'), { type: 'merge', body })
+          await scenario.api.patch(podDisruptionBudgets, inDefault('web'), { type: 'merge', body })
         }
-        return story.api.patch(...request)
+        return scenario.api.patch(...request)
       }) as KubeApi['patch'],
     })
     const bobs = { holder: 'bob@desk', reason: 'backup', since: '2026-01-01T00:00:00Z', for: '1h' }
@@ -180,20 +187,20 @@ describe('unlock', () => {
     expect((await judged())['web']?.lock?.holder).toBe('ann@desk')
     expect((await unlock(['pdb/web', '--force'], { as: 'bob@desk' })).code).toBe(0)
     expect(await annotationsOf('web')).toEqual({})
-    expect(await story.eventsAbout('web')).toEqual([
+    expect(await scenario.eventsAbout('web')).toEqual([
       'Warning BreakGlass x1: bob@desk ends the lock of ann@desk (rebalancing)',
     ])
   })
 
   it('of somebody who may not write Events works all the same', async () => {
     await lock(['pdb/web', ...twoHours])
-    const api = changedApi(story.api, { create: () => Promise.reject(new ApiError('Forbidden', 'no events')) })
+    const api = changedApi(scenario.api, { create: () => Promise.reject(new ApiError('Forbidden', 'no events')) })
     expect((await unlock(['pdb/web', '--force'], { as: 'bob@desk', api })).code).toBe(0)
   })
 
   it('removes an annotation that locked nothing, and says what was wrong with it', async () => {
     const body = { metadata: { annotations: { [appLockAnnotation]: 'for ever!' } } }
-    await story.api.patch(podDisruptionBudgets, inDefault('web'), { type: 'merge', body })
+    await scenario.api.patch(podDisruptionBudgets, inDefault('web'), { type: 'merge', body })
     const { code, out } = await unlock(['pdb/web'], { as: 'bob@desk' })
     expect(code).toBe(0)
     expect(out).toContain('annotation cofferdam.io/lock of web is not JSON; it does not lock')

@@ -1,12 +1,18 @@
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, statefulSets } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, inDefault, openWorld, type Story, statefulSet } from '@cofferdam/simulator/world/testing/story.ts'
+import {
+  budget,
+  inDefault,
+  openWorld,
+  type Scenario,
+  statefulSet,
+} from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { grant, intend, type LedgerChange, orphan } from '../../ledger/rules/ledger.ts'
 import { settingsAnnotation, settingsText } from '../../ledger/rules/published-settings.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
-import { createDisruption, installDefinitions } from '../../ledger/store/testing/ledger-stage.ts'
+import { createDisruption, installDefinitions } from '../../ledger/store/testing/ledger-fixture.ts'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import { createDrainCommand } from '../drain/drain.ts'
 import type { PlannedDrain } from '../drain/drain-result.ts'
@@ -29,26 +35,26 @@ const spread = (app: string) => ({
   },
 })
 
-let story: Story
+let scenario: Scenario
 beforeEach(async () => {
-  story = await openWorld({ nodeCount: 3 })
-  await installDefinitions(story.api)
+  scenario = await openWorld({ nodeCount: 3 })
+  await installDefinitions(scenario.api)
   for (const [app, seconds] of [
     ['orders', 1_800],
     ['hasty', 60],
   ] as const) {
     const pod = { tolerations: patient(seconds), affinity: spread(app) }
     const annotations = { 'cofferdam.io/skip-drain': 'true' }
-    await story.api.create(statefulSets, statefulSet(app, { pod, annotations, podManagementPolicy: 'Parallel' }))
-    await story.api.create(podDisruptionBudgets, budget(app, { maxUnavailable: 1 }))
+    await scenario.api.create(statefulSets, statefulSet(app, { pod, annotations, podManagementPolicy: 'Parallel' }))
+    await scenario.api.create(podDisruptionBudgets, budget(app, { maxUnavailable: 1 }))
   }
-  await story.seconds(60)
+  await scenario.seconds(60)
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
 function run(name: 'drain' | 'explain' | 'lock' | 'status', ...argv: string[]) {
-  const { connect } = inProcess(story.api)
-  const ports = { connect, clock: story.clock, random: story.random, requester: () => 'ann@desk' }
+  const { connect } = inProcess(scenario.api)
+  const ports = { connect, clock: scenario.clock, random: scenario.random, requester: () => 'ann@desk' }
   const command = {
     drain: createDrainCommand,
     explain: createExplainCommand,
@@ -63,9 +69,11 @@ const at = '2026-01-01T00:01:00Z'
 /** Another request holds these keys; with `isActing` its node may go. */
 async function hold(requestId: string, keys: readonly string[], { isActing = true, isGone = false } = {}) {
   const holder = `op-1 for nodedisruption/${requestId}`
-  const uids = new Map((await story.list(nodes)).map(({ metadata }) => [`node/${metadata.name}`, metadata.uid ?? '']))
+  const uids = new Map(
+    (await scenario.list(nodes)).map(({ metadata }) => [`node/${metadata.name}`, metadata.uid ?? '']),
+  )
   const claims = keys.map((key) => ({ key, uid: uids.get(key) ?? '', scope: '' }))
-  await createLedgerStore(story).change(
+  await createLedgerStore(scenario).change(
     'hold',
     (ledger) => {
       const granted = grant(ledger, { requestId, holder, claims, now: at })
@@ -117,9 +125,9 @@ describe('explain tells who holds what', () => {
   })
 
   it('a pod that stays says for how long it outlives its node, and what a shutdown does to it', async () => {
-    const { spec } = (await story.podsOf('orders'))[0] ?? {}
+    const { spec } = (await scenario.podsOf('orders'))[0] ?? {}
     const body = { metadata: { annotations: { 'cofferdam.io/shutdown-grace-seconds': '30' } } }
-    await story.api.patch(nodes, { name: spec?.nodeName ?? '' }, { type: 'merge', body })
+    await scenario.api.patch(nodes, { name: spec?.nodeName ?? '' }, { type: 'merge', body })
     const { out } = await run('explain', 'pod/default/orders-0', '-o', 'json')
     const explained = JSON.parse(out) as Explained & { kind: 'pod' }
     expect(explained.pod.verdict).toBe('stays')
@@ -137,11 +145,11 @@ describe('explain tells who holds what', () => {
     expect(out).toContain(
       'budget hasty: it allows the eviction of one pod now; it asks to stay and would be evicted: it tolerates an unreachable or unready node for 60 s, and 900 s are needed (BudgetAllows)',
     )
-    await evictPod(story.api, inDefault('hasty-0') as { namespace: string; name: string })
+    await evictPod(scenario.api, inDefault('hasty-0') as { namespace: string; name: string })
   })
 
   it('a node shows the request that is under way for it, and every key that concerns it', async () => {
-    await createDisruption(story.api, 'reboot-node-1', 'node-1', { phase: 'Waiting', phaseSince: at })
+    await createDisruption(scenario.api, 'reboot-node-1', 'node-1', { phase: 'Waiting', phaseSince: at })
     await hold('reboot-node-2', ['node/node-2', 'pdb/default/orders'])
     const { out } = await run('explain', 'node/node-1')
     expect(out).toContain('request   nodedisruption/reboot-node-1, to reboot: Waiting for ')
@@ -150,7 +158,7 @@ describe('explain tells who holds what', () => {
   })
 
   it('a request tells its phase, who stays and leaves, and what it waits for; blocked it ends with 3', async () => {
-    await createDisruption(story.api, 'reboot-node-1', 'node-1', {
+    await createDisruption(scenario.api, 'reboot-node-1', 'node-1', {
       phase: 'Waiting',
       phaseSince: at,
       skippedPods: [{ namespace: 'default', name: 'orders-0', uid: 'u' }],
@@ -191,7 +199,7 @@ describe('explain tells who holds what', () => {
 
 describe('status', () => {
   it('shows every drain with what blocks it, every lock with its end, and warns of those that are broken or orphaned', async () => {
-    await createDisruption(story.api, 'reboot-node-1', 'node-1', {
+    await createDisruption(scenario.api, 'reboot-node-1', 'node-1', {
       phase: 'Waiting',
       phaseSince: at,
       blockedBy: [
@@ -200,9 +208,9 @@ describe('status', () => {
     })
     await run('lock', 'pdb/orders', '--for', '2h', '--reason', 'rebalancing')
     const body = { metadata: { annotations: { 'cofferdam.io/lock': 'for ever!' } } }
-    await story.api.patch(podDisruptionBudgets, inDefault('hasty'), { type: 'merge', body })
-    await story.api.patch(nodes, { name: 'node-2' }, { type: 'merge', body: { spec: { unschedulable: true } } })
-    const { bootID = '' } = (await story.api.get(nodes, { name: 'node-2' })).status?.nodeInfo ?? {}
+    await scenario.api.patch(podDisruptionBudgets, inDefault('hasty'), { type: 'merge', body })
+    await scenario.api.patch(nodes, { name: 'node-2' }, { type: 'merge', body: { spec: { unschedulable: true } } })
+    const { bootID = '' } = (await scenario.api.get(nodes, { name: 'node-2' })).status?.nodeInfo ?? {}
     expect(bootID).not.toBe('')
     await hold('gone', ['node/node-2'], { isGone: true })
     const { out } = await run('status')
@@ -230,7 +238,7 @@ describe('drain --dry-run', () => {
     const { code, out } = await run('drain', 'node-1', '--dry-run')
     expect(code).toBe(0)
     const onNode = (app: string) => async () =>
-      (await story.podsOf(app)).find(({ spec }) => spec.nodeName === 'node-1')?.metadata.name
+      (await scenario.podsOf(app)).find(({ spec }) => spec.nodeName === 'node-1')?.metadata.name
     const [orders, hasty] = [await onNode('orders')(), await onNode('hasty')()]
     expect(out).toBe(
       [
@@ -265,7 +273,7 @@ describe('drain --dry-run', () => {
   })
 
   it('rehearses the request that is under way', async () => {
-    await createDisruption(story.api, 'reboot-node-1', 'node-1')
+    await createDisruption(scenario.api, 'reboot-node-1', 'node-1')
     const { out } = await run('drain', 'node-1', '--dry-run')
     expect(out).toContain('request   nodedisruption/reboot-node-1 is in progress')
   })
@@ -273,7 +281,7 @@ describe('drain --dry-run', () => {
 
 describe('the settings that the operator has published', () => {
   const publish = (text: string) =>
-    story.api.create(disruptionLedgers, {
+    scenario.api.create(disruptionLedgers, {
       apiVersion: apiVersionOf(disruptionLedgers),
       kind: disruptionLedgers.kind,
       metadata: { name: ledgerName, annotations: { [settingsAnnotation]: text } },
@@ -290,7 +298,7 @@ describe('the settings that the operator has published', () => {
     const long = await lock('pdb/orders', '5h')
     expect(long.code).toBe(0)
     expect(long.out).not.toContain('defaults')
-    await story.seconds(1)
+    await scenario.seconds(1)
     expect((await lock('pdb/hasty', '1h')).out).toContain('its namespace has 1 locks already, and may have 1: orders.')
     expect((await lock('pdb/orders', '7h')).err).toContain('--for 7h is more than the 6h that a lock may last')
   })

@@ -1,6 +1,6 @@
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
-import { type CephStage, openCeph } from '@cofferdam/simulator/world/ceph/testing/ceph-stage.ts'
+import { type CephFixture, openCeph } from '@cofferdam/simulator/world/ceph/testing/ceph-fixture.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CephAnswer, CephCommand } from '../../ceph/ceph-commands.ts'
 import { createPgParser } from '../../ceph/create-pg-parser.ts'
@@ -21,21 +21,21 @@ const definition = {
   },
 }
 
-let stage: CephStage
+let fixture: CephFixture
 beforeEach(async () => {
-  stage = await openCeph()
+  fixture = await openCeph()
 })
-afterEach(() => stage.stop())
+afterEach(() => fixture.stop())
 
 async function addCluster(key: string, rest: { spec?: unknown; annotations?: Record<string, string> } = {}) {
   const [namespace = '', name = ''] = key.split('/')
-  const existing = await stage.api.list(namespaces)
+  const existing = await fixture.api.list(namespaces)
   if (!existing.items.some(({ metadata }) => metadata.name === namespace)) {
-    await stage.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await fixture.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   }
   const { spec = {}, annotations = {} } = rest
   const metadata = { name, namespace, annotations }
-  await stage.api.create(cephClusters, {
+  await fixture.api.create(cephClusters, {
     apiVersion: 'ceph.rook.io/v1',
     kind: 'CephCluster',
     metadata,
@@ -45,9 +45,9 @@ async function addCluster(key: string, rest: { spec?: unknown; annotations?: Rec
 
 async function planLive(
   argv: readonly string[],
-  run: (command: CephCommand) => Promise<CephAnswer> = (command) => stage.ceph.commands.run(command),
+  run: (command: CephCommand) => Promise<CephAnswer> = (command) => fixture.ceph.commands.run(command),
 ) {
-  const { connect, links } = inProcess(stage.api)
+  const { connect, links } = inProcess(fixture.api)
   const asked: string[] = []
   const { close: _, ...parsers } = createPgParser()
   const command = createPlanCommand({
@@ -71,7 +71,7 @@ async function planLive(
 
 describe('plan osd-update, of a living cluster with one CephCluster', () => {
   beforeEach(async () => {
-    await stage.api.create(customResourceDefinitions, definition)
+    await fixture.api.create(customResourceDefinitions, definition)
   })
 
   it('plans from the map of its Ceph', async () => {
@@ -85,11 +85,11 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
     await addCluster('rook-ceph/rook-ceph')
     const argv = ['--max-parallel', '3', '-o', 'json']
     const answers = {
-      'osd-dump.json': await stage.ask('osd dump'),
-      'pg-dump-pgs_brief.json': await stage.ask('pg dump', { dumpcontents: ['pgs_brief'] }),
-      'osd-tree.json': await stage.ask('osd tree'),
-      'osd-crush-rule-dump.json': await stage.ask('osd crush rule dump'),
-      'osd-pool-ls-detail.json': await stage.ask('osd pool ls', { detail: 'detail' }),
+      'osd-dump.json': await fixture.ask('osd dump'),
+      'pg-dump-pgs_brief.json': await fixture.ask('pg dump', { dumpcontents: ['pgs_brief'] }),
+      'osd-tree.json': await fixture.ask('osd tree'),
+      'osd-crush-rule-dump.json': await fixture.ask('osd crush rule dump'),
+      'osd-pool-ls-detail.json': await fixture.ask('osd pool ls', { detail: 'detail' }),
     }
     const live = await planLive(argv)
     const saved = await withCephFiles(answers, (from) => planLive(['--from', from, ...argv]))
@@ -127,8 +127,8 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
 
   it('blocks the OSDs of other hosts while one is down, and ends with 3', async () => {
     await addCluster('rook-ceph/rook-ceph')
-    await stage.emptyNode('node-1')
-    await stage.seconds(60)
+    await fixture.emptyNode('node-1')
+    await fixture.seconds(60)
     const { code, out } = await planLive(['--max-parallel', '4'])
     expect(code).toBe(3)
     expect(out).toContain('OSDs must not stop now\n')
@@ -150,7 +150,7 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
   ])('prints no plan when $what', async ({ refused, answer, says }) => {
     await addCluster('rook-ceph/rook-ceph')
     const { code, out, err, asked } = await planLive([], async (command) =>
-      command.prefix === refused ? answer : stage.ceph.commands.run(command),
+      command.prefix === refused ? answer : fixture.ceph.commands.run(command),
     )
     expect({ code, out, asked: asked.at(-1) }).toEqual({ code: 1, out: '', asked: 'closed' })
     expect(err).toContain(`error: the map of CephCluster rook-ceph/rook-ceph is not known: ${says}\nhint: `)
@@ -159,7 +159,7 @@ describe('plan osd-update, of a living cluster with one CephCluster', () => {
   it('keeps a copy on each site where the pools of the cluster are stretched', async () => {
     await addCluster('rook-ceph/rook-ceph')
     const { code, out } = await planLive(['--max-parallel', '12'], async (command) => {
-      const answer = await stage.ceph.commands.run(command)
+      const answer = await fixture.ceph.commands.run(command)
       if (command.prefix !== 'osd dump') return answer
       const dump = JSON.parse(answer.out) as { readonly pools: readonly object[] }
       const stretch = { peering_crush_bucket_count: 3, peering_crush_bucket_barrier: 9 }
@@ -181,7 +181,7 @@ describe('plan osd-update, when it has to choose a CephCluster', () => {
   })
 
   it('wants to be told which, of several, and takes no external one', async () => {
-    await stage.api.create(customResourceDefinitions, definition)
+    await fixture.api.create(customResourceDefinitions, definition)
     await addCluster('rook-ceph/rook-ceph')
     await addCluster('second/other')
     await addCluster('third/far', { spec: { external: { enable: true } } })

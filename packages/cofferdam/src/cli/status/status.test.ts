@@ -3,38 +3,44 @@ import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
 import { deployments, leases, namespaces, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, changedApi, deployment, openWorld, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import {
+  budget,
+  changedApi,
+  deployment,
+  openWorld,
+  type Scenario,
+} from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createStatusCommand } from './status.ts'
 import type { Status } from './status-observe.ts'
 
-let story: Story
+let scenario: Scenario
 beforeEach(async () => {
-  story = await openWorld({ nodeCount: 3 })
-  await story.api.create(deployments, deployment('web', { replicas: 2 }))
-  await story.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
-  await story.seconds(30)
+  scenario = await openWorld({ nodeCount: 3 })
+  await scenario.api.create(deployments, deployment('web', { replicas: 2 }))
+  await scenario.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
+  await scenario.seconds(30)
 })
-afterEach(() => story.stop())
+afterEach(() => scenario.stop())
 
-async function status(argv: readonly string[] = [], api: KubeApi = story.api) {
+async function status(argv: readonly string[] = [], api: KubeApi = scenario.api) {
   const { connect, links } = inProcess(api)
-  const result = await runCommand(createStatusCommand({ connect, clock: story.clock }), 'status', ...argv)
+  const result = await runCommand(createStatusCommand({ connect, clock: scenario.clock }), 'status', ...argv)
   expect(links).toEqual({ opened: 1, closed: 1 })
   return result
 }
 
 const lead = async (renewTime: string) => {
   const namespace = 'cofferdam-system'
-  await story.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   const lease: Lease = {
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { namespace, name: 'cofferdam-operator' },
     spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 15, acquireTime: '2026-01-01T00:00:00.000000Z', renewTime },
   }
-  await story.api.create(leases, lease)
+  await scenario.api.create(leases, lease)
 }
 
 describe('status', () => {
@@ -54,14 +60,14 @@ describe('status', () => {
   })
 
   it('of a cluster where things wait names each of them', async () => {
-    const [first] = await story.podsOf('web')
-    await story.api.patch(
+    const [first] = await scenario.podsOf('web')
+    await scenario.api.patch(
       nodes,
       { name: 'node-1' },
       { type: 'merge', body: { spec: { unschedulable: true } } },
       { fieldManager: 'kured' },
     )
-    await evictPod(story.api, { namespace: 'default', name: first?.metadata.name as string })
+    await evictPod(scenario.api, { namespace: 'default', name: first?.metadata.name as string })
     const { code, out } = await status()
     expect(code).toBe(0)
     expect(out).toContain('Operator  no operator is running\n')
@@ -79,7 +85,7 @@ describe('status', () => {
   })
 
   it('goes on without what may not be read, and says so', async () => {
-    const api = changedApi(story.api, {
+    const api = changedApi(scenario.api, {
       get: (type) => Promise.reject(new ApiError('Forbidden', `${type.plural} is forbidden`)),
     })
     const { code, out } = await status([], api)

@@ -1,11 +1,11 @@
 import { Fragment } from 'preact'
 import { progressText, ruleText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
-import type { LonghornBoard, LonghornPlace } from '../server/longhorn-board.ts'
-import { movedShare } from '../server/longhorn-story.ts'
+import type { LonghornPanelModel, LonghornPlace } from '../server/longhorn-panel-model.ts'
+import { movedShare } from '../server/longhorn-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 
 /** Who decides drains of Longhorn's nodes, how its volumes are, and what holds the nodes that leave. */
-export function LonghornPanel({ board }: { board: LonghornBoard | undefined }) {
+export function LonghornPanel({ board }: { board: LonghornPanelModel | undefined }) {
   if (board === undefined) return null
   const leaving = board.places.filter((place) => place.leaving !== undefined)
   const { total, healthy, degraded, faulted, unknown } = board.volumes

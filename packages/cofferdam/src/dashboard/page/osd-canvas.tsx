@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { OsdState } from '../server/osd-update-board.ts'
+import type { OsdState } from '../server/osd-update-overview.ts'
 import { labelHeight, layoutPicture, type PictureLayout, placeOf, squareAt } from '../server/picture-layout.ts'
 import { type Cursor, placeChanges, type SquareGroup, squareText } from '../server/schedule-picture.ts'
 import type { PictureProps } from './osd-picture.tsx'

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { UpdateStory } from '../server/osd-update-story.ts'
+import type { UpdateViewModel } from '../server/osd-update-view-model.ts'
 import {
   type Cursor,
   drawSchedule,
@@ -22,7 +22,7 @@ export interface PictureProps {
 }
 
 /** One square per OSD. The pointer or the arrow keys choose one, and it says which it is. */
-export function OsdPicture({ story, order }: { story: UpdateStory; order: PictureOrder }) {
+export function OsdPicture({ story, order }: { story: UpdateViewModel; order: PictureOrder }) {
   const groups = useMemo(() => drawSchedule(story, order), [story, order])
   const [cursor, setCursor] = useState<Cursor | undefined>(undefined)
   const pointed = cursor && groups[cursor.group]?.squares[cursor.at]

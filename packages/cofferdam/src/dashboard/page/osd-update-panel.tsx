@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { UpdateBoard } from '../server/osd-update-board.ts'
-import { isOver, tellUpdate, type UpdateStory } from '../server/osd-update-story.ts'
+import type { UpdateOverview } from '../server/osd-update-overview.ts'
+import { headUpdate, isOver, type UpdateViewModel } from '../server/osd-update-view-model.ts'
 import { osdStates, type PictureOrder, stateWords } from '../server/schedule-picture.ts'
 import { ageText } from './age-text.ts'
 import { now } from './connection.ts'
@@ -8,7 +8,7 @@ import { LockMark } from './lock-mark.tsx'
 import { OsdPicture } from './osd-picture.tsx'
 
 /** How updates of OSDs go, at a glance: in words, in numbers and as a picture. */
-export function OsdUpdatePanels({ stories }: { stories: readonly UpdateStory[] }) {
+export function OsdUpdatePanels({ stories }: { stories: readonly UpdateViewModel[] }) {
   return (
     <>
       {stories.map((story) =>
@@ -22,12 +22,12 @@ export function OsdUpdatePanels({ stories }: { stories: readonly UpdateStory[] }
   )
 }
 
-function Finished({ board }: { board: UpdateBoard }) {
+function Finished({ board }: { board: UpdateOverview }) {
   const { endedMs } = board
   const at = endedMs === undefined ? undefined : new Date(endedMs).toISOString()
   return (
     <p class="update-over">
-      <span class="osd done" aria-hidden="true" /> {tellUpdate(board).says}
+      <span class="osd done" aria-hidden="true" /> {headUpdate(board).says}
       {at === undefined ? null : (
         <>
           ; the last update ended <time dateTime={at}>{ageText(at, now.value)} ago</time>
@@ -38,10 +38,10 @@ function Finished({ board }: { board: UpdateBoard }) {
   )
 }
 
-function UnderWay({ story }: { story: UpdateStory }) {
+function UnderWay({ story }: { story: UpdateViewModel }) {
   const { board, plan } = story
   const [wanted, setWanted] = useState<PictureOrder>('by-round')
-  const { tone, says, warning } = tellUpdate(board)
+  const { tone, says, warning } = headUpdate(board)
   const order = plan === undefined ? 'by-host' : wanted
   const title = `osd-update-${board.of}`
   return (
@@ -69,15 +69,15 @@ function UnderWay({ story }: { story: UpdateStory }) {
 }
 
 const countOf = {
-  done: ({ done }: UpdateBoard) => done,
-  'on-the-way': ({ running }: UpdateBoard) => running,
-  waits: ({ waiting }: UpdateBoard) => waiting,
-  blocked: ({ blocked }: UpdateBoard) => blocked,
-  failed: ({ failed }: UpdateBoard) => failed,
+  done: ({ done }: UpdateOverview) => done,
+  'on-the-way': ({ running }: UpdateOverview) => running,
+  waits: ({ waiting }: UpdateOverview) => waiting,
+  blocked: ({ blocked }: UpdateOverview) => blocked,
+  failed: ({ failed }: UpdateOverview) => failed,
 }
 
 /** The words above it say the same. */
-function StateBar({ board }: { board: UpdateBoard }) {
+function StateBar({ board }: { board: UpdateOverview }) {
   if (board.total === 0) return null
   return (
     <div class="state-bar" aria-hidden="true">
@@ -88,7 +88,7 @@ function StateBar({ board }: { board: UpdateBoard }) {
   )
 }
 
-function StateKey({ board }: { board: UpdateBoard }) {
+function StateKey({ board }: { board: UpdateOverview }) {
   return (
     <ul class="legend" aria-label="What the squares mean, and how many there are">
       {osdStates.map((state) => (
@@ -118,7 +118,7 @@ function OrderChoice({ order, choose }: { order: PictureOrder; choose: (order: P
   )
 }
 
-function Notes({ board }: { board: UpdateBoard }) {
+function Notes({ board }: { board: UpdateOverview }) {
   const { failures, failed, hindrances, blocked, frozenBy } = board
   const others = failures.filter(({ osd }) => osd !== frozenBy)
   if (others.length + hindrances.length === 0) return null

@@ -1,7 +1,7 @@
-import type { ClusterStory } from '../server/cluster-story.ts'
+import type { ClusterViewModel } from '../server/cluster-view-model.ts'
 import type { Tone } from '../server/tone.ts'
 
-export function Overview({ story }: { story: ClusterStory }) {
+export function Overview({ story }: { story: ClusterViewModel }) {
   const { headline, counts } = story
   return (
     <section class={`overview ${headline.tone}`} aria-label="Summary">

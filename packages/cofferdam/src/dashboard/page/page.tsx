@@ -1,8 +1,8 @@
 import { computed } from '@preact/signals'
 import { render } from 'preact'
-import { tellCluster, verdictsOf } from '../server/cluster-story.ts'
-import { openDrains, tellLocks } from '../server/lock-story.ts'
-import { tellUpdates } from '../server/osd-update-story.ts'
+import { verdictsOf, viewCluster } from '../server/cluster-view-model.ts'
+import { openDrains, viewLocks } from '../server/lock-view-model.ts'
+import { viewUpdates } from '../server/osd-update-view-model.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { CapabilityPanels } from './capability-panels.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
@@ -15,15 +15,15 @@ import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
-const story = computed(() => (view.value === undefined ? undefined : tellCluster(view.value)))
+const story = computed(() => (view.value === undefined ? undefined : viewCluster(view.value)))
 
 /** Of thousands of OSDs nothing is told anew while only other things change. */
 const updatePieces = computed(() => view.value?.osdUpdates)
-const updates = computed(() => tellUpdates(updatePieces.value ?? []))
+const updates = computed(() => viewUpdates(updatePieces.value ?? []))
 
 /** Locks end by the clock, so this is told anew now and then; the rest only when something changes. */
 const lately = computed(() => Math.floor(now.value / 5_000))
-const locks = computed(() => (view.value === undefined ? [] : tellLocks(view.value, lately.value * 5_000)))
+const locks = computed(() => (view.value === undefined ? [] : viewLocks(view.value, lately.value * 5_000)))
 
 function Page() {
   const facts = view.value

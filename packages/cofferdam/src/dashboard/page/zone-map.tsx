@@ -1,6 +1,6 @@
-import type { ClusterStory, NodeState, NodeStory, ZoneStory } from '../server/cluster-story.ts'
 import type { NodeView } from '../server/cluster-view.ts'
-import { placeText } from '../server/longhorn-story.ts'
+import type { ClusterViewModel, NodeState, NodeViewModel, ZoneViewModel } from '../server/cluster-view-model.ts'
+import { placeText } from '../server/longhorn-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 import { MoveBar } from './longhorn-panel.tsx'
 import { PodChip } from './pod-chip.tsx'
@@ -16,7 +16,7 @@ const stateWords: Record<NodeState, string> = {
 
 const mostChips = 40
 
-export function ZoneMap({ story }: { story: ClusterStory }) {
+export function ZoneMap({ story }: { story: ClusterViewModel }) {
   return (
     <section class="zones" aria-labelledby="zones-title">
       <div class="section-head">
@@ -68,7 +68,7 @@ function Legend() {
   )
 }
 
-function Zone({ zone: { zone, nodes } }: { zone: ZoneStory }) {
+function Zone({ zone: { zone, nodes } }: { zone: ZoneViewModel }) {
   const pods = nodes.reduce((sum, node) => sum + node.pods.length, 0)
   const title = zone === '' ? 'No zone' : `Zone ${zone}`
   return (
@@ -88,7 +88,7 @@ function Zone({ zone: { zone, nodes } }: { zone: ZoneStory }) {
   )
 }
 
-function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn, machine } }: { story: NodeStory }) {
+function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn, machine } }: { story: NodeViewModel }) {
   return (
     <li class={`node ${state}`}>
       <div class="node-head">

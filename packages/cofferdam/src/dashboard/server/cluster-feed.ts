@@ -15,9 +15,9 @@ import {
   type PodView,
   type VerdictView,
 } from './cluster-view.ts'
-import type { LonghornBoard } from './longhorn-board.ts'
-import type { MachineCard } from './machine-card.ts'
-import type { UpdatePiece } from './osd-update-board.ts'
+import type { LonghornPanelModel } from './longhorn-panel-model.ts'
+import type { MachineNote } from './machine-note.ts'
+import type { UpdatePart } from './osd-update-overview.ts'
 import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } from './view-change.ts'
 
 export interface ClusterViews {
@@ -29,9 +29,9 @@ export interface ClusterViews {
   readonly panels: AskedView<PanelView>
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
-  readonly longhorn: Pick<WatchView<LonghornBoard>, 'synced' | 'list' | 'subscribe'>
-  readonly machines: Pick<WatchView<MachineCard>, 'synced' | 'list' | 'subscribe'>
-  readonly osdUpdates: Pick<WatchView<UpdatePiece>, 'synced' | 'list' | 'subscribe'>
+  readonly longhorn: Pick<WatchView<LonghornPanelModel>, 'synced' | 'list' | 'subscribe'>
+  readonly machines: Pick<WatchView<MachineNote>, 'synced' | 'list' | 'subscribe'>
+  readonly osdUpdates: Pick<WatchView<UpdatePart>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }
 

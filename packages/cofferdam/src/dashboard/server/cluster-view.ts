@@ -11,9 +11,9 @@ import type { Ledger } from '../../ledger/rules/ledger.ts'
 import type { Panel } from '../../observe/verdicts.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../shared/observed.ts'
-import type { LonghornBoard } from './longhorn-board.ts'
-import type { MachineCard } from './machine-card.ts'
-import type { UpdatePiece } from './osd-update-board.ts'
+import type { LonghornPanelModel } from './longhorn-panel-model.ts'
+import type { MachineNote } from './machine-note.ts'
+import type { UpdatePart } from './osd-update-overview.ts'
 
 export interface NodeView {
   readonly id: string
@@ -123,11 +123,11 @@ export interface ClusterView {
   readonly drains: readonly DrainView[]
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */
-  readonly longhorn: readonly LonghornBoard[]
+  readonly longhorn: readonly LonghornPanelModel[]
   /** Absent where there are no Machines. */
-  readonly machines?: readonly MachineCard[]
+  readonly machines?: readonly MachineNote[]
   /** Absent where no OSD was ever updated. */
-  readonly osdUpdates?: readonly UpdatePiece[]
+  readonly osdUpdates?: readonly UpdatePart[]
   readonly events: readonly EventView[]
 }
 

@@ -4,8 +4,8 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
-import { tellCluster, verdictsOf } from './cluster-story.ts'
-import { tellLocks } from './lock-story.ts'
+import { verdictsOf, viewCluster } from './cluster-view-model.ts'
+import { viewLocks } from './lock-view-model.ts'
 import type { PageFile } from './page-files.ts'
 
 export interface DashboardServerOptions {
@@ -104,9 +104,9 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
 /** The facts, with what the page concludes from them. */
 function describeCluster(feed: ClusterFeed, nowMs: number) {
   const view = feed.snapshot()
-  const locks = tellLocks(view, nowMs)
+  const locks = viewLocks(view, nowMs)
   const verdicts = verdictsOf(view)
-  const { zones, headline } = tellCluster(view)
+  const { zones, headline } = viewCluster(view)
   const states = new Map(zones.flatMap(({ nodes }) => nodes.map(({ node, state }) => [node.id, state])))
   return {
     headline: [headline.says, ...headline.more].join(' '),

@@ -1,6 +1,6 @@
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-stage.ts'
-import { openWorld } from '@cofferdam/simulator/world/testing/story.ts'
+import { openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-fixture.ts'
+import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { expect, it } from 'vitest'
 import { createLonghornWatch } from './longhorn-watch.ts'
 

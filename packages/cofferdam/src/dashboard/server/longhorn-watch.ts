@@ -8,7 +8,7 @@ import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/obser
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
 import { asDecided } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
-import { buildLonghornBoard, type LonghornBoard } from './longhorn-board.ts'
+import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
@@ -22,7 +22,7 @@ export function createLonghornWatch(shared: {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
-}): SettledWatch<LonghornBoard> {
+}): SettledWatch<LonghornPanelModel> {
   const { clock } = shared
   const informers = new WatchInformers({ ...shared, onError() {} })
   const views = openLonghornViews({ informers, log: quiet, views: openSharedViews({ informers, log: quiet }) })
@@ -30,10 +30,10 @@ export function createLonghornWatch(shared: {
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
 
-  const look = (): LonghornBoard | undefined => {
+  const look = (): LonghornPanelModel | undefined => {
     if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
     const snapshot = asDecided(parse(observeLonghorn(views, clock.now())))
-    return buildLonghornBoard({ snapshot, decision: judge.decide(snapshot) })
+    return buildLonghornPanel({ snapshot, decision: judge.decide(snapshot) })
   }
   return createSettledWatch({
     clock,

@@ -1,12 +1,12 @@
 import { type Machine, openshiftMachines } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { openshiftMachineDefinitions } from '@cofferdam/simulator/cluster-file/machine-definitions.ts'
-import { openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { MachineBudgetView, MachineView } from '../../capabilities/fencing/domain/snapshot.ts'
-import { tellCluster } from './cluster-story.ts'
 import type { NodeView } from './cluster-view.ts'
-import { buildMachineCards, type MachineCard, machineText } from './machine-card.ts'
+import { viewCluster } from './cluster-view-model.ts'
+import { buildMachineNotes, type MachineNote, machineText } from './machine-note.ts'
 import { createMachineWatch } from './machine-watch.ts'
 import type { SettledWatch } from './settled-watch.ts'
 
@@ -73,15 +73,15 @@ describe('the line about a machine on the card of its node', () => {
       },
     }
   it.each(Object.entries(cases))('%s', (_, { machine, budgets, isReady = true, then }) => {
-    const [card] = buildMachineCards([machine], budgets).values()
-    expect(machineText(card as MachineCard, isReady)).toBe(then)
+    const [card] = buildMachineNotes([machine], budgets).values()
+    expect(machineText(card as MachineNote, isReady)).toBe(then)
   })
 
   it('stands on its own node, and on no other', () => {
     const node = (id: string): NodeView => ({ id, zone: 'a', roles: [], readiness: 'ready', isCordoned: false })
-    const machines = [...buildMachineCards([view('m')], []).values()]
+    const machines = [...buildMachineNotes([view('m')], []).values()]
     const nodes = [node('node-m'), node('other')]
-    const { zones } = tellCluster({
+    const { zones } = viewCluster({
       nodes,
       pods: [],
       budgets: [],
@@ -96,43 +96,43 @@ describe('the line about a machine on the card of its node', () => {
 })
 
 describe('following machines', () => {
-  let story: Story
-  let watch: SettledWatch<MachineCard>
+  let scenario: Scenario
+  let watch: SettledWatch<MachineNote>
   beforeEach(() => {
-    story = openStory()
-    watch = createMachineWatch(story)
+    scenario = openScenario()
+    watch = createMachineWatch(scenario)
   })
   afterEach(async () => {
     await watch.stop()
-    story.stop()
+    scenario.stop()
   })
 
   it('is done at once where there are none, and tells of those that come, change and go', async () => {
-    await story.seconds(1)
+    await scenario.seconds(1)
     expect([watch.synced, [...watch.list()]]).toEqual([true, []])
     const told: string[] = []
     watch.subscribe((change) => told.push(`${change.type} ${change.key}`))
     for (const definition of openshiftMachineDefinitions())
-      await story.api.create(customResourceDefinitions, definition)
-    await story.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'machines' } })
+      await scenario.api.create(customResourceDefinitions, definition)
+    await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'machines' } })
     const machine: Machine = {
       apiVersion: 'machine.openshift.io/v1beta1',
       kind: 'Machine',
       metadata: { namespace: 'machines', name: 'm1' },
     }
-    await story.api.create(openshiftMachines, machine)
-    await story.seconds(60)
+    await scenario.api.create(openshiftMachines, machine)
+    await scenario.seconds(60)
     const id = 'openshift/machines/m1'
     expect([...watch.list()]).toEqual([{ id, name: 'm1', state: 'free' }])
-    await story.api.patch(
+    await scenario.api.patch(
       openshiftMachines,
       { namespace: 'machines', name: 'm1' },
       { type: 'merge', body: { status: { nodeRef: { name: 'n1' } } } },
       { subresource: 'status' },
     )
-    await story.seconds(2)
-    await story.api.delete(openshiftMachines, { namespace: 'machines', name: 'm1' })
-    await story.seconds(2)
+    await scenario.seconds(2)
+    await scenario.api.delete(openshiftMachines, { namespace: 'machines', name: 'm1' })
+    await scenario.seconds(2)
     expect(told).toEqual([`added ${id}`, `changed ${id}`, `removed ${id}`])
   })
 })

@@ -12,7 +12,7 @@ import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { parseMachineBudget } from '../../capabilities/fencing/domain/parse-budget.ts'
 import { parseMachine } from '../../capabilities/fencing/domain/parse-machine.ts'
 import type { MachineView } from '../../capabilities/fencing/domain/snapshot.ts'
-import { buildMachineCards, type MachineCard } from './machine-card.ts'
+import { buildMachineNotes, type MachineNote } from './machine-note.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 
 /** Follows machines of every API and their budgets. Without Machines it is empty. */
@@ -20,7 +20,7 @@ export function createMachineWatch(shared: {
   readonly api: KubeApi
   readonly clock: Clock
   readonly random: Random
-}): SettledWatch<MachineCard> {
+}): SettledWatch<MachineNote> {
   const ofOpenshift = (machine: Machine) => parseMachine(machine, 'openshift')
   const ofClusterApi = (machine: Machine) => parseMachine(machine, 'cluster-api')
   const older = { ...clusterApiMachines, version: olderClusterApiVersion }
@@ -39,7 +39,7 @@ export function createMachineWatch(shared: {
     sources: [...machines, budgets],
     stop: () => Promise.all([...machines, budgets].map((cache) => cache.stop())),
     look: () =>
-      buildMachineCards(
+      buildMachineNotes(
         machines.flatMap((cache) => [...cache.list()]),
         [...budgets.list()],
       ),

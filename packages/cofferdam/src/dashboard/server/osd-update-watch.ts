@@ -20,7 +20,7 @@ import { doesCount, isRooksAsPublished, nameOf } from '../../shared/ceph-trust/n
 import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import { soleNode } from '../../shared/node-hostnames.ts'
-import { buildUpdatePieces, type UpdatePiece } from './osd-update-board.ts'
+import { buildUpdateParts, type UpdatePart } from './osd-update-overview.ts'
 import { createOsdReader } from './placed-osds.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 import { withoutManagedFields } from './without-managed-fields.ts'
@@ -34,7 +34,7 @@ interface Shared {
 const ofOsds = 'app=rook-ceph-osd'
 
 /** Follows what is on record about updates of OSDs, and the OSDs. Where nothing was ever updated it is empty. */
-export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> {
+export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePart> {
   const clusters = createOptionalCache<CephCluster>({ ...shared, type: cephClusters, project: withoutStatus })
   const records = followRecords(shared, clusters)
   const osds = createWatchCache<Deployment>({
@@ -83,7 +83,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
   })
   const readers = new Map<string, ReturnType<typeof createOsdReader>>()
 
-  const lookAt = (cluster: CephCluster): readonly UpdatePiece[] => {
+  const lookAt = (cluster: CephCluster): readonly UpdatePart[] => {
     const nowMs = shared.clock.now()
     if (!doesCount(publishedTrust(), nameOf(cluster))) return []
     const configMap = records.of(cluster)
@@ -103,7 +103,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePiece> 
       restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
       nodeOf,
     })
-    return buildUpdatePieces({ of, report, osds: seen })
+    return buildUpdateParts({ of, report, osds: seen })
   }
   const sources = [clusters, records, osds, osdPods, operators, machines, ledgers]
   return createSettledWatch({

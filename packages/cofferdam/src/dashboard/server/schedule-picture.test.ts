@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { OsdState, UpdateHost } from './osd-update-board.ts'
+import type { OsdState, UpdateHost } from './osd-update-overview.ts'
 import { drawSchedule, type Flow, moveCursor, placeChanges, squareText } from './schedule-picture.ts'
 
 const of = 'ns/ceph'
@@ -60,8 +60,9 @@ describe('the picture of a schedule', () => {
       ({ squares }) => squares,
     )
     expect(square && squareText(square)).toBe('osd.1 on a (rack r1), round 2, restarting')
-    const [homeless] = drawSchedule({ plan: undefined, hosts: [host('', [[1, 'waits']])] }, 'by-host')[0]?.squares ?? []
-    expect(homeless && squareText(homeless)).toBe('osd.1, waits')
+    const [displaced] =
+      drawSchedule({ plan: undefined, hosts: [host('', [[1, 'waits']])] }, 'by-host')[0]?.squares ?? []
+    expect(displaced && squareText(displaced)).toBe('osd.1, waits')
   })
 
   it('of 10,000 OSDs holds each exactly once', () => {

@@ -1,5 +1,5 @@
-import type { OsdState } from './osd-update-board.ts'
-import type { UpdateStory } from './osd-update-story.ts'
+import type { OsdState } from './osd-update-overview.ts'
+import type { UpdateViewModel } from './osd-update-view-model.ts'
 
 /** One OSD in the picture. */
 export interface OsdSquare {
@@ -39,7 +39,7 @@ export const stateWords: Readonly<Record<OsdState, string>> = {
 /** In this order everywhere. */
 export const osdStates: readonly OsdState[] = ['done', 'on-the-way', 'waits', 'blocked', 'failed']
 
-export function drawSchedule(story: Pick<UpdateStory, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
+export function drawSchedule(story: Pick<UpdateViewModel, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
   const squares = squaresOf(story)
   return order === 'by-host' ? byHost(story, squares) : byRound(story, squares)
 }
@@ -58,7 +58,7 @@ export function squareText({ osd, host, within, round, state }: OsdSquare): stri
 
 type Squares = ReadonlyMap<number, OsdSquare>
 
-function squaresOf({ plan, hosts }: Pick<UpdateStory, 'plan' | 'hosts'>): Squares {
+function squaresOf({ plan, hosts }: Pick<UpdateViewModel, 'plan' | 'hosts'>): Squares {
   const rounds = new Map((plan?.rounds ?? []).flatMap((ids, at) => ids.map((id) => [id, at + 1] as const)))
   return new Map(
     hosts.flatMap(({ host, within, osds }) =>
@@ -67,7 +67,7 @@ function squaresOf({ plan, hosts }: Pick<UpdateStory, 'plan' | 'hosts'>): Square
   )
 }
 
-function byHost({ hosts }: Pick<UpdateStory, 'hosts'>, squares: Squares): SquareGroup[] {
+function byHost({ hosts }: Pick<UpdateViewModel, 'hosts'>, squares: Squares): SquareGroup[] {
   return hosts.map(({ id, host, within, osds }) => {
     const own = osds.flatMap(([osd]) => squares.get(osd) ?? [])
     const title = host === '' ? 'No host' : host
@@ -84,7 +84,7 @@ function byHost({ hosts }: Pick<UpdateStory, 'hosts'>, squares: Squares): Square
 }
 
 /** What was done before the plan was made comes first; what is in no round comes last. */
-function byRound({ plan }: Pick<UpdateStory, 'plan'>, squares: Squares): SquareGroup[] {
+function byRound({ plan }: Pick<UpdateViewModel, 'plan'>, squares: Squares): SquareGroup[] {
   const rounds = (plan?.rounds ?? []).map((ids, at) =>
     group(`round ${at + 1}`, { label: String(at + 1), title: `Round ${at + 1}` }, idsIn(ids, squares)),
   )

@@ -20,7 +20,7 @@ import { createGuardRegistration } from './guard-registration.ts'
 const secretKey = { namespace: 'cofferdam-system', name: 'cofferdam-guard-tls' }
 const day = 86_400_000
 
-async function stage(operators: number) {
+async function fixture(operators: number) {
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   // Time leaps for the controllers alone: to run all timers of two years would take long.
   let leaptMs = 0
@@ -82,7 +82,7 @@ async function stage(operators: number) {
 
 describe('the keeper of the guard’s certificates', () => {
   it('of two operators one makes the first authority, and the other takes it as it is', async () => {
-    const { clock, news, api, stop } = await stage(2)
+    const { clock, news, api, stop } = await fixture(2)
     await clock.advance(60_000)
     expect(news).toEqual(['begin'])
     const { type, data = {} } = await api.get(secrets, secretKey)
@@ -91,7 +91,7 @@ describe('the keeper of the guard’s certificates', () => {
   })
 
   it('registers the authority with both webhooks', async () => {
-    const { clock, api, stop } = await stage(1)
+    const { clock, api, stop } = await fixture(1)
     await clock.advance(60_000)
     const { data = {} } = await api.get(secrets, secretKey)
     const { webhooks = [] } = await api.get(validatingWebhookConfigurations, { name: 'cofferdam-eviction-guard' })
@@ -103,7 +103,7 @@ describe('the keeper of the guard’s certificates', () => {
   })
 
   it('over two years renews certificates often and the authority once, never with more than two trusted', async () => {
-    const { clock, news, authorities, leap, stop } = await stage(1)
+    const { clock, news, authorities, leap, stop } = await fixture(1)
     let most = 0
     for (let days = 0; days < 720; days += 20) {
       await clock.advance(60_000)

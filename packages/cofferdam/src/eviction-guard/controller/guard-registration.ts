@@ -46,7 +46,7 @@ export interface GuardRegistrationPorts {
     readonly address: () => GuardAddress | undefined
     readonly guardsDeletions: boolean
     /** The Secret is not watched, but looked at so often. Default 30 s. */
-    readonly lookAgainSeconds?: number
+    readonly recheckSeconds?: number
   }
   readonly views: {
     /** The guard's own configuration, or all of them. */
@@ -87,13 +87,13 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
   async function keepConfiguration(signal: AbortSignal) {
     const caBundle = await readBundle(signal)
     const address = settings.address()
-    const { guardsDeletions, lookAgainSeconds = 30 } = settings
-    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, lookAgainSeconds) }
+    const { guardsDeletions, recheckSeconds = 30 } = settings
+    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, recheckSeconds) }
     const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
     const actual = views.configurations.get({ name: guardConfigurationName })
     tell(actual !== undefined)
     if (actual !== undefined && !isAsBuilt(actual, built)) await write(actual, built, signal)
-    return { recheckAfterSeconds: lookAgainSeconds }
+    return { recheckAfterSeconds: recheckSeconds }
   }
 
   async function readBundle(signal: AbortSignal): Promise<string | undefined> {

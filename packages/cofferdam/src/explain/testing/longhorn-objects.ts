@@ -3,10 +3,10 @@ import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { buildInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import {
-  longhornStage,
+  type Fixture,
+  longhornFixture,
   managerView,
-  type Stage,
-} from '../../capabilities/longhorn-drain/domain/testing/longhorn-stage.ts'
+} from '../../capabilities/longhorn-drain/domain/testing/longhorn-fixture.ts'
 import { type LonghornView, viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import type { Attendance } from '../../shared/attendance.ts'
 import { earlier, pod } from './sample-objects.ts'
@@ -32,8 +32,8 @@ export function instanceManager(node: string): { readonly pod: Pod; readonly bud
   }
 }
 
-export function longhornSeen(stage: Stage, attendance: Attendance = {}): LonghornView {
-  const { settings, ...seen } = longhornStage(stage)
-  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems } = stage
+export function longhornSeen(fixture: Fixture, attendance: Attendance = {}): LonghornView {
+  const { settings, ...seen } = longhornFixture(fixture)
+  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems } = fixture
   return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce, problems } }, attendance)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { minutes, nowMs } from '../../capabilities/drain-lock/domain/testing/stage.ts'
+import { minutes, nowMs } from '../../capabilities/drain-lock/domain/testing/fixture.ts'
 import {
   type AppLockContext,
   judgeAppLocks,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { entry, ledgerOf, minutes, nowMs, other } from '../../capabilities/drain-lock/domain/testing/stage.ts'
+import { entry, ledgerOf, minutes, nowMs, other } from '../../capabilities/drain-lock/domain/testing/fixture.ts'
 import { known, unknown } from '../../shared/observed.ts'
 import { decideEviction, type EvictionPod, type EvictionSnapshot } from './decide-eviction.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'

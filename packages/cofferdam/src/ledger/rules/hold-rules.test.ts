@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { now } from '../../capabilities/ceph-drain/domain/testing/fixture.ts'
 import { cluster, inSentences, key, ledgerWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
-import { now } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
 import { beginHold, isHeldAs, releaseHold, renewHold } from './hold-rules.ts'
 import { storageHold } from './hold-storage.ts'
 import { emptyLedger, type Ledger, type LedgerEntry, orphan, renew } from './ledger.ts'

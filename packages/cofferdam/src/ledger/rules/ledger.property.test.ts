@@ -4,7 +4,6 @@ import { runsOf } from '../../../../../test/property-runs.ts'
 import {
   adopt,
   breakLocks,
-  bury,
   type Claim,
   doClaimsConflict,
   emptyLedger,
@@ -13,6 +12,7 @@ import {
   intend,
   type Ledger,
   orphan,
+  purge,
   raiseEpoch,
   release,
   renew,
@@ -30,7 +30,7 @@ const anyClaim: fc.Arbitrary<Claim> = fc.oneof(
 const anyStep = fc.record({
   kind: fc.constantFrom(
     ...(['grant', 'grant', 'grant', 'intend', 'renew', 'release', 'release'] as const),
-    ...(['adopt', 'orphan', 'bury', 'withdraw', 'break', 'raise'] as const),
+    ...(['adopt', 'orphan', 'purge', 'withdraw', 'break', 'raise'] as const),
   ),
   requestId: fc.constantFrom(...requests),
   holder: fc.constantFrom('x1', 'x2'),
@@ -81,8 +81,8 @@ function take(told: Told, { requestId, holder, claims }: Step): Told {
   }
   for (const { key } of claims) expect(held.filter((entry) => entry.key === key)).toHaveLength(1)
   for (const entry of held) expect(entry).toMatchObject({ epoch: answer.epoch, holder })
-  const isNews = entriesOf(before, requestId).length === 0
-  if (isNews) expectNobodyOvertaken(before, requestId, claims)
+  const isRelevant = entriesOf(before, requestId).length === 0
+  if (isRelevant) expectNobodyOvertaken(before, requestId, claims)
   return given(told, requestId, answer)
 }
 
@@ -115,8 +115,8 @@ function tell(told: Told, step: Step): Told {
     }
     case 'orphan':
       return { ...told, ledger: orphan(ledger, requestId) }
-    case 'bury':
-      return { ...told, ledger: bury(ledger, requestId) }
+    case 'purge':
+      return { ...told, ledger: purge(ledger, requestId) }
     case 'withdraw':
       return { ...told, ledger: withdraw(ledger, requestId) }
     case 'break': {

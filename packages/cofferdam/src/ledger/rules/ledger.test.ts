@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import {
   adopt,
   breakLocks,
-  bury,
   type Claim,
   emptyLedger,
   entriesOf,
@@ -13,6 +12,7 @@ import {
   type LedgerChange,
   type LedgerEntry,
   orphan,
+  purge,
   raiseEpoch,
   release,
   renew,
@@ -162,8 +162,8 @@ describe('a grant', () => {
     'shares with nobody when it names no failure domain': ['zone-a', '', false],
     'never shares what has no scope': ['', '', false],
   }
-  for (const [story, [first, second, isGranted]] of Object.entries(scopes)) {
-    it(story, () => {
+  for (const [scenario, [first, second, isGranted]] of Object.entries(scopes)) {
+    it(scenario, () => {
       const { ledger } = granted(ask(emptyLedger, 'R1', [claim('storage/rook/ceph', first)]))
       expect(ask(ledger, 'R2', [claim('storage/rook/ceph', second)]).granted).toBe(isGranted)
     })
@@ -292,10 +292,10 @@ describe('a holder that is gone', () => {
 
   it('is buried once what it did has ended, but not when somebody adopted it meanwhile', () => {
     const orphaned = orphan(acting(), 'R1')
-    expect(bury(orphaned, 'R1').entries).toEqual([])
+    expect(purge(orphaned, 'R1').entries).toEqual([])
     const { ledger } = adopt(orphaned, { requestId: 'R1', holder: 'new' }) as { ledger: Ledger }
-    expect(bury(ledger, 'R1')).toBe(ledger)
-    expect(bury(emptyLedger, 'R1')).toBe(emptyLedger)
+    expect(purge(ledger, 'R1')).toBe(ledger)
+    expect(purge(emptyLedger, 'R1')).toBe(emptyLedger)
   })
 
   it('that held nothing leaves nothing to adopt', () => {
@@ -349,8 +349,8 @@ describe('an epoch seen elsewhere', () => {
     'that is beyond reason is not believed': [Number.MAX_SAFE_INTEGER, 2],
     'that is no number is not believed': [Number.NaN, 2],
   }
-  for (const [story, [seen, next]] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, [seen, next]] of Object.entries(cases)) {
+    it(scenario, () => {
       const ledger = acting()
       const raised = raiseEpoch(ledger, seen)
       expect(raised).toEqual({ ...ledger, nextEpoch: next })

@@ -167,7 +167,7 @@ export function orphan(ledger: Ledger, requestId: string): Ledger {
 }
 
 /** Frees an orphan whose effect has ended. Entries that somebody adopted meanwhile stay. */
-export function bury(ledger: Ledger, requestId: string): Ledger {
+export function purge(ledger: Ledger, requestId: string): Ledger {
   return withEntries(ledger, (entry) => (entry.requestId === requestId && entry.state === 'Orphaned' ? 'gone' : entry))
 }
 

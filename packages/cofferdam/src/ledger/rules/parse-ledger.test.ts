@@ -39,8 +39,8 @@ describe('an empty ledger is what is read', () => {
     'when its status is empty': stored({}),
     'when only a condition was written': stored({ conditions: [] }),
   }
-  for (const [story, object] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, object] of Object.entries(cases)) {
+    it(scenario, () => {
       expect(parseLedger(object)).toEqual({ known: true, value: emptyLedger })
     })
   }
@@ -109,8 +109,8 @@ describe('nonsense is unknown, with the field or the contradiction named:', () =
       'the ledger contradicts itself: request R2 waits twice',
     ],
   }
-  for (const [story, [status, why]] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, [status, why]] of Object.entries(cases)) {
+    it(scenario, () => {
       const parsed = parseLedger(stored(status as Json))
       expect(parsed).toEqual({ known: false, why: typeof why === 'string' ? why : expect.stringMatching(why) })
     })

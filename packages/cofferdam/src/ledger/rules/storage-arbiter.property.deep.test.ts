@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decideCephDrain } from '../../capabilities/ceph-drain/domain/decide.ts'
 import { planOsdBudgets } from '../../capabilities/ceph-drain/domain/osd-budgets.ts'
+import { applyStep, now } from '../../capabilities/ceph-drain/domain/testing/fixture.ts'
 import { SmallCeph } from '../../capabilities/ceph-drain/domain/testing/small-ceph.ts'
-import { happen, osdAt } from '../../capabilities/ceph-drain/domain/testing/small-ceph-story.ts'
-import { applyStep, now } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
+import { happen, osdAt } from '../../capabilities/ceph-drain/domain/testing/small-ceph-scenario.ts'
 import { known } from '../../shared/observed.ts'
 import { releaseHold } from './hold-rules.ts'
 import { holdStorage, storageHold } from './hold-storage.ts'
@@ -26,7 +26,7 @@ const happenings = [
   'wipe',
 ] as const
 
-const story = fc.record({
+const scenario = fc.record({
   zones: fc.integer({ min: 3, max: 4 }),
   osdsPerZone: fc.integer({ min: 1, max: 3 }),
   isAssuming: fc.boolean(),
@@ -45,7 +45,7 @@ it('whoever holds a zone in the ledger sees no OSD of another one go, once that 
   let refusedElsewhere = 0
   let wentAlong = 0
   fc.assert(
-    fc.property(story, ({ events, actingSets, ...placing }) => {
+    fc.property(scenario, ({ events, actingSets, ...placing }) => {
       const ceph = new SmallCeph(placing, actingSets)
       let ledger: Ledger = emptyLedger
       ledger = reconcile(ceph, ledger)

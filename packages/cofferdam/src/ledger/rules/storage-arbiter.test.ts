@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { decideCephDrain } from '../../capabilities/ceph-drain/domain/decide.ts'
+import {
+  inWords,
+  no,
+  now,
+  ours,
+  type Scenario,
+  settle,
+  tell,
+} from '../../capabilities/ceph-drain/domain/testing/fixture.ts'
 import { arbiterWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
-import { inWords, no, now, ours, type Story, settle, tell } from '../../capabilities/ceph-drain/domain/testing/stage.ts'
 import { unknown } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { scopeOf } from './storage-arbiter.ts'
@@ -14,8 +22,8 @@ interface Outcome {
   readonly claim?: string
 }
 
-function outcomeOf(story: Story): Outcome {
-  const { decision } = settle(tell(story))
+function outcomeOf(scenario: Scenario): Outcome {
+  const { decision } = settle(tell(scenario))
   const { openDomains } = decision.state
   const { claim } = decision
   const wish = claim?.wants === 'hold' ? `hold ${claim.claim.scope}` : claim?.wants
@@ -27,11 +35,11 @@ function outcomeOf(story: Story): Outcome {
   }
 }
 
-const drainOf1: Story = { down: [1], cordoned: ['node-1'] }
-const drainOf2: Story = { down: [2], cordoned: ['node-2'] }
+const drainOf1: Scenario = { down: [1], cordoned: ['node-1'] }
+const drainOf2: Scenario = { down: [2], cordoned: ['node-2'] }
 const unreadable = unknown('the ledger cannot be read')
 
-const rows: Record<string, { given: Story; then: Outcome }> = {
+const rows: Record<string, { given: Scenario; then: Outcome }> = {
   'nobody holds anything and all OSDs run: any one may go, and nothing is asked of the ledger': {
     given: { arbiter: arbiterWith() },
     then: { reason: 'AnyOsdMayGo', budgets: ['default'], claim: 'release' },

@@ -1,7 +1,7 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runsOf } from '../../../../../test/property-runs.ts'
@@ -16,7 +16,7 @@ import { arbiterOf, conflictingHolder, ownRequestId } from '../rules/storage-arb
 import { updateRequestId } from '../rules/update-request.ts'
 import { LedgerHold } from './ledger-hold.ts'
 import { decideHeld } from './testing/decide-held.ts'
-import { type HoldStage, type LedgerWay, openHoldStage, renewMs } from './testing/hold-stage.ts'
+import { type HoldFixture, type LedgerWay, openHoldFixture, renewMs } from './testing/hold-fixture.ts'
 
 const { signal } = new AbortController()
 const now = '2026-01-01T00:00:00Z'
@@ -76,26 +76,26 @@ interface Holder {
 }
 
 async function play(acts: readonly Act[]): Promise<void> {
-  const stage = await openHoldStage()
+  const fixture = await openHoldFixture()
   try {
     const script: Script = { fates: [], hostile: [], isAsked: false, faults: [] }
     const holders = [drainer, drainer, updater, fencer].map((make) =>
-      make(stage, (isOwn) => line(stage, script, isOwn)),
+      make(fixture, (isOwn) => line(fixture, script, isOwn)),
     )
     for (const act of acts) {
       const holder = holders[act.by] as Holder
       Object.assign(script, { fates: [...act.fates], hostile: [...act.hostile], isAsked: false })
-      await stage.clock.advance(act.passMs)
+      await fixture.clock.advance(act.passMs)
       if (act.isFresh) await holder.way.refresh()
-      const opened = await stage.settled(holder.act(act))
+      const opened = await fixture.settled(holder.act(act))
       expect(script.faults).toEqual([])
       // Whoever looked at an old view only has it from when that was true.
       if (opened === undefined || !(act.isFresh || script.isAsked)) continue
-      const { entries } = await stage.ledger()
+      const { entries } = await fixture.ledger()
       expect(entries.filter(({ requestId }) => requestId === opened)).toMatchObject([{ state: 'Acting' }])
     }
   } finally {
-    stage.stop()
+    fixture.stop()
   }
 }
 
@@ -118,20 +118,20 @@ function faultsOf(before: Ledger, after: Ledger, isOwn: (requestId: string) => b
 }
 
 /** Every write is looked at: whoever dies after it leaves what it left then. */
-function line(stage: HoldStage, script: Script, isOwn: (requestId: string) => boolean): KubeApi {
+function line(fixture: HoldFixture, script: Script, isOwn: (requestId: string) => boolean): KubeApi {
   const silent = () => new CofferdamError('API_UNREACHABLE', 'the connection was cut off')
-  const hostile = stage.way()
+  const hostile = fixture.way()
   const update = async (...request: Parameters<KubeApi['update']>) => {
     const [next, ...rest] = script.hostile
     script.hostile = rest
-    if (next?.does === 'delete') await stage.api.delete(disruptionLedgers, { name: ledgerName }).catch(() => {})
+    if (next?.does === 'delete') await fixture.api.delete(disruptionLedgers, { name: ledgerName }).catch(() => {})
     else if (next !== undefined)
       await hostile.store.change('spoil', (ledger) => ({ ledger: spoil(ledger, next), value: 0 }), signal)
     const fate = script.fates[0] === 'cut' ? 'lost' : script.fates.shift()
     if (fate === 'lost') throw silent()
-    const before = await stage.ledger()
-    const answer = await stage.api.update(...request)
-    const after = await stage.ledger().catch((error: Error) => error.message)
+    const before = await fixture.ledger()
+    const answer = await fixture.api.update(...request)
+    const after = await fixture.ledger().catch((error: Error) => error.message)
     if (typeof after === 'string') script.faults.push(after)
     else script.faults.push(...faultsOf(before, after, isOwn))
     if (fate === 'unheard') throw silent()
@@ -139,17 +139,17 @@ function line(stage: HoldStage, script: Script, isOwn: (requestId: string) => bo
   }
   const get = ((...request: Parameters<KubeApi['get']>) => {
     script.isAsked = true
-    return stage.api.get(...request)
+    return fixture.api.get(...request)
   }) as KubeApi['get']
-  return changedApi(stage.api, { get, update: update as KubeApi['update'] })
+  return changedApi(fixture.api, { get, update: update as KubeApi['update'] })
 }
 
-type MakeHolder = (stage: HoldStage, line: (isOwn: Holder['isOwn']) => KubeApi) => Holder
+type MakeHolder = (fixture: HoldFixture, line: (isOwn: Holder['isOwn']) => KubeApi) => Holder
 
-const drainer: MakeHolder = (stage, line) => {
+const drainer: MakeHolder = (fixture, line) => {
   const isOwn = (requestId: string) => requestId.startsWith('ceph-drain/')
-  const way = stage.way(line(isOwn))
-  const hold = new LedgerHold(stage.clock, way, storageHold)
+  const way = fixture.way(line(isOwn))
+  const hold = new LedgerHold(fixture.clock, way, storageHold)
   return {
     way,
     isOwn,
@@ -170,11 +170,11 @@ const drainer: MakeHolder = (stage, line) => {
   }
 }
 
-const updater: MakeHolder = (stage, line) => {
+const updater: MakeHolder = (fixture, line) => {
   const requestId = updateRequestId(cluster)
   const isOwn = (each: string) => each === requestId
-  const way = stage.way(line(isOwn))
-  const hold = new LedgerHold(stage.clock, way, updateHold)
+  const way = fixture.way(line(isOwn))
+  const hold = new LedgerHold(fixture.clock, way, updateHold)
   return {
     way,
     isOwn,
@@ -194,10 +194,10 @@ const updater: MakeHolder = (stage, line) => {
 }
 
 /** A fence has begun already: what it cannot hold is told. */
-const fencer: MakeHolder = (stage, line) => {
+const fencer: MakeHolder = (fixture, line) => {
   const isOwn = (requestId: string) => requestId.startsWith('fencing/')
-  const way = stage.way(line(isOwn))
-  const hold = new LedgerHold(stage.clock, way, fenceHold)
+  const way = fixture.way(line(isOwn))
+  const hold = new LedgerHold(fixture.clock, way, fenceHold)
   return {
     way,
     isOwn,

@@ -1,6 +1,6 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { cluster, key } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
 import type { Observed } from '../../shared/observed.ts'
@@ -9,22 +9,22 @@ import { grant, intend, type Ledger, orphan } from '../rules/ledger.ts'
 import { ownRequestId } from '../rules/storage-arbiter.ts'
 import { LedgerHold } from './ledger-hold.ts'
 import { decideHeld } from './testing/decide-held.ts'
-import { type HoldStage, type LedgerWay, openHoldStage, renewMs } from './testing/hold-stage.ts'
+import { type HoldFixture, type LedgerWay, openHoldFixture, renewMs } from './testing/hold-fixture.ts'
 
 const { signal } = new AbortController()
-let stage: HoldStage
+let fixture: HoldFixture
 
-afterEach(() => stage.stop())
+afterEach(() => fixture.stop())
 
-async function open(options?: Parameters<typeof openHoldStage>[0], api?: (api: KubeApi) => KubeApi) {
-  stage = await openHoldStage(options)
-  const way = stage.way(api?.(stage.api))
+async function open(options?: Parameters<typeof openHoldFixture>[0], api?: (api: KubeApi) => KubeApi) {
+  fixture = await openHoldFixture(options)
+  const way = fixture.way(api?.(fixture.api))
   return { way, hold: await holder(way) }
 }
 
 async function holder(way: LedgerWay) {
   await way.refresh()
-  return new LedgerHold(stage.clock, way, storageHold)
+  return new LedgerHold(fixture.clock, way, storageHold)
 }
 
 type Hold = Awaited<ReturnType<typeof holder>>
@@ -42,7 +42,7 @@ const wants = (scope: string) => {
 /** Opens the scope whatever the ledger says, unless it is unknown. Tells what was decided on, one after the other. */
 async function decide(hold: Hold, scope: string, given = signal) {
   const seen: string[] = []
-  const opened = await stage.settled(
+  const opened = await fixture.settled(
     decideHeld(
       hold,
       cluster,
@@ -59,11 +59,11 @@ async function decide(hold: Hold, scope: string, given = signal) {
 
 const says = ({ entries }: Ledger) =>
   entries.map(({ requestId, scope, state, epoch }) => `${requestId.split('/')[0]} has ${scope}, ${state} at ${epoch}`)
-const now = async () => says(await stage.ledger())
+const now = async () => says(await fixture.ledger())
 
 async function change(next: (ledger: Ledger) => Ledger): Promise<void> {
-  const other = stage.way()
-  await stage.settled(other.store.change('change', (ledger) => ({ ledger: next(ledger), value: undefined }), signal))
+  const other = fixture.way()
+  await fixture.settled(other.store.change('change', (ledger) => ({ ledger: next(ledger), value: undefined }), signal))
 }
 
 const taken = (requestId: string, scope: string) => (ledger: Ledger) => {
@@ -126,8 +126,8 @@ describe('acquiring', () => {
   })
 
   it('without a ledger everything is decided at once, and nothing is held', async () => {
-    stage = await openHoldStage()
-    const hold = new LedgerHold(stage.clock, undefined, storageHold)
+    fixture = await openHoldFixture()
+    const hold = new LedgerHold(fixture.clock, undefined, storageHold)
     expect(await decide(hold, 'a')).toEqual({ opened: 'a', seen: ['no ledger'] })
     expect([await hold.settle(cluster, 'release', signal), hold.holds(cluster)]).toEqual([{}, false])
   })
@@ -158,15 +158,15 @@ describe('acquiring', () => {
 })
 
 describe('keeping', () => {
-  const sequence = async () => (await stage.ledger()).entries[0]?.renewSequence
+  const sequence = async () => (await fixture.ledger()).entries[0]?.renewSequence
 
   it('shows that the holder lives when it is due, not before', async () => {
     const { hold } = await open()
     await decide(hold, 'a')
     const told = []
     for (const ms of [renewMs - 1_000, 1_000, 1_000]) {
-      await stage.clock.advance(ms)
-      await stage.settled(hold.settle(cluster, 'keep', signal))
+      await fixture.clock.advance(ms)
+      await fixture.settled(hold.settle(cluster, 'keep', signal))
       told.push([await sequence(), hold.recheckAfterSeconds(cluster)])
     }
     expect(told).toEqual([
@@ -180,8 +180,8 @@ describe('keeping', () => {
     const { hold } = await open()
     for (let rounds = 0; rounds < 5; rounds += 1) {
       await decide(hold, 'a')
-      await stage.settled(hold.settle(cluster, 'keep', signal))
-      await stage.clock.advance(renewMs / 2)
+      await fixture.settled(hold.settle(cluster, 'keep', signal))
+      await fixture.clock.advance(renewMs / 2)
     }
     expect(await sequence()).toBe(2)
   })
@@ -190,7 +190,7 @@ describe('keeping', () => {
     const { hold, way } = await open()
     await decide(hold, 'a')
     const next = await holder(way)
-    await stage.settled(next.settle(cluster, 'keep', signal))
+    await fixture.settled(next.settle(cluster, 'keep', signal))
     expect([await now(), next.holds(cluster)]).toEqual([['ceph-drain has a, Acting at 2'], true])
   })
 
@@ -198,8 +198,8 @@ describe('keeping', () => {
     const { hold } = await open()
     await decide(hold, 'a')
     await change((ledger) => orphan(ledger, ownRequestId(cluster, 'a')))
-    await stage.clock.advance(renewMs)
-    await stage.settled(hold.settle(cluster, 'keep', signal))
+    await fixture.clock.advance(renewMs)
+    await fixture.settled(hold.settle(cluster, 'keep', signal))
     expect(await now()).toEqual(['ceph-drain has a, Acting at 2'])
   })
 
@@ -207,8 +207,8 @@ describe('keeping', () => {
     const { hold } = await open()
     await decide(hold, 'a')
     await change((ledger) => ({ ...ledger, entries: [] }))
-    await stage.clock.advance(renewMs)
-    await stage.settled(hold.settle(cluster, 'keep', signal))
+    await fixture.clock.advance(renewMs)
+    await fixture.settled(hold.settle(cluster, 'keep', signal))
     expect([hold.holds(cluster), hold.recheckAfterSeconds(cluster)]).toEqual([false, undefined])
   })
 })
@@ -218,7 +218,7 @@ describe('releasing', () => {
     const { hold } = await open()
     await decide(hold, 'a')
     await change(taken('reboot-1', 'a'))
-    const { freed } = await stage.settled(hold.settle(cluster, 'release', signal))
+    const { freed } = await fixture.settled(hold.settle(cluster, 'release', signal))
     expect([freed && says(freed), await now(), hold.holds(cluster)]).toEqual([
       ['reboot-1 has a, Acting at 2'],
       ['reboot-1 has a, Acting at 2'],
@@ -228,27 +228,27 @@ describe('releasing', () => {
 
   it('costs nothing where nothing is held', async () => {
     const { hold } = await open()
-    expect(await hold.settle(cluster, 'release', signal)).toEqual({ freed: await stage.ledger() })
+    expect(await hold.settle(cluster, 'release', signal)).toEqual({ freed: await fixture.ledger() })
   })
 
   it('is done though the view has never been read: what an earlier process held would stay for ever', async () => {
     const { hold } = await open()
     await decide(hold, 'a')
-    const blind = new LedgerHold(stage.clock, stage.way(), storageHold)
-    await stage.settled(blind.settle(cluster, 'release', signal))
+    const blind = new LedgerHold(fixture.clock, fixture.way(), storageHold)
+    await fixture.settled(blind.settle(cluster, 'release', signal))
     expect(await now()).toEqual([])
   })
 
   it('that cannot be done is told, and tried again', async () => {
     const { hold, way } = await open()
     await decide(hold, 'a')
-    const cut = stage.way(unreachable(stage.api))
+    const cut = fixture.way(unreachable(fixture.api))
     await cut.refresh()
-    const failing = new LedgerHold(stage.clock, cut, storageHold)
-    const { failure } = await stage.settled(failing.settle(cluster, 'release', signal))
+    const failing = new LedgerHold(fixture.clock, cut, storageHold)
+    const { failure } = await fixture.settled(failing.settle(cluster, 'release', signal))
     expect(failure).toMatchObject({ object: 'disruptionledger/cluster', problem: 'the line is cut' })
     await way.refresh()
-    await stage.settled(hold.settle(cluster, 'release', signal))
+    await fixture.settled(hold.settle(cluster, 'release', signal))
     expect(await now()).toEqual([])
   })
 })

@@ -1,12 +1,12 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { changedApi, openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi, openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Claim, Ledger } from '../rules/ledger.ts'
 import { adopt, doClaimsConflict, grant, intend, release } from '../rules/ledger.ts'
 import { createLedgerStore, type LedgerStep } from './ledger-store.ts'
-import { claim, installDefinitions } from './testing/ledger-stage.ts'
+import { claim, installDefinitions } from './testing/ledger-fixture.ts'
 
 const { signal } = new AbortController()
 
@@ -66,11 +66,11 @@ function nextOf(kind: string, by: Told, claims: readonly Claim[]) {
 it('many processes that write through a line that loses replies never hold the same, nor share an epoch', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anyClient, { minLength: 2, maxLength: 4 }), async (clients) => {
-      const story = openStory()
-      await installDefinitions(story.api)
+      const scenario = openScenario()
+      await installDefinitions(scenario.api)
       const epochs: Told[] = []
       const runs = clients.map(async ({ steps, fates }: Client, index) => {
-        const store = createLedgerStore({ api: faulty(story.api, fates), clock: story.clock })
+        const store = createLedgerStore({ api: faulty(scenario.api, fates), clock: scenario.clock })
         const requestId = `R${index}`
         let epoch = 0
         for (const { kind, claims } of steps) {
@@ -89,15 +89,15 @@ it('many processes that write through a line that loses replies never hold the s
       void done.finally(() => {
         isDone = true
       })
-      while (!isDone) await story.clock.advance(100)
+      while (!isDone) await scenario.clock.advance(100)
       await done
-      const read = await createLedgerStore(story).read(signal)
+      const read = await createLedgerStore(scenario).read(signal)
       if (!read.known) throw new Error(read.why)
       for (const a of read.value.entries)
         for (const b of read.value.entries) if (a.requestId !== b.requestId) expect(doClaimsConflict(a, b)).toBe(false)
       expect(new Set(epochs.map(({ epoch }) => epoch)).size).toBe(epochs.length)
       for (const { epoch } of epochs) expect(epoch).toBeLessThan(read.value.nextEpoch)
-      story.stop()
+      scenario.stop()
     }),
     { numRuns: 60 },
   )

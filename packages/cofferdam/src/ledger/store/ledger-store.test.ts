@@ -1,29 +1,29 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { changedApi, openStory, type Story } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import type { Claim, Ledger } from '../rules/ledger.ts'
 import { adopt, emptyLedger, grant, intend, renew } from '../rules/ledger.ts'
 import { createLedgerStore, type LedgerStep, type LedgerStore } from './ledger-store.ts'
-import { claim, createDisruption, heldKeys, installDefinitions, ledgerObject } from './testing/ledger-stage.ts'
+import { claim, createDisruption, heldKeys, installDefinitions, ledgerObject } from './testing/ledger-fixture.ts'
 
 const { signal } = new AbortController()
 const now = '2026-01-01T00:00:00Z'
-let story: Story | undefined
+let scenario: Scenario | undefined
 
-afterEach(() => story?.stop())
+afterEach(() => scenario?.stop())
 
-async function open(): Promise<Story & { store: LedgerStore }> {
-  const opened = openStory()
-  story = opened
+async function open(): Promise<Scenario & { store: LedgerStore }> {
+  const opened = openScenario()
+  scenario = opened
   await installDefinitions(opened.api)
   return { ...opened, store: createLedgerStore(opened) }
 }
 
 /** Runs the clock until the promise has settled. */
-async function settled<T>({ clock }: Pick<Story, 'clock'>, promise: Promise<T>): Promise<T> {
+async function settled<T>({ clock }: Pick<Scenario, 'clock'>, promise: Promise<T>): Promise<T> {
   let isDone = false
   const done = promise.finally(() => {
     isDone = true
@@ -88,94 +88,94 @@ describe('the ledger', () => {
   })
 
   it('goes to one of many who ask for the same key at once; all the others wait with a ticket', async () => {
-    const stage = await open()
+    const fixture = await open()
     const asked = Array.from({ length: 8 }, (_, index) =>
-      createLedgerStore(stage).change('take', take(`R${index}`, claim('pdb/shop/web')), signal),
+      createLedgerStore(fixture).change('take', take(`R${index}`, claim('pdb/shop/web')), signal),
     )
-    const epochs = await settled(stage, Promise.all(asked))
+    const epochs = await settled(fixture, Promise.all(asked))
     expect(epochs.filter((epoch) => epoch !== undefined)).toEqual([1])
-    const { status } = await ledgerObject(stage.api)
+    const { status } = await ledgerObject(fixture.api)
     expect(status?.entries).toHaveLength(1)
     expect(status?.tickets?.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7])
   })
 
   it('gives each of many who ask for different keys at once an epoch of its own', async () => {
-    const stage = await open()
+    const fixture = await open()
     const asked = Array.from({ length: 8 }, (_, index) =>
-      createLedgerStore(stage).change('take', take(`R${index}`, claim(`node/${index}`)), signal),
+      createLedgerStore(fixture).change('take', take(`R${index}`, claim(`node/${index}`)), signal),
     )
-    const epochs = await settled(stage, Promise.all(asked))
+    const epochs = await settled(fixture, Promise.all(asked))
     expect([...epochs].sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   it('that somebody changes every time gives up after a while, says so, and nothing of it is held', async () => {
-    const stage = await open()
-    const contended = withStatusWrites(stage.api, () =>
+    const fixture = await open()
+    const contended = withStatusWrites(fixture.api, () =>
       Promise.reject(new ApiError('Conflict', 'the object has been modified')),
     )
-    const { clock } = stage
+    const { clock } = fixture
     const change = createLedgerStore({ api: contended, clock }).change(
       'take node/a',
       take('R1', claim('node/a')),
       signal,
     )
-    await expect(settled(stage, change)).rejects.toMatchObject({
+    await expect(settled(fixture, change)).rejects.toMatchObject({
       code: 'LEDGER_CONTENDED',
       message: 'could not take node/a: others changed the ledger every time',
     })
-    expect(await heldKeys(stage.api)).toEqual([])
+    expect(await heldKeys(fixture.api)).toEqual([])
   })
 })
 
 describe('a ledger that somebody deletes', () => {
   it('between being made and being written is made again; it was taken for a kind that is not installed, and whoever asked acted without a hold', async () => {
-    const stage = await open()
-    const deleted = withStatusWrites(stage.api, async (write, count) => {
-      if (count === 1) await stage.api.delete(disruptionLedgers, { name: ledgerName })
+    const fixture = await open()
+    const deleted = withStatusWrites(fixture.api, async (write, count) => {
+      if (count === 1) await fixture.api.delete(disruptionLedgers, { name: ledgerName })
       return write()
     })
-    const store = createLedgerStore({ api: deleted, clock: stage.clock })
-    expect(await settled(stage, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
-    expect(await heldKeys(stage.api)).toEqual(['node/a Granted R1 at 1'])
+    const store = createLedgerStore({ api: deleted, clock: fixture.clock })
+    expect(await settled(fixture, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
+    expect(await heldKeys(fixture.api)).toEqual(['node/a Granted R1 at 1'])
   })
 
   it('every time is contended, and not absent', async () => {
-    const stage = await open()
-    const deleted = withStatusWrites(stage.api, async (write) => {
-      await stage.api.delete(disruptionLedgers, { name: ledgerName })
+    const fixture = await open()
+    const deleted = withStatusWrites(fixture.api, async (write) => {
+      await fixture.api.delete(disruptionLedgers, { name: ledgerName })
       return write()
     })
-    const store = createLedgerStore({ api: deleted, clock: stage.clock })
+    const store = createLedgerStore({ api: deleted, clock: fixture.clock })
     const change = store.change('take node/a', take('R1', claim('node/a')), signal)
-    await expect(settled(stage, change)).rejects.toMatchObject({ code: 'LEDGER_CONTENDED' })
+    await expect(settled(fixture, change)).rejects.toMatchObject({ code: 'LEDGER_CONTENDED' })
   })
 })
 
 describe('a reply that is lost', () => {
   it('after the write was made costs nothing: the same grant, the same epoch, one write', async () => {
-    const stage = await open()
+    const fixture = await open()
     let writes = 0
-    const lossy = withStatusWrites(stage.api, async (write) => {
+    const lossy = withStatusWrites(fixture.api, async (write) => {
       writes += 1
       await write()
       throw silent()
     })
-    const store = createLedgerStore({ api: lossy, clock: stage.clock })
-    expect(await settled(stage, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
+    const store = createLedgerStore({ api: lossy, clock: fixture.clock })
+    expect(await settled(fixture, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
     expect(writes).toBe(1)
-    expect(await heldKeys(stage.api)).toEqual(['node/a Granted R1 at 1'])
+    expect(await heldKeys(fixture.api)).toEqual(['node/a Granted R1 at 1'])
   })
 
   it('of an adoption does not use up a second epoch', async () => {
-    const stage = await open()
-    await stage.store.change('take', take('R1', claim('node/a')), signal)
-    const lossy = withStatusWrites(stage.api, async (write) => {
+    const fixture = await open()
+    await fixture.store.change('take', take('R1', claim('node/a')), signal)
+    const lossy = withStatusWrites(fixture.api, async (write) => {
       await write()
       throw silent()
     })
     const epoch = await settled(
-      stage,
-      createLedgerStore({ api: lossy, clock: stage.clock }).change(
+      fixture,
+      createLedgerStore({ api: lossy, clock: fixture.clock }).change(
         'adopt',
         (ledger) => {
           const adopted = adopt(ledger, { requestId: 'R1', holder: 'new' })
@@ -185,35 +185,35 @@ describe('a reply that is lost', () => {
       ),
     )
     expect(epoch).toBe(2)
-    expect(await heldKeys(stage.api)).toEqual(['node/a Granted R1 at 2'])
+    expect(await heldKeys(fixture.api)).toEqual(['node/a Granted R1 at 2'])
   })
 
   it('before the write was made is made up for', async () => {
-    const stage = await open()
-    const flaky = withStatusWrites(stage.api, (write, count) => (count === 1 ? Promise.reject(silent()) : write()))
-    const store = createLedgerStore({ api: flaky, clock: stage.clock })
-    expect(await settled(stage, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
+    const fixture = await open()
+    const flaky = withStatusWrites(fixture.api, (write, count) => (count === 1 ? Promise.reject(silent()) : write()))
+    const store = createLedgerStore({ api: flaky, clock: fixture.clock })
+    expect(await settled(fixture, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
   })
 
   it('while somebody else writes too still ends in one grant', async () => {
-    const stage = await open()
-    const lossy = withStatusWrites(stage.api, async (write, count) => {
+    const fixture = await open()
+    const lossy = withStatusWrites(fixture.api, async (write, count) => {
       await write()
       if (count > 1) return undefined
-      await stage.store.change('take', take('R2', claim('node/b')), signal)
+      await fixture.store.change('take', take('R2', claim('node/b')), signal)
       throw silent()
     })
-    const store = createLedgerStore({ api: lossy, clock: stage.clock })
-    expect(await settled(stage, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
-    expect(await heldKeys(stage.api)).toEqual(['node/a Granted R1 at 1', 'node/b Granted R2 at 2'])
+    const store = createLedgerStore({ api: lossy, clock: fixture.clock })
+    expect(await settled(fixture, store.change('take', take('R1', claim('node/a')), signal))).toBe(1)
+    expect(await heldKeys(fixture.api)).toEqual(['node/a Granted R1 at 1', 'node/b Granted R2 at 2'])
   })
 
   it('every time is told to whoever asked', async () => {
-    const stage = await open()
-    const dead = withStatusWrites(stage.api, () => Promise.reject(silent()))
-    const store = createLedgerStore({ api: dead, clock: stage.clock })
+    const fixture = await open()
+    const dead = withStatusWrites(fixture.api, () => Promise.reject(silent()))
+    const store = createLedgerStore({ api: dead, clock: fixture.clock })
     const change = store.change('take', take('R1', claim('node/a')), signal)
-    await expect(settled(stage, change)).rejects.toMatchObject({ code: 'API_UNREACHABLE' })
+    await expect(settled(fixture, change)).rejects.toMatchObject({ code: 'API_UNREACHABLE' })
   })
 
   it('on reading is an unknown', async () => {
@@ -250,8 +250,8 @@ describe('a ledger that was wiped', () => {
   })
 
   it('never gives out an epoch again that is on an annotation', async () => {
-    const stage = await open()
-    const store = createLedgerStore({ ...stage, highestEpoch: () => 30 })
+    const fixture = await open()
+    const store = createLedgerStore({ ...fixture, highestEpoch: () => 30 })
     expect(await store.change('take', take('R1', claim('node/a')), signal)).toBe(31)
   })
 
@@ -293,7 +293,7 @@ describe('a ledger that was wiped', () => {
     const { store, api } = await open()
     await store.change('take', take('R1', claim('pdb/shop/web'), claim('node/b')), signal)
     const { metadata } = await createDisruption(api, 'reboot-a', 'a', acted(9))
-    const behind = createLedgerStore({ ...(story as Story), highestEpoch: () => 9 })
+    const behind = createLedgerStore({ ...(scenario as Scenario), highestEpoch: () => 9 })
     await behind.restore(async () => [], signal)
     const id = metadata.uid?.slice(0, 8)
     expect(await heldKeys(api)).toEqual([`node/a Orphaned ${id} at 9`, `pdb/shop/web Orphaned ${id} at 9`])

@@ -34,12 +34,16 @@ export type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
  * Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not, nor is what the request
  * itself has just taken or given back.
  */
-export function isStorageNews(change: ViewChange<DisruptionLedger>, cluster: ClusterId, self?: string): boolean {
+export function isRelevantStorageChange(
+  change: ViewChange<DisruptionLedger>,
+  cluster: ClusterId,
+  self?: string,
+): boolean {
   if (change.type !== 'changed') return true
-  return !isSameJson(newsOf(change.previous, cluster, self), newsOf(change.value, cluster, self))
+  return !isSameJson(relevantPartOf(change.previous, cluster, self), relevantPartOf(change.value, cluster, self))
 }
 
-function newsOf(object: DisruptionLedger, cluster: ClusterId, self: string | undefined) {
+function relevantPartOf(object: DisruptionLedger, cluster: ClusterId, self: string | undefined) {
   const ledger = parseLedger(object)
   if (!ledger.known) return [ledger.why]
   const { own, others, tickets } = arbiterOf(ledger.value, cluster)

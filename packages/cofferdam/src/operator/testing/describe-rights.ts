@@ -4,30 +4,30 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
 import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { buildWholeAccess } from '../../deploy/testing/controller-access.ts'
 import type { Permission } from '../../shared/permission.ts'
 import { type ControllerName, permissionsOf } from '../controller-names.ts'
 
-interface OperatedStage {
+interface OperatedFixture {
   readonly server: ApiServer
   readonly api: KubeApi
   operate(options: { readonly api: KubeApi; readonly controllers: readonly ControllerName[] }): unknown
   close(): unknown
 }
 
-export interface RightsCase<S extends OperatedStage> {
+export interface RightsCase<S extends OperatedFixture> {
   readonly controller: ControllerName
   readonly open: () => Promise<S>
   /** Everything that the controller reads and writes; returns what came of it. */
-  readonly story: (stage: S, start: () => void) => Promise<unknown>
+  readonly scenario: (fixture: S, start: () => void) => Promise<unknown>
   readonly whole: unknown
 }
 
 /** Each controller can tell its whole story with the rights of deploy/, and not with any one of them less. */
-export function describeRights<S extends OperatedStage>(cases: Readonly<Record<string, RightsCase<S>>>): void {
+export function describeRights<S extends OperatedFixture>(cases: Readonly<Record<string, RightsCase<S>>>): void {
   describe.each(Object.entries(cases))('the rights of %s', (_, each) => {
     const rights = permissionsOf[each.controller]
 
@@ -43,24 +43,24 @@ export function describeRights<S extends OperatedStage>(cases: Readonly<Record<s
   })
 }
 
-async function tell<S extends OperatedStage>(
-  { controller, open, story }: RightsCase<S>,
+async function tell<S extends OperatedFixture>(
+  { controller, open, scenario }: RightsCase<S>,
   rights: readonly Permission[],
 ): Promise<unknown> {
-  const stage = await open()
+  const fixture = await open()
   for (const object of buildWholeAccess({ [controller]: rights })) {
-    await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
+    await fixture.api.create(typeOfObject(fixture.server.catalogue, object) as ResourceType, object)
   }
-  const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
-  const start = () => void stage.operate({ api: withoutStreaming(account), controllers: [controller] })
+  const account = fixture.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
+  const start = () => void fixture.operate({ api: withoutStreaming(account), controllers: [controller] })
   try {
-    return await story(stage, start)
+    return await scenario(fixture, start)
   } catch (error) {
     // What the story goes on from was never written.
     if (hasReason(error, 'NotFound')) return 'broken off'
     throw error
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 
 /** The same API, but one collection is first read after a while: as after a start, with a server that is busy. */
 export function lateApi(

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../api/json.ts'
 import { type Condition, conditionOf, type KubeObject } from '../../api/kube-object.ts'
 import type { ResourceType } from '../../api/resource-type.ts'
 import { customResourceDefinitions } from '../../api/resources.ts'
-import { type ContractStage, eventually, firstEvents, refusal } from './stage.contract.ts'
+import { type ContractFixture, eventually, firstEvents, refusal } from './fixture.contract.ts'
 
 interface Gate extends KubeObject {
   readonly spec?: JsonObject
@@ -67,21 +67,21 @@ function definition(group: string, name = 'gates'): KubeObject {
 }
 
 /** Kinds that are declared at run time. */
-export function describeCustomResources(stage: ContractStage): void {
+export function describeCustomResources(fixture: ContractFixture): void {
   describe('custom resources', () => {
     let namespace = ''
     let gates: ResourceType<Gate> = { group: '', version: 'v1', plural: 'gates', kind: 'Gate', namespaced: true }
 
     beforeAll(async () => {
-      namespace = await stage.namespace()
+      namespace = await fixture.namespace()
       gates = { ...gates, group: `${namespace}.example` }
-      const crd = await stage.api.create(customResourceDefinitions, definition(gates.group))
+      const crd = await fixture.api.create(customResourceDefinitions, definition(gates.group))
       await eventually(async () => {
-        const latest = await stage.api.get(customResourceDefinitions, { name: crd.metadata.name })
+        const latest = await fixture.api.get(customResourceDefinitions, { name: crd.metadata.name })
         return conditionOf(latest as { status?: { conditions?: Condition[] } }, 'Established')?.status === 'True'
       })
       await eventually(() =>
-        stage.api.list(gates, { namespace }).catch((error: unknown) => {
+        fixture.api.list(gates, { namespace }).catch((error: unknown) => {
           if (hasReason(error, 'NotFound')) return undefined
           throw error
         }),
@@ -89,11 +89,11 @@ export function describeCustomResources(stage: ContractStage): void {
     })
 
     afterAll(async () => {
-      await stage.api.delete(customResourceDefinitions, { name: `gates.${gates.group}` })
+      await fixture.api.delete(customResourceDefinitions, { name: `gates.${gates.group}` })
     })
 
     const create = (name: string, spec: JsonObject, more: object = {}) =>
-      stage.api.create(gates, {
+      fixture.api.create(gates, {
         apiVersion: `${gates.group}/v1`,
         kind: 'Gate',
         metadata: { namespace, name },
@@ -105,13 +105,13 @@ export function describeCustomResources(stage: ContractStage): void {
       const gate = await create('defaults', { width: 3, colour: 'red' })
       expect(gate.spec).toEqual({ width: 3, mode: 'closed' })
       expect(gate.metadata.generation).toBe(1)
-      expect(await stage.api.get(gates, { namespace, name: 'defaults' })).toEqual(gate)
+      expect(await fixture.api.get(gates, { namespace, name: 'defaults' })).toEqual(gate)
     })
 
     it('with an unknown field are refused with 400 when the writer is strict', async () => {
       const object = { apiVersion: `${gates.group}/v1`, kind: 'Gate', metadata: { namespace, name: 'strict' } }
       const odd = { ...object, spec: { width: 3, colour: 'red' } }
-      const refused = await refusal(stage.api.create(gates, odd, { fieldValidation: 'Strict' }))
+      const refused = await refusal(fixture.api.create(gates, odd, { fieldValidation: 'Strict' }))
       expect(refused).toMatchObject({ code: 400, reason: 'BadRequest' })
       expect(refused.message).toContain('unknown field "spec.colour"')
     })
@@ -138,24 +138,24 @@ export function describeCustomResources(stage: ContractStage): void {
       const key = { namespace, name: 'status' }
       const gate = await create('status', { width: 3 }, { status: { phase: 'Early' } })
       expect(gate.status).toBeUndefined()
-      const reported = await stage.api.update(
+      const reported = await fixture.api.update(
         gates,
         { ...gate, spec: { width: 9 }, status: { phase: 'Ready' } },
         { subresource: 'status' },
       )
       expect(reported).toMatchObject({ metadata: { generation: 1 }, spec: { width: 3 }, status: { phase: 'Ready' } })
       const body = { spec: { width: 4 }, status: { phase: 'Lost' } }
-      const changed = await stage.api.patch(gates, key, { type: 'merge', body })
+      const changed = await fixture.api.patch(gates, key, { type: 'merge', body })
       expect(changed).toMatchObject({ metadata: { generation: 2 }, spec: { width: 4 }, status: { phase: 'Ready' } })
       const labels = { metadata: { labels: { a: 'b' } } }
-      const labelled = await stage.api.patch(gates, key, { type: 'merge', body: labels })
+      const labelled = await fixture.api.patch(gates, key, { type: 'merge', body: labels })
       expect(labelled.metadata.generation).toBe(2)
     })
 
     it('cannot be replaced without the version they were read at: 422', async () => {
       const gate = await create('unconditional', { width: 3 })
       const { resourceVersion: _, ...metadata } = gate.metadata
-      expect(await refusal(stage.api.update(gates, { ...gate, metadata, spec: { width: 4 } }))).toMatchObject({
+      expect(await refusal(fixture.api.update(gates, { ...gate, metadata, spec: { width: 4 } }))).toMatchObject({
         code: 422,
         reason: 'Invalid',
         details: { causes: [{ field: 'metadata.resourceVersion' }] },
@@ -165,7 +165,7 @@ export function describeCustomResources(stage: ContractStage): void {
     it('have no strategic merge: 415', async () => {
       await create('strategic', { width: 3 })
       const patch = { type: 'strategic', body: { spec: { width: 4 } } } as const
-      expect(await refusal(stage.api.patch(gates, { namespace, name: 'strategic' }, patch))).toMatchObject({
+      expect(await refusal(fixture.api.patch(gates, { namespace, name: 'strategic' }, patch))).toMatchObject({
         code: 415,
         reason: 'UnsupportedMediaType',
       })
@@ -175,7 +175,7 @@ export function describeCustomResources(stage: ContractStage): void {
       const key = { namespace, name: 'applied' }
       const applyAs = (fieldManager: string, spec: JsonObject) => {
         const body = { apiVersion: `${gates.group}/v1`, kind: 'Gate', metadata: key, spec }
-        return stage.api.patch(gates, key, { type: 'apply', body }, { fieldManager })
+        return fixture.api.patch(gates, key, { type: 'apply', body }, { fieldManager })
       }
       await applyAs('ann', { width: 3, bars: [{ name: 'left', metal: 'iron' }] })
       const applied = await applyAs('bob', { bars: [{ name: 'right', metal: 'brass' }] })
@@ -187,11 +187,11 @@ export function describeCustomResources(stage: ContractStage): void {
 
     it('are listed and watched like any other', async () => {
       const query = { namespace, labelSelector: 'watched=yes' }
-      const { resourceVersion } = await stage.api.list(gates, query)
+      const { resourceVersion } = await fixture.api.list(gates, query)
       const metadata = { namespace, name: 'watched', labels: { watched: 'yes' } }
       const gate = await create('watched', { width: 3 }, { metadata })
-      expect((await stage.api.list(gates, query)).items).toEqual([gate])
-      expect(await firstEvents(stage.api, gates, { ...query, resourceVersion }, 1)).toEqual([
+      expect((await fixture.api.list(gates, query)).items).toEqual([gate])
+      expect(await firstEvents(fixture.api, gates, { ...query, resourceVersion }, 1)).toEqual([
         { type: 'ADDED', object: gate },
       ])
     })
@@ -199,8 +199,8 @@ export function describeCustomResources(stage: ContractStage): void {
 
   describe('definitions of custom resources', () => {
     it('with a name that is not theirs are refused with 422', async () => {
-      const group = `${await stage.namespace()}.example`
-      expect(await refusal(stage.api.create(customResourceDefinitions, definition(group, 'doors')))).toMatchObject({
+      const group = `${await fixture.namespace()}.example`
+      expect(await refusal(fixture.api.create(customResourceDefinitions, definition(group, 'doors')))).toMatchObject({
         code: 422,
         reason: 'Invalid',
         details: { causes: [{ field: 'metadata.name' }] },
@@ -208,10 +208,10 @@ export function describeCustomResources(stage: ContractStage): void {
     })
 
     it('take their objects and the kind with them', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       const group = `${namespace}.example`
       const gates: ResourceType<Gate> = { group, version: 'v1', plural: 'gates', kind: 'Gate', namespaced: true }
-      await stage.api.create(customResourceDefinitions, definition(group))
+      await fixture.api.create(customResourceDefinitions, definition(group))
       const gate: Gate = {
         apiVersion: `${group}/v1`,
         kind: 'Gate',
@@ -219,15 +219,15 @@ export function describeCustomResources(stage: ContractStage): void {
         spec: { width: 3 },
       }
       await eventually(() =>
-        stage.api.create(gates, gate).catch((error: unknown) => {
+        fixture.api.create(gates, gate).catch((error: unknown) => {
           if (hasReason(error, 'NotFound')) return undefined
           throw error
         }),
       )
-      await stage.api.delete(customResourceDefinitions, { name: `gates.${group}` })
+      await fixture.api.delete(customResourceDefinitions, { name: `gates.${group}` })
       await eventually(async () => {
         try {
-          await stage.api.list(gates, { namespace })
+          await fixture.api.list(gates, { namespace })
           return false
         } catch (error) {
           return hasReason(error, 'NotFound')

@@ -6,7 +6,7 @@ import { conditionOf } from '../../api/kube-object.ts'
 import type { PodDisruptionBudget } from '../../api/policy.ts'
 import { podDisruptionBudgets, pods } from '../../api/resources.ts'
 import type { WriteOptions } from '../kube-api.ts'
-import { type ContractStage, pod, refusal } from './stage.contract.ts'
+import { type ContractFixture, pod, refusal } from './fixture.contract.ts'
 
 const app = { app: 'web' }
 const budgetRefusal = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -33,7 +33,7 @@ type Counts = Pick<
 >
 
 /** Asking pods to go, within their budgets. */
-export function describeEviction(stage: ContractStage): void {
+export function describeEviction(fixture: ContractFixture): void {
   function evict(
     namespace: string,
     name: string,
@@ -41,18 +41,18 @@ export function describeEviction(stage: ContractStage): void {
     options: WriteOptions = {},
   ): Promise<JsonObject> {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace }, ...body }
-    return stage.api.createSubresource(pods, { namespace, name }, 'eviction', eviction, options)
+    return fixture.api.createSubresource(pods, { namespace, name }, 'eviction', eviction, options)
   }
 
-  const read = (namespace: string, name: string) => stage.api.get(pods, { namespace, name })
+  const read = (namespace: string, name: string) => fixture.api.get(pods, { namespace, name })
 
   /** A pod on a node, in the state a kubelet would have reported. */
   async function run(namespace: string, name: string, state: { ready?: boolean; phase?: PodPhase } = {}): Promise<Pod> {
     const { ready = true, phase = 'Running' } = state
-    await stage.api.create(pods, pod(namespace, name, { labels: app, nodeName: 'contract-node' }))
+    await fixture.api.create(pods, pod(namespace, name, { labels: app, nodeName: 'contract-node' }))
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False' }]
     const body = { status: { phase, conditions } }
-    return stage.api.patch(pods, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' })
+    return fixture.api.patch(pods, { namespace, name }, { type: 'strategic', body }, { subresource: 'status' })
   }
 
   /** A budget, counted for. */
@@ -62,7 +62,7 @@ export function describeEviction(stage: ContractStage): void {
     counts: Counts,
     name = 'budget',
   ): Promise<PodDisruptionBudget> {
-    await stage.api.create(podDisruptionBudgets, budgetOf(namespace, spec, name))
+    await fixture.api.create(podDisruptionBudgets, budgetOf(namespace, spec, name))
     return count({ namespace, name }, counts)
   }
 
@@ -72,20 +72,20 @@ export function describeEviction(stage: ContractStage): void {
    */
   async function count(key: { namespace: string; name: string }, counts: Counts): Promise<PodDisruptionBudget> {
     for (;;) {
-      const budget = await stage.api.get(podDisruptionBudgets, key)
+      const budget = await fixture.api.get(podDisruptionBudgets, key)
       const status = { ...budget.status, ...counts, observedGeneration: budget.metadata.generation ?? 0 }
       try {
-        return await stage.api.update(podDisruptionBudgets, { ...budget, status }, { subresource: 'status' })
+        return await fixture.api.update(podDisruptionBudgets, { ...budget, status }, { subresource: 'status' })
       } catch (error) {
         if (!hasReason(error, 'Conflict')) throw error
       }
     }
   }
 
-  async function whileNobodyCounts(story: () => Promise<void>): Promise<void> {
-    const resume = stage.subject.holdDisruptionController?.()
+  async function whileNobodyCounts(scenario: () => Promise<void>): Promise<void> {
+    const resume = fixture.subject.holdDisruptionController?.()
     try {
-      await story()
+      await scenario()
     } finally {
       resume?.()
     }
@@ -113,7 +113,7 @@ export function describeEviction(stage: ContractStage): void {
 
   describe('eviction', () => {
     it('without a budget marks the pod as disrupted and ends it with its grace period', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       expect(await evict(namespace, 'a')).toMatchObject({ kind: 'Status', status: 'Success', code: 201 })
       await expectGoing(namespace, 'a')
@@ -121,14 +121,14 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('passes the wanted grace period on', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await evict(namespace, 'a', { deleteOptions: { gracePeriodSeconds: 5 } })
       expect((await read(namespace, 'a')).metadata.deletionGracePeriodSeconds).toBe(5)
     })
 
     it('is refused with 429 and the reason while the budget allows none, and the pod stays', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
       await guardTwo(namespace)
@@ -145,23 +145,23 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('is refused with 429 and a time to wait while nobody has counted for the budget yet', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await whileNobodyCounts(async () => {
-        await stage.api.create(podDisruptionBudgets, budgetOf(namespace, { selector, minAvailable: 1 }))
+        await fixture.api.create(podDisruptionBudgets, budgetOf(namespace, { selector, minAvailable: 1 }))
         expect(await refusal(evict(namespace, 'a'))).toMatchObject(notCounted)
       })
       await expectStaying(namespace, 'a')
     })
 
     it('waits until somebody has counted for the relaxed budget', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
       await guardTwo(namespace)
       const key = { namespace, name: 'budget' }
       await whileNobodyCounts(async () => {
-        await stage.api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { minAvailable: 1 } } })
+        await fixture.api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { minAvailable: 1 } } })
         expect(await refusal(evict(namespace, 'a'))).toMatchObject(notCounted)
       })
       await count(key, { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 })
@@ -170,18 +170,18 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('is granted as soon as the budget is deleted', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
       await guardTwo(namespace)
       expect(await refusal(evict(namespace, 'a'))).toMatchObject({ code: 429 })
-      await stage.api.delete(podDisruptionBudgets, { namespace, name: 'budget' })
+      await fixture.api.delete(podDisruptionBudgets, { namespace, name: 'budget' })
       await evict(namespace, 'a')
       await expectGoing(namespace, 'a')
     })
 
     it('takes one disruption from the budget, and the next is refused', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
       await guard(
@@ -192,13 +192,13 @@ export function describeEviction(stage: ContractStage): void {
       await evict(namespace, 'a')
       await expectGoing(namespace, 'a')
       expect(
-        (await stage.api.get(podDisruptionBudgets, { namespace, name: 'budget' })).status?.disruptionsAllowed,
+        (await fixture.api.get(podDisruptionBudgets, { namespace, name: 'budget' })).status?.disruptionsAllowed,
       ).toBe(0)
       expect(await refusal(evict(namespace, 'b'))).toMatchObject({ code: 429 })
     })
 
     it('of many pods at once takes no more than the budget allows', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       for (const name of ['a', 'b', 'c']) await run(namespace, name)
       await guard(
         namespace,
@@ -211,7 +211,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of a pod that two budgets cover is refused with 500', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       const counts: Counts = { disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 0, expectedPods: 1 }
       for (const name of ['one', 'two']) await guard(namespace, { selector, minAvailable: 0 }, counts, name)
@@ -223,7 +223,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('is held by a budget that selects everything, not by one that selects others', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await guard(
         namespace,
@@ -242,7 +242,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('asks no budget for a pod that does not run yet, or no longer', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'ready-1')
       await run(namespace, 'ready-2')
       await run(namespace, 'pending', { phase: 'Pending', ready: false })
@@ -258,10 +258,10 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of a pod that is going already is granted again', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
-      await stage.api.delete(pods, { namespace, name: 'a' })
+      await fixture.api.delete(pods, { namespace, name: 'a' })
       await guard(
         namespace,
         { selector, minAvailable: 1 },
@@ -271,7 +271,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of an unready pod is refused while too few others are healthy', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'ready')
       await run(namespace, 'sick', { ready: false })
       await guard(
@@ -283,7 +283,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of an unready pod is granted when the healthy ones suffice, and is not counted', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'ready-1')
       await run(namespace, 'ready-2')
       await run(namespace, 'sick', { ready: false })
@@ -297,7 +297,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of an unready pod is granted when the budget always allows it', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'ready')
       await run(namespace, 'sick', { ready: false })
       await guard(
@@ -311,7 +311,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('in a dry run, asked for in the query or in the body, is judged and changes nothing', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       await run(namespace, 'b')
       const counts: Counts = { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
@@ -321,13 +321,13 @@ export function describeEviction(stage: ContractStage): void {
         await evict(namespace, name, { deleteOptions: { dryRun: ['All'] } })
         await expectStaying(namespace, name)
       }
-      const { status } = await stage.api.get(podDisruptionBudgets, { namespace, name: 'budget' })
+      const { status } = await fixture.api.get(podDisruptionBudgets, { namespace, name: 'budget' })
       expect(status).toMatchObject(counts)
       expect(status?.disruptedPods ?? {}).toEqual({})
     })
 
     it('of an absent pod is answered with 404', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       expect(await refusal(evict(namespace, 'a'))).toMatchObject({
         code: 404,
         reason: 'NotFound',
@@ -336,7 +336,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('with a body for another pod is refused with 400', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       expect(await refusal(evict(namespace, 'a', { metadata: { name: 'b', namespace } }))).toMatchObject({
         code: 400,
@@ -347,7 +347,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('in the old version policy/v1beta1 is accepted, other kinds are refused with 400', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       expect(await refusal(evict(namespace, 'a', { apiVersion: 'v1', kind: 'Pod' }))).toMatchObject({ code: 400 })
       await evict(namespace, 'a', { apiVersion: 'policy/v1beta1' })
@@ -355,7 +355,7 @@ export function describeEviction(stage: ContractStage): void {
     })
 
     it('of a running pod with the uid or version of another is refused with 409', async () => {
-      const namespace = await stage.namespace()
+      const namespace = await fixture.namespace()
       await run(namespace, 'a')
       for (const preconditions of [{ uid: '00000000-0000-4000-8000-000000000000' }, { resourceVersion: '1' }]) {
         expect(await refusal(evict(namespace, 'a', { deleteOptions: { preconditions } }))).toMatchObject({

@@ -88,8 +88,8 @@ describe('access reviews', () => {
       says: 'LocalSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "bank": must match metadata.namespace',
     },
   }
-  for (const [story, { ask, spec, says }] of Object.entries(refusals)) {
-    it(story, () => expect(() => ask(spec)).toThrow(expect.objectContaining({ code: 422, message: says })))
+  for (const [scenario, { ask, spec, says }] of Object.entries(refusals)) {
+    it(scenario, () => expect(() => ask(spec)).toThrow(expect.objectContaining({ code: 422, message: says })))
   }
 
   it('a SelfSubjectRulesReview separates rules on resources from rules on paths', () => {

@@ -24,7 +24,7 @@ const accessReviews: ResourceType = {
   namespaced: false,
 }
 
-function stage() {
+function fixture() {
   const server = new ApiServer({ clock: new VirtualClock(), random: seededRandom(1) })
   server.start()
   const admin = server.as(clusterAdmin)
@@ -45,7 +45,7 @@ function stage() {
 
 describe('a user of the embedded server', () => {
   it('is refused with 403 in the words of the real server, until a binding allows it', async () => {
-    const { ann, bind, stop } = stage()
+    const { ann, bind, stop } = fixture()
     await expect(ann.list(pods, { namespace: 'default' })).rejects.toMatchObject({
       code: 403,
       reason: 'Forbidden',
@@ -61,7 +61,7 @@ describe('a user of the embedded server', () => {
   })
 
   it('who may read pods may not evict them: 403 and the pod stays', async () => {
-    const { ann, admin, bind, stop } = stage()
+    const { ann, admin, bind, stop } = fixture()
     await bind('view')
     const key = { namespace: 'default', name: 'web-0' }
     const pod = await admin.create(pods, {
@@ -81,7 +81,7 @@ describe('a user of the embedded server', () => {
   })
 
   it('who may evict needs no right to delete, as the eviction deletes on the server’s behalf', async () => {
-    const { ann, admin, stop } = stage()
+    const { ann, admin, stop } = fixture()
     await admin.create({ group, version: 'v1', plural: 'roles', kind: 'Role', namespaced: true }, {
       apiVersion: `${group}/v1`,
       kind: 'Role',
@@ -113,7 +113,7 @@ describe('a user of the embedded server', () => {
   })
 
   it('may ask what they may do', async () => {
-    const { ann, bind, stop } = stage()
+    const { ann, bind, stop } = fixture()
     await bind('edit')
     const ask = async (resource: string, namespace: string) => {
       const spec = { resourceAttributes: { verb: 'create', resource, namespace } }

@@ -59,7 +59,7 @@ const evict: AccessAttributes = {
   namespace: 'shop',
 }
 
-const stories: Record<string, { given: KubeObject[]; user: UserInfo; asks: AccessAttributes; then: boolean }> = {
+const scenarios: Record<string, { given: KubeObject[]; user: UserInfo; asks: AccessAttributes; then: boolean }> = {
   'a member of system:masters may do everything, without any binding': {
     given: [],
     user: clusterAdmin,
@@ -231,8 +231,8 @@ const stories: Record<string, { given: KubeObject[]; user: UserInfo; asks: Acces
 }
 
 describe('the RBAC authorizer', () => {
-  for (const [story, { given, user, asks, then }] of Object.entries(stories)) {
-    it(story, () => expect(createRbacAuthorizer(reader(given)).isAllowed(user, asks)).toBe(then))
+  for (const [scenario, { given, user, asks, then }] of Object.entries(scenarios)) {
+    it(scenario, () => expect(createRbacAuthorizer(reader(given)).isAllowed(user, asks)).toBe(then))
   }
 
   it('says which binding allowed it, in the words of the real server', () => {

@@ -6,7 +6,7 @@ const oldTable = 'application/json;as=Table;v=v1beta1;g=meta.k8s.io'
 const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 describe('the form of an answer', () => {
-  const stories: Record<string, { given: string | undefined; then: Form }> = {
+  const scenarios: Record<string, { given: string | undefined; then: Form }> = {
     'nothing asked for is answered with JSON': { given: undefined, then: { as: 'object' } },
     'anything is answered with JSON': { given: '*/*', then: { as: 'object' } },
     'a browser is answered with JSON': { given: 'text/html,application/xml;q=0.9,*/*;q=0.8', then: { as: 'object' } },
@@ -36,7 +36,7 @@ describe('the form of an answer', () => {
       then: { as: 'PartialObjectMetadataList', version: 'v1' },
     },
   }
-  for (const [sentence, { given, then }] of Object.entries(stories)) {
+  for (const [sentence, { given, then }] of Object.entries(scenarios)) {
     it(sentence, () => expect(chooseForm(given)).toEqual(then))
   }
 

@@ -19,18 +19,18 @@ const upgrade = {
 }
 
 async function open(exec: Exec, { phase = 'Running', token }: { phase?: string; token?: string } = {}) {
-  const stage = await faceForTest({
+  const fixture = await faceForTest({
     exec,
     authenticate: (given) => (given === 'known' ? serviceAccountUser('default', 'reader') : undefined),
   })
-  await stage.api.create(pods, podNamed('web-1', { nodeName: 'node-1' }))
+  await fixture.api.create(pods, podNamed('web-1', { nodeName: 'node-1' }))
   const status = { type: 'merge', body: { status: { phase } } } as const
-  await stage.api.patch(pods, { namespace: 'default', name: 'web-1' }, status, { subresource: 'status' })
+  await fixture.api.patch(pods, { namespace: 'default', name: 'web-1' }, status, { subresource: 'status' })
   const pod = createPodExec({
     connection: {
       source: 'a test',
       namespace: 'default',
-      server: stage.face.url,
+      server: fixture.face.url,
       insecureSkipTlsVerify: false,
       authentication: token === undefined ? { kind: 'none' } : { kind: 'token', token, origin: 'a test' },
     },
@@ -39,7 +39,7 @@ async function open(exec: Exec, { phase = 'Running', token }: { phase?: string; 
   onTestFinished(() => pod.close())
   const run = (argv: readonly string[], { name = 'web-1', signal = new AbortController().signal } = {}) =>
     pod.exec({ namespace: 'default', pod: name }, argv, { signal, maxBytes: 10_000_000 })
-  return { ...stage, run }
+  return { ...fixture, run }
 }
 
 /** What the server says to a handshake that it refuses. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { findJsonFault } from './json-fault.ts'
 
 describe('the fault in a text that is not JSON', () => {
-  const stories: Record<string, { given: string; then: object | undefined }> = {
+  const scenarios: Record<string, { given: string; then: object | undefined }> = {
     'nothing at all ends where a value should begin': {
       given: '',
       then: { line: 1, column: 1, found: 'the end of the body' },
@@ -24,7 +24,7 @@ describe('the fault in a text that is not JSON', () => {
     'something after the value is found': { given: '{} x', then: { line: 1, column: 4, found: '"x"' } },
     'what is JSON has no fault': { given: ' [1, -2.5e3, "\\u00e9", {"a": null, "b": {}}, []] ', then: undefined },
   }
-  for (const [sentence, { given, then }] of Object.entries(stories)) {
+  for (const [sentence, { given, then }] of Object.entries(scenarios)) {
     it(sentence, () => expect(findJsonFault(given)).toEqual(then))
   }
 

@@ -3,7 +3,7 @@ import { parseResourcePath, type ResourcePath } from './resource-path.ts'
 
 const core = { group: '', version: 'v1' }
 
-const stories: Record<string, ResourcePath | undefined> = {
+const scenarios: Record<string, ResourcePath | undefined> = {
   'api/v1/pods': { ...core, plural: 'pods' },
   'api/v1/nodes/n1': { ...core, plural: 'nodes', name: 'n1' },
   'api/v1/nodes/n1/status': { ...core, plural: 'nodes', name: 'n1', subresource: 'status' },
@@ -35,7 +35,7 @@ const stories: Record<string, ResourcePath | undefined> = {
 }
 
 describe('a path says what it is about', () => {
-  for (const [path, then] of Object.entries(stories)) {
+  for (const [path, then] of Object.entries(scenarios)) {
     it(then ? `/${path} names a resource` : `/${path} names none`, () => {
       expect(parseResourcePath(path.split('/'))).toEqual(then)
     })

@@ -2,7 +2,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { customResourceDefinitions } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { collect, refusalOf, stage } from './testing/stage.ts'
+import { collect, fixture, refusalOf } from './testing/fixture.ts'
 
 interface Lock extends KubeObject {
   readonly spec?: { readonly holder?: string; readonly replicas?: number }
@@ -58,7 +58,7 @@ const named = { name: 'locks.example.com' }
 
 describe('a definition of custom resources', () => {
   it('takes effect with the write that makes it', async () => {
-    const { api, server } = stage()
+    const { api, server } = fixture()
     expect((await refusalOf(api.list(locks))).code).toBe(404)
     const before = server.catalogue.revision
     const made = (await api.create(customResourceDefinitions, definition())) as KubeObject & { status: object }
@@ -89,13 +89,13 @@ describe('a definition of custom resources', () => {
   })
 
   it('in a dry run has no effect', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(customResourceDefinitions, definition(), { dryRun: true })
     expect((await refusalOf(api.list(locks))).code).toBe(404)
   })
 
   it('that is deleted takes its objects with it, ends their watches, and leaves nothing served', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(customResourceDefinitions, definition())
     await api.create(locks, lock('a'))
     const watch = collect(api.watch(locks))
@@ -110,7 +110,7 @@ describe('a definition of custom resources', () => {
   })
 
   it('that is deleted waits for the last of its objects, and lets no new one in', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(customResourceDefinitions, definition())
     await api.create(locks, lock('held', {}, ['example.com/hold']))
     await api.delete(customResourceDefinitions, named)
@@ -130,7 +130,7 @@ describe('a definition of custom resources', () => {
   })
 
   it('for a resource that is built in is not accepted and serves nothing', async () => {
-    const { api, server } = stage()
+    const { api, server } = fixture()
     const before = server.catalogue.revision
     const made = await api.create(customResourceDefinitions, definition('leases', 'coordination.k8s.io'))
     const { conditions } = (made as KubeObject & { status: { conditions: { type: string; status: string }[] } }).status
@@ -144,7 +144,7 @@ describe('a definition of custom resources', () => {
 
 describe('custom objects', () => {
   it('are the same objects in every served version', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(customResourceDefinitions, definition())
     const made = await api.create(oldLocks, { ...lock('a'), apiVersion: 'example.com/v1beta1' })
     expect(made.apiVersion).toBe('example.com/v1beta1')
@@ -155,7 +155,7 @@ describe('custom objects', () => {
   })
 
   it('are given defaults, count generations, keep status apart and can be scaled', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(customResourceDefinitions, definition())
     const made = await api.create(locks, lock('a', { spec: {}, status: { held: true } }))
     expect([made.spec, made.status, made.metadata.generation]).toEqual([{ replicas: 1 }, undefined, 1])

@@ -1,12 +1,12 @@
 import { configMaps, deployments, namespaces, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { collect, configMap, inDefault, pod, refusalOf, stage } from './testing/stage.ts'
+import { collect, configMap, fixture, inDefault, pod, refusalOf } from './testing/fixture.ts'
 
 const nowText = '2026-01-01T00:00:00Z'
 
 describe('a delete', () => {
   it('without anything that holds the object removes it at once', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(configMaps, configMap('a', { x: '1' }))
     const gone = await api.delete(configMaps, inDefault('a'))
     expect(gone).toEqual({ ...made, metadata: { ...made.metadata, resourceVersion: '1006' } })
@@ -14,7 +14,7 @@ describe('a delete', () => {
   })
 
   it('in a dry run answers, and the object stays as it is', async () => {
-    const { api, server } = stage()
+    const { api, server } = fixture()
     const made = await api.create(configMaps, configMap('a', {}, { finalizers: ['example.com/hold'] }))
     const { version } = server
     const answered = await api.delete(configMaps, inDefault('a'), { dryRun: true })
@@ -24,7 +24,7 @@ describe('a delete', () => {
   })
 
   it('whose preconditions do not hold is refused with 409, and the object stays', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(configMaps, configMap('a'))
     expect(
       await refusalOf(api.delete(configMaps, inDefault('a'), { preconditions: { uid: 'another' } })),
@@ -46,7 +46,7 @@ describe('a delete', () => {
 
 describe('finalizers', () => {
   it('hold a deleted object, marked; the removal of the last one lets it go', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const held = { finalizers: ['example.com/one', 'example.com/two'] }
     await api.create(configMaps, configMap('a', {}, held))
     const watch = collect(api.watch(configMaps, { resourceVersion: '1005' }))
@@ -63,7 +63,7 @@ describe('finalizers', () => {
   })
 
   it('cannot be added once the object is being deleted: 422', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(configMaps, configMap('a', {}, { finalizers: ['example.com/one'] }))
     await api.delete(configMaps, inDefault('a'))
     const body = { metadata: { finalizers: ['example.com/one', 'example.com/late'] } }
@@ -75,7 +75,7 @@ describe('finalizers', () => {
   })
 
   it('for the garbage collector follow the policy of the latest request', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(configMaps, configMap('a', {}, { finalizers: ['example.com/hold'] }))
     const finalizersAfter = async (propagationPolicy: 'Foreground' | 'Orphan' | 'Background' | undefined) =>
       (await api.delete(configMaps, inDefault('a'), propagationPolicy === undefined ? {} : { propagationPolicy }))
@@ -87,7 +87,7 @@ describe('finalizers', () => {
   })
 
   it('make being deleted a new generation, once', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const template = { metadata: { labels: { app: 'a' } }, spec: pod('x').spec }
     await api.create(deployments, {
       apiVersion: 'apps/v1',
@@ -105,7 +105,7 @@ describe('finalizers', () => {
 
 describe('the grace period of a pod', () => {
   it('keeps a pod that runs on a node, marked with the time of its end', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a', { nodeName: 'n1', terminationGracePeriodSeconds: 45 }))
     const marked = await api.delete(pods, inDefault('a'))
     expect(marked.metadata).toMatchObject({
@@ -117,7 +117,7 @@ describe('the grace period of a pod', () => {
   })
 
   it('can be shortened but never prolonged', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(pods, pod('a', { nodeName: 'n1' }))
     const marked = await api.delete(pods, inDefault('a'))
     await clock.advance(4_000)
@@ -135,7 +135,7 @@ describe('the grace period of a pod', () => {
   })
 
   it('of nothing ends the pod at once; watchers see it marked first', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(pods, pod('a', { nodeName: 'n1' }))
     const watch = collect(api.watch(pods, { resourceVersion: '1005' }))
     await api.delete(pods, inDefault('a'))
@@ -146,7 +146,7 @@ describe('the grace period of a pod', () => {
   })
 
   it('is not given to a pod that no node has taken, nor to one that has finished', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('pending'))
     const made = await api.create(pods, pod('finished', { nodeName: 'n1' }))
     await api.update(pods, { ...made, status: { phase: 'Succeeded' } }, { subresource: 'status' })
@@ -156,7 +156,7 @@ describe('the grace period of a pod', () => {
   })
 
   it('of nothing does not end a pod that a finalizer holds', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a', { nodeName: 'n1' }, { finalizers: ['example.com/hold'] }))
     const marked = await api.delete(pods, inDefault('a'), { gracePeriodSeconds: 0 })
     expect(marked.metadata).toMatchObject({ deletionGracePeriodSeconds: 0, deletionTimestamp: nowText })
@@ -167,7 +167,7 @@ describe('the grace period of a pod', () => {
 
 describe('namespaces', () => {
   it('that are deleted are terminating until their finalizers are gone', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
     const leaving = await api.delete(namespaces, { name: 'shop' })
     expect([leaving.metadata.deletionTimestamp, leaving.status, leaving.spec]).toEqual([
@@ -182,7 +182,7 @@ describe('namespaces', () => {
   })
 
   it('that the cluster needs cannot be deleted: 403', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     expect(await refusalOf(api.delete(namespaces, { name: 'kube-system' }))).toMatchObject({
       code: 403,
       message: 'namespaces "kube-system" is forbidden: this namespace may not be deleted',
@@ -192,7 +192,7 @@ describe('namespaces', () => {
 
 describe('the deletion of a collection', () => {
   it('reaches what is selected and nothing else', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     for (const name of ['a', 'b', 'c']) {
       await api.create(configMaps, configMap(name, {}, { labels: { go: name === 'b' ? 'no' : 'yes' } }))
     }

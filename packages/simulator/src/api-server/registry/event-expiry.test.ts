@@ -1,7 +1,7 @@
 import type { Event } from '@cofferdam/kubernetes/api/core.ts'
 import { events } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { stage } from './testing/stage.ts'
+import { fixture } from './testing/fixture.ts'
 
 const minute = 60_000
 
@@ -17,7 +17,7 @@ function event(name: string, lastTimestamp: string): Event {
 
 describe('events', () => {
   it('are forgotten an hour after they were last seen', async () => {
-    const { api, server, clock } = stage()
+    const { api, server, clock } = fixture()
     server.start()
     await api.create(events, event('once', '2026-01-01T00:00:00Z'))
     await api.create(events, event('again', '2026-01-01T00:00:00Z'))

@@ -3,18 +3,18 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { ObjectStore } from '../store/object-store.ts'
 
 const keptMs = 60 * 60 * 1000
-const lookEveryMs = 60 * 1000
+const pollEveryMs = 60 * 1000
 
 /** Forgets events an hour after they were last seen, as the real server does: they would pile up for ever otherwise. */
 export function startEventExpiry({ store, clock }: { store: ObjectStore; clock: Clock }): { stop(): void } {
   const look = () => {
-    cancel = clock.after(lookEveryMs, look)
+    cancel = clock.after(pollEveryMs, look)
     const bucket = store.bucket('events')
     for (const [key, event] of bucket.present().entries()) {
       if (lastSeenMs(event as Event) + keptMs <= clock.now()) bucket.remove(key, event)
     }
   }
-  let cancel = clock.after(lookEveryMs, look)
+  let cancel = clock.after(pollEveryMs, look)
   return { stop: () => cancel() }
 }
 

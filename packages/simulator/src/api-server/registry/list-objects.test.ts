@@ -2,15 +2,15 @@ import { configMaps, events, nodes, pods } from '@cofferdam/kubernetes/api/resou
 import type { ListQuery } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
 import { continueText } from './continue-token.ts'
-import { configMap, inDefault, pod, refusalOf, type Stage, stage } from './testing/stage.ts'
+import { configMap, type Fixture, fixture, inDefault, pod, refusalOf } from './testing/fixture.ts'
 
-async function withMaps(names: readonly string[], options = {}): Promise<Stage> {
-  const made = stage(options)
+async function withMaps(names: readonly string[], options = {}): Promise<Fixture> {
+  const made = fixture(options)
   for (const name of names) await made.api.create(configMaps, configMap(name))
   return made
 }
 
-async function pagesOf({ api }: Stage, query: ListQuery): Promise<string[][]> {
+async function pagesOf({ api }: Fixture, query: ListQuery): Promise<string[][]> {
   const pages: string[][] = []
   let continueToken: string | undefined
   do {
@@ -59,7 +59,7 @@ describe('pages of a list', () => {
   })
 
   it('are refused with 400 for a token that no list gave', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     for (const continueToken of ['x', continueText({ version: 0, start: 'a' })]) {
       expect((await refusalOf(api.list(configMaps, { continueToken }))).code).toBe(400)
     }
@@ -93,7 +93,7 @@ describe('the version of a list', () => {
   })
 
   it('from the future is refused with 504, one that is none with 400, a match without a version with 422', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const codes = await Promise.all(
       [
         { resourceVersion: '9999999' },
@@ -108,7 +108,7 @@ describe('the version of a list', () => {
 
 describe('a field selector', () => {
   it('finds the pods of a node among many, in one namespace or in all', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     for (let at = 0; at < 300; at += 1) {
       const namespace = at % 2 === 0 ? 'default' : 'kube-system'
       await api.create(pods, pod(`p${String(at).padStart(3, '0')}`, { nodeName: `n${at % 100}` }, { namespace }))
@@ -125,7 +125,7 @@ describe('a field selector', () => {
   })
 
   it('finds what an object leaves out by its zero value: nodes that are not cordoned', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const node = (name: string, spec = {}) => ({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec })
     await api.create(nodes, node('calm'))
     await api.create(nodes, node('cordoned', { unschedulable: true }))
@@ -137,7 +137,7 @@ describe('a field selector', () => {
   })
 
   it('on a field that nobody selects by is refused with 400 and its name', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     expect(await refusalOf(api.list(pods, { fieldSelector: 'spec.hostname=x' }))).toMatchObject({
       code: 400,
       reason: 'BadRequest',
@@ -161,7 +161,7 @@ describe('events', () => {
   } as const
 
   it('are one set of objects with two faces', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(events, event)
     expect(await api.get(newEvents, inDefault('e1'))).toMatchObject({
       apiVersion: 'events.k8s.io/v1',
@@ -178,7 +178,7 @@ describe('events', () => {
   })
 
   it('written with the new face are read with the old one', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const written = {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',

@@ -1,7 +1,7 @@
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { configMap, inDefault, stage } from './testing/stage.ts'
+import { configMap, fixture, inDefault } from './testing/fixture.ts'
 
 type Write = { readonly name: string; readonly tier: 'web' | 'db' | undefined; readonly pauses: boolean }
 
@@ -15,7 +15,7 @@ describe('a watcher with a selector, whatever is written', () => {
   it('that started from nothing or from a list knows in the end what a list shows, and saw versions only grow', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(write, { maxLength: 30 }), fc.nat({ max: 30 }), async (writes, startsAfter) => {
-        const { api, clock } = stage()
+        const { api, clock } = fixture()
         const query = { namespace: 'default', labelSelector: 'tier=web' }
         const known = new Map<string, string | undefined>()
         const versions: number[] = []

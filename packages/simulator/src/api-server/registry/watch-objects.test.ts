@@ -1,6 +1,6 @@
 import { configMaps, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { collect, configMap, inDefault, pod, refusalOf, stage } from './testing/stage.ts'
+import { collect, configMap, fixture, inDefault, pod, refusalOf } from './testing/fixture.ts'
 
 async function firstOf(events: AsyncIterable<unknown>): Promise<unknown> {
   return (await events[Symbol.asyncIterator]().next()).value
@@ -10,7 +10,7 @@ const inNamespace = { namespace: 'default' }
 
 describe('a watch', () => {
   it('without a version begins with what is there, and goes on with what happens', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(configMaps, configMap('b'))
     await api.create(configMaps, configMap('a'))
     await api.create(configMaps, configMap('elsewhere', {}, { namespace: 'kube-system' }))
@@ -21,7 +21,7 @@ describe('a watch', () => {
   })
 
   it('shows its beginning as it was when the watch was opened, however slowly it is read', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const made = await api.create(configMaps, configMap('a'))
     const events = api.watch(configMaps, inNamespace)
     await api.update(configMaps, { ...made, data: { late: 'yes' } })
@@ -31,7 +31,7 @@ describe('a watch', () => {
   })
 
   it('with sendInitialEvents ends its beginning with a bookmark', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(configMaps, configMap('a'))
     const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowBookmarks: true } as const
     const watch = collect(api.watch(configMaps, query))
@@ -40,7 +40,7 @@ describe('a watch', () => {
   })
 
   it('is told about every minute how far it has come, if it asked for that', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const [told, untold] = [{ allowBookmarks: true }, {}].map((query) =>
       collect(api.watch(configMaps, { ...query, resourceVersion: '1004' })),
     )
@@ -52,7 +52,7 @@ describe('a watch', () => {
   })
 
   it('ends when its time is over, with a last bookmark shortly before', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const watch = collect(api.watch(configMaps, { resourceVersion: '1004', timeoutSeconds: 10, allowBookmarks: true }))
     await clock.advance(9_999)
     expect(watch).toEqual({ seen: ['BOOKMARK 1004'], ended: false })
@@ -62,7 +62,7 @@ describe('a watch', () => {
   })
 
   it('ends when its signal fires, and leaves no timer behind', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const abort = new AbortController()
     const watch = collect(api.watch(configMaps, { signal: abort.signal, allowBookmarks: true, timeoutSeconds: 60 }))
     await clock.advance(0)
@@ -73,14 +73,14 @@ describe('a watch', () => {
   })
 
   it('whose reader stops reading is closed behind it', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     await api.create(configMaps, configMap('a'))
     for await (const event of api.watch(configMaps, { allowBookmarks: true })) if (event.type === 'ADDED') break
     expect(clock.nextAt()).toBeUndefined()
   })
 
   it('that falls behind further than the log reaches ends, and cannot resume: 410', async () => {
-    const { api, clock } = stage({ eventLogLength: 3 })
+    const { api, clock } = fixture({ eventLogLength: 3 })
     const { resourceVersion } = await api.list(configMaps)
     const events = api.watch(configMaps, { resourceVersion })
     for (const name of ['a', 'b', 'c', 'd']) await api.create(configMaps, configMap(name))
@@ -95,7 +95,7 @@ describe('a watch', () => {
   })
 
   it('resumes from any version the log still reaches', async () => {
-    const { api, clock } = stage({ eventLogLength: 3 })
+    const { api, clock } = fixture({ eventLogLength: 3 })
     for (const name of ['a', 'b', 'c', 'd']) await api.create(configMaps, configMap(name))
     const watch = collect(api.watch(configMaps, { resourceVersion: '1005' }))
     await clock.advance(0)
@@ -103,7 +103,7 @@ describe('a watch', () => {
   })
 
   it('from the future is refused with 504 and the present version', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     expect(await refusalOf(firstOf(api.watch(configMaps, { resourceVersion: '5000' })))).toEqual({
       kind: 'Status',
       apiVersion: 'v1',
@@ -120,7 +120,7 @@ describe('a watch', () => {
   })
 
   it('from a version that is none is refused with 400', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const refusal = await refusalOf(firstOf(api.watch(configMaps, { resourceVersion: 'soon' })))
     expect([refusal.code, refusal.message]).toEqual([
       400,
@@ -131,7 +131,7 @@ describe('a watch', () => {
 
 describe('a watch with a selector', () => {
   it('sees objects enter and leave the selection, and the last state it knew when they leave', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(configMaps, configMap('a', { step: '1' }, { labels: { watched: 'no' } }))
     const { resourceVersion } = made.metadata
     const events = api.watch(configMaps, { labelSelector: 'watched=yes', ...(resourceVersion && { resourceVersion }) })
@@ -155,7 +155,7 @@ describe('a watch with a selector', () => {
   })
 
   it('by node sees a pod once it is bound', async () => {
-    const { api, clock } = stage()
+    const { api, clock } = fixture()
     const watch = collect(api.watch(pods, { fieldSelector: 'spec.nodeName=n1' }))
     await api.create(pods, pod('elsewhere', { nodeName: 'n2' }))
     await api.create(pods, pod('bound'))

@@ -4,7 +4,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { configMaps, deployments, leases, namespaces, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
-import { configMap, inDefault, pod, refusalOf, stage } from './testing/stage.ts'
+import { configMap, fixture, inDefault, pod, refusalOf } from './testing/fixture.ts'
 
 function deployment(name: string, replicas = 2): Deployment {
   return {
@@ -21,7 +21,7 @@ function deployment(name: string, replicas = 2): Deployment {
 
 describe('a create', () => {
   it('adds what the server knows: uid, time, generation, version and owner of the fields', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web'), { fieldManager: 'tester' })
     expect(made.metadata).toMatchObject({
       name: 'web',
@@ -35,7 +35,7 @@ describe('a create', () => {
   })
 
   it('takes nothing from the writer that is not the writer’s: uid, generation, deletion, status', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const metadata = {
       uid: 'mine',
       generation: 9,
@@ -52,7 +52,7 @@ describe('a create', () => {
   })
 
   it('of a node keeps the status that the kubelet registers with', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const status = { capacity: { cpu: '4' } }
     const made = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status })
     expect(made.status).toEqual({ ...status, allocatable: status.capacity })
@@ -61,7 +61,7 @@ describe('a create', () => {
   it('with a generated name that is taken tries another', async () => {
     let sameNumbers = Number.POSITIVE_INFINITY
     const random: Random = { next: () => (sameNumbers-- > 0 ? 0 : 0.999), stream: () => random }
-    const { api } = stage({ random })
+    const { api } = fixture({ random })
     const generated = { ...configMap(''), metadata: { generateName: 'x-', namespace: 'default' } } as never
     const first = await api.create(configMaps, generated)
     const lettersOfOneName = 5
@@ -72,7 +72,7 @@ describe('a create', () => {
   })
 
   it('of a name that exists is refused with 409', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(deployments, deployment('web'))
     expect(await refusalOf(api.create(deployments, deployment('web')))).toEqual({
       kind: 'Status',
@@ -87,7 +87,7 @@ describe('a create', () => {
   })
 
   it('in a namespace that is not there is refused with 404, in one that ends with 403 and the cause', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const inShop = configMap('a', {}, { namespace: 'shop' })
     expect(await refusalOf(api.create(configMaps, inShop))).toMatchObject({
       code: 404,
@@ -130,7 +130,7 @@ describe('a create', () => {
   }
   for (const [sentence, { object, refusal }] of Object.entries(refusedObjects)) {
     it(sentence, async () => {
-      const { api, server } = stage()
+      const { api, server } = fixture()
       expect(await refusalOf(api.create(configMaps, object))).toMatchObject(refusal)
       expect(server.version).toBe(1004)
     })
@@ -141,7 +141,7 @@ describe('unknown fields', () => {
   const misspelt = { ...pod('a'), spec: { ...pod('a').spec, nodName: 'n1' } } as Pod
 
   it('are dropped with a warning, silently when the writer does not care, and refused when the writer is strict', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const warnings: string[] = []
     const onWarning = (text: string) => warnings.push(text)
     const made = await api.create(pods, misspelt, { onWarning, dryRun: true })
@@ -159,7 +159,7 @@ describe('unknown fields', () => {
 
 describe('an update', () => {
   it('of a stale state is refused with 409 in the words that clients look for', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web'))
     await api.update(deployments, { ...made, metadata: { ...made.metadata, labels: { a: '1' } } })
     const late = api.update(deployments, { ...made, metadata: { ...made.metadata, labels: { a: '2' } } })
@@ -172,7 +172,7 @@ describe('an update', () => {
   })
 
   it('meant for another object of the same name is refused with 409', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(configMaps, configMap('a'))
     const refusal = await refusalOf(api.update(configMaps, configMap('a', { x: '1' }, { uid: 'another' })))
     expect([refusal.code, refusal.message]).toEqual([
@@ -182,7 +182,7 @@ describe('an update', () => {
   })
 
   it('that changes nothing is not a write: version and object stay the same', async () => {
-    const { api, server } = stage()
+    const { api, server } = fixture()
     const made = await api.create(configMaps, configMap('a', { x: '1' }))
     const { version } = server
     expect(await api.update(configMaps, JSON.parse(JSON.stringify(made)))).toBe(made)
@@ -192,7 +192,7 @@ describe('an update', () => {
   })
 
   it('leaves what only the server sets as it was', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web'))
     const updated = await api.update(deployments, {
       ...made,
@@ -207,7 +207,7 @@ describe('an update', () => {
   })
 
   it('counts a generation when what is wanted changes, not when labels or status do', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     let object = await api.create(deployments, deployment('web'))
     const generations: (number | undefined)[] = []
     const note = (next: Deployment) => {
@@ -221,14 +221,14 @@ describe('an update', () => {
   })
 
   it('counts a generation when the annotations of a Deployment change, so that its rollout notices', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web'))
     const annotated = { ...made, metadata: { ...made.metadata, annotations: { note: 'seen' } } }
     expect((await api.update(deployments, annotated)).metadata.generation).toBe(2)
   })
 
   it('of the object leaves the status, of the status leaves the rest', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web', 2))
     const both = { ...made, spec: { ...made.spec, replicas: 3 }, status: { replicas: 9 } }
     const spec = await api.update(deployments, both)
@@ -240,7 +240,7 @@ describe('an update', () => {
   })
 
   it('in a dry run answers with the new state and stores nothing', async () => {
-    const { api, server } = stage()
+    const { api, server } = fixture()
     const made = await api.create(configMaps, configMap('a', { x: '1' }))
     const answered = await api.update(configMaps, { ...made, data: { x: '2' } }, { dryRun: true })
     expect(answered.data).toEqual({ x: '2' })
@@ -250,7 +250,7 @@ describe('an update', () => {
   })
 
   it('makes a lease that is not there, and says so; other kinds answer 404', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     let created = 0
     const onCreated = () => {
       created += 1
@@ -275,7 +275,7 @@ describe('an update', () => {
 
 describe('a patch', () => {
   it('with a stale version is refused with 409; without one it meets the present state', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(configMaps, configMap('a'))
     await api.patch(configMaps, inDefault('a'), { type: 'merge', body: { data: { x: '1' } } })
     const { resourceVersion = '' } = made.metadata
@@ -286,7 +286,7 @@ describe('a patch', () => {
   })
 
   it('of a status reaches the status alone', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a'))
     const body = { spec: { nodeName: 'n9' }, status: { phase: 'Running' } }
     const patched = await api.patch(pods, inDefault('a'), { type: 'merge', body }, { subresource: 'status' })
@@ -294,7 +294,7 @@ describe('a patch', () => {
   })
 
   it('that applies to what is not there makes it, and says so', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     let created = 0
     const onCreated = () => {
       created += 1
@@ -310,7 +310,7 @@ describe('a patch', () => {
 
 describe('the scale of a workload', () => {
   it('is read, replaced and patched through its own small object', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     const made = await api.create(deployments, deployment('web', 2))
     const read = await api.get(deployments, inDefault('web'), { subresource: 'scale' })
     expect(read).toEqual({
@@ -339,7 +339,7 @@ describe('the scale of a workload', () => {
 
 describe('a binding', () => {
   it('gives the pod its node, once, with the annotations it carries', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a'))
     const bind = (name: string) =>
       api.createSubresource(pods, inDefault('a'), 'binding', {
@@ -360,7 +360,7 @@ describe('a binding', () => {
   })
 
   it('of a pod that is going is refused with 409, without a node with 422', async () => {
-    const { api } = stage()
+    const { api } = fixture()
     await api.create(pods, pod('a', {}, { finalizers: ['example.com/hold'] }))
     expect((await refusalOf(api.createSubresource(pods, inDefault('a'), 'binding', { target: {} }))).code).toBe(422)
     await api.delete(pods, inDefault('a'))

@@ -32,7 +32,7 @@ const template = {
 const selector = { matchLabels: { tier: 'back', app: 'web' } }
 const wideTemplate = { 'Containers (wide)': 'a,b', 'Images (wide)': 'one:1,two:2' }
 
-const stories: Record<string, { given: Parameters<typeof rowOf>; then: Record<string, unknown> }> = {
+const scenarios: Record<string, { given: Parameters<typeof rowOf>; then: Record<string, unknown> }> = {
   'a cordoned node that is ready shows both, with its roles sorted': {
     given: [
       '',
@@ -361,7 +361,7 @@ const leastOfAll = {
 }
 
 describe('the columns of kubectl get', () => {
-  for (const [sentence, { given, then }] of Object.entries(stories)) {
+  for (const [sentence, { given, then }] of Object.entries(scenarios)) {
     it(sentence, () => expect(rowOf(...given)).toEqual(then))
   }
 

@@ -40,7 +40,7 @@ function container(name: string, ready: boolean, state: ContainerState, restarts
 const running = { running: {} }
 const readyTrue = { type: 'Ready', status: 'True' as const }
 
-const stories: Record<string, { given: FullPod; then: Partial<PodSummary> }> = {
+const scenarios: Record<string, { given: FullPod; then: Partial<PodSummary> }> = {
   'a pod nobody has scheduled is Pending with nothing ready': {
     given: pod({ status: { phase: 'Pending' } }),
     then: { ready: '0/1', status: 'Pending', restarts: 0 },
@@ -172,7 +172,7 @@ const stories: Record<string, { given: FullPod; then: Partial<PodSummary> }> = {
 }
 
 describe('a pod in one row', () => {
-  for (const [sentence, { given, then }] of Object.entries(stories)) {
+  for (const [sentence, { given, then }] of Object.entries(scenarios)) {
     it(sentence, () => expect(summarizePod(given)).toMatchObject(then))
   }
 })

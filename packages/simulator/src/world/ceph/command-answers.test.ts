@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type OsdDumpAnswer, openCeph } from './testing/ceph-stage.ts'
+import { type OsdDumpAnswer, openCeph } from './testing/ceph-fixture.ts'
 
 const allClean = { 'active+clean': 64 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type OsdDumpAnswer, openCeph, smallDescription } from './testing/ceph-stage.ts'
+import { type OsdDumpAnswer, openCeph, smallDescription } from './testing/ceph-fixture.ts'
 
 it('an OSD whose pod is replaced before anybody missed it is up since a new epoch, for it is another process that serves', async () => {
   const description = smallDescription({ timings: { downAfterMs: 120_000 } })

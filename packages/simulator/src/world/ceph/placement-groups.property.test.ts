@@ -2,7 +2,7 @@ import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runsOf } from '../../../../../test/property-runs.ts'
-import { type Opened, openGroups, turn } from './testing/groups-stage.ts'
+import { type Opened, openGroups, turn } from './testing/groups-fixture.ts'
 
 const steps = fc.array(
   fc.record({

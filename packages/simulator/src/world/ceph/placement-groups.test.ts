@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { realMembers } from './placement-group.ts'
-import { type Opened, openGroups, turn } from './testing/groups-stage.ts'
+import { type Opened, openGroups, turn } from './testing/groups-fixture.ts'
 
 /** Groups that fewer OSDs serve than their pool asks for. */
 function belowFloor({ groups }: Opened): string[] {

@@ -3,7 +3,7 @@ import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { noOsd } from '@cofferdam/product/safety/ceph-map.ts'
 import { isFresh } from '@cofferdam/product/safety/freshness.ts'
 import { describe, expect, it } from 'vitest'
-import { type OsdDumpAnswer, openCeph, type PgAnswer, smallDescription } from './testing/ceph-stage.ts'
+import { type OsdDumpAnswer, openCeph, type PgAnswer, smallDescription } from './testing/ceph-fixture.ts'
 
 /** Where no placement group is anything but `active+clean`. */
 const allClean = { 'active+clean': 64 }

@@ -2,7 +2,7 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { CephAnswer, CephCommand, CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { buildCommandLine } from '@cofferdam/product/ceph/command-line.ts'
 import { describe, expect, it } from 'vitest'
-import { openCeph } from './testing/ceph-stage.ts'
+import { openCeph } from './testing/ceph-fixture.ts'
 import { runToolboxProgram } from './toolbox-program.ts'
 
 function answering(answer: CephAnswer = { code: 0, out: '{"a":1}', err: '' }) {
@@ -86,7 +86,7 @@ describe('the ceph program of the toolbox', () => {
   })
 
   it('knows every command that it names', async () => {
-    const stage = await openCeph()
+    const fixture = await openCeph()
     for (const line of [
       'osd stat',
       'osd ls',
@@ -96,8 +96,8 @@ describe('the ceph program of the toolbox', () => {
       'osd set noout',
       'mgr stat',
     ]) {
-      expect((await runToolboxProgram(stage.ceph.commands, ['ceph', ...line.split(' ')])).code, line).toBe(0)
+      expect((await runToolboxProgram(fixture.ceph.commands, ['ceph', ...line.split(' ')])).code, line).toBe(0)
     }
-    stage.stop()
+    fixture.stop()
   })
 })

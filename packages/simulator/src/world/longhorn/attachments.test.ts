@@ -8,9 +8,9 @@ import {
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { barePod, inDefault } from '../testing/story.ts'
+import { barePod, inDefault } from '../testing/scenario.ts'
 import { selectNode, type Tickets } from './attachment-tickets.ts'
-import { openLonghorn } from './testing/longhorn-stage.ts'
+import { openLonghorn } from './testing/longhorn-fixture.ts'
 
 describe('where a volume is attached', () => {
   const workload = (nodeID: string) => ({ type: 'csi-attacher', nodeID })
@@ -46,10 +46,10 @@ describe('where a volume is attached', () => {
 
 describe('who attaches a volume', () => {
   it('a pod that mounts its claim or names it does, until the pod is gone', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'claimed', claim: { namespace: 'default', name: 'data' } }, { name: 'named' }],
     })
-    const { api, volume, seconds, stop } = stage
+    const { api, volume, seconds, stop } = fixture
     const claims = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }]
     const pod = barePod('db-0', { volumes: claims, nodeName: 'node-2' })
     const annotations = { 'cofferdam.io/longhorn-volumes': 'named' }
@@ -87,8 +87,8 @@ describe('a Longhorn that attaches nothing for evictions', () => {
   const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 
   it('leaves a detached volume alone, and moves its copy for a ticket that somebody else made, whatever its id', async () => {
-    const stage = await openLonghorn({ attachForEviction: 'nobody', volumes: [pair] })
-    const { api, controls, volume, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    const fixture = await openLonghorn({ attachForEviction: 'nobody', volumes: [pair] })
+    const { api, controls, volume, placesOf, cordon, requestEviction, seconds, until, stop } = fixture
     const write = (ticket: { type: string; nodeID: string } | null) =>
       api.patch(
         longhornVolumeAttachments,

@@ -32,27 +32,27 @@ export async function upgradeEngine(context: VolumeContext): Promise<void> {
 
 async function startDoubles(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { stage, data, timings } = ports
+  const { tools, data, timings } = ports
   const modes = data.modesOf(volume.metadata.name)
   const wanted = volume.spec?.numberOfReplicas ?? 3
   const running = active(context).filter(({ metadata }) => modes.get(metadata.name) === 'RW')
   if (running.length < wanted) return
   for (const replica of running) {
     if (doubleOf(context, replica) !== undefined) continue
-    const name = `${volume.metadata.name}-r-${randomSuffix(stage.random, 8)}`
+    const name = `${volume.metadata.name}-r-${randomSuffix(tools.random, 8)}`
     const double = buildReplicaClone(volume, replica, { name, image: volume.spec?.image ?? '' })
-    const created = await stage.api.create(longhornReplicas, double)
+    const created = await tools.api.create(longhornReplicas, double)
     data.startDouble(name, hostFor(context, replica.spec?.nodeID ?? ''))
-    stage.views.of(longhornReplicas).record(created)
+    tools.views.of(longhornReplicas).record(created)
   }
-  notes.upgradeSinceMs = stage.clock.now()
+  notes.upgradeSinceMs = tools.clock.now()
   context.again(timings.engineUpgradeMs)
 }
 
 async function changeOver(context: VolumeContext, sinceMs: number): Promise<void> {
   const { ports, volume, notes } = context
-  const { stage, data, timings } = ports
-  const leftMs = sinceMs + timings.engineUpgradeMs - stage.clock.now()
+  const { tools, data, timings } = ports
+  const leftMs = sinceMs + timings.engineUpgradeMs - tools.clock.now()
   if (leftMs > 0) {
     context.again(leftMs)
     return
@@ -68,7 +68,7 @@ async function changeOver(context: VolumeContext, sinceMs: number): Promise<void
     context.again(1)
     return
   }
-  const now = timestamp(stage.clock)
+  const now = timestamp(tools.clock)
   for (const double of replicasOf(context).filter(({ spec }) => spec?.active === false && spec.image === image)) {
     const { name } = double.metadata
     const old = active(context).find((replica) => isSameDirectory(replica, double))
@@ -86,11 +86,11 @@ async function changeOver(context: VolumeContext, sinceMs: number): Promise<void
 
 /** What an upgrade leaves over, whether it came to its end or not. */
 async function removeInactive(context: VolumeContext): Promise<void> {
-  const { stage, data } = context.ports
+  const { tools, data } = context.ports
   for (const replica of replicasOf(context)) {
     if (replica.spec?.active !== false || replica.metadata.deletionTimestamp !== undefined) continue
     data.stopReplica(replica.metadata.name)
-    await deleteExactly(stage, longhornReplicas, replica)
+    await deleteExactly(tools, longhornReplicas, replica)
   }
 }
 

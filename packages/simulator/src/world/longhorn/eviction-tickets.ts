@@ -10,26 +10,26 @@ import {
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { evictionTicketId, ticketTypes } from './attachment-tickets.ts'
 import { type PlacementFactsPorts, placedReplicas, placementNodes, placementRequest } from './placement-facts.ts'
 import { placeReplica } from './replica-scheduler.ts'
 
 export interface EvictionTicketsPorts extends PlacementFactsPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly resyncMs: number
   readonly attachTo: 'owner' | 'healthy'
 }
 
 /** A volume has to be attached to rebuild: attaches those with a replica that is to go, while there is a place for it. */
 export function startEvictionTickets(ports: EvictionTicketsPorts): void {
-  const { stage, namespace } = ports
-  const volumes = stage.views.of(longhornVolumes)
-  const replicas = stage.views.of(longhornReplicas)
-  const attachments = stage.views.of(longhornVolumeAttachments)
-  const kubeNodes = stage.views.of(nodes)
+  const { tools, namespace } = ports
+  const volumes = tools.views.of(longhornVolumes)
+  const replicas = tools.views.of(longhornReplicas)
+  const attachments = tools.views.of(longhornVolumeAttachments)
+  const kubeNodes = tools.views.of(nodes)
   const ofVolume = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
-  const queue = stage.queue({ needs: [volumes, replicas, attachments, kubeNodes], work: reconcile, delayMs: 10 })
+  const queue = tools.queue({ needs: [volumes, replicas, attachments, kubeNodes], work: reconcile, delayMs: 10 })
 
   async function reconcile(name: string): Promise<void> {
     const volume = volumes.get(`${namespace}/${name}`)
@@ -48,7 +48,7 @@ export function startEvictionTickets(ports: EvictionTicketsPorts): void {
 
   async function write(volume: LonghornVolume, attachmentTickets: JsonObject): Promise<void> {
     const body = { spec: { attachmentTickets } }
-    attachments.record(await stage.api.patch(longhornVolumeAttachments, keyOf(volume), { type: 'merge', body }))
+    attachments.record(await tools.api.patch(longhornVolumeAttachments, keyOf(volume), { type: 'merge', body }))
   }
 
   /** A rebuild that is already under way has its place. */
@@ -75,11 +75,11 @@ export function startEvictionTickets(ports: EvictionTicketsPorts): void {
   }
 
   function isReady(node: string): boolean {
-    return conditionOf(stage.views.of(longhornNodes).get(`${namespace}/${node}`) ?? {}, 'Ready')?.status === 'True'
+    return conditionOf(tools.views.of(longhornNodes).get(`${namespace}/${node}`) ?? {}, 'Ready')?.status === 'True'
   }
 
-  stage.onStop(volumes.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.every(ports.resyncMs, () => {
+  tools.onStop(volumes.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.every(ports.resyncMs, () => {
     for (const volume of volumes.values()) queue.add(volume.metadata.name)
   })
 }

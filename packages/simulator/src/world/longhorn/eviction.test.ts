@@ -6,30 +6,30 @@ import {
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from './longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghorn } from './testing/longhorn-fixture.ts'
 
 const namespace = longhornNamespace
 
-async function namesOf({ replicasOf }: LonghornStage, volume: string): Promise<string[]> {
+async function namesOf({ replicasOf }: LonghornFixture, volume: string): Promise<string[]> {
   return (await replicasOf(volume)).map(({ metadata }) => metadata.name).sort()
 }
 
-async function scheduled({ volume }: LonghornStage, name: string): Promise<string> {
+async function scheduled({ volume }: LonghornFixture, name: string): Promise<string> {
   const condition = conditionOf(await volume(name), 'Scheduled')
   return [condition?.status, condition?.reason, condition?.message].filter(Boolean).join(' ')
 }
 
-async function askDisk({ api }: LonghornStage, node: string, disk: string): Promise<void> {
+async function askDisk({ api }: LonghornFixture, node: string, disk: string): Promise<void> {
   const body = { spec: { disks: { [disk]: { evictionRequested: true, allowScheduling: false } } } }
   await api.patch(longhornNodes, { namespace, name: node }, { type: 'merge', body })
 }
 
 describe('evictions of attached volumes', () => {
   it('ten evictions to and fro leave as many copies as before and all of the data (row 27)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
-    const { controls, placesOf, requestEviction, replicasOf, cordon, seconds, until, stop, failures } = stage
+    const { controls, placesOf, requestEviction, replicasOf, cordon, seconds, until, stop, failures } = fixture
     await controls.attach('db', 'node-3')
     await seconds(5)
     for (let round = 0; round < 10; round += 1) {
@@ -53,25 +53,25 @@ describe('evictions of attached volumes', () => {
   })
 
   it('without a place for another copy nothing is made and nothing lost, and the condition says why, until anti-affinity is softened (rows 28 and 29)', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
-    const { controls, volume, placesOf, replicasOf, requestEviction, cordon, seconds, setting, until, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
+    const { controls, volume, placesOf, replicasOf, requestEviction, cordon, seconds, setting, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
-    const toldBefore = await stage.eventsAbout('db')
-    const before = await namesOf(stage, 'db')
+    const toldBefore = await fixture.eventsAbout('db')
+    const before = await namesOf(fixture, 'db')
     await cordon('node-1')
     await requestEviction('node-1')
     await seconds(600)
-    expect(await namesOf(stage, 'db')).toEqual(before)
-    expect(await scheduled(stage, 'db')).toMatch(/^False ReplicaSchedulingFailure /)
+    expect(await namesOf(fixture, 'db')).toEqual(before)
+    expect(await scheduled(fixture, 'db')).toMatch(/^False ReplicaSchedulingFailure /)
     expect((await volume('db')).status).toMatchObject({ state: 'attached', robustness: 'healthy' })
-    expect(await stage.eventsAbout('db')).toEqual(toldBefore)
+    expect(await fixture.eventsAbout('db')).toEqual(toldBefore)
 
     await requestEviction('node-1', false)
     await cordon('node-1', false)
     await seconds(40)
-    expect(await namesOf(stage, 'db')).toEqual(before)
-    expect(await scheduled(stage, 'db')).toBe('True')
+    expect(await namesOf(fixture, 'db')).toEqual(before)
+    expect(await scheduled(fixture, 'db')).toBe('True')
     expect((await replicasOf('db')).map(({ spec }) => spec?.evictionRequested)).toEqual([false, false, false])
 
     await cordon('node-1')
@@ -84,11 +84,11 @@ describe('evictions of attached volumes', () => {
   })
 
   it('two copies on one node end on the two other nodes when that node is to be empty (row 30)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       settings: { 'replica-soft-anti-affinity': 'true' },
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-1'], filled: 0.25 }],
     })
-    const { controls, placesOf, requestEviction, setting, cordon, seconds, until, stop } = stage
+    const { controls, placesOf, requestEviction, setting, cordon, seconds, until, stop } = fixture
     expect(await placesOf('db')).toEqual(['node-1', 'node-1'])
     await controls.attach('db', 'node-2')
     await seconds(5)
@@ -102,16 +102,16 @@ describe('evictions of attached volumes', () => {
 
   it('from one disk it may go to the other disk of the same node under hard anti-affinity (row 33)', async () => {
     const disks = ['fast', 'slow'].map((name) => ({ name, maximumBytes: 100 * gibibyte }))
-    const stage = await openLonghorn({ disks, volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
-    const { controls, api, node, placesOf, replicasOf, seconds, until, requestEviction, stop } = stage
+    const fixture = await openLonghorn({ disks, volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] })
+    const { controls, api, node, placesOf, replicasOf, seconds, until, requestEviction, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     const [replica] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
     const statuses = (await node('node-1')).status?.diskStatus ?? {}
     const disk = Object.keys(statuses).find((name) => statuses[name]?.diskUUID === replica?.spec?.diskID) as string
-    await askDisk(stage, 'node-1', disk)
+    await askDisk(fixture, 'node-1', disk)
     await requestEviction('node-1')
-    await until(async () => !(await namesOf(stage, 'db')).includes(replica?.metadata.name ?? ''))
+    await until(async () => !(await namesOf(fixture, 'db')).includes(replica?.metadata.name ?? ''))
     expect(await placesOf('db')).toEqual(['node-1', 'node-2', 'node-3'])
     const moved = (await replicasOf('db')).find(({ spec }) => spec?.nodeID === 'node-1')
     expect(moved?.spec?.diskID).not.toBe(replica?.spec?.diskID)
@@ -123,11 +123,11 @@ describe('evictions of attached volumes', () => {
   })
 
   it('a copy that is the only one stays until another is whole, and a half-built one stays when the wish is taken back', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }],
       timings: { rebuildBytesPerSecond: gibibyte / 60 },
     })
-    const { controls, volume, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    const { controls, volume, placesOf, cordon, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await cordon('node-1')
@@ -145,18 +145,18 @@ describe('evictions of attached volumes', () => {
   })
 
   it('a strict-local copy never leaves: flagged, unplaced, healthy, and unharmed when the wish is taken back (row 35)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 1, dataLocality: 'strict-local', placedOn: ['node-1'], filled: 0.25 }],
     })
-    const { controls, volume, replicasOf, cordon, requestEviction, seconds, stop } = stage
+    const { controls, volume, replicasOf, cordon, requestEviction, seconds, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
-    const before = await namesOf(stage, 'db')
+    const before = await namesOf(fixture, 'db')
     await cordon('node-1')
     await requestEviction('node-1')
     await seconds(90)
-    expect(await namesOf(stage, 'db')).toEqual(before)
-    expect(await scheduled(stage, 'db')).toBe('False ReplicaSchedulingFailure hard affinity cannot be satisfied')
+    expect(await namesOf(fixture, 'db')).toEqual(before)
+    expect(await scheduled(fixture, 'db')).toBe('False ReplicaSchedulingFailure hard affinity cannot be satisfied')
     await requestEviction('node-1', false)
     await cordon('node-1', false)
     await seconds(40)
@@ -177,8 +177,8 @@ describe('evictions of detached volumes', () => {
       placedOn: ['node-1', 'node-2'],
       filled: 0.5,
     }))
-    const stage = await openLonghorn({ volumes })
-    const { controls, volume, placesOf, cordon, requestEviction, seconds, until, stop, failures } = stage
+    const fixture = await openLonghorn({ volumes })
+    const { controls, volume, placesOf, cordon, requestEviction, seconds, until, stop, failures } = fixture
     for (const name of ['a', 'b']) await controls.attach(name, 'node-3')
     await seconds(5)
     for (const name of ['a', 'b']) await controls.detach(name)
@@ -202,8 +202,8 @@ describe('evictions of detached volumes', () => {
   })
 
   it('one that has no place to go is not attached at all (row 32)', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.5 }] })
-    const { api, volume, cordon, requestEviction, seconds, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.5 }] })
+    const { api, volume, cordon, requestEviction, seconds, stop } = fixture
     await cordon('node-1')
     await requestEviction('node-1')
     for (let look = 0; look < 10; look += 1) {
@@ -215,11 +215,11 @@ describe('evictions of detached volumes', () => {
   })
 
   it('with rebuilds switched off it waits attached, and detaches when the wish is taken back (row 42)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       settings: { 'concurrent-replica-rebuild-per-node-limit': '0' },
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.5 }],
     })
-    const { volume, placesOf, requestEviction, cordon, seconds, until, stop } = stage
+    const { volume, placesOf, requestEviction, cordon, seconds, until, stop } = fixture
     await cordon('node-1')
     await requestEviction('node-1')
     await until(async () => (await volume('db')).status?.state === 'attached')
@@ -231,11 +231,11 @@ describe('evictions of detached volumes', () => {
   })
 
   it('a workload that comes takes the volume over from the move, which goes on where the workload is', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }],
       timings: { rebuildBytesPerSecond: gibibyte / 30 },
     })
-    const { controls, volume, placesOf, requestEviction, cordon, seconds, until, stop } = stage
+    const { controls, volume, placesOf, requestEviction, cordon, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await controls.detach('db')

@@ -7,7 +7,7 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, deleteExactly, writeStatus } from '../actor.ts'
 import { isFinished, isRunningAndReady, isTerminating } from '../pod-facts.ts'
 import { controllerReference } from '../workloads/owned-pods.ts'
 import type { DataPlane } from './data-plane.ts'
@@ -16,7 +16,7 @@ import type { ProcessHosts } from './process-hosts.ts'
 import { isSameValue } from './same-value.ts'
 
 export interface InstanceManagersPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly namespace: string
   readonly data: DataPlane
   readonly hosts: ProcessHosts
@@ -35,13 +35,13 @@ type State = NonNullable<NonNullable<LonghornInstanceManager['status']>['current
  * that nobody uses any more goes once nothing runs in it.
  */
 export function startInstanceManagers(ports: InstanceManagersPorts): { readonly look: (node: string) => void } {
-  const { stage, namespace, data, hosts, dataEngines } = ports
-  const nodeView = stage.views.of(nodes)
-  const podView = stage.views.of(pods)
-  const ours = stage.views.of(longhornNodes)
-  const managers = stage.views.of(longhornInstanceManagers)
+  const { tools, namespace, data, hosts, dataEngines } = ports
+  const nodeView = tools.views.of(nodes)
+  const podView = tools.views.of(pods)
+  const ours = tools.views.of(longhornNodes)
+  const managers = tools.views.of(longhornInstanceManagers)
   const onNode = managers.indexBy('node', ({ spec }) => [spec?.nodeID ?? ''])
-  const queue = stage.queue({ needs: [nodeView, podView, ours, managers], work: reconcile })
+  const queue = tools.queue({ needs: [nodeView, podView, ours, managers], work: reconcile })
 
   async function reconcile(node: string): Promise<void> {
     if (ours.get(`${namespace}/${node}`) === undefined) return
@@ -56,7 +56,7 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
 
   async function createManager(place: InstanceManagerPlace): Promise<void> {
     const { node: nodeID, image, dataEngine } = place
-    const created = await stage.api.create(longhornInstanceManagers, {
+    const created = await tools.api.create(longhornInstanceManagers, {
       apiVersion: 'longhorn.io/v1beta2',
       kind: 'InstanceManager',
       metadata: { name: instanceManagerName(place), namespace, labels: instanceManagerLabels(place) },
@@ -71,11 +71,11 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
     const pod = podView.get(`${namespace}/${name}`)
     const isEmpty = data.enginesIn(name).length === 0 && data.replicasIn(name).length === 0
     if (!isWanted && isEmpty) {
-      if (pod !== undefined) await deleteExactly(stage, pods, pod)
-      await deleteExactly(stage, longhornInstanceManagers, manager)
+      if (pod !== undefined) await deleteExactly(tools, pods, pod)
+      await deleteExactly(tools, longhornInstanceManagers, manager)
       return
     }
-    if (pod !== undefined && isFinished(pod) && !isTerminating(pod)) await deleteExactly(stage, pods, pod)
+    if (pod !== undefined && isFinished(pod) && !isTerminating(pod)) await deleteExactly(tools, pods, pod)
     const isDown = isNodeDown(manager.spec?.nodeID ?? '')
     if (pod === undefined && node !== undefined && node.spec?.unschedulable !== true && !isDown)
       await createPod(manager)
@@ -90,7 +90,7 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
   async function createPod(manager: LonghornInstanceManager): Promise<void> {
     const { nodeID: node = '', image = '', dataEngine = 'v1' } = manager.spec ?? {}
     const labels = instanceManagerLabels({ node, image, dataEngine })
-    const created = await stage.api.create(pods, {
+    const created = await tools.api.create(pods, {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: {
@@ -123,7 +123,7 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
       instanceReplicas: Object.fromEntries(data.replicasIn(name).map((replica) => [replica, running])),
     }
     if (isSameValue(status, manager.status)) return
-    await writeStatus(stage, longhornInstanceManagers, manager, status)
+    await writeStatus(tools, longhornInstanceManagers, manager, status)
   }
 
   function stateOf(pod: Pod | undefined, isDown: boolean): State {
@@ -136,15 +136,15 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
   const lookAtAll = () => {
     for (const node of ours.values()) queue.add(node.metadata.name)
   }
-  stage.onStop(ours.subscribe(({ after, before }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(nodeView.subscribe(({ key, before, after }) => void (isNews(before, after) && queue.add(key))))
-  stage.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
-  stage.every(ports.resyncMs, lookAtAll)
+  tools.onStop(ours.subscribe(({ after, before }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(nodeView.subscribe(({ key, before, after }) => void (isRelevant(before, after) && queue.add(key))))
+  tools.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  tools.every(ports.resyncMs, lookAtAll)
   return { look: (node) => queue.add(node) }
 }
 
 /** Heartbeats change nothing here. */
-function isNews(before: Node | undefined, after: Node | undefined): boolean {
+function isRelevant(before: Node | undefined, after: Node | undefined): boolean {
   return (
     before?.spec !== after?.spec ||
     before?.metadata.uid !== after?.metadata.uid ||

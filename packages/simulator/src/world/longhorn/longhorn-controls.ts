@@ -6,7 +6,7 @@ import {
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { ticketTypes } from './attachment-tickets.ts'
 import { drawBytes } from './data-blocks.ts'
 import type { DataPlane, VerifiedReplica } from './data-plane.ts'
@@ -45,7 +45,7 @@ export interface LonghornControls {
 }
 
 interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | 'setDelta'> {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly namespace: string
   readonly data: DataPlane
   readonly brokenDisks: Set<string>
@@ -63,8 +63,8 @@ function isWhole({ active, healthyAt, failedAt }: NonNullable<LonghornReplica['s
 }
 
 export function createLonghornControls(ports: ControlPorts): LonghornControls {
-  const { stage, namespace, data, brokenDisks, random, shape } = ports
-  const replicaView = stage.views.of(longhornReplicas)
+  const { tools, namespace, data, brokenDisks, random, shape } = ports
+  const replicaView = tools.views.of(longhornReplicas)
 
   /** Those that the objects call healthy and the engine, where one runs, writes to. */
   function healthyReplicas(volume: string): string[] {
@@ -79,7 +79,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
 
   async function writeTickets(volume: string, attachmentTickets: JsonObject): Promise<void> {
     const body = { spec: { attachmentTickets } }
-    await stage.api.patch(longhornVolumeAttachments, { namespace, name: volume }, { type: 'merge', body })
+    await tools.api.patch(longhornVolumeAttachments, { namespace, name: volume }, { type: 'merge', body })
   }
 
   function setDisk(diskUuid: string, isBroken: boolean): void {
@@ -123,7 +123,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     setImage: ports.setImage,
     setDelta: ports.setDelta,
     async upgradeEngine(volume, image) {
-      await stage.api.patch(longhornVolumes, { namespace, name: volume }, { type: 'merge', body: { spec: { image } } })
+      await tools.api.patch(longhornVolumes, { namespace, name: volume }, { type: 'merge', body: { spec: { image } } })
     },
     setManager(node, isOn) {
       if (isOn) ports.withoutManager.delete(node)

@@ -43,8 +43,8 @@ export async function createFirstReplicas(context: VolumeContext): Promise<void>
 /** Takes back a replica or makes a new one, where one is missing. */
 export async function replenish(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { stage, settings } = ports
-  const nowMs = stage.clock.now()
+  const { tools, settings } = ports
+  const nowMs = tools.clock.now()
   const { dataLocality, dataEngine } = volume.spec ?? {}
   const answer = decideReplenishment(
     { ...factsOf(context), isStrictLocalV2: dataLocality === 'strict-local' && dataEngine === 'v2' },
@@ -113,14 +113,14 @@ async function createReplica(
   { isFirst }: { readonly isFirst: boolean },
 ): Promise<void> {
   const { ports, volume } = context
-  const { stage, data } = ports
+  const { tools, data } = ports
   const { name: volumeName } = volume.metadata
-  const name = `${volumeName}-r-${randomSuffix(stage.random, 8)}`
+  const name = `${volumeName}-r-${randomSuffix(tools.random, 8)}`
   const hardNode = volume.spec?.dataLocality === 'strict-local' ? node : undefined
-  const healthyAt = isFirst && filledShareOf(context) > 0 ? timestamp(stage.clock) : ''
+  const healthyAt = isFirst && filledShareOf(context) > 0 ? timestamp(tools.clock) : ''
   const retryCount = isFirst ? 0 : mostRetries
   const object = buildReplica(volume, { name, node, diskUuid, hardNode, retryCount, healthyAt })
-  const created = await tellFailure(context, 'create', () => stage.api.create(longhornReplicas, object))
+  const created = await tellFailure(context, 'create', () => tools.api.create(longhornReplicas, object))
   data.addStore({ replica: name, volume: volumeName, node, diskUuid }, isFirst)
-  stage.views.of(longhornReplicas).record(created)
+  tools.views.of(longhornReplicas).record(created)
 }

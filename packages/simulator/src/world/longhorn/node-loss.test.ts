@@ -8,14 +8,14 @@ import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { instanceManagerName } from './instance-manager-name.ts'
 import { defaultImage, gibibyte } from './longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghorn } from './testing/longhorn-fixture.ts'
 
-async function managerOn({ list }: LonghornStage, node: string) {
+async function managerOn({ list }: LonghornFixture, node: string) {
   const found = (await list(longhornInstanceManagers)).filter(({ spec }) => spec?.nodeID === node)
   return found.map(({ status }) => status?.currentState)
 }
 
-async function namesOf({ replicasOf }: LonghornStage, volume: string): Promise<string[]> {
+async function namesOf({ replicasOf }: LonghornFixture, volume: string): Promise<string[]> {
   return (await replicasOf(volume)).map(({ metadata }) => metadata.name).sort()
 }
 
@@ -41,41 +41,44 @@ describe('instance managers', () => {
   })
 
   it('one that was evicted is not made again while its node is cordoned, and is after (row 50)', async () => {
-    const stage = await openLonghorn()
-    const { cordon, evictInstanceManagers, seconds, stop } = stage
+    const fixture = await openLonghorn()
+    const { cordon, evictInstanceManagers, seconds, stop } = fixture
     await cordon('node-1')
     await evictInstanceManagers('node-1')
     await seconds(300)
-    expect(await managerOn(stage, 'node-1')).toEqual(['stopped'])
+    expect(await managerOn(fixture, 'node-1')).toEqual(['stopped'])
     await cordon('node-1', false)
     await seconds(30)
-    expect(await managerOn(stage, 'node-1')).toEqual(['running'])
+    expect(await managerOn(fixture, 'node-1')).toEqual(['running'])
     stop()
   })
 
   it('of an old image stays while something runs in it, and goes when the last process has moved', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'] }] })
-    const { controls, seconds, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'] }] })
+    const { controls, seconds, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     controls.setImage('longhornio/longhorn-instance-manager:next')
     await seconds(60)
-    expect(await managerOn(stage, 'node-1')).toEqual(['running', 'running'])
-    expect(await managerOn(stage, 'node-2')).toEqual(['running'])
+    expect(await managerOn(fixture, 'node-1')).toEqual(['running', 'running'])
+    expect(await managerOn(fixture, 'node-2')).toEqual(['running'])
     await controls.detach('db')
     await seconds(60)
-    expect(await managerOn(stage, 'node-1')).toEqual(['running'])
+    expect(await managerOn(fixture, 'node-1')).toEqual(['running'])
     stop()
   })
 })
 
 describe('a node goes and comes back', () => {
   it('the copy on a drained node fails, waits, and is used again under its own name when the node is back', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.5 }] }, { nodeCount: 4 })
-    const { controls, volume, replicasOf, cordon, evictInstanceManagers, seconds, until, stop, failures } = stage
+    const fixture = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.5 }] },
+      { nodeCount: 4 },
+    )
+    const { controls, volume, replicasOf, cordon, evictInstanceManagers, seconds, until, stop, failures } = fixture
     await controls.attach('db', 'node-4')
     await seconds(5)
-    const before = await namesOf(stage, 'db')
+    const before = await namesOf(fixture, 'db')
     const [away] = await replicasOf('db')
     const node = away?.spec?.nodeID as string
     await cordon(node)
@@ -83,14 +86,14 @@ describe('a node goes and comes back', () => {
     await until(async () => (await volume('db')).status?.robustness === 'degraded')
     controls.writeData('db', { blocks: 20 })
     await seconds(300)
-    expect(await namesOf(stage, 'db')).toEqual(before)
+    expect(await namesOf(fixture, 'db')).toEqual(before)
     const [failed] = (await replicasOf('db')).filter(({ metadata }) => metadata.name === away?.metadata.name)
     expect(failed?.spec?.failedAt).not.toBe('')
     expect(controls.verify('db').healthy).toHaveLength(2)
 
     await cordon(node, false)
     await until(async () => (await volume('db')).status?.robustness === 'healthy')
-    expect(await namesOf(stage, 'db')).toEqual(before)
+    expect(await namesOf(fixture, 'db')).toEqual(before)
     expect(controls.verify('db').healthy).toHaveLength(3)
     expect(controls.verify('db').isIntact).toBe(true)
     expect(failures).toEqual([])
@@ -98,8 +101,11 @@ describe('a node goes and comes back', () => {
   })
 
   it('after the time to wait a new copy is made elsewhere', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] }, { nodeCount: 4 })
-    const { controls, volume, replicasOf, placesOf, cordon, evictInstanceManagers, seconds, until, stop } = stage
+    const fixture = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }] },
+      { nodeCount: 4 },
+    )
+    const { controls, volume, replicasOf, placesOf, cordon, evictInstanceManagers, seconds, until, stop } = fixture
     await controls.attach('db', 'node-4')
     await seconds(5)
     const node = (await replicasOf('db'))
@@ -116,10 +122,10 @@ describe('a node goes and comes back', () => {
   })
 
   it('the power of a node with engine and copy goes: the volume starts again where it is wanted next, from the other copy', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
-    const { controls, world, node, volume, seconds, until, stop } = stage
+    const { controls, world, node, volume, seconds, until, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     controls.writeData('db')
@@ -129,7 +135,7 @@ describe('a node goes and comes back', () => {
       status: 'False',
       reason: 'KubernetesNodeNotReady',
     })
-    expect(await managerOn(stage, 'node-1')).toEqual(['unknown'])
+    expect(await managerOn(fixture, 'node-1')).toEqual(['unknown'])
     expect(() => controls.writeData('db')).toThrow('not attached')
     await controls.attach('db', 'node-3')
     await until(async () => (await volume('db')).status?.state === 'attached')
@@ -144,10 +150,10 @@ describe('a node goes and comes back', () => {
   })
 
   it('a copy that cannot run when its volume starts is marked as failed before it misses a write, and is rebuilt later', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
-    const { controls, cordon, evictInstanceManagers, replicasOf, volume, seconds, until, stop } = stage
+    const { controls, cordon, evictInstanceManagers, replicasOf, volume, seconds, until, stop } = fixture
     await controls.attach('db', 'node-3')
     await seconds(5)
     await controls.detach('db')
@@ -184,8 +190,11 @@ describe('a node goes and comes back', () => {
   })
 
   it('on a single node the volume faults with its instance manager, and is salvaged with all it had when that is back (row 49)', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 1, filled: 0.25 }] }, { nodeCount: 1 })
-    const { controls, volume, cordon, evictInstanceManagers, seconds, until, stop } = stage
+    const fixture = await openLonghorn(
+      { volumes: [{ name: 'db', numberOfReplicas: 1, filled: 0.25 }] },
+      { nodeCount: 1 },
+    )
+    const { controls, volume, cordon, evictInstanceManagers, seconds, until, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     controls.writeData('db')
@@ -202,8 +211,8 @@ describe('a node goes and comes back', () => {
   })
 
   it('a copy on a disk that dies is replaced from the others', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 2, filled: 0.25 }] })
-    const { controls, volume, replicasOf, seconds, until, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 2, filled: 0.25 }] })
+    const { controls, volume, replicasOf, seconds, until, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     const [lost] = await replicasOf('db')
@@ -220,11 +229,11 @@ describe('rebuilds that fail', () => {
   const slow = { rebuildBytesPerSecond: gibibyte / 60 }
 
   it('a target that dies is thrown away, and another is made, with the volume healthy all the time', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       { volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }], timings: slow },
       { nodeCount: 3 },
     )
-    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop, failures } = stage
+    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop, failures } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await cordon('node-1')
@@ -236,18 +245,18 @@ describe('rebuilds that fail', () => {
       expect((await volume('db')).status?.robustness).toBe('healthy')
       return (await placesOf('db')).length === 1 && !(await placesOf('db')).includes('node-1')
     })
-    expect(await namesOf(stage, 'db')).not.toContain(target?.metadata.name)
+    expect(await namesOf(fixture, 'db')).not.toContain(target?.metadata.name)
     expect(controls.verify('db').isIntact).toBe(true)
     expect(failures).toEqual([])
     stop()
   })
 
   it('a half-made copy that somebody deletes is gone with its rebuild, and a new one takes its place', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }],
       timings: slow,
     })
-    const { api, list, controls, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    const { api, list, controls, replicasOf, placesOf, cordon, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     await cordon('node-1')
@@ -262,17 +271,17 @@ describe('rebuilds that fail', () => {
     })
     await api.delete(longhornReplicas, { namespace, name })
     await until(async () => (await placesOf('db')).join() !== 'node-1' && (await placesOf('db')).length === 1, 200)
-    expect(await namesOf(stage, 'db')).not.toContain(name)
+    expect(await namesOf(fixture, 'db')).not.toContain(name)
     expect(controls.verify('db').isIntact).toBe(true)
     stop()
   })
 
   it('when the source dies the copy goes on from another one, and misses no write', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       { volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }], timings: slow },
       { nodeCount: 4 },
     )
-    const { controls, replicasOf, cordon, requestEviction, seconds, until, stop } = stage
+    const { controls, replicasOf, cordon, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-4')
     await seconds(5)
     await cordon('node-1')
@@ -288,11 +297,11 @@ describe('rebuilds that fail', () => {
   })
 
   it('when the last source dies the half-made copy is not taken for a whole one, and the volume comes back from the old', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       { volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }], timings: slow },
       { nodeCount: 3 },
     )
-    const { controls, volume, replicasOf, requestEviction, seconds, until, stop } = stage
+    const { controls, volume, replicasOf, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await requestEviction('node-1')
@@ -308,12 +317,12 @@ describe('rebuilds that fail', () => {
 
 describe('the second data engine', () => {
   it('runs in instance managers of its own, on block disks, beside the first', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       dataEngines: ['v1', 'v2'],
       disks: [{ name: 'files' }, { name: 'blocks', diskType: 'block' }],
       volumes: [{ name: 'db', numberOfReplicas: 2, dataEngine: 'v2', filled: 0.25 }],
     })
-    const { controls, list, volume, seconds, stop } = stage
+    const { controls, list, volume, seconds, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     expect((await volume('db')).status?.robustness).toBe('healthy')
@@ -342,13 +351,13 @@ describe('the second data engine', () => {
 
 describe('rebuilds take their time', () => {
   it('as long as the data takes at the given rate, and no longer', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [
         { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.5, sizeBytes: 2 * gibibyte },
       ],
       timings: { rebuildBytesPerSecond: gibibyte / 100 },
     })
-    const { controls, cordon, requestEviction, seconds, until, stop } = stage
+    const { controls, cordon, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await cordon('node-1')
@@ -359,7 +368,7 @@ describe('rebuilds take their time', () => {
 
   it('a node takes in no more at a time than the setting allows', async () => {
     const volumes = ['a', 'b', 'c'].map((name) => ({ name, numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }))
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       {
         volumes,
         settings: { 'concurrent-replica-rebuild-per-node-limit': '2' },
@@ -367,7 +376,7 @@ describe('rebuilds take their time', () => {
       },
       { nodeCount: 2 },
     )
-    const { controls, cordon, requestEviction, seconds, until, stop } = stage
+    const { controls, cordon, requestEviction, seconds, until, stop } = fixture
     for (const { name } of volumes) await controls.attach(name, 'node-2')
     await seconds(5)
     await cordon('node-1')

@@ -11,7 +11,7 @@ import { type Condition, conditionOf } from '@cofferdam/kubernetes/api/kube-obje
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
-import { type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import type { DataPlane } from './data-plane.ts'
 import { type DiskDescription, defaultDisks, gibibyte, type LonghornDescription } from './longhorn-description.ts'
@@ -19,7 +19,7 @@ import { isSameValue } from './same-value.ts'
 import type { SettingsReader } from './settings.ts'
 
 export interface NodeStatusPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly namespace: string
   readonly description: LonghornDescription
   readonly data: DataPlane
@@ -34,32 +34,32 @@ export interface NodeStatusPorts {
 
 /** Longhorn's own nodes: made where Kubernetes has one, and told what is known of it and of its disks. */
 export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node: string) => void } {
-  const { stage, namespace, description, data, settings } = ports
-  const kubeNodes = stage.views.of(nodes)
-  const ours = stage.views.of(longhornNodes)
-  const replicas = stage.views.of(longhornReplicas)
+  const { tools, namespace, description, data, settings } = ports
+  const kubeNodes = tools.views.of(nodes)
+  const ours = tools.views.of(longhornNodes)
+  const replicas = tools.views.of(longhornReplicas)
   const onDisk = replicas.indexBy('disk', ({ spec }) => [spec?.diskID ?? ''])
   const uuids = new Map<string, string>()
-  const needs = [kubeNodes, ours, replicas, stage.views.of(longhornSettings)]
-  const queue = stage.queue({ needs, work: reconcile })
+  const needs = [kubeNodes, ours, replicas, tools.views.of(longhornSettings)]
+  const queue = tools.queue({ needs, work: reconcile })
 
   async function reconcile(name: string): Promise<void> {
     const kubeNode = kubeNodes.get(name)
     const node = ours.get(`${namespace}/${name}`)
     if (node === undefined) {
       if (kubeNode === undefined || (description.nodes !== undefined && description.nodes[name] === undefined)) return
-      ours.record(await stage.api.create(longhornNodes, buildNode(name, namespace, description)))
+      ours.record(await tools.api.create(longhornNodes, buildNode(name, namespace, description)))
       queue.add(name)
       return
     }
     const status = buildStatus(node, kubeNode)
-    if (!isSameValue(status, node.status)) await writeStatus(stage, longhornNodes, node, status)
+    if (!isSameValue(status, node.status)) await writeStatus(tools, longhornNodes, node, status)
   }
 
   function buildStatus(node: LonghornNode, kubeNode: Node | undefined): NonNullable<LonghornNode['status']> {
     const labels = kubeNode?.metadata.labels
     const conditions = [readiness(kubeNode), schedulability(kubeNode)].reduce(
-      (held, next) => withCondition(held, { ...next, lastTransitionTime: timestamp(stage.clock) }),
+      (held, next) => withCondition(held, { ...next, lastTransitionTime: timestamp(tools.clock) }),
       node.status?.conditions ?? [],
     )
     const disks = Object.keys(node.spec?.disks ?? {})
@@ -80,7 +80,7 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
     if (ports.withoutManager.has(kubeNode.metadata.name))
       return { type: 'Ready', status: 'False', reason: 'ManagerPodDown' }
     if (ready === undefined || ready.status === 'True') return { type: 'Ready', status: 'True' }
-    const sinceMs = stage.clock.now() - (Date.parse(ready.lastTransitionTime ?? '') || 0)
+    const sinceMs = tools.clock.now() - (Date.parse(ready.lastTransitionTime ?? '') || 0)
     if (sinceMs >= ports.notReadyGraceMs) return { type: 'Ready', status: 'False', reason: 'KubernetesNodeNotReady' }
     queue.addAfter(kubeNode.metadata.name, ports.notReadyGraceMs - sinceMs + 1)
     return { type: 'Ready', status: 'True' }
@@ -96,7 +96,7 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
     const { name } = node.metadata
     const held = node.status?.diskStatus?.[disk]
     const { maximumBytes = 100 * gibibyte, uuid } = describedDisk(name, disk, description)
-    const diskUUID = held?.diskUUID ?? uuids.get(`${name}/${disk}`) ?? uuid ?? randomUid(stage.random)
+    const diskUUID = held?.diskUUID ?? uuids.get(`${name}/${disk}`) ?? uuid ?? randomUid(tools.random)
     uuids.set(`${name}/${disk}`, diskUUID)
     const scheduled = [...onDisk(diskUUID)].sort(byName).map((one) => [one.metadata.name, sizeOf(one)] as const)
     const stored = data
@@ -120,7 +120,7 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
       storageScheduled: scheduled.reduce((total, [, bytes]) => total + bytes, 0),
       scheduledReplica: Object.fromEntries(scheduled),
       conditions: states.reduce(
-        (all, next) => withCondition(all, { ...next, lastTransitionTime: timestamp(stage.clock) }),
+        (all, next) => withCondition(all, { ...next, lastTransitionTime: timestamp(tools.clock) }),
         held?.conditions ?? [],
       ),
     }
@@ -129,15 +129,15 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
   const lookAtAll = () => {
     for (const node of ours.values()) queue.add(node.metadata.name)
   }
-  stage.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
-  stage.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(
+  tools.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
+  tools.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(
     replicas.subscribe(({ before, after }) => {
       for (const node of new Set([before?.spec?.nodeID, after?.spec?.nodeID])) if (node) queue.add(node)
     }),
   )
-  stage.onStop(stage.views.of(longhornSettings).subscribe(lookAtAll))
-  stage.every(ports.resyncMs, lookAtAll)
+  tools.onStop(tools.views.of(longhornSettings).subscribe(lookAtAll))
+  tools.every(ports.resyncMs, lookAtAll)
   return { look: (node) => queue.add(node) }
 }
 

@@ -18,13 +18,13 @@ import { isSet } from './volume-facts.ts'
 
 /** What Longhorn's controller of instance managers does by itself: a budget for each, until its node may be emptied. */
 export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void {
-  const { stage, namespace, settings } = ports
-  const kubeNodes = stage.views.of(nodes)
-  const managers = stage.views.of(longhornInstanceManagers)
-  const budgets = stage.views.of(podDisruptionBudgets)
-  const replicas = stage.views.of(longhornReplicas)
+  const { tools, namespace, settings } = ports
+  const kubeNodes = tools.views.of(nodes)
+  const managers = tools.views.of(longhornInstanceManagers)
+  const budgets = tools.views.of(podDisruptionBudgets)
+  const replicas = tools.views.of(longhornReplicas)
   const managersOn = managers.indexBy('node', ({ spec }) => [spec?.nodeID ?? ''])
-  const queue = stage.queue({ needs: [kubeNodes, managers, budgets, replicas], work: reconcile, concurrency: 1 })
+  const queue = tools.queue({ needs: [kubeNodes, managers, budgets, replicas], work: reconcile, concurrency: 1 })
 
   async function reconcile(name: string): Promise<void> {
     await removeOrphans()
@@ -38,9 +38,9 @@ export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void 
     await reportNode(manager, isCordoned)
     const isThinned = settings.flag('kubernetes-cluster-autoscaler-enabled')
     if (held !== undefined && (isCordoned || isThinned) && mayGo(nodeID)) {
-      await deleteExactly(stage, podDisruptionBudgets, held)
+      await deleteExactly(tools, podDisruptionBudgets, held)
     } else if (held === undefined && !isCordoned && !(isThinned && mayGo(nodeID))) {
-      budgets.record(await stage.api.create(podDisruptionBudgets, buildBudget(manager, namespace)))
+      budgets.record(await tools.api.create(podDisruptionBudgets, buildBudget(manager, namespace)))
     }
   }
 
@@ -48,10 +48,10 @@ export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void 
     const conditions = withCondition(manager.status?.conditions, {
       type: 'NodeReady',
       ...(isCordoned ? { status: 'False' as const, reason: 'Unschedulable' } : { status: 'True' as const }),
-      lastTransitionTime: timestamp(stage.clock),
+      lastTransitionTime: timestamp(tools.clock),
     })
     const status = { ...manager.status, conditions }
-    if (!isSameValue(status, manager.status)) await writeStatus(stage, longhornInstanceManagers, manager, status)
+    if (!isSameValue(status, manager.status)) await writeStatus(tools, longhornInstanceManagers, manager, status)
   }
 
   function mayGo(node: string): boolean {
@@ -70,16 +70,16 @@ export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void 
       const { name, namespace: place } = budget.metadata
       const component = budget.spec.selector?.matchLabels?.['longhorn.io/component']
       if (place !== namespace || component !== 'instance-manager') continue
-      if (managers.get(`${namespace}/${name}`) === undefined) await deleteExactly(stage, podDisruptionBudgets, budget)
+      if (managers.get(`${namespace}/${name}`) === undefined) await deleteExactly(tools, podDisruptionBudgets, budget)
     }
   }
 
   const lookAt = (node: string) => {
     for (const { metadata } of managersOn(node)) queue.add(metadata.name)
   }
-  stage.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(kubeNodes.subscribe(({ key }) => lookAt(key)))
-  stage.every(ports.resyncMs, () => {
+  tools.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(kubeNodes.subscribe(({ key }) => lookAt(key)))
+  tools.every(ports.resyncMs, () => {
     for (const { metadata } of managers.values()) queue.add(metadata.name)
   })
 }

@@ -6,13 +6,13 @@ import {
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghorn } from './testing/longhorn-fixture.ts'
 
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 
 describe('a Longhorn that handles drains itself', () => {
   it('moves replicas of a cordoned node, holds its budget as long, and takes everything back on uncordon', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction' },
       csi: false,
@@ -31,7 +31,7 @@ describe('a Longhorn that handles drains itself', () => {
       seconds,
       until,
       stop,
-    } = stage
+    } = fixture
     expect(await list(podDisruptionBudgets)).toHaveLength(3)
     await controls.attach('db', 'node-2')
     await seconds(5)
@@ -77,11 +77,11 @@ describe('a Longhorn that handles drains itself', () => {
   })
 
   it('gets stuck, as Longhorn does, on a copy whose node Kubernetes no longer has', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       volumes: [{ ...pair, numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'] }],
     })
-    const { api, controls, cordon, list, seconds, stop } = stage
+    const { api, controls, cordon, list, seconds, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
     await controls.detach('db')
@@ -93,7 +93,7 @@ describe('a Longhorn that handles drains itself', () => {
     expect(await guarded()).toEqual(['node-1', 'node-3'])
     await cordon('node-2', false)
     await seconds(60)
-    stage.world.kubelet.powerOff('node-3')
+    fixture.world.kubelet.powerOff('node-3')
     await api.delete(nodes, { name: 'node-3' })
     await cordon('node-2')
     await seconds(120)
@@ -102,8 +102,8 @@ describe('a Longhorn that handles drains itself', () => {
   })
 
   it('keeps one pod each that attaches and makes volumes while any volume is in use, and lets them go when none is', async () => {
-    const stage = await openLonghorn({ ownDrainHandling: true, volumes: [pair] })
-    const { api, controls, list, seconds, until, stop } = stage
+    const fixture = await openLonghorn({ ownDrainHandling: true, volumes: [pair] })
+    const { api, controls, list, seconds, until, stop } = fixture
     const csiBudgets = async () =>
       (await list(podDisruptionBudgets))
         .filter(({ metadata }) => metadata.name.startsWith('csi-'))
@@ -133,88 +133,88 @@ describe('a Longhorn that handles drains itself', () => {
     stop()
   })
 
-  const guardedNodes = async ({ list }: LonghornStage) =>
+  const guardedNodes = async ({ list }: LonghornFixture) =>
     (await list(podDisruptionBudgets))
       .flatMap(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? [])
       .sort()
-  const flagged = async ({ list }: LonghornStage) =>
+  const flagged = async ({ list }: LonghornFixture) =>
     (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested).map(({ spec }) => spec?.nodeID)
 
   it('raises and lowers no flag on a node whose manager is down, though the budget is still looked after', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [pair],
     })
-    const { controls, cordon, node, setting, seconds, stop } = stage
+    const { controls, cordon, node, setting, seconds, stop } = fixture
     controls.setManager('node-1', false)
     await cordon('node-1')
     await seconds(90)
-    expect(await flagged(stage)).toEqual([])
+    expect(await flagged(fixture)).toEqual([])
     expect(conditionOf(await node('node-1'), 'Ready')).toMatchObject({ status: 'False', reason: 'ManagerPodDown' })
-    expect(await guardedNodes(stage)).toEqual(['node-1', 'node-2', 'node-3'])
+    expect(await guardedNodes(fixture)).toEqual(['node-1', 'node-2', 'node-3'])
     await setting('node-drain-policy', 'always-allow')
     await seconds(31)
-    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    expect(await guardedNodes(fixture)).toEqual(['node-2', 'node-3'])
     await setting('node-drain-policy', 'block-for-eviction')
     controls.setManager('node-1', true)
     await seconds(5)
-    expect(await flagged(stage)).toEqual(['node-1'])
+    expect(await flagged(fixture)).toEqual(['node-1'])
     stop()
   })
 
   it('tells flags of a new policy at once, and budgets only when it looks again', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction', 'concurrent-replica-rebuild-per-node-limit': '0' },
       volumes: [pair],
     })
-    const { cordon, setting, seconds, stop } = stage
+    const { cordon, setting, seconds, stop } = fixture
     await cordon('node-1')
     await seconds(35)
-    expect(await flagged(stage)).toEqual(['node-1'])
+    expect(await flagged(fixture)).toEqual(['node-1'])
     await setting('node-drain-policy', 'always-allow')
     await seconds(5)
-    expect(await flagged(stage)).toEqual([])
-    expect(await guardedNodes(stage)).toContain('node-1')
+    expect(await flagged(fixture)).toEqual([])
+    expect(await guardedNodes(fixture)).toContain('node-1')
     await seconds(30)
-    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    expect(await guardedNodes(fixture)).toEqual(['node-2', 'node-3'])
     stop()
   })
 
   it('does not hear that the last replica of a node is gone: its budget goes when it looks again', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       attachForEviction: 'nobody',
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [pair],
     })
-    const { api, cordon, replicasOf, seconds, stop } = stage
+    const { api, cordon, replicasOf, seconds, stop } = fixture
     await cordon('node-1')
     await seconds(35)
     const [last] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
     await api.delete(longhornReplicas, { namespace: longhornNamespace, name: last?.metadata.name ?? '' })
     await seconds(5)
-    expect(await guardedNodes(stage)).toContain('node-1')
+    expect(await guardedNodes(fixture)).toContain('node-1')
     await seconds(30)
-    expect(await guardedNodes(stage)).toEqual(['node-2', 'node-3'])
+    expect(await guardedNodes(fixture)).toEqual(['node-2', 'node-3'])
     stop()
   })
 
   it('takes its wish back from a node that is not ready, and says so', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction', 'concurrent-replica-rebuild-per-node-limit': '0' },
       volumes: [pair],
     })
-    const { cordon, eventsAbout, node, replicasOf, seconds, world, stop } = stage
+    const { cordon, eventsAbout, node, replicasOf, seconds, world, stop } = fixture
     const [leaving] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
     await cordon('node-1')
     await seconds(5)
     expect((await node('node-1')).status?.autoEvicting).toBe(true)
     world.kubelet.setReady('node-1', false)
     await seconds(60)
-    expect(await flagged(stage)).toEqual([])
+    expect(await flagged(fixture)).toEqual([])
     expect((await node('node-1')).status?.autoEvicting).toBe(false)
     // Their names are drawn, so the list is in no order.
     expect((await eventsAbout(leaving?.metadata.name ?? '')).map((event) => event.split(' x')[0]).sort()).toEqual([
@@ -225,12 +225,12 @@ describe('a Longhorn that handles drains itself', () => {
   })
 
   it('moves no last copy either, once another copy of the volume is on a node that Kubernetes no longer has', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       ownDrainHandling: true,
       settings: { 'node-drain-policy': 'block-for-eviction-if-contains-last-replica' },
       volumes: [pair, { ...pair, name: 'single', numberOfReplicas: 1, placedOn: ['node-1'] }],
     })
-    const { api, cordon, world, list, seconds, stop } = stage
+    const { api, cordon, world, list, seconds, stop } = fixture
     world.kubelet.powerOff('node-2')
     await api.delete(nodes, { name: 'node-2' })
     await seconds(60)
@@ -238,13 +238,13 @@ describe('a Longhorn that handles drains itself', () => {
     await seconds(120)
     const [first] = (await list(longhornReplicas)).filter(({ spec }) => spec?.nodeID === 'node-1')
     expect(first?.spec?.volumeName).toBe('db')
-    expect(await flagged(stage)).toEqual([])
-    expect(await guardedNodes(stage)).toContain('node-1')
+    expect(await flagged(fixture)).toEqual([])
+    expect(await guardedNodes(fixture)).toContain('node-1')
     stop()
   })
 
   it('moves replicas of a cordoned node from disk to disk of that node without end, where cordoned nodes may take replicas', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       {
         ownDrainHandling: true,
         csi: false,
@@ -254,7 +254,7 @@ describe('a Longhorn that handles drains itself', () => {
       },
       { nodeCount: 2 },
     )
-    const { controls, cordon, placesOf, replicasOf, seconds, setting, until, stop } = stage
+    const { controls, cordon, placesOf, replicasOf, seconds, setting, until, stop } = fixture
     const namesHere = async () =>
       (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1').map(({ metadata }) => metadata.name)
     await controls.attach('db', 'node-2')

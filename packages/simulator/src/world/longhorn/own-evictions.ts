@@ -9,12 +9,12 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, writeStatus } from '../actor.ts'
 import { hasProtectedCopyElsewhere, type ProtectionPorts } from './protected-replicas.ts'
 import type { SettingsReader } from './settings.ts'
 
 export interface OwnDrainPorts extends ProtectionPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly settings: SettingsReader
   readonly resyncMs: number
   /** Whether Longhorn's manager runs on that node: nobody else looks after its flags. */
@@ -30,13 +30,13 @@ const downReasons = new Set(['KubernetesNodeGone', 'KubernetesNodeNotReady'])
 
 /** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, every time it looks. */
 export function startOwnEvictions(ports: OwnDrainPorts): void {
-  const { stage, namespace, settings } = ports
-  const kubeNodes = stage.views.of(nodes)
-  const ours = stage.views.of(longhornNodes)
-  const replicas = stage.views.of(longhornReplicas)
-  const managers = stage.views.of(longhornInstanceManagers)
-  const budgets = stage.views.of(podDisruptionBudgets)
-  const queue = stage.queue({ needs: [kubeNodes, ours, replicas, managers, budgets], work: reconcile })
+  const { tools, namespace, settings } = ports
+  const kubeNodes = tools.views.of(nodes)
+  const ours = tools.views.of(longhornNodes)
+  const replicas = tools.views.of(longhornReplicas)
+  const managers = tools.views.of(longhornInstanceManagers)
+  const budgets = tools.views.of(podDisruptionBudgets)
+  const queue = tools.queue({ needs: [kubeNodes, ours, replicas, managers, budgets], work: reconcile })
 
   async function reconcile(name: string): Promise<void> {
     const node = ours.get(`${namespace}/${name}`)
@@ -60,7 +60,7 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
     if (conflict !== undefined) throw conflict
     const latest = ours.get(`${namespace}/${name}`)
     if (latest?.status === undefined || latest.status.autoEvicting === isAutoEvicting) return
-    await writeStatus(stage, longhornNodes, latest, { ...latest.status, autoEvicting: isAutoEvicting })
+    await writeStatus(tools, longhornNodes, latest, { ...latest.status, autoEvicting: isAutoEvicting })
   }
 
   async function write(
@@ -73,9 +73,9 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
     const { isRequested, event } = judge({ node, kubeNode, isAsked, volume })
     if ((replica.spec?.evictionRequested ?? false) === isRequested) return isRequested
     const spec = { ...replica.spec, evictionRequested: isRequested }
-    replicas.record(await stage.api.update(longhornReplicas, { ...replica, spec }))
+    replicas.record(await tools.api.update(longhornReplicas, { ...replica, spec }))
     const where = `replica ${name} from node ${node.metadata.name} and disk ${diskUUID}`
-    stage.recorder.record(replica, 'Normal', event, `${isRequested ? 'Requesting' : 'Cancelling'} eviction of ${where}`)
+    tools.recorder.record(replica, 'Normal', event, `${isRequested ? 'Requesting' : 'Cancelling'} eviction of ${where}`)
     return isRequested
   }
 
@@ -97,13 +97,13 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
   const lookAtAll = () => {
     for (const { metadata } of ours.values()) queue.add(metadata.name)
   }
-  stage.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
-  stage.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
-  stage.onStop(
-    stage.views.of(longhornSettings).subscribe(({ key }) => {
+  tools.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
+  tools.onStop(ours.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  tools.onStop(
+    tools.views.of(longhornSettings).subscribe(({ key }) => {
       if (key === `${namespace}/node-drain-policy`) lookAtAll()
     }),
   )
-  stage.every(ports.resyncMs, lookAtAll)
+  tools.every(ports.resyncMs, lookAtAll)
 }

@@ -1,11 +1,11 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { isRunningAndReady, isTerminating } from '../pod-facts.ts'
 
 export interface ProcessHostsPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly namespace: string
   /** Whether a machine has power, where somebody knows it sooner than the API. */
   readonly isOn?: (node: string) => boolean
@@ -26,12 +26,12 @@ export class ProcessHosts {
 
   constructor(ports: ProcessHostsPorts) {
     this.#ports = ports
-    const { stage, isOn } = ports
-    stage.onStop(stage.views.of(nodes).subscribe(({ key }) => this.#lookAtNode(key)))
-    stage.onStop(stage.views.of(pods).subscribe(({ key, before, after }) => this.#lookAtPod(key, after ?? before)))
+    const { tools, isOn } = ports
+    tools.onStop(tools.views.of(nodes).subscribe(({ key }) => this.#lookAtNode(key)))
+    tools.onStop(tools.views.of(pods).subscribe(({ key, before, after }) => this.#lookAtPod(key, after ?? before)))
     if (isOn !== undefined) {
-      stage.every(powerLookMs, () => {
-        for (const node of stage.views.of(nodes).values()) this.#lookAtNode(node.metadata.name)
+      tools.every(powerLookMs, () => {
+        for (const node of tools.views.of(nodes).values()) this.#lookAtNode(node.metadata.name)
       })
     }
   }
@@ -41,12 +41,12 @@ export class ProcessHosts {
   }
 
   podOf(instanceManager: string): Pod | undefined {
-    return this.#ports.stage.views.of(pods).get(this.#podKeys.get(instanceManager) ?? '')
+    return this.#ports.tools.views.of(pods).get(this.#podKeys.get(instanceManager) ?? '')
   }
 
   /** Whether anything at all can run there. */
   isReachable(name: string): boolean {
-    const node: Node | undefined = this.#ports.stage.views.of(nodes).get(name)
+    const node: Node | undefined = this.#ports.tools.views.of(nodes).get(name)
     return (
       node !== undefined &&
       node.metadata.annotations?.[powerWish] !== 'off' &&

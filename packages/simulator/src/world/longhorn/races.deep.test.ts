@@ -4,7 +4,7 @@ import { events, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/re
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import type { LonghornDescription } from './longhorn-description.ts'
-import { openLonghorn } from './testing/longhorn-stage.ts'
+import { openLonghorn } from './testing/longhorn-fixture.ts'
 
 const names = ['one', 'two', 'three']
 
@@ -21,9 +21,9 @@ function roughDescription(): LonghornDescription {
 
 /** Cordons, evictions of replicas and cancellations drawn from the seed; when rough, instance managers and power go without asking. */
 async function live(seed: number, turns: number, isRough = false) {
-  const stage = await openLonghorn(roughDescription(), { seed, nodeCount: 5 })
-  const { controls, cordon, requestEviction, evictInstanceManagers, volume, seconds, list, failures } = stage
-  const { kubelet } = stage.world
+  const fixture = await openLonghorn(roughDescription(), { seed, nodeCount: 5 })
+  const { controls, cordon, requestEviction, evictInstanceManagers, volume, seconds, list, failures } = fixture
+  const { kubelet } = fixture.world
   const drawn = seededRandom(seed * 7 + 1)
   const draw = (count: number) => (drawn.next() * count) | 0
   const trace: string[] = []
@@ -67,7 +67,7 @@ async function live(seed: number, turns: number, isRough = false) {
     status?.robustness,
   ])
   for (const name of names) expect(controls.verify(name).isIntact).toBe(true)
-  stage.stop()
+  fixture.stop()
   return { trace, ends, failures }
 }
 
@@ -99,8 +99,8 @@ describe('late caches, refused writes and drawn orders', () => {
   )
 
   it('the same seed gives the same objects, whatever Longhorn does by itself', async () => {
-    const story = async () => {
-      const stage = await openLonghorn(
+    const scenario = async () => {
+      const fixture = await openLonghorn(
         {
           ...roughDescription(),
           csi: true,
@@ -109,18 +109,18 @@ describe('late caches, refused writes and drawn orders', () => {
         },
         { seed: 21, nodeCount: 4 },
       )
-      for (const name of names) await stage.controls.attach(name, 'node-2')
-      await stage.seconds(10)
-      await stage.cordon('node-1')
-      await stage.seconds(90)
-      await stage.cordon('node-1', false)
-      await stage.seconds(60)
+      for (const name of names) await fixture.controls.attach(name, 'node-2')
+      await fixture.seconds(10)
+      await fixture.cordon('node-1')
+      await fixture.seconds(90)
+      await fixture.cordon('node-1', false)
+      await fixture.seconds(60)
       const kinds = [longhornReplicas, longhornVolumes, longhornNodes, podDisruptionBudgets, pods, events] as const
-      const objects = await Promise.all(kinds.map((kind) => stage.list<KubeObject>(kind)))
-      stage.stop()
+      const objects = await Promise.all(kinds.map((kind) => fixture.list<KubeObject>(kind)))
+      fixture.stop()
       return objects
     }
-    expect(await story()).toEqual(await story())
+    expect(await scenario()).toEqual(await scenario())
   })
 
   it('the same seed gives the same history', async () => {

@@ -1,9 +1,9 @@
 import { longhornNamespace, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from './longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghorn } from './testing/longhorn-fixture.ts'
 
-async function namesOf({ replicasOf }: LonghornStage, volume: string): Promise<string[]> {
+async function namesOf({ replicasOf }: LonghornFixture, volume: string): Promise<string[]> {
   return (await replicasOf(volume)).map(({ metadata }) => metadata.name).sort()
 }
 
@@ -11,23 +11,23 @@ describe('a copy beside its user', () => {
   const local = { name: 'db', numberOfReplicas: 2, dataLocality: 'best-effort' as const, filled: 0.25 }
 
   it('is made where the volume is attached, one of the others goes, and then nothing moves any more', async () => {
-    const stage = await openLonghorn({ volumes: [{ ...local, placedOn: ['node-1', 'node-2'] }] })
-    const { controls, placesOf, seconds, until, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ ...local, placedOn: ['node-1', 'node-2'] }] })
+    const { controls, placesOf, seconds, until, stop } = fixture
     await controls.attach('db', 'node-3')
     await until(async () => (await placesOf('db')).length === 2 && (await placesOf('db')).includes('node-3'))
-    const settled = await namesOf(stage, 'db')
+    const settled = await namesOf(fixture, 'db')
     await seconds(300)
-    expect(await namesOf(stage, 'db')).toEqual(settled)
+    expect(await namesOf(fixture, 'db')).toEqual(settled)
     expect(controls.verify('db').isIntact).toBe(true)
     stop()
   })
 
   it('comes first when another copy has to leave its node', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       { volumes: [{ ...local, placedOn: ['node-1', 'node-2'] }], settings: { 'replica-soft-anti-affinity': 'true' } },
       { nodeCount: 5 },
     )
-    const { controls, placesOf, cordon, requestEviction, until, stop } = stage
+    const { controls, placesOf, cordon, requestEviction, until, stop } = fixture
     await cordon('node-1')
     await requestEviction('node-1')
     await controls.attach('db', 'node-4')
@@ -36,8 +36,8 @@ describe('a copy beside its user', () => {
   })
 
   it('that cannot be made is no fault: the volume stays healthy and placed', async () => {
-    const stage = await openLonghorn({ volumes: [{ ...local, placedOn: ['node-1', 'node-2'] }] })
-    const { controls, volume, placesOf, cordon, seconds, stop } = stage
+    const fixture = await openLonghorn({ volumes: [{ ...local, placedOn: ['node-1', 'node-2'] }] })
+    const { controls, volume, placesOf, cordon, seconds, stop } = fixture
     await cordon('node-3')
     await controls.attach('db', 'node-3')
     await seconds(60)
@@ -60,11 +60,11 @@ describe('balance', () => {
   ])(
     '%s: what left a cordoned node %s after the uncordon, and then nothing moves any more',
     async (mode, _what, ...ends) => {
-      const stage = await openLonghorn({
+      const fixture = await openLonghorn({
         volumes: [triple],
         settings: { 'replica-auto-balance': mode, 'replica-soft-anti-affinity': 'true' },
       })
-      const { controls, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+      const { controls, placesOf, cordon, requestEviction, seconds, until, stop } = fixture
       await controls.attach('db', 'node-2')
       await seconds(5)
       await cordon('node-1')
@@ -73,20 +73,20 @@ describe('balance', () => {
       await cordon('node-1', false)
       await seconds(90)
       expect(ends).toContainEqual(await placesOf('db'))
-      const settled = await namesOf(stage, 'db')
+      const settled = await namesOf(fixture, 'db')
       await seconds(120)
-      expect(await namesOf(stage, 'db')).toEqual(settled)
+      expect(await namesOf(fixture, 'db')).toEqual(settled)
       expect(controls.verify('db').isIntact).toBe(true)
       stop()
     },
   )
 
   it('takes away the surplus that a cancelled eviction left, which stays for ever without it', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 1, placedOn: ['node-1'], filled: 1 }],
       timings: { rebuildBytesPerSecond: gibibyte / 20 },
     })
-    const { controls, placesOf, cordon, requestEviction, setting, seconds, until, stop } = stage
+    const { controls, placesOf, cordon, requestEviction, setting, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await cordon('node-1')
@@ -105,10 +105,10 @@ describe('balance', () => {
 
 describe('a volume that migrates', () => {
   it('gets no new copy and loses none until the migration is over', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
-    const { api, controls, placesOf, cordon, requestEviction, seconds, until, stop } = stage
+    const { api, controls, placesOf, cordon, requestEviction, seconds, until, stop } = fixture
     const migrateTo = (migrationNodeID: string) =>
       api.patch(
         longhornVolumes,
@@ -138,8 +138,8 @@ describe('rebuilds that are tried again', () => {
   const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }
 
   it('rest longer after each failure; after the fifth the copy is given up for a new one', async () => {
-    const stage = await openLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: gibibyte / 600 } })
-    const { clock, controls, replicasOf, seconds, until, stop } = stage
+    const fixture = await openLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: gibibyte / 600 } })
+    const { clock, controls, replicasOf, seconds, until, stop } = fixture
     await controls.attach('db', 'node-3')
     await seconds(5)
     const failing = (await replicasOf('db')).find(({ spec }) => spec?.nodeID === 'node-1')?.metadata.name ?? ''
@@ -165,20 +165,20 @@ describe('rebuilds that are tried again', () => {
   })
 
   it('a failed copy goes after the time that its volume gives it, once another is whole in its place', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ ...pair, filled: 0.25, staleReplicaTimeout: 5 }],
       settings: { 'replica-replenishment-wait-interval': '60' },
     })
-    const { controls, replicasOf, cordon, evictInstanceManagers, seconds, until, stop } = stage
+    const { controls, replicasOf, cordon, evictInstanceManagers, seconds, until, stop } = fixture
     await controls.attach('db', 'node-3')
     await seconds(5)
     const [lost] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
     await cordon('node-1')
     await evictInstanceManagers('node-1')
-    await until(async () => (await namesOf(stage, 'db')).length === 3, 90)
-    expect(await until(async () => !(await namesOf(stage, 'db')).includes(lost?.metadata.name ?? ''))).toBeGreaterThan(
-      200,
-    )
+    await until(async () => (await namesOf(fixture, 'db')).length === 3, 90)
+    expect(
+      await until(async () => !(await namesOf(fixture, 'db')).includes(lost?.metadata.name ?? '')),
+    ).toBeGreaterThan(200)
     expect(controls.verify('db').healthy).toHaveLength(2)
     stop()
   })

@@ -3,26 +3,26 @@ import { deployments, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
 import { drainNode } from '../testing/drain.ts'
-import { deployment } from '../testing/story.ts'
+import { deployment } from '../testing/scenario.ts'
 import { gibibyte } from './longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from './testing/longhorn-stage.ts'
+import { type LonghornFixture, openLonghorn } from './testing/longhorn-fixture.ts'
 
 const slow = { rebuildBytesPerSecond: gibibyte / 60 }
 const triple = { name: 'db', numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'], filled: 1 }
 
 /** One pod that has the volume attached wherever it runs: its user, or the server through which many use it. */
-async function startUser({ api, volume, until }: LonghornStage, name: string): Promise<void> {
+async function startUser({ api, volume, until }: LonghornFixture, name: string): Promise<void> {
   const annotations = { 'cofferdam.io/longhorn-volumes': 'db' }
   await api.create(deployments, deployment(name, { replicas: 1, annotations }))
   await until(async () => (await volume('db')).status?.robustness === 'healthy')
 }
 
-async function drain(stage: LonghornStage, node: string): Promise<void> {
+async function drain(fixture: LonghornFixture, node: string): Promise<void> {
   let isDone = false
-  const done = drainNode(stage, node).then(() => {
+  const done = drainNode(fixture, node).then(() => {
     isDone = true
   })
-  await stage.until(() => isDone)
+  await fixture.until(() => isDone)
   await done
 }
 
@@ -34,16 +34,16 @@ describe('a drain in the middle of a rebuild', () => {
   it.each(Object.entries(rows))(
     '%s, and healthy with all of its data after the uncordon (row 43)',
     async (_name, which) => {
-      const stage = await openLonghorn({ csi: false, volumes: [triple], timings: slow }, { nodeCount: 3 })
-      const { controls, volume, replicasOf, cordon, until, stop, failures } = stage
-      await startUser(stage, 'app')
+      const fixture = await openLonghorn({ csi: false, volumes: [triple], timings: slow }, { nodeCount: 3 })
+      const { controls, volume, replicasOf, cordon, until, stop, failures } = fixture
+      await startUser(fixture, 'app')
       const usedOn = (await volume('db')).status?.currentNodeID ?? ''
       const [broken] = (await replicasOf('db')).filter(({ spec }) => spec?.nodeID !== usedOn)
       controls.failReplica(broken?.metadata.name ?? '')
       await until(async () => (await volume('db')).status?.robustness === 'degraded')
       controls.writeData('db')
       const drained = which === 'user' ? usedOn : (broken?.spec?.nodeID ?? '')
-      await drain(stage, drained)
+      await drain(fixture, drained)
       await until(async () => {
         const { state, currentNodeID } = (await volume('db')).status ?? {}
         return state === 'attached' && currentNodeID !== drained
@@ -60,14 +60,14 @@ describe('a drain in the middle of a rebuild', () => {
   )
 
   it('the node of the server through which many use it, twice in a row: it follows the server each time (row 44)', async () => {
-    const stage = await openLonghorn({ csi: false, volumes: [{ ...triple, filled: 0.25 }] }, { nodeCount: 3 })
-    const { controls, volume, cordon, until, stop } = stage
-    await startUser(stage, 'share-manager-db')
+    const fixture = await openLonghorn({ csi: false, volumes: [{ ...triple, filled: 0.25 }] }, { nodeCount: 3 })
+    const { controls, volume, cordon, until, stop } = fixture
+    await startUser(fixture, 'share-manager-db')
     const seen: string[] = []
     for (let turn = 0; turn < 2; turn += 1) {
       const drained = (await volume('db')).status?.currentNodeID ?? ''
       seen.push(drained)
-      await drain(stage, drained)
+      await drain(fixture, drained)
       await until(async () => {
         const { state, currentNodeID } = (await volume('db')).status ?? {}
         return state === 'attached' && currentNodeID !== drained
@@ -87,7 +87,7 @@ describe('a drain that is given up', () => {
   it.each([1, 3, 5, 12])(
     'after %i s leaves no volume between two states and no flag behind (row 46)',
     async (after) => {
-      const stage = await openLonghorn({
+      const fixture = await openLonghorn({
         csi: false,
         ownDrainHandling: true,
         settings: { 'node-drain-policy': 'block-for-eviction' },
@@ -97,10 +97,10 @@ describe('a drain that is given up', () => {
         ],
         timings: { rebuildBytesPerSecond: gibibyte / 10 },
       })
-      const { api, controls, cordon, list, seconds, stop, failures } = stage
-      await startUser(stage, 'app')
+      const { api, controls, cordon, list, seconds, stop, failures } = fixture
+      await startUser(fixture, 'app')
       await cordon('node-1')
-      const [user] = await stage.podsOf('app')
+      const [user] = await fixture.podsOf('app')
       await evictPod(api, { namespace: 'default', name: user?.metadata.name ?? '' })
       await seconds(after)
       await cordon('node-1', false)
@@ -121,12 +121,12 @@ describe('a drain that is given up', () => {
 
 describe('the last healthy copy', () => {
   it('that is to go is never deleted, however often its replacement fails (row 41)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       csi: false,
       volumes: [{ ...triple, numberOfReplicas: 1, placedOn: ['node-1'] }],
       timings: slow,
     })
-    const { controls, replicasOf, cordon, requestEviction, seconds, until, stop } = stage
+    const { controls, replicasOf, cordon, requestEviction, seconds, until, stop } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     const [last] = await replicasOf('db')
@@ -151,7 +151,7 @@ describe('the last healthy copy', () => {
 
 describe('one node for everything', () => {
   it('always-allow lets it go once its user is gone; in use it is held, taken by force it faults, and comes back whole (row 49)', async () => {
-    const stage = await openLonghorn(
+    const fixture = await openLonghorn(
       {
         csi: false,
         ownDrainHandling: true,
@@ -160,8 +160,8 @@ describe('one node for everything', () => {
       },
       { nodeCount: 1 },
     )
-    const { api, controls, volume, cordon, list, evictInstanceManagers, seconds, until, stop } = stage
-    await startUser(stage, 'app')
+    const { api, controls, volume, cordon, list, evictInstanceManagers, seconds, until, stop } = fixture
+    await startUser(fixture, 'app')
     controls.writeData('db')
     await cordon('node-1')
     await seconds(60)

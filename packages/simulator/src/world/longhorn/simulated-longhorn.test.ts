@@ -1,11 +1,11 @@
 import { longhornInstanceManagers } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { describe, expect, it } from 'vitest'
-import { openLonghorn } from './testing/longhorn-stage.ts'
+import { openLonghorn } from './testing/longhorn-fixture.ts'
 
 describe('a volume lives', () => {
   it('is placed on different nodes, attaches for a workload and is healthy with what was written on every copy', async () => {
-    const stage = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3 }] })
-    const { controls, volume, replicasOf, placesOf, list, seconds, stop, failures } = stage
+    const fixture = await openLonghorn({ volumes: [{ name: 'db', numberOfReplicas: 3 }] })
+    const { controls, volume, replicasOf, placesOf, list, seconds, stop, failures } = fixture
     expect((await volume('db')).status).toMatchObject({ state: 'detached', robustness: 'unknown' })
     expect(await placesOf('db')).toEqual(['node-1', 'node-2', 'node-3'])
     expect((await replicasOf('db')).map(({ spec }) => [spec?.healthyAt, spec?.failedAt])).toEqual(
@@ -49,11 +49,11 @@ describe('a volume lives', () => {
   })
 
   it('what is written on a copy says what became of it: used, stopped, failed, and whole again', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
       settings: { 'replica-replenishment-wait-interval': '30' },
     })
-    const { clock, controls, volume, replicasOf, cordon, evictInstanceManagers, seconds, until, stop } = stage
+    const { clock, controls, volume, replicasOf, cordon, evictInstanceManagers, seconds, until, stop } = fixture
     const first = async () => (await replicasOf('db')).find(({ spec }) => spec?.nodeID === 'node-1')
     await controls.attach('db', 'node-2')
     await seconds(5)
@@ -119,10 +119,10 @@ describe('a volume lives', () => {
 
 describe('a replica is to go', () => {
   it('moves to a free node: three copies, then two, never degraded, with the data verified (row 26)', async () => {
-    const stage = await openLonghorn({
+    const fixture = await openLonghorn({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 1 }],
     })
-    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, stop, failures } = stage
+    const { controls, volume, replicasOf, placesOf, cordon, requestEviction, seconds, stop, failures } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     controls.writeData('db')

@@ -7,7 +7,7 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { daemonSets, deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { type ActorPorts, openStage, Views } from '../actor.ts'
+import { type ActorPorts, openTools, Views } from '../actor.ts'
 import { createTimers } from '../ceph/timers.ts'
 import { createControllerCaches } from './controller-caches.ts'
 import { buildCsiDeployments } from './csi-deployments.ts'
@@ -55,7 +55,7 @@ export function createSimulatedLonghorn(
   const views = ports.views ?? new Views(ports)
   const shared = { ...ports, random, views }
   const caches = createControllerCaches(shared, description)
-  const stage = openStage('longhorn', shared)
+  const tools = openTools('longhorn', shared)
   const volumeView = views.of(longhornVolumes)
   const shape = { count: description.blocks?.count ?? 64, blockBytes: description.blocks?.bytes ?? 4_096 }
   const brokenDisks = new Set<string>()
@@ -77,7 +77,7 @@ export function createSimulatedLonghorn(
     onChange: (volume) => volumes.look(volume),
   })
   const hosts = new ProcessHosts({
-    stage,
+    tools,
     namespace,
     ...(isOn === undefined ? {} : { isOn }),
     onLost: (manager) => data.loseInstanceManager(manager),
@@ -90,12 +90,12 @@ export function createSimulatedLonghorn(
     },
   })
   const { resyncMs, notReadyGraceMs } = timings
-  const stages = {
-    node: openStage('longhorn-node-controller', caches.portsFor('node')),
-    manager: openStage('longhorn-instance-manager-controller', caches.portsFor('instance-manager')),
-    attachment: openStage('longhorn-volume-attachment-controller', caches.portsFor('attachment')),
-    eviction: openStage('longhorn-volume-eviction-controller', caches.portsFor('eviction')),
-    volume: openStage('longhorn-volume-controller', caches.portsFor('volume')),
+  const toolsOf = {
+    node: openTools('longhorn-node-controller', caches.portsFor('node')),
+    manager: openTools('longhorn-instance-manager-controller', caches.portsFor('instance-manager')),
+    attachment: openTools('longhorn-volume-attachment-controller', caches.portsFor('attachment')),
+    eviction: openTools('longhorn-volume-eviction-controller', caches.portsFor('eviction')),
+    volume: openTools('longhorn-volume-controller', caches.portsFor('volume')),
   }
   const settingsOf = (one: { readonly views: Views }) => createSettingsReader(one.views, namespace)
   const placing = (one: { readonly views: Views }) => ({
@@ -106,11 +106,11 @@ export function createSimulatedLonghorn(
   })
 
   const nodeStatus = startNodeStatus({
-    stage: stages.node,
+    tools: toolsOf.node,
     namespace,
     description,
     data,
-    settings: settingsOf(stages.node),
+    settings: settingsOf(toolsOf.node),
     brokenDisks,
     bytesPerBlock: blockBytesOf,
     notReadyGraceMs,
@@ -118,7 +118,7 @@ export function createSimulatedLonghorn(
     resyncMs,
   })
   const managers = startInstanceManagers({
-    stage: stages.manager,
+    tools: toolsOf.manager,
     namespace,
     data,
     hosts,
@@ -127,19 +127,19 @@ export function createSimulatedLonghorn(
     resyncMs,
   })
   const workloads = startWorkloadTickets({
-    stage: stages.attachment,
+    tools: toolsOf.attachment,
     namespace,
     description,
-    settings: settingsOf(stages.attachment),
+    settings: settingsOf(toolsOf.attachment),
     resyncMs,
   })
   const { attachForEviction: attachTo = 'owner' } = description
   if (attachTo !== 'nobody') {
-    startEvictionTickets({ ...placing(stages.eviction), stage: stages.eviction, resyncMs, attachTo })
+    startEvictionTickets({ ...placing(toolsOf.eviction), tools: toolsOf.eviction, resyncMs, attachTo })
   }
   const volumes = startVolumes({
-    ...placing(stages.volume),
-    stage: stages.volume,
+    ...placing(toolsOf.volume),
+    tools: toolsOf.volume,
     description,
     timings,
     data,
@@ -151,33 +151,33 @@ export function createSimulatedLonghorn(
   })
   if (description.ownDrainHandling === true) {
     const hasManager = (node: string) => !withoutManager.has(node) && hosts.isReachable(node)
-    startOwnEvictions({ ...placing(stages.node), stage: stages.node, resyncMs, hasManager })
-    startOwnBudgets({ ...placing(stages.manager), stage: stages.manager, resyncMs })
-    startOwnCsiBudgets({ stage: stages.manager, namespace })
+    startOwnEvictions({ ...placing(toolsOf.node), tools: toolsOf.node, resyncMs, hasManager })
+    startOwnBudgets({ ...placing(toolsOf.manager), tools: toolsOf.manager, resyncMs })
+    startOwnCsiBudgets({ tools: toolsOf.manager, namespace })
   }
-  void seed().catch((error: unknown) => stage.fail('seed', error))
+  void seed().catch((error: unknown) => tools.fail('seed', error))
 
   async function seed(): Promise<void> {
     const settings = { ...defaultSettings, ...description.settings }
     for (const [name, value] of Object.entries(settings)) {
       if (value === null) continue
       const object = { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name, namespace }, value }
-      await unlessThere(stage.api.create(longhornSettings, object))
+      await unlessThere(tools.api.create(longhornSettings, object))
     }
     if (description.ownDrainHandling === true) {
-      await unlessThere(stage.api.create(daemonSets, buildManagerDaemonSet(namespace)))
+      await unlessThere(tools.api.create(daemonSets, buildManagerDaemonSet(namespace)))
     }
     for (const deployment of description.csi === false ? [] : buildCsiDeployments(namespace)) {
-      await unlessThere(stage.api.create(deployments, deployment))
+      await unlessThere(tools.api.create(deployments, deployment))
     }
     for (const volume of description.volumes ?? []) {
-      await unlessThere(stage.api.create(longhornVolumes, buildVolume(volume, namespace)))
+      await unlessThere(tools.api.create(longhornVolumes, buildVolume(volume, namespace)))
     }
   }
 
   return {
     controls: createLonghornControls({
-      stage,
+      tools,
       namespace,
       data,
       brokenDisks,
@@ -191,16 +191,16 @@ export function createSimulatedLonghorn(
       },
       setImage(next) {
         image = next
-        for (const { metadata } of stages.manager.views.of(longhornNodes).values()) managers.look(metadata.name)
+        for (const { metadata } of toolsOf.manager.views.of(longhornNodes).values()) managers.look(metadata.name)
       },
       setDelta(on) {
         isDelta = on
       },
     }),
     stop() {
-      for (const one of Object.values(stages)) one.stop()
+      for (const one of Object.values(toolsOf)) one.stop()
       caches.stop()
-      stage.stop()
+      tools.stop()
       data.stop()
       timers.stop()
       if (ports.views === undefined) views.stop()

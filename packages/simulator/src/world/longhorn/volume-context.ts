@@ -6,7 +6,7 @@ import {
   longhornReplicas,
   longhornVolumeAttachments,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { compareText } from '../pod-facts.ts'
 import type { Tickets } from './attachment-tickets.ts'
 import type { DataPlane } from './data-plane.ts'
@@ -20,7 +20,7 @@ import type { VolumeFacts } from './volume-health.ts'
 
 /** What the controller of volumes works with. */
 export interface VolumePorts extends PlacementFactsPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly description: LonghornDescription
   readonly timings: LonghornTimings
   readonly settings: SettingsReader
@@ -73,13 +73,13 @@ export function newNotes(volume: LonghornVolume): VolumeNotes {
 
 /** As they are held now, in the order in which this controller looks through them. */
 export function replicasOf({ ports, volume }: VolumeContext): LonghornReplica[] {
-  const { stage, description } = ports
+  const { tools, description } = ports
   const { name } = volume.metadata
-  const index = stage.views.of(longhornReplicas).indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
+  const index = tools.views.of(longhornReplicas).indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
   const found = [...index(name)].sort((a, b) => compareText(a.metadata.name, b.metadata.name))
   if (description.drawnOrder === true) {
     for (let last = found.length - 1; last > 0; last -= 1) {
-      const drawn = (stage.random.next() * (last + 1)) | 0
+      const drawn = (tools.random.next() * (last + 1)) | 0
       const moved = found[last] as LonghornReplica
       found[last] = found[drawn] as LonghornReplica
       found[drawn] = moved
@@ -90,7 +90,7 @@ export function replicasOf({ ports, volume }: VolumeContext): LonghornReplica[] 
 
 export function ticketsOf({ ports, volume }: VolumeContext): Tickets {
   const { namespace = '', name } = volume.metadata
-  const attachment = ports.stage.views.of(longhornVolumeAttachments).get(`${namespace}/${name}`)
+  const attachment = ports.tools.views.of(longhornVolumeAttachments).get(`${namespace}/${name}`)
   return attachment?.spec?.attachmentTickets ?? {}
 }
 
@@ -143,9 +143,9 @@ export async function writeReplica(
   replica: LonghornReplica,
   changes: Partial<NonNullable<LonghornReplica['spec']>>,
 ): Promise<void> {
-  const { stage } = ports
-  const written = await stage.api.update(longhornReplicas, { ...replica, spec: { ...replica.spec, ...changes } })
-  stage.views.of(longhornReplicas).record(written)
+  const { tools } = ports
+  const written = await tools.api.update(longhornReplicas, { ...replica, spec: { ...replica.spec, ...changes } })
+  tools.views.of(longhornReplicas).record(written)
 }
 
 /** Where a replica can be neither made nor deleted, the volume says so. */
@@ -159,7 +159,7 @@ export async function tellFailure<T>(
   } catch (error) {
     if (!hasReason(error, 'Conflict', 'NotFound')) {
       const because = error instanceof Error ? error.message : String(error)
-      ports.stage.recorder.record(volume, 'Warning', 'EvictionFailed', `Failed to ${verb} a replica: ${because}`)
+      ports.tools.recorder.record(volume, 'Warning', 'EvictionFailed', `Failed to ${verb} a replica: ${because}`)
     }
     throw error
   }

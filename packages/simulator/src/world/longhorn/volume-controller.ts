@@ -33,18 +33,18 @@ export function startVolumes(
     readonly onLooked: (nodes: readonly string[]) => void
   },
 ): { readonly look: (volume: string) => void; readonly lookAtAll: () => void } {
-  const { stage, namespace, data } = ports
-  const volumes = stage.views.of(longhornVolumes)
-  const engines = stage.views.of(longhornEngines)
-  const replicas = stage.views.of(longhornReplicas)
-  const attachments = stage.views.of(longhornVolumeAttachments)
-  const managers = stage.views.of(longhornInstanceManagers)
-  const nodes = stage.views.of(longhornNodes)
-  const settings = stage.views.of(longhornSettings)
+  const { tools, namespace, data } = ports
+  const volumes = tools.views.of(longhornVolumes)
+  const engines = tools.views.of(longhornEngines)
+  const replicas = tools.views.of(longhornReplicas)
+  const attachments = tools.views.of(longhornVolumeAttachments)
+  const managers = tools.views.of(longhornInstanceManagers)
+  const nodes = tools.views.of(longhornNodes)
+  const settings = tools.views.of(longhornSettings)
   const held = new Map<string, VolumeNotes>()
   const needs = [volumes, engines, replicas, attachments, managers, nodes, settings]
   // Rebuild slots are counted over all volumes, so volumes are looked at one after the other.
-  const queue = stage.queue({ needs, work: reconcile, concurrency: 1, delayMs: 10 })
+  const queue = tools.queue({ needs, work: reconcile, concurrency: 1, delayMs: 10 })
 
   async function reconcile(name: string): Promise<void> {
     const volume = volumes.get(`${namespace}/${name}`)
@@ -81,10 +81,10 @@ export function startVolumes(
     const { name } = volume.metadata
     data.addVolume(name, filledShareOf(context))
     if (attachments.get(`${namespace}/${name}`) === undefined) {
-      attachments.record(await stage.api.create(longhornVolumeAttachments, buildAttachment(volume)))
+      attachments.record(await tools.api.create(longhornVolumeAttachments, buildAttachment(volume)))
     }
     if (engines.get(`${namespace}/${engineName(name)}`) === undefined) {
-      engines.record(await stage.api.create(longhornEngines, buildEngine(volume)))
+      engines.record(await tools.api.create(longhornEngines, buildEngine(volume)))
     }
     const found = replicasOf(context).filter(({ spec }) => spec?.active !== false)
     for (const { metadata, spec } of found) {
@@ -101,11 +101,11 @@ export function startVolumes(
     data.dropVolume(name)
     ports.onLooked(touched.filter((node) => node !== undefined))
     const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
-    for (const replica of Array.from(index(name))) await deleteExactly(stage, longhornReplicas, replica)
+    for (const replica of Array.from(index(name))) await deleteExactly(tools, longhornReplicas, replica)
     const engine = engines.get(`${namespace}/${engineName(name)}`)
-    if (engine !== undefined) await deleteExactly(stage, longhornEngines, engine)
+    if (engine !== undefined) await deleteExactly(tools, longhornEngines, engine)
     const attachment = attachments.get(`${namespace}/${name}`)
-    if (attachment !== undefined) await deleteExactly(stage, longhornVolumeAttachments, attachment)
+    if (attachment !== undefined) await deleteExactly(tools, longhornVolumeAttachments, attachment)
   }
 
   function readyNodes(): string[] {
@@ -119,21 +119,21 @@ export function startVolumes(
     for (const volume of volumes.values()) queue.add(volume.metadata.name)
   }
   const follow = (volume: LonghornVolume | undefined) => queue.add(volume?.metadata.name ?? '')
-  stage.onStop(volumes.subscribe(({ before, after }) => follow(after ?? before)))
-  stage.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.volumeName ?? '')))
-  stage.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(
+  tools.onStop(volumes.subscribe(({ before, after }) => follow(after ?? before)))
+  tools.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.volumeName ?? '')))
+  tools.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(
     managers.subscribe(({ before, after }) => {
       if (before?.status?.currentState !== after?.status?.currentState) lookAtAll()
     }),
   )
-  stage.onStop(
+  tools.onStop(
     nodes.subscribe(({ before, after }) => {
-      const isNews = before?.spec !== after?.spec || before?.status?.conditions !== after?.status?.conditions
-      if (isNews) lookAtAll()
+      const isRelevant = before?.spec !== after?.spec || before?.status?.conditions !== after?.status?.conditions
+      if (isRelevant) lookAtAll()
     }),
   )
-  stage.onStop(settings.subscribe(lookAtAll))
-  stage.every(ports.timings.resyncMs, lookAtAll)
+  tools.onStop(settings.subscribe(lookAtAll))
+  tools.every(ports.timings.resyncMs, lookAtAll)
   return { look: (volume) => queue.add(volume), lookAtAll }
 }

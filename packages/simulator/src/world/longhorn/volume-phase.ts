@@ -7,14 +7,14 @@ import { isSet } from './volume-facts.ts'
 /** Attaches and detaches, one step at a time. */
 export async function advancePhase(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { data, timings, stage } = ports
+  const { data, timings, tools } = ports
   const { name } = volume.metadata
   const target = selectNode(ticketsOf(context), notes.node)
-  const heldMs = stage.clock.now() - notes.sinceMs
+  const heldMs = tools.clock.now() - notes.sinceMs
   const enter = (state: typeof notes.state, node: string | undefined, inMs?: number) => {
     notes.state = state
     notes.node = node
-    notes.sinceMs = stage.clock.now()
+    notes.sinceMs = tools.clock.now()
     if (inMs !== undefined) context.again(inMs)
   }
 
@@ -52,7 +52,7 @@ export async function advancePhase(context: VolumeContext): Promise<void> {
  */
 async function startEngine(context: VolumeContext, node: string): Promise<boolean> {
   const { ports, volume } = context
-  const { hosts, data, stage } = ports
+  const { hosts, data, tools } = ports
   const engineHost = hostFor(context, node)
   if (!hosts.isAlive(engineHost)) return false
   const usable = replicasOf(context).filter(isUsable)
@@ -65,7 +65,7 @@ async function startEngine(context: VolumeContext, node: string): Promise<boolea
   })
   const running = withHosts.filter(({ canRun }) => canRun)
   if (running.length === 0) return false
-  const now = timestamp(stage.clock)
+  const now = timestamp(tools.clock)
   for (const { replica, canRun } of withHosts) {
     if (!canRun) await writeReplica(context, replica, { failedAt: now, lastFailedAt: now, desireState: 'stopped' })
   }

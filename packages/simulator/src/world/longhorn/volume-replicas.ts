@@ -11,9 +11,9 @@ const longestRestMs = 300_000
 /** Writes down what the engine found: who is healthy and who failed. */
 export async function reflectHealth(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { data, stage } = ports
+  const { data, tools } = ports
   const { name: volumeName } = volume.metadata
-  const now = timestamp(stage.clock)
+  const now = timestamp(tools.clock)
   const modes = data.modesOf(volumeName)
   for (const replica of replicasOf(context)) {
     const { name } = replica.metadata
@@ -31,7 +31,7 @@ export async function reflectHealth(context: VolumeContext): Promise<void> {
         desireState: 'stopped',
         rebuildRetryCount,
       })
-      if (wasRebuilding) rest(notes, name, stage.clock.now())
+      if (wasRebuilding) rest(notes, name, tools.clock.now())
     } else if (mode === 'RW' && !isSet(spec.healthyAt)) {
       await writeReplica(context, replica, {
         healthyAt: now,
@@ -57,7 +57,7 @@ function rest({ rests }: VolumeContext['notes'], replica: string, nowMs: number)
 /** Brings a volume back of which every replica failed, from those that saw its last write. */
 export async function salvage(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { data, hosts, settings, stage } = ports
+  const { data, hosts, settings, tools } = ports
   const replicas = replicasOf(context)
   if (notes.state !== 'detached' || replicas.length === 0 || !settings.flag('auto-salvage')) return
   if (replicas.some(({ spec }) => !isSet(spec?.failedAt))) return
@@ -65,7 +65,7 @@ export async function salvage(context: VolumeContext): Promise<void> {
   for (const replica of replicas) {
     if (!newest.has(replica.metadata.name) || !hosts.isAlive(hostFor(context, replica.spec?.nodeID ?? ''))) continue
     await writeReplica(context, replica, { failedAt: '' })
-    stage.recorder.record(
+    tools.recorder.record(
       volume,
       'Normal',
       'AutoSalvaged',
@@ -78,13 +78,13 @@ export async function salvage(context: VolumeContext): Promise<void> {
 /** Deletes at most one replica that is no longer needed. */
 export async function removeSpareReplica(context: VolumeContext): Promise<void> {
   const { ports, volume } = context
-  const { stage, timings, data } = ports
+  const { tools, timings, data } = ports
   const minutes = volume.spec?.staleReplicaTimeout
   const staleMs = minutes === undefined ? timings.staleReplicaMs : minutes * 60_000
-  const name = decideDeletion(factsOf(context), { nowMs: stage.clock.now(), staleMs })
+  const name = decideDeletion(factsOf(context), { nowMs: tools.clock.now(), staleMs })
   const replica = replicasOf(context).find(({ metadata }) => metadata.name === name)
   if (replica === undefined) return
-  await tellFailure(context, 'delete', () => deleteExactly(stage, longhornReplicas, replica))
+  await tellFailure(context, 'delete', () => deleteExactly(tools, longhornReplicas, replica))
   data.dropStore(replica.metadata.name)
   context.again(1)
 }
@@ -92,7 +92,7 @@ export async function removeSpareReplica(context: VolumeContext): Promise<void> 
 /** Starts the one rebuild of the volume that waits, if the target's node has room for it. */
 export async function startRebuild(context: VolumeContext): Promise<void> {
   const { ports, volume, notes } = context
-  const { data, hosts, settings, stage } = ports
+  const { data, hosts, settings, tools } = ports
   const { name: volumeName } = volume.metadata
   if (notes.state !== 'attached' || data.engineOf(volumeName) === undefined || data.rebuildOf(volumeName) !== undefined)
     return
@@ -110,10 +110,10 @@ export async function startRebuild(context: VolumeContext): Promise<void> {
   const node = waiting.spec?.nodeID ?? ''
   const host = hostFor(context, node)
   if (!hosts.isAlive(host)) {
-    const now = timestamp(stage.clock)
+    const now = timestamp(tools.clock)
     const rebuildRetryCount = (waiting.spec?.rebuildRetryCount ?? 0) + 1
     await writeReplica(context, waiting, { failedAt: now, lastFailedAt: now, rebuildRetryCount })
-    rest(notes, name, stage.clock.now())
+    rest(notes, name, tools.clock.now())
     return
   }
   if (data.rebuildsOnto(node) >= settings.number('concurrent-replica-rebuild-per-node-limit')) {
@@ -122,6 +122,6 @@ export async function startRebuild(context: VolumeContext): Promise<void> {
   }
   data.addStore({ replica: name, volume: volumeName, node, diskUuid: waiting.spec?.diskID ?? '' }, false)
   data.startRebuild(volumeName, name, host)
-  stage.recorder.record(volume, 'Normal', 'Rebuilding', `Start rebuilding replica ${name} on node ${node}`)
+  tools.recorder.record(volume, 'Normal', 'Rebuilding', `Start rebuilding replica ${name} on node ${node}`)
   context.again(1)
 }

@@ -16,9 +16,9 @@ import { engineName } from './volume-objects.ts'
 type KubernetesStatus = NonNullable<NonNullable<LonghornVolume['status']>['kubernetesStatus']>
 
 export async function reportEngine({ ports, volume, notes }: VolumeContext): Promise<void> {
-  const { stage, data } = ports
+  const { tools, data } = ports
   const { namespace = '', name } = volume.metadata
-  const view = stage.views.of(longhornEngines)
+  const view = tools.views.of(longhornEngines)
   const held = view.get(`${namespace}/${engineName(name)}`)
   if (held === undefined) return
   const process = data.engineOf(name)
@@ -30,7 +30,7 @@ export async function reportEngine({ ports, volume, notes }: VolumeContext): Pro
   }
   let engine = held
   if (!isSameValue(wish, held.spec)) {
-    engine = await stage.api.update(longhornEngines, { ...held, spec: wish })
+    engine = await tools.api.update(longhornEngines, { ...held, spec: wish })
     view.record(engine)
   }
   const rebuild = data.rebuildOf(name)
@@ -43,12 +43,12 @@ export async function reportEngine({ ports, volume, notes }: VolumeContext): Pro
     rebuildStatus:
       rebuild === undefined ? {} : { [rebuild.target.replica]: { progress: rebuild.progress, isRebuilding: true } },
   }
-  if (!isSameValue(status, engine.status)) await writeStatus(stage, longhornEngines, engine, status)
+  if (!isSameValue(status, engine.status)) await writeStatus(tools, longhornEngines, engine, status)
 }
 
 export async function reportReplicas(context: VolumeContext): Promise<void> {
   const { ports, notes } = context
-  const { stage, data } = ports
+  const { tools, data } = ports
   for (const replica of replicasOf(context)) {
     const { name } = replica.metadata
     const host = data.hostOf(name)
@@ -59,14 +59,14 @@ export async function reportReplicas(context: VolumeContext): Promise<void> {
       instanceManagerName: host ?? '',
     }
     if (notes.state === 'creating' || isSameValue(status, replica.status)) continue
-    await writeStatus(stage, longhornReplicas, replica, status)
+    await writeStatus(tools, longhornReplicas, replica, status)
   }
 }
 
 export async function reportVolume(context: VolumeContext, readyNodes: readonly string[]): Promise<void> {
   const { ports, notes } = context
-  const { stage, data } = ports
-  const now = timestamp(stage.clock)
+  const { tools, data } = ports
+  const now = timestamp(tools.clock)
   const robustness = robustnessOf(factsOf(context))
   const volume = await writeNode(context)
   const before = volume.status
@@ -92,7 +92,7 @@ export async function reportVolume(context: VolumeContext, readyNodes: readonly 
     kubernetesStatus: kubernetesStatus(context),
   }
   if (isSameValue(status, before)) return
-  await writeStatus(stage, longhornVolumes, volume, status)
+  await writeStatus(tools, longhornVolumes, volume, status)
   if (before?.state !== notes.state) recordState(context)
   if (before?.robustness !== robustness) recordRobustness(context, robustness)
 }
@@ -103,10 +103,10 @@ export function bytesPerBlock(volume: LonghornVolume | undefined, blockCount = 6
 }
 
 async function writeNode({ ports, volume, notes }: VolumeContext): Promise<LonghornVolume> {
-  const view = ports.stage.views.of(longhornVolumes)
+  const view = ports.tools.views.of(longhornVolumes)
   const nodeID = notes.state === 'attaching' || notes.state === 'attached' ? (notes.node ?? '') : ''
   if ((volume.spec?.nodeID ?? '') === nodeID) return volume
-  const written = await ports.stage.api.update(longhornVolumes, { ...volume, spec: { ...volume.spec, nodeID } })
+  const written = await ports.tools.api.update(longhornVolumes, { ...volume, spec: { ...volume.spec, nodeID } })
   view.record(written)
   return written
 }
@@ -116,7 +116,7 @@ function ownerOf({ ports, volume, notes }: VolumeContext, readyNodes: readonly s
   const held = volume.status?.ownerID
   if (notes.state === 'attached' && notes.node !== undefined) return notes.node
   if (held !== undefined && held !== '' && readyNodes.includes(held)) return held
-  return readyNodes[(ports.stage.random.next() * readyNodes.length) | 0] ?? held ?? ''
+  return readyNodes[(ports.tools.random.next() * readyNodes.length) | 0] ?? held ?? ''
 }
 
 function kubernetesStatus({ ports, volume }: VolumeContext): KubernetesStatus {
@@ -131,7 +131,7 @@ function kubernetesStatus({ ports, volume }: VolumeContext): KubernetesStatus {
 }
 
 function recordState({ ports, volume, notes }: VolumeContext): void {
-  const { recorder } = ports.stage
+  const { recorder } = ports.tools
   const { name } = volume.metadata
   if (notes.state === 'attached') {
     recorder.record(volume, 'Normal', 'Attached', `volume ${name} has been attached to ${notes.node}`)
@@ -140,7 +140,7 @@ function recordState({ ports, volume, notes }: VolumeContext): void {
 }
 
 function recordRobustness({ ports, volume }: VolumeContext, robustness: string): void {
-  const { recorder } = ports.stage
+  const { recorder } = ports.tools
   const { name } = volume.metadata
   if (robustness === 'healthy') recorder.record(volume, 'Normal', 'Healthy', `volume ${name} became healthy`)
   else if (robustness === 'degraded') recorder.record(volume, 'Normal', 'Degraded', `volume ${name} became degraded`)

@@ -2,7 +2,7 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { byAge, isFinished } from '../pod-facts.ts'
 import { type Tickets, ticketTypes } from './attachment-tickets.ts'
 import type { LonghornDescription } from './longhorn-description.ts'
@@ -12,7 +12,7 @@ import type { SettingsReader } from './settings.ts'
 const volumesWish = 'cofferdam.io/longhorn-volumes'
 
 export interface WorkloadTicketsPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly namespace: string
   readonly description: LonghornDescription
   readonly settings: SettingsReader
@@ -24,17 +24,17 @@ export interface WorkloadTicketsPorts {
  * Also takes back what people attached by hand on cordoned nodes, where the settings ask for it.
  */
 export function startWorkloadTickets(ports: WorkloadTicketsPorts): { readonly podsUsing: (volume: string) => Pod[] } {
-  const { stage, namespace, description, settings } = ports
-  const podView = stage.views.of(pods)
-  const nodeView = stage.views.of(nodes)
-  const attachments = stage.views.of(longhornVolumeAttachments)
+  const { tools, namespace, description, settings } = ports
+  const podView = tools.views.of(pods)
+  const nodeView = tools.views.of(nodes)
+  const attachments = tools.views.of(longhornVolumeAttachments)
   const claims = new Map(
     (description.volumes ?? []).flatMap(({ name, claim }) =>
       claim === undefined ? [] : [[keyText(claim), name] as const],
     ),
   )
   const byVolume = podView.indexBy(`longhorn-volume ${namespace}`, (pod) => volumesOf(pod, claims))
-  const queue = stage.queue({ needs: [podView, nodeView, attachments], work: reconcile })
+  const queue = tools.queue({ needs: [podView, nodeView, attachments], work: reconcile })
 
   async function reconcile(volume: string): Promise<void> {
     const attachment = attachments.get(`${namespace}/${volume}`)
@@ -54,7 +54,7 @@ export function startWorkloadTickets(ports: WorkloadTicketsPorts): { readonly po
     }
     if (Object.keys(changes).length === 0) return
     const body = { spec: { attachmentTickets: changes } }
-    const written = await stage.api.patch(longhornVolumeAttachments, keyOf(attachment), {
+    const written = await tools.api.patch(longhornVolumeAttachments, keyOf(attachment), {
       type: 'merge',
       body: { ...body },
     })
@@ -73,19 +73,19 @@ export function startWorkloadTickets(ports: WorkloadTicketsPorts): { readonly po
   const lookAtAll = () => {
     for (const { metadata } of attachments.values()) queue.add(metadata.name)
   }
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ before, after }) => {
       for (const pod of [before, after])
         for (const volume of pod === undefined ? [] : volumesOf(pod, claims)) queue.add(volume)
     }),
   )
-  stage.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  stage.onStop(
+  tools.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
+  tools.onStop(
     nodeView.subscribe(({ before, after }) => {
       if (before?.spec?.unschedulable !== after?.spec?.unschedulable) lookAtAll()
     }),
   )
-  stage.every(ports.resyncMs, lookAtAll)
+  tools.every(ports.resyncMs, lookAtAll)
   return { podsUsing }
 }
 

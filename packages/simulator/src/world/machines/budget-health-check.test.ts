@@ -3,26 +3,26 @@ import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machin
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
-import { changedApi } from '../testing/story.ts'
+import { changedApi } from '../testing/scenario.ts'
 import { type BudgetHealthCheckOptions, createBudgetHealthCheck } from './budget-health-check.ts'
-import { budgetStatus, type MachinesStage, openMachines, putBudget } from './testing/machines-stage.ts'
+import { budgetStatus, type MachinesFixture, openMachines, putBudget } from './testing/machines-fixture.ts'
 
 const storage = { storage: 'yes' }
 
 async function withCheck(
   options: BudgetHealthCheckOptions,
-  story: (stage: MachinesStage, fenced: () => string[]) => Promise<void>,
+  scenario: (fixture: MachinesFixture, fenced: () => string[]) => Promise<void>,
   apiOf: (api: KubeApi) => KubeApi = (api) => api,
 ) {
-  const stage = await openMachines()
-  for (const number of [1, 2, 3]) await stage.change(`workers-${number}`, { metadata: { labels: storage } })
-  const check = createBudgetHealthCheck({ ...stage.ports, api: apiOf(stage.api) }, options)
+  const fixture = await openMachines()
+  for (const number of [1, 2, 3]) await fixture.change(`workers-${number}`, { metadata: { labels: storage } })
+  const check = createBudgetHealthCheck({ ...fixture.ports, api: apiOf(fixture.api) }, options)
   try {
-    await story(stage, () => check.controls.remediated().map(({ node }) => node))
-    expect(stage.failures).toEqual([])
+    await scenario(fixture, () => check.controls.remediated().map(({ node }) => node))
+    expect(fixture.failures).toEqual([])
   } finally {
     check.stop()
-    stage.stop()
+    fixture.stop()
   }
 }
 
@@ -48,15 +48,15 @@ describe('a health check that asks budgets', () => {
     }))
 
   it('takes one of two when the budget allows one, and books it there', () =>
-    withCheck({}, async (stage, fenced) => {
-      await putBudget(stage, { name: 'ceph', labels: storage, allowed: 1 })
-      stage.world.kubelet.powerOff('node-1')
-      stage.world.kubelet.powerOff('node-2')
-      await stage.minutes(20)
+    withCheck({}, async (fixture, fenced) => {
+      await putBudget(fixture, { name: 'ceph', labels: storage, allowed: 1 })
+      fixture.world.kubelet.powerOff('node-1')
+      fixture.world.kubelet.powerOff('node-2')
+      await fixture.minutes(20)
       expect(fenced().length).toBe(1)
-      const { allowed, disrupted } = await budgetStatus(stage, 'ceph')
+      const { allowed, disrupted } = await budgetStatus(fixture, 'ceph')
       expect([allowed, disrupted.length]).toEqual([0, 1])
-      expect(await stage.eventsAbout(fenced()[0] === 'node-1' ? 'workers-2' : 'workers-1')).toEqual([
+      expect(await fixture.eventsAbout(fenced()[0] === 'node-1' ? 'workers-2' : 'workers-1')).toEqual([
         expect.stringMatching(
           /^Warning RemediationRestricted x\d+: Not remediated: budget openshift-machine-api\/ceph allows no disruption$/,
         ),
@@ -64,49 +64,49 @@ describe('a health check that asks budgets', () => {
     }))
 
   it('takes nothing on a status that is older than the budget', () =>
-    withCheck({}, async (stage, fenced) => {
-      await putBudget(stage, { name: 'ceph', labels: storage, allowed: 1, isCurrent: false })
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(20)
+    withCheck({}, async (fixture, fenced) => {
+      await putBudget(fixture, { name: 'ceph', labels: storage, allowed: 1, isCurrent: false })
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(20)
       expect(fenced()).toEqual([])
     }))
 
   it('asks again every minute, and goes when the budget allows it', () =>
-    withCheck({}, async (stage, fenced) => {
-      await putBudget(stage, { name: 'ceph', labels: storage, allowed: 0 })
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(20)
+    withCheck({}, async (fixture, fenced) => {
+      await putBudget(fixture, { name: 'ceph', labels: storage, allowed: 0 })
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(20)
       expect(fenced()).toEqual([])
-      const key = { namespace: stage.machines.kinds.namespace, name: 'ceph' }
+      const key = { namespace: fixture.machines.kinds.namespace, name: 'ceph' }
       const body = { status: { disruptionsAllowed: 1 } }
-      await stage.api.patch(machineDisruptionBudgets, key, { type: 'merge', body }, { subresource: 'status' })
-      await stage.seconds(61)
+      await fixture.api.patch(machineDisruptionBudgets, key, { type: 'merge', body }, { subresource: 'status' })
+      await fixture.seconds(61)
       expect(fenced()).toEqual(['node-1'])
     }))
 
   it('needs every budget of a machine to agree, and leaves nothing booked when one does not', () =>
-    withCheck({}, async (stage, fenced) => {
-      await putBudget(stage, { name: 'a-ceph', labels: storage, allowed: 1 })
-      await putBudget(stage, { name: 'b-ceph', labels: storage, allowed: 0 })
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(10)
+    withCheck({}, async (fixture, fenced) => {
+      await putBudget(fixture, { name: 'a-ceph', labels: storage, allowed: 1 })
+      await putBudget(fixture, { name: 'b-ceph', labels: storage, allowed: 0 })
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(10)
       expect(fenced()).toEqual([])
-      expect(await budgetStatus(stage, 'a-ceph')).toEqual({ allowed: 1, disrupted: [] })
-      const key = { namespace: stage.machines.kinds.namespace, name: 'b-ceph' }
+      expect(await budgetStatus(fixture, 'a-ceph')).toEqual({ allowed: 1, disrupted: [] })
+      const key = { namespace: fixture.machines.kinds.namespace, name: 'b-ceph' }
       const body = { status: { disruptionsAllowed: 1 } }
-      await stage.api.patch(machineDisruptionBudgets, key, { type: 'merge', body }, { subresource: 'status' })
-      await stage.minutes(2)
+      await fixture.api.patch(machineDisruptionBudgets, key, { type: 'merge', body }, { subresource: 'status' })
+      await fixture.minutes(2)
       expect(fenced()).toEqual(['node-1'])
-      expect(await budgetStatus(stage, 'a-ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
-      expect(await budgetStatus(stage, 'b-ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
+      expect(await budgetStatus(fixture, 'a-ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
+      expect(await budgetStatus(fixture, 'b-ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
     }))
 
   it('of the old kind refuses a machine with two budgets, whatever they allow', () =>
-    withCheck({ severalBudgets: 'refuse' }, async (stage, fenced) => {
-      await putBudget(stage, { name: 'a-ceph', labels: storage, allowed: 1 })
-      await putBudget(stage, { name: 'b-ceph', labels: storage, allowed: 1 })
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(20)
+    withCheck({ severalBudgets: 'refuse' }, async (fixture, fenced) => {
+      await putBudget(fixture, { name: 'a-ceph', labels: storage, allowed: 1 })
+      await putBudget(fixture, { name: 'b-ceph', labels: storage, allowed: 1 })
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(20)
       expect(fenced()).toEqual([])
     }))
 
@@ -128,13 +128,13 @@ describe('a health check that asks budgets', () => {
       })
     await withCheck(
       {},
-      async (stage, fenced) => {
-        await putBudget(stage, { name: 'a-ceph', labels: storage, allowed: 1 })
-        await putBudget(stage, { name: 'b-ceph', labels: storage, allowed: 1 })
-        stage.world.kubelet.powerOff('node-1')
-        await stage.minutes(10)
+      async (fixture, fenced) => {
+        await putBudget(fixture, { name: 'a-ceph', labels: storage, allowed: 1 })
+        await putBudget(fixture, { name: 'b-ceph', labels: storage, allowed: 1 })
+        fixture.world.kubelet.powerOff('node-1')
+        await fixture.minutes(10)
         expect([isCrossed, fenced()]).toEqual([true, []])
-        expect(await budgetStatus(stage, 'a-ceph')).toEqual({ allowed: 1, disrupted: [] })
+        expect(await budgetStatus(fixture, 'a-ceph')).toEqual({ allowed: 1, disrupted: [] })
       },
       crossing,
     )
@@ -150,44 +150,44 @@ describe('a health check that asks budgets', () => {
           return Promise.reject(new ApiError('ServiceUnavailable', 'not now'))
         },
       })
-    const stage = await openMachines()
-    await stage.change('workers-1', { metadata: { labels: storage } })
-    const check = createBudgetHealthCheck({ ...stage.ports, api: failing(stage.api) })
+    const fixture = await openMachines()
+    await fixture.change('workers-1', { metadata: { labels: storage } })
+    const check = createBudgetHealthCheck({ ...fixture.ports, api: failing(fixture.api) })
     try {
-      await putBudget(stage, { name: 'ceph', labels: storage, allowed: 1 })
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(10)
+      await putBudget(fixture, { name: 'ceph', labels: storage, allowed: 1 })
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(10)
       expect(check.controls.remediated().map(({ node }) => node)).toEqual(['node-1'])
-      expect(await budgetStatus(stage, 'ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
-      expect(stage.failures.map(({ actor }) => actor)).toEqual(['machine-health-check'])
+      expect(await budgetStatus(fixture, 'ceph')).toEqual({ allowed: 0, disrupted: ['workers-1'] })
+      expect(fixture.failures.map(({ actor }) => actor)).toEqual(['machine-health-check'])
     } finally {
       check.stop()
-      stage.stop()
+      fixture.stop()
     }
   })
 
   it('that reboots leaves the Machine where it is, and does it once', () =>
-    withCheck({ remedy: 'reboot' }, async (stage, fenced) => {
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(30)
+    withCheck({ remedy: 'reboot' }, async (fixture, fenced) => {
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(30)
       expect(fenced()).toEqual(['node-1'])
-      expect(await stage.machineLines()).toContain('workers-1 Running node-1')
-      expect(await stage.nodeLines()).toContain('node-1 True a')
+      expect(await fixture.machineLines()).toContain('workers-1 Running node-1')
+      expect(await fixture.nodeLines()).toContain('node-1 True a')
     }))
 
   it('that nobody runs takes nothing, until somebody does', async () => {
-    const stage = await openMachines()
-    const check = createBudgetHealthCheck(stage.ports, { isListening: false })
+    const fixture = await openMachines()
+    const check = createBudgetHealthCheck(fixture.ports, { isListening: false })
     try {
-      stage.world.kubelet.powerOff('node-1')
-      await stage.minutes(20)
+      fixture.world.kubelet.powerOff('node-1')
+      await fixture.minutes(20)
       expect(check.controls.remediated()).toEqual([])
       check.controls.setListening(true)
-      await stage.seconds(1)
+      await fixture.seconds(1)
       expect(check.controls.remediated().map(({ node }) => node)).toEqual(['node-1'])
     } finally {
       check.stop()
-      stage.stop()
+      fixture.stop()
     }
   })
 })

@@ -2,7 +2,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { isSelected, type LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openStage } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { useBudgets } from './budget-use.ts'
 import { indexByNodeRef } from './index-by-node-ref.ts'
@@ -42,12 +42,12 @@ export function createBudgetHealthCheck(ports: RemediatorPorts, options: BudgetH
   const { selector = {}, retrySeconds = 60, severalBudgets = 'all', remedy: kind = 'delete' } = options
   const sicknesses = notReadyFor((options.notReadySeconds ?? 300) * 1_000)
   const kinds = machineKinds(options.api ?? 'openshift', options.version)
-  const stage = openStage('machine-health-check', ports)
-  const machineView = stage.views.of(kinds.machines)
-  const nodeView = stage.views.of(nodes)
+  const tools = openTools('machine-health-check', ports)
+  const machineView = tools.views.of(kinds.machines)
+  const nodeView = tools.views.of(nodes)
   const machinesOf = indexByNodeRef(machineView)
-  const remedy = new Remedy({ stage, kind, machines: kinds.machines, powerCycle: ports.powerCycle })
-  const queue = stage.queue({ needs: [machineView, nodeView], work: reconcile, concurrency: 1 })
+  const remedy = new Remedy({ tools, kind, machines: kinds.machines, powerCycle: ports.powerCycle })
+  const queue = tools.queue({ needs: [machineView, nodeView], work: reconcile, concurrency: 1 })
   let isListening = options.isListening ?? true
 
   async function reconcile(key: string): Promise<void> {
@@ -57,30 +57,30 @@ export function createBudgetHealthCheck(ports: RemediatorPorts, options: BudgetH
     if (node === undefined || !isSelected(selector, machine.metadata.labels)) return
     const dueMs = sickAtMs(node, sicknesses)
     if (dueMs === undefined) return
-    const waitMs = dueMs - stage.clock.now()
+    const waitMs = dueMs - tools.clock.now()
     if (waitMs > 0) {
       queue.addAfter(key, waitMs)
       return
     }
     queue.addAfter(key, retrySeconds * 1_000)
     if (remedy.isUnderWay(node)) return
-    const answer = await useBudgets(stage, machine, severalBudgets)
+    const answer = await useBudgets(tools, machine, severalBudgets)
     if (answer.isAllowed) await remedy.apply(machine, node)
-    else stage.recorder.record(machine, 'Warning', 'RemediationRestricted', `Not remediated: ${answer.why}`)
+    else tools.recorder.record(machine, 'Warning', 'RemediationRestricted', `Not remediated: ${answer.why}`)
   }
 
   function lookAt(node: Node): void {
     for (const machine of machinesOf(node.metadata.name)) queue.add(keyText(keyOf(machine)))
   }
 
-  stage.onStop(machineView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  stage.onStop(
+  tools.onStop(machineView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
+  tools.onStop(
     nodeView.subscribe(({ before, after }) => {
       if (after !== undefined && isOtherHealth(before, after)) lookAt(after)
     }),
   )
   return {
-    stop: stage.stop,
+    stop: tools.stop,
     controls: {
       remediated: () => remedy.done,
       setListening(on) {

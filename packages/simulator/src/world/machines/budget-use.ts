@@ -8,7 +8,7 @@ import {
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { sleep, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 
 const attempts = 20
 const pauseMs = 500
@@ -25,9 +25,13 @@ const allowed: BudgetAnswer = { isAllowed: true }
  * Guarantees: a machine that is booked already is not booked twice; each booking is a compare-and-swap on the budget as it was
  * judged; when one refuses, what was booked at the others for this is given back.
  */
-export async function useBudgets(stage: Stage, machine: Machine, several: 'all' | 'refuse'): Promise<BudgetAnswer> {
+export async function useBudgets(
+  tools: ActorTools,
+  machine: Machine,
+  several: 'all' | 'refuse',
+): Promise<BudgetAnswer> {
   const { namespace = '', labels = {} } = machine.metadata
-  const { items } = await stage.api.list(machineDisruptionBudgets, { namespace })
+  const { items } = await tools.api.list(machineDisruptionBudgets, { namespace })
   const mine = items.filter(({ spec }) => spec?.selector !== undefined && isSelected(spec.selector, labels))
   if (mine.length > 1 && several === 'refuse') {
     return { isAllowed: false, why: `${mine.length} budgets select it: ${mine.map(textOf).join(', ')}` }
@@ -39,15 +43,15 @@ export async function useBudgets(stage: Stage, machine: Machine, several: 'all' 
   const booked: MachineDisruptionBudget[] = []
   for (const budget of mine) {
     if (isBooked(budget, machine)) continue
-    const refusal = await change(stage, budget, (now) => {
+    const refusal = await change(tools, budget, (now) => {
       const why = refusalOf(now, machine)
-      return why === undefined ? book(now, machine, timestamp(stage.clock)) : why
+      return why === undefined ? book(now, machine, timestamp(tools.clock)) : why
     })
     if (refusal === undefined) {
       booked.push(budget)
       continue
     }
-    for (const other of booked) await change(stage, other, (now) => giveBack(now, machine))
+    for (const other of booked) await change(tools, other, (now) => giveBack(now, machine))
     return { isAllowed: false, why: refusal }
   }
   return allowed
@@ -85,7 +89,7 @@ function giveBack({ status }: MachineDisruptionBudget, machine: Machine): Machin
 
 /** Writes the status unless `next` refuses; undefined: written. A conflict is judged anew on what is there then. */
 async function change(
-  stage: Stage,
+  tools: ActorTools,
   budget: MachineDisruptionBudget,
   next: (now: MachineDisruptionBudget) => MachineDisruptionBudgetStatus | string,
 ): Promise<string | undefined> {
@@ -94,13 +98,13 @@ async function change(
     const status = next(now)
     if (typeof status === 'string') return status
     try {
-      await stage.api.update(machineDisruptionBudgets, { ...now, status }, { subresource: 'status' })
+      await tools.api.update(machineDisruptionBudgets, { ...now, status }, { subresource: 'status' })
       return undefined
     } catch (error) {
       if (!hasReason(error, 'Conflict')) throw error
     }
-    await sleep(stage.clock, pauseMs)
-    now = await stage.api.get(machineDisruptionBudgets, keyOf(budget))
+    await sleep(tools.clock, pauseMs)
+    now = await tools.api.get(machineDisruptionBudgets, keyOf(budget))
   }
   return `budget ${textOf(budget)} was written by others ${attempts} times`
 }

@@ -5,21 +5,21 @@ import { expect, it } from 'vitest'
 import { createBudgetHealthCheck } from './budget-health-check.ts'
 import { createModernHealthChecks } from './modern-health-checks.ts'
 import { createNodeHealthCheck } from './node-health-check.ts'
-import { openMachines, putBudget, putMachineHealthCheck, putNodeHealthCheck } from './testing/machines-stage.ts'
+import { openMachines, putBudget, putMachineHealthCheck, putNodeHealthCheck } from './testing/machines-fixture.ts'
 
 /** Three remediators at once on a cluster that falls ill, and all that the API holds afterwards. */
 async function outcome(seed: number): Promise<string> {
-  const stage = await openMachines({ seed })
+  const fixture = await openMachines({ seed })
   const remediators = [createBudgetHealthCheck, createModernHealthChecks, createNodeHealthCheck].map((create) =>
-    create(stage.ports, {}),
+    create(fixture.ports, {}),
   )
   try {
-    await putBudget(stage, { name: 'all', labels: {}, allowed: 1 })
-    await putMachineHealthCheck(stage)
-    await putNodeHealthCheck(stage)
-    for (const node of ['node-2', 'node-5']) stage.world.kubelet.powerOff(node)
-    await stage.minutes(15)
-    const { kinds } = stage.machines
+    await putBudget(fixture, { name: 'all', labels: {}, allowed: 1 })
+    await putMachineHealthCheck(fixture)
+    await putNodeHealthCheck(fixture)
+    for (const node of ['node-2', 'node-5']) fixture.world.kubelet.powerOff(node)
+    await fixture.minutes(15)
+    const { kinds } = fixture.machines
     const types: readonly ResourceType[] = [
       kinds.machines,
       kinds.machineSets,
@@ -29,11 +29,11 @@ async function outcome(seed: number): Promise<string> {
       leases,
       events,
     ]
-    const held = await Promise.all(types.map((type) => stage.api.list(type)))
+    const held = await Promise.all(types.map((type) => fixture.api.list(type)))
     return JSON.stringify([held, remediators.map(({ controls }) => controls.remediated())])
   } finally {
     for (const remediator of remediators) remediator.stop()
-    stage.stop()
+    fixture.stop()
   }
 }
 

@@ -4,7 +4,7 @@ import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, deleteExactly, writeStatus } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { deletionHooks } from './deletion-hooks.ts'
 import type { Fleet, Order } from './fleet.ts'
@@ -15,7 +15,7 @@ import type { MachineTimings } from './machines-description.ts'
 import { cutPower, type PowerSwitch } from './power-cycle.ts'
 
 export interface MachineLifePorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly kinds: MachineKinds
   readonly kubelet: PowerSwitch
   readonly fleet: Fleet
@@ -27,7 +27,7 @@ export interface MachineLifePorts {
 }
 
 /** How often a Machine that has no Node yet is looked at. */
-const lookAgainMs = 5_000
+const recheckMs = 5_000
 
 export interface MachineLife {
   lookAtAll(): void
@@ -35,12 +35,12 @@ export interface MachineLife {
 
 /** Makes a Node for every Machine, and takes Machine, machine and Node away when the Machine is deleted. */
 export function startMachineLife(ports: MachineLifePorts): MachineLife {
-  const { stage, kinds, kubelet, fleet, timings } = ports
-  const machineView = stage.views.of(kinds.machines)
-  const nodeView = stage.views.of(nodes)
+  const { tools, kinds, kubelet, fleet, timings } = ports
+  const machineView = tools.views.of(kinds.machines)
+  const nodeView = tools.views.of(nodes)
   const offSince = new Map<string, number>()
   const machineOfNode = indexByNodeRef(machineView)
-  const queue = stage.queue({ needs: [machineView, nodeView], work: reconcile })
+  const queue = tools.queue({ needs: [machineView, nodeView], work: reconcile })
 
   async function reconcile(key: string): Promise<void> {
     const machine = machineView.get(key)
@@ -53,35 +53,35 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
   async function provision(key: string, machine: Machine): Promise<void> {
     const order = fleet.order(key) ?? takeOrder(key, machine)
     const readyAtMs = order.readyAtMs ?? 0
-    const isWaiting = stage.clock.now() < readyAtMs || (readyAtMs > 0 && ports.isSoldOut())
+    const isWaiting = tools.clock.now() < readyAtMs || (readyAtMs > 0 && ports.isSoldOut())
     const node = isWaiting ? undefined : await join(machine, order)
     if (node === undefined) {
-      queue.addAfter(key, Math.max(readyAtMs - stage.clock.now(), lookAgainMs))
+      queue.addAfter(key, Math.max(readyAtMs - tools.clock.now(), recheckMs))
       await enterPhase(machine, 'Provisioning')
       return
     }
     const spec = { ...machine.spec, providerID: providerIdOf(machine.metadata.name, node) }
-    const provided = await stage.api.update(kinds.machines, { ...machine, spec })
+    const provided = await tools.api.update(kinds.machines, { ...machine, spec })
     machineView.record(provided)
     const { name, uid } = node.metadata
     const nodeRef = { apiVersion: 'v1', kind: 'Node', name, ...(uid === undefined ? {} : { uid }) }
     const phase = isReady(node) ? 'Running' : 'Provisioned'
-    await writeStatus(stage, kinds.machines, provided, { ...provided.status, phase, nodeRef })
+    await writeStatus(tools, kinds.machines, provided, { ...provided.status, phase, nodeRef })
     fleet.close(key)
     ports.onTurn()
   }
 
   function takeOrder(key: string, { metadata }: Machine): Order {
-    const readyAtMs = stage.clock.now() + timings.provisionSeconds * 1_000
+    const readyAtMs = tools.clock.now() + timings.provisionSeconds * 1_000
     return fleet.place(key, { node: metadata.name, readyAtMs, vacancy: fleet.vacancyFilledBy(key) })
   }
 
   async function join(machine: Machine, { node, readyAtMs, vacancy }: Order): Promise<Node | undefined> {
     if (readyAtMs === undefined) return nodeView.get(node)
     const joining = buildNode(node, vacancy?.blueprint, { machine, annotation: kinds.machineAnnotation })
-    const joined = await stage.api.create(nodes, joining).catch((error: unknown) => {
+    const joined = await tools.api.create(nodes, joining).catch((error: unknown) => {
       if (!hasReason(error, 'AlreadyExists')) throw error
-      return stage.api.get(nodes, { name: node })
+      return tools.api.get(nodes, { name: node })
     })
     nodeView.record(joined)
     return joined
@@ -94,23 +94,23 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
     if (deletionHooks(machine).length > 0) return
     const since = offSince.get(key)
     if (since === undefined) {
-      offSince.set(key, stage.clock.now())
+      offSince.set(key, tools.clock.now())
       if (node !== undefined) cutPower(kubelet, node)
       queue.addAfter(key, timings.terminateSeconds * 1_000)
       return
     }
-    if (stage.clock.now() - since < timings.terminateSeconds * 1_000) return
+    if (tools.clock.now() - since < timings.terminateSeconds * 1_000) return
     const held = node === undefined ? undefined : nodeView.get(node)
-    if (held !== undefined) await deleteExactly(stage, nodes, held)
+    if (held !== undefined) await deleteExactly(tools, nodes, held)
     const { finalizers = [], ...metadata } = deleting.metadata
     const rest = finalizers.filter((finalizer) => finalizer !== kinds.finalizer)
-    await stage.api.update(kinds.machines, { ...deleting, metadata: { ...metadata, finalizers: rest } })
+    await tools.api.update(kinds.machines, { ...deleting, metadata: { ...metadata, finalizers: rest } })
     offSince.delete(key)
   }
 
   async function enterPhase(machine: Machine, phase: string): Promise<Machine> {
     if (machine.status?.phase === phase) return machine
-    return writeStatus(stage, kinds.machines, machine, { ...machine.status, phase })
+    return writeStatus(tools, kinds.machines, machine, { ...machine.status, phase })
   }
 
   function observeLoss(key: string, machine: Machine): void {
@@ -124,7 +124,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
     }
   }
 
-  stage.onStop(
+  tools.onStop(
     machineView.subscribe(({ key, before, after }) => {
       if (after === undefined || isTerminating(after)) observeLoss(key, (after ?? before) as Machine)
       if (after === undefined) {
@@ -134,7 +134,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
       } else queue.add(key)
     }),
   )
-  stage.onStop(
+  tools.onStop(
     nodeView.subscribe(({ key, before, after }) => {
       if (isReady(before) === isReady(after)) return
       for (const machine of machineOfNode(key)) queue.add(keyText(keyOf(machine)))

@@ -3,7 +3,7 @@ import type { Machine, MachineSet } from '@cofferdam/kubernetes/api/kinds/machin
 import { conditionOf, controllerOf, type OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, deleteExactly, writeStatus } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import type { Fleet } from './fleet.ts'
 import { indexByNodeRef } from './index-by-node-ref.ts'
@@ -12,20 +12,20 @@ import { buildMachine } from './machine-objects.ts'
 import { isOtherHealth } from './sick-nodes.ts'
 
 export interface MachineSetsPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly kinds: MachineKinds
   readonly clusterName: string
   readonly fleet: Fleet
 }
 
 /** Keeps as many machines as each MachineSet wants. One that is being deleted counts no more, so its replacement comes at once. */
-export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSetsPorts): void {
-  const setView = stage.views.of(kinds.machineSets)
-  const machineView = stage.views.of(kinds.machines)
-  const nodeView = stage.views.of(nodes)
+export function startMachineSets({ tools, kinds, clusterName, fleet }: MachineSetsPorts): void {
+  const setView = tools.views.of(kinds.machineSets)
+  const machineView = tools.views.of(kinds.machines)
+  const nodeView = tools.views.of(nodes)
   const membersOf = machineView.indexBy('owner', (machine) => [controllerOf(machine)?.uid ?? ''])
   const machinesOf = indexByNodeRef(machineView)
-  const queue = stage.queue({ needs: [setView, machineView, nodeView], work: reconcile, concurrency: 1 })
+  const queue = tools.queue({ needs: [setView, machineView, nodeView], work: reconcile, concurrency: 1 })
   /** The highest number that a machine of a set ever had: names of machines that are gone are not used again. */
   const lastNumber = new Map<string, number>()
 
@@ -38,7 +38,7 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     for (let count = active.length; count < wanted; count += 1) await add(key, set)
     for (const machine of [...active].sort(firstToGo).slice(0, Math.max(0, active.length - wanted))) {
       fleet.abandon(keyText(keyOf(machine)))
-      await deleteExactly(stage, kinds.machines, machine)
+      await deleteExactly(tools, kinds.machines, machine)
     }
     await reportStatus(set, members)
   }
@@ -54,7 +54,7 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     const machineKey = keyText(keyOf(machine))
     fleet.fill(key, machineKey)
     try {
-      machineView.record(await stage.api.create(kinds.machines, machine))
+      machineView.record(await tools.api.create(kinds.machines, machine))
     } catch (error) {
       fleet.reopen(machineKey)
       throw error
@@ -71,7 +71,7 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     const readyReplicas = members.filter((machine) => !isTerminating(machine) && hasReadyNode(machine)).length
     const replicas = members.length
     const status = { ...set.status, replicas, readyReplicas, availableReplicas: readyReplicas }
-    if (!isSameJson(status, set.status ?? {})) await writeStatus(stage, kinds.machineSets, set, status)
+    if (!isSameJson(status, set.status ?? {})) await writeStatus(tools, kinds.machineSets, set, status)
   }
 
   function hasReadyNode({ status }: Machine): boolean {
@@ -86,14 +86,14 @@ export function startMachineSets({ stage, kinds, clusterName, fleet }: MachineSe
     queue.add(key)
   }
 
-  stage.onStop(setView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  stage.onStop(
+  tools.onStop(setView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
+  tools.onStop(
     machineView.subscribe(({ before, after }) => {
       const machine = (after ?? before) as Machine
       lookAt(machine, controllerOf(machine))
     }),
   )
-  stage.onStop(
+  tools.onStop(
     nodeView.subscribe(({ key, before, after }) => {
       if (!isOtherHealth(before, after)) return
       for (const machine of machinesOf(key)) lookAt(machine, controllerOf(machine))

@@ -4,7 +4,7 @@ import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { openStage, writeStatus } from '../actor.ts'
+import { openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import type { Remediator, RemediatorPorts } from './budget-health-check.ts'
 import { decideHealthCheck, type HealthCheckDecision, type Target } from './health-check-decision.ts'
@@ -25,24 +25,24 @@ export interface ModernHealthChecksOptions {
 const paused = 'cluster.x-k8s.io/paused'
 const skipRemediation = 'cluster.x-k8s.io/skip-remediation'
 /** How soon a check looks again while machines are sick. */
-const lookAgainMs = 60_000
+const recheckMs = 60_000
 
 /** The health checks of today, of one API: all MachineHealthCheck objects there are. */
 export function createModernHealthChecks(ports: RemediatorPorts, options: ModernHealthChecksOptions = {}): Remediator {
   const kinds = machineKinds(options.api ?? 'openshift', options.version)
   const isClusterApi = kinds.api === 'cluster-api'
-  const stage = openStage('machine-health-check', ports)
-  const checkView = stage.views.of(kinds.healthChecks)
-  const machineView = stage.views.of(kinds.machines)
-  const nodeView = stage.views.of(nodes)
+  const tools = openTools('machine-health-check', ports)
+  const checkView = tools.views.of(kinds.healthChecks)
+  const machineView = tools.views.of(kinds.machines)
+  const nodeView = tools.views.of(nodes)
   const machinesIn = machineView.indexBy('namespace', ({ metadata }) => [metadata.namespace ?? ''])
   const remedy = new Remedy({
-    stage,
+    tools,
     kind: options.remedy ?? 'delete',
     machines: kinds.machines,
     powerCycle: ports.powerCycle,
   })
-  const queue = stage.queue({ needs: [checkView, machineView, nodeView], work: reconcile, concurrency: 1 })
+  const queue = tools.queue({ needs: [checkView, machineView, nodeView], work: reconcile, concurrency: 1 })
   let isListening = options.isListening ?? true
 
   async function reconcile(key: string): Promise<void> {
@@ -52,13 +52,13 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
       if (isClusterApi) await report(check, { ...check.status, conditions: pausedCondition(check, 'True') })
       return
     }
-    const decision = decideHealthCheck(check, targetsOf(check), stage.clock.now())
+    const decision = decideHealthCheck(check, targetsOf(check), tools.clock.now())
     const current = await report(check, statusOf(check, decision))
-    if (decision.recheckAtMs !== undefined) queue.addAfter(key, decision.recheckAtMs - stage.clock.now())
+    if (decision.recheckAtMs !== undefined) queue.addAfter(key, decision.recheckAtMs - tools.clock.now())
     if (decision.sick.length === 0) return
-    queue.addAfter(key, lookAgainMs)
+    queue.addAfter(key, recheckMs)
     if (!decision.isAllowed) {
-      stage.recorder.record(current, 'Warning', 'RemediationRestricted', restriction(decision))
+      tools.recorder.record(current, 'Warning', 'RemediationRestricted', restriction(decision))
       return
     }
     for (const { machine, node } of decision.sick) {
@@ -89,7 +89,7 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
       type: 'RemediationAllowed',
       status: isAllowed ? ('True' as const) : ('False' as const),
       ...(isAllowed ? {} : { reason: 'TooManyUnhealthy', message: restriction(decision) }),
-      lastTransitionTime: timestamp(stage.clock),
+      lastTransitionTime: timestamp(tools.clock),
     }
     return {
       ...check.status,
@@ -106,12 +106,12 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
 
   function pausedCondition({ status }: MachineHealthCheck, is: 'True' | 'False'): readonly Condition[] {
     const reason = is === 'True' ? 'Paused' : 'NotPaused'
-    const lastTransitionTime = timestamp(stage.clock)
+    const lastTransitionTime = timestamp(tools.clock)
     return withCondition<Condition>(status?.conditions, { type: 'Paused', status: is, reason, lastTransitionTime })
   }
 
   async function report(check: MachineHealthCheck, status: NonNullable<MachineHealthCheck['status']>) {
-    return isSameJson(status, check.status ?? {}) ? check : writeStatus(stage, kinds.healthChecks, check, status)
+    return isSameJson(status, check.status ?? {}) ? check : writeStatus(tools, kinds.healthChecks, check, status)
   }
 
   function lookAtAll(): void {
@@ -128,15 +128,15 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
     }
   }
 
-  stage.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  stage.onStop(machineView.subscribe(({ before, after }) => lookAt((after ?? before) as Machine)))
-  stage.onStop(
+  tools.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
+  tools.onStop(machineView.subscribe(({ before, after }) => lookAt((after ?? before) as Machine)))
+  tools.onStop(
     nodeView.subscribe(({ before, after }) => {
       if (isOtherHealth(before, after)) lookAtAll()
     }),
   )
   return {
-    stop: stage.stop,
+    stop: tools.stop,
     controls: {
       remediated: () => remedy.done,
       setListening(on) {

@@ -1,7 +1,7 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import { keyOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 
 const hostname = 'kubernetes.io/hostname'
 const osdApp = 'rook-ceph-osd'
@@ -11,14 +11,14 @@ const osdApp = 'rook-ceph-osd'
  * their data again from the others; OSDs only if their disks moved too.
  */
 export async function moveDaemons(
-  stage: Stage,
+  tools: ActorTools,
   move: { readonly from: string; readonly to: string; readonly withOsds: boolean },
 ): Promise<void> {
-  const { items } = await stage.api.list(deployments)
+  const { items } = await tools.api.list(deployments)
   for (const deployment of items.filter((one) => isTied(one, move.from))) {
     const app = deployment.spec.template.metadata?.labels?.['app'] ?? ''
     if (!app.startsWith('rook-ceph-') || (app === osdApp && !move.withOsds)) continue
-    await stage.api.patch(deployments, keyOf(deployment), {
+    await tools.api.patch(deployments, keyOf(deployment), {
       type: 'merge',
       body: { spec: { template: { spec: { nodeSelector: { [hostname]: move.to } } } } },
     })

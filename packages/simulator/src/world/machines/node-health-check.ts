@@ -5,7 +5,7 @@ import { type NodeHealthCheck, nodeHealthChecks } from '@cofferdam/kubernetes/ap
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { openStage, writeStatus } from '../actor.ts'
+import { openTools, writeStatus } from '../actor.ts'
 import type { Remediator, RemediatorPorts } from './budget-health-check.ts'
 import { freeNodeLease, nodeLeaseSeconds, takeNodeLease } from './node-lease.ts'
 import type { Remediation } from './remedy.ts'
@@ -23,10 +23,10 @@ const leaseRetryMs = 60_000
 
 /** The health checks of medik8s: all NodeHealthCheck objects there are. A sick node has its power cycled. */
 export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealthCheckOptions = {}): Remediator {
-  const stage = openStage('node-healthcheck-operator', ports)
-  const checkView = stage.views.of(nodeHealthChecks)
-  const nodeView = stage.views.of(nodes)
-  const queue = stage.queue({ needs: [checkView, nodeView], work: reconcile, concurrency: 1 })
+  const tools = openTools('node-healthcheck-operator', ports)
+  const checkView = tools.views.of(nodeHealthChecks)
+  const nodeView = tools.views.of(nodes)
+  const queue = tools.queue({ needs: [checkView, nodeView], work: reconcile, concurrency: 1 })
   const done: Remediation[] = []
   /** Begun and not over, by `check/node`: the status that tells of it may be written late. */
   const begun = new Map<string, UnhealthyNode>()
@@ -35,7 +35,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
   async function reconcile(name: string): Promise<void> {
     const check = checkView.get(name)
     if (!isListening || check === undefined) return
-    const now = stage.clock.now()
+    const now = tools.clock.now()
     const sicknesses = parseSicknesses(check.spec?.unhealthyConditions)
     const observed = selected(check)
     const due = new Map(observed.map((node) => [node, sickAtMs(node, sicknesses)]))
@@ -46,7 +46,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     const mayBegin = !isPaused && healthyNodes >= leastHealthy(check, observed.length)
     if (sick.length > 0 && !isPaused && !mayBegin) {
       const text = `Skipped remediation because the number of healthy nodes selected by the selector is ${healthyNodes}`
-      stage.recorder.record(check, 'Warning', 'RemediationSkipped', text)
+      tools.recorder.record(check, 'Warning', 'RemediationSkipped', text)
     }
     const unhealthyNodes: UnhealthyNode[] = []
     for (const node of sick) unhealthyNodes.push(await mend(check, node, mayBegin))
@@ -58,7 +58,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
       healthyNodes,
       unhealthyNodes,
     }
-    if (!isSameJson(status, check.status ?? {})) await writeStatus(stage, nodeHealthChecks, check, status)
+    if (!isSameJson(status, check.status ?? {})) await writeStatus(tools, nodeHealthChecks, check, status)
   }
 
   function selected({ spec }: NodeHealthCheck): Node[] {
@@ -75,20 +75,20 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     const key = `${check.metadata.name}/${name}`
     const underWay = begun.get(key) ?? recordOf(check).find((one) => one.name === name)
     if (underWay !== undefined) {
-      await takeNodeLease(stage, node, holderOf(check))
+      await takeNodeLease(tools, node, holderOf(check))
       queue.addAfter(check.metadata.name, (nodeLeaseSeconds * 1_000) / 2)
       return underWay
     }
     if (!mayBegin) return { name }
-    if (!(await takeNodeLease(stage, node, holderOf(check)))) {
+    if (!(await takeNodeLease(tools, node, holderOf(check)))) {
       queue.addAfter(check.metadata.name, leaseRetryMs)
       return { name }
     }
     queue.addAfter(check.metadata.name, (nodeLeaseSeconds * 1_000) / 2)
-    done.push({ node: name, atMs: stage.clock.now() })
+    done.push({ node: name, atMs: tools.clock.now() })
     ports.powerCycle(name)
-    stage.recorder.record(check, 'Normal', 'RemediationCreated', `Created remediation object for node ${name}`)
-    const started = { name, remediations: [{ started: timestamp(stage.clock) }] }
+    tools.recorder.record(check, 'Normal', 'RemediationCreated', `Created remediation object for node ${name}`)
+    const started = { name, remediations: [{ started: timestamp(tools.clock) }] }
     begun.set(key, started)
     return started
   }
@@ -98,7 +98,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     const fresh = [...begun.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length))
     for (const name of new Set([...fresh, ...recordOf(check).map((one) => one.name)])) {
       if (sick.has(name)) continue
-      await freeNodeLease(stage, name, holderOf(check))
+      await freeNodeLease(tools, name, holderOf(check))
       begun.delete(`${prefix}${name}`)
     }
   }
@@ -107,14 +107,14 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     for (const { metadata } of checkView.values()) queue.add(metadata.name)
   }
 
-  stage.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  stage.onStop(
+  tools.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
+  tools.onStop(
     nodeView.subscribe(({ before, after }) => {
       if (isOtherHealth(before, after)) lookAtAll()
     }),
   )
   return {
-    stop: stage.stop,
+    stop: tools.stop,
     controls: {
       remediated: () => [...done],
       setListening(on) {

@@ -4,7 +4,7 @@ import { medik8sLeaseNamespace } from '@cofferdam/kubernetes/api/kinds/machines.
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { microTimestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 
 export const nodeLeaseSeconds = 600
 
@@ -15,14 +15,14 @@ const namespace = medik8sLeaseNamespace
  *
  * Where there is no namespace for Leases nobody can hold one, so a remediator goes on without.
  */
-export async function takeNodeLease(stage: Stage, node: Node, holder: string): Promise<boolean> {
+export async function takeNodeLease(tools: ActorTools, node: Node, holder: string): Promise<boolean> {
   const { name: nodeName, uid = '' } = node.metadata
   const name = `node-${nodeName}`
-  const renewTime = microTimestamp(stage.clock)
-  const held = await heldLease(stage, name)
+  const renewTime = microTimestamp(tools.clock)
+  const held = await heldLease(tools, name)
   try {
     if (held === undefined) {
-      await stage.api.create(leases, {
+      await tools.api.create(leases, {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: { name, namespace, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid }] },
@@ -31,11 +31,11 @@ export async function takeNodeLease(stage: Stage, node: Node, holder: string): P
       return true
     }
     const isMine = held.spec?.holderIdentity === holder
-    if (!isMine && isValid(held, stage.clock.now())) return false
+    if (!isMine && isValid(held, tools.clock.now())) return false
     const acquireTime = isMine ? (held.spec?.acquireTime ?? renewTime) : renewTime
     const leaseDurationSeconds = nodeLeaseSeconds
     const spec = { ...held.spec, holderIdentity: holder, leaseDurationSeconds, acquireTime, renewTime }
-    await stage.api.update(leases, { ...held, spec })
+    await tools.api.update(leases, { ...held, spec })
     return true
   } catch (error) {
     if (hasReason(error, 'AlreadyExists', 'Conflict')) return false
@@ -45,19 +45,19 @@ export async function takeNodeLease(stage: Stage, node: Node, holder: string): P
 }
 
 /** Only one that is ours. */
-export async function freeNodeLease(stage: Stage, node: string, holder: string): Promise<void> {
-  const held = await heldLease(stage, `node-${node}`)
+export async function freeNodeLease(tools: ActorTools, node: string, holder: string): Promise<void> {
+  const held = await heldLease(tools, `node-${node}`)
   if (held?.spec?.holderIdentity !== holder) return
   const { name, resourceVersion = '' } = held.metadata
-  await stage.api
+  await tools.api
     .delete(leases, { namespace, name }, { preconditions: { resourceVersion } })
     .catch((error: unknown) => {
       if (!hasReason(error, 'NotFound')) throw error
     })
 }
 
-async function heldLease(stage: Stage, name: string): Promise<Lease | undefined> {
-  return stage.api.get(leases, { namespace, name }).catch((error: unknown) => {
+async function heldLease(tools: ActorTools, name: string): Promise<Lease | undefined> {
+  return tools.api.get(leases, { namespace, name }).catch((error: unknown) => {
     if (!hasReason(error, 'NotFound')) throw error
     return undefined
   })

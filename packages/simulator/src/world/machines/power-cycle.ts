@@ -1,6 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import type { Kubelet } from '../nodes/kubelet.ts'
 
 export type PowerSwitch = Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
@@ -10,7 +10,7 @@ const powerWish = 'cofferdam.io/power'
 
 /** Cuts the power now and gives it back after a while: whatever ailed the machine is over, and it has booted anew. */
 export function powerCycle(
-  stage: Stage,
+  tools: ActorTools,
   kubelet: PowerSwitch,
   {
     node,
@@ -19,9 +19,9 @@ export function powerCycle(
   }: { readonly node: string; readonly downSeconds: number; readonly isKept: () => boolean },
 ): void {
   if (!cutPower(kubelet, node)) return
-  stage.onStop(
-    stage.clock.after(downSeconds * 1_000, () => {
-      if (isKept()) boot(stage, kubelet, node).catch((error: unknown) => stage.fail(node, error))
+  tools.onStop(
+    tools.clock.after(downSeconds * 1_000, () => {
+      if (isKept()) boot(tools, kubelet, node).catch((error: unknown) => tools.fail(node, error))
     }),
   )
 }
@@ -37,12 +37,12 @@ export function cutPower(kubelet: PowerSwitch, node: string): boolean {
   }
 }
 
-async function boot(stage: Stage, kubelet: PowerSwitch, node: string): Promise<void> {
-  const view = stage.views.of(nodes)
+async function boot(tools: ActorTools, kubelet: PowerSwitch, node: string): Promise<void> {
+  const view = tools.views.of(nodes)
   try {
     if (view.get(node)?.metadata.annotations?.[powerWish] !== undefined) {
       const body = { metadata: { annotations: { [powerWish]: null } } }
-      view.record(await stage.api.patch(nodes, { name: node }, { type: 'merge', body }))
+      view.record(await tools.api.patch(nodes, { name: node }, { type: 'merge', body }))
     }
     kubelet.powerOn(node)
     kubelet.setReady(node, true)

@@ -2,7 +2,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { deleteExactly, type Stage } from '../actor.ts'
+import { type ActorTools, deleteExactly } from '../actor.ts'
 
 export interface Remediation {
   readonly node: string
@@ -23,7 +23,7 @@ export type RemedyKind = 'delete' | 'reboot'
 const rebootPatienceMs = 600_000
 
 export interface RemedyPorts {
-  readonly stage: Stage
+  readonly tools: ActorTools
   readonly kind: RemedyKind
   readonly machines: ResourceType<Machine>
   readonly powerCycle: (node: string) => void
@@ -48,24 +48,24 @@ export class Remedy {
     const reboot = this.#rebooting.get(name)
     if (reboot === undefined) return false
     const isBack = conditionOf(node, 'Ready')?.status === 'True' && node.status?.nodeInfo?.bootID !== reboot.bootID
-    if (!isBack && this.#ports.stage.clock.now() - reboot.atMs < rebootPatienceMs) return true
+    if (!isBack && this.#ports.tools.clock.now() - reboot.atMs < rebootPatienceMs) return true
     this.#rebooting.delete(name)
     return false
   }
 
   /** A machine without a node can only be replaced. */
   async apply(machine: Machine, node: Node | undefined): Promise<void> {
-    const { stage, kind, machines, powerCycle } = this.#ports
-    const atMs = stage.clock.now()
+    const { tools, kind, machines, powerCycle } = this.#ports
+    const atMs = tools.clock.now()
     const nodeName = node?.metadata.name ?? machine.status?.nodeRef?.name ?? ''
     if (kind === 'reboot' && node !== undefined) {
       this.#rebooting.set(nodeName, { bootID: node.status?.nodeInfo?.bootID ?? '', atMs })
       powerCycle(nodeName)
-      stage.recorder.record(machine, 'Normal', 'MachineRebooted', `Power of node ${nodeName} is being cycled`)
+      tools.recorder.record(machine, 'Normal', 'MachineRebooted', `Power of node ${nodeName} is being cycled`)
     } else {
-      if (!(await deleteExactly(stage, machines, machine))) return
+      if (!(await deleteExactly(tools, machines, machine))) return
       const text = `Machine ${machine.metadata.name} has been remediated by requesting to delete Machine object`
-      stage.recorder.record(machine, 'Normal', 'MachineDeleted', text)
+      tools.recorder.record(machine, 'Normal', 'MachineDeleted', text)
     }
     this.#done.push({ node: nodeName, atMs })
   }

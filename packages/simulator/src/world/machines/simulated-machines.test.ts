@@ -1,6 +1,6 @@
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { openMachines } from './testing/machines-stage.ts'
+import { openMachines } from './testing/machines-fixture.ts'
 
 describe('machines behind nodes', () => {
   it.each([
@@ -8,31 +8,31 @@ describe('machines behind nodes', () => {
     ['cluster-api', undefined],
     ['cluster-api', 'v1beta1'],
   ] as const)('of %s %s each have their node, a phase and a provider id', async (api, version) => {
-    const stage = await openMachines({ api, ...(version === undefined ? {} : { version }) })
+    const fixture = await openMachines({ api, ...(version === undefined ? {} : { version }) })
     try {
-      expect(await stage.machineLines()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `workers-${n} Running node-${n}`))
-      expect((await stage.machine('workers-2')).spec?.providerID).toBe('simulated:///zone-b/workers-2')
-      expect(stage.machines.controls.machineOf('node-2')).toBe(`${stage.machines.kinds.namespace}/workers-2`)
-      expect(stage.failures).toEqual([])
+      expect(await fixture.machineLines()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `workers-${n} Running node-${n}`))
+      expect((await fixture.machine('workers-2')).spec?.providerID).toBe('simulated:///zone-b/workers-2')
+      expect(fixture.machines.controls.machineOf('node-2')).toBe(`${fixture.machines.kinds.namespace}/workers-2`)
+      expect(fixture.failures).toEqual([])
     } finally {
-      stage.stop()
+      fixture.stop()
     }
   })
 
   it('that are deleted lose power, node and themselves, and the set brings one that is like the old', async () => {
-    const stage = await openMachines()
-    const { api, machines, seconds } = stage
+    const fixture = await openMachines()
+    const { api, machines, seconds } = fixture
     try {
       await api.delete(machines.kinds.machines, { namespace: machines.kinds.namespace, name: 'workers-3' })
       await seconds(5)
-      expect(stage.world.kubelet.isOn('node-3')).toBe(false)
-      expect(await stage.machineLines()).toContain('workers-3 Deleting node-3')
-      expect(await stage.machineLines()).toContain('workers-7 Provisioning -')
+      expect(fixture.world.kubelet.isOn('node-3')).toBe(false)
+      expect(await fixture.machineLines()).toContain('workers-3 Deleting node-3')
+      expect(await fixture.machineLines()).toContain('workers-7 Provisioning -')
       await seconds(40)
-      expect(await stage.machineLines()).not.toContain('workers-3 Deleting node-3')
-      expect((await stage.nodeLines()).map((line) => line.split(' ')[0])).not.toContain('node-3')
+      expect(await fixture.machineLines()).not.toContain('workers-3 Deleting node-3')
+      expect((await fixture.nodeLines()).map((line) => line.split(' ')[0])).not.toContain('node-3')
       await seconds(150)
-      expect(await stage.machineLines()).toContain('workers-7 Running workers-7')
+      expect(await fixture.machineLines()).toContain('workers-7 Running workers-7')
       expect((await api.get(nodes, { name: 'workers-7' })).metadata.labels).toEqual({
         'kubernetes.io/hostname': 'workers-7',
         'topology.kubernetes.io/zone': 'zone-c',
@@ -40,9 +40,9 @@ describe('machines behind nodes', () => {
       expect(machines.controls.replaced()).toEqual([
         { machine: 'openshift-machine-api/workers-3', node: 'node-3', by: 'openshift-machine-api/workers-7' },
       ])
-      expect(stage.failures).toEqual([])
+      expect(fixture.failures).toEqual([])
     } finally {
-      stage.stop()
+      fixture.stop()
     }
   })
 })

@@ -3,7 +3,7 @@ import type { Machine, MachineSet } from '@cofferdam/kubernetes/api/kinds/machin
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openStage, type Stage } from '../actor.ts'
+import { type Actor, type ActorPorts, type ActorTools, openTools } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { Fleet, type Vacancy } from './fleet.ts'
 import { indexByNodeRef } from './index-by-node-ref.ts'
@@ -50,16 +50,16 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
   const kinds = machineKinds(api, version)
   const namespace = description.namespace ?? kinds.namespace
   const timings = { ...defaultMachineTimings, ...description.timings }
-  const stage = openStage('machine-controller', ports)
+  const tools = openTools('machine-controller', ports)
   const fleet = new Fleet()
-  const machineView = stage.views.of(kinds.machines)
-  const nodeView = stage.views.of(nodes)
+  const machineView = tools.views.of(kinds.machines)
+  const nodeView = tools.views.of(nodes)
   const machinesOf = indexByNodeRef(machineView)
   const volumesOf = new Map(description.sets.map(({ name, volumes }) => [`${namespace}/${name}`, volumes]))
   const moved = new Set<Vacancy>()
   let isSoldOut = false
   let isStopped = false
-  const moves = stage.queue({ needs: [machineView, nodeView], work: moveAll, concurrency: 1 })
+  const moves = tools.queue({ needs: [machineView, nodeView], work: moveAll, concurrency: 1 })
 
   function behind(node: string): Machine | undefined {
     const [machine] = machinesOf(node)
@@ -77,13 +77,13 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     for (const vacancy of fleet.vacancies) {
       const to = machineView.get(fleet.heirOf(vacancy) ?? '')?.status?.nodeRef?.name
       if (moved.has(vacancy) || to === undefined || machineView.get(vacancy.machine) !== undefined) continue
-      await moveDaemons(stage, { from: vacancy.node, to, withOsds: volumesOf.get(vacancy.set) === 'follow' })
+      await moveDaemons(tools, { from: vacancy.node, to, withOsds: volumesOf.get(vacancy.set) === 'follow' })
       moved.add(vacancy)
     }
   }
 
   const life = startMachineLife({
-    stage,
+    tools,
     kinds,
     kubelet: ports.kubelet,
     fleet,
@@ -91,10 +91,10 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     isSoldOut: () => isSoldOut,
     onTurn: () => moves.add('all'),
   })
-  const seeded = seed({ stage, kinds, namespace, clusterName, fleet }, description.sets)
-    .catch((error: unknown) => stage.fail(namespace, error))
+  const seeded = seed({ tools, kinds, namespace, clusterName, fleet }, description.sets)
+    .catch((error: unknown) => tools.fail(namespace, error))
     .then(() => {
-      if (!isStopped) startMachineSets({ stage, kinds, clusterName, fleet })
+      if (!isStopped) startMachineSets({ tools, kinds, clusterName, fleet })
     })
 
   return {
@@ -106,7 +106,7 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
         return machine === undefined ? undefined : keyText(keyOf(machine))
       },
       powerCycle: (node) =>
-        powerCycle(stage, ports.kubelet, { node, downSeconds: timings.rebootSeconds, isKept: () => isKept(node) }),
+        powerCycle(tools, ports.kubelet, { node, downSeconds: timings.rebootSeconds, isKept: () => isKept(node) }),
       sellOut(on) {
         isSoldOut = on
         if (!on) life.lookAtAll()
@@ -115,14 +115,14 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     },
     stop() {
       isStopped = true
-      stage.stop()
+      tools.stop()
     },
   }
 }
 
 async function seed(
   place: {
-    readonly stage: Stage
+    readonly tools: ActorTools
     readonly kinds: MachineKinds
     readonly namespace: string
     readonly clusterName: string
@@ -130,21 +130,21 @@ async function seed(
   },
   sets: readonly MachineSetDescription[],
 ): Promise<void> {
-  const { stage, kinds, namespace, fleet } = place
-  await createOnce(stage, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  const { tools, kinds, namespace, fleet } = place
+  await createOnce(tools, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   for (const description of sets) {
-    const set: MachineSet = await createOnce(stage, kinds.machineSets, buildMachineSet(place, description))
+    const set: MachineSet = await createOnce(tools, kinds.machineSets, buildMachineSet(place, description))
     for (const [index, node] of description.nodes.entries()) {
       const machine = buildMachine(place, set, `${description.name}-${index + 1}`)
       fleet.place(keyText(keyOf(machine)), { node, readyAtMs: undefined, vacancy: undefined })
-      stage.views.of(kinds.machines).record(await createOnce(stage, kinds.machines, machine))
+      tools.views.of(kinds.machines).record(await createOnce(tools, kinds.machines, machine))
     }
   }
 }
 
-async function createOnce<T extends KubeObject>(stage: Stage, type: ResourceType<T>, object: T): Promise<T> {
-  return stage.api.create(type, object).catch((error: unknown) => {
+async function createOnce<T extends KubeObject>(tools: ActorTools, type: ResourceType<T>, object: T): Promise<T> {
+  return tools.api.create(type, object).catch((error: unknown) => {
     if (!hasReason(error, 'AlreadyExists')) throw error
-    return stage.api.get(type, keyOf(object))
+    return tools.api.get(type, keyOf(object))
   })
 }

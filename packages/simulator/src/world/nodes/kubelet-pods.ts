@@ -1,7 +1,7 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { deleteExactly, type Stage, writeStatus } from '../actor.ts'
+import { type ActorTools, deleteExactly, writeStatus } from '../actor.ts'
 import { isFinished, isTerminating } from '../pod-facts.ts'
 import type { View } from '../view.ts'
 import type { ContainerRuntime } from './container-runtime.ts'
@@ -39,14 +39,14 @@ const steadyMs = 600_000
 
 /** Runs the pods of all machines that are on. */
 export function createPodRunner({
-  stage,
+  tools,
   addresses,
   nodeView,
   podView,
   options,
   machineOf,
 }: {
-  stage: Stage
+  tools: ActorTools
   addresses: PodAddresses
   nodeView: View<Node>
   podView: View<Pod>
@@ -54,10 +54,10 @@ export function createPodRunner({
   machineOf: (node: string) => Machine | undefined
 }): PodRunner {
   const { terminationSeconds = 2 } = options
-  const timing = createPodTiming(stage, options)
+  const timing = createPodTiming(tools, options)
   const runs = new Map<string, PodRun>()
-  const queue = stage.queue({ needs: [nodeView, podView], work: reconcile, concurrency: 32 })
-  const { clock, fail } = stage
+  const queue = tools.queue({ needs: [nodeView, podView], work: reconcile, concurrency: 32 })
+  const { clock, fail } = tools
   const containers =
     options.runtime === undefined
       ? undefined
@@ -149,7 +149,7 @@ export function createPodRunner({
   }
 
   function endContainer(pod: Pod, run: PodRun, { exitCode, fault, startedAt }: PodContainer): void {
-    if (fault !== undefined) recordFailed(stage.recorderOn(run.node), pod, fault)
+    if (fault !== undefined) recordFailed(tools.recorderOn(run.node), pod, fault)
     run.container = undefined
     run.awaitsReady = false
     run.crashes = clock.now() - startedAt >= steadyMs ? 1 : run.crashes + 1
@@ -171,7 +171,7 @@ export function createPodRunner({
     run.stage = as
     run.startedAt = timestamp(clock)
     run.podIP ??= isOnHostNetwork(pod) ? hostIpOf(run.node) : addresses.take(run.node)
-    recordStarted(stage.recorderOn(run.node), pod)
+    recordStarted(tools.recorderOn(run.node), pod)
   }
 
   function finish(pod: Pod, run: PodRun, { exitCode, pauseMs }: { exitCode: number; pauseMs: number }): void {
@@ -183,7 +183,7 @@ export function createPodRunner({
     }
     run.stage = 'waiting'
     run.dueAt = clock.now() + pauseMs
-    recordBackOff(stage.recorderOn(run.node), pod)
+    recordBackOff(tools.recorderOn(run.node), pod)
   }
 
   async function report(pod: Pod, run: PodRun): Promise<void> {
@@ -198,7 +198,7 @@ export function createPodRunner({
       ...(run.podIP === undefined ? {} : { podIP: run.podIP }),
       ...(hostIP === undefined ? {} : { hostIP }),
     })
-    if (!isSamePodStatus(pod, status)) await writeStatus(stage, pods, pod, status)
+    if (!isSamePodStatus(pod, status)) await writeStatus(tools, pods, pod, status)
   }
 
   async function terminate(key: string, pod: Pod, run: PodRun): Promise<void> {
@@ -210,7 +210,7 @@ export function createPodRunner({
     const nowMs = clock.now()
     const isOver = isFinished(pod) || run.isBacked === true
     const graceMs = isOver ? 0 : Math.min(deletionGracePeriodSeconds, terminationSeconds) * 1_000
-    if (run.stopAt === undefined && !isFinished(pod)) recordKilling(stage.recorderOn(run.node), pod)
+    if (run.stopAt === undefined && !isFinished(pod)) recordKilling(tools.recorderOn(run.node), pod)
     run.stopAt = Math.min(run.stopAt ?? Number.POSITIVE_INFINITY, nowMs + graceMs)
     if (run.stopAt > nowMs) return queue.addAfter(key, run.stopAt - nowMs)
     let last = pod
@@ -219,9 +219,9 @@ export function createPodRunner({
       run.stage = 'failed'
       const now = timestamp(clock)
       const ended = { stage: run.stage, restarts: run.restarts, now, exitCode: run.container?.exitCode ?? 137 }
-      last = await writeStatus(stage, pods, pod, buildPodStatus(pod, ended))
+      last = await writeStatus(tools, pods, pod, buildPodStatus(pod, ended))
     }
-    await deleteExactly(stage, pods, last, { gracePeriodSeconds: 0 })
+    await deleteExactly(tools, pods, last, { gracePeriodSeconds: 0 })
   }
 
   /** The pod stays in the API until its container is gone, which wakes it. A grace that is made shorter later counts. */
@@ -232,7 +232,7 @@ export function createPodRunner({
   ): void {
     const nowMs = clock.now()
     if (run.stopAt === undefined) {
-      recordKilling(stage.recorderOn(run.node), pod)
+      recordKilling(tools.recorderOn(run.node), pod)
       containers?.stop(key, container, graceMs / 1_000)
     }
     run.stopAt = Math.min(run.stopAt ?? Number.POSITIVE_INFINITY, nowMs + graceMs)
@@ -244,7 +244,7 @@ export function createPodRunner({
     return nodeView.get(node)?.status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
   }
 
-  stage.onStop(podView.subscribe(({ key, after }) => (isOurs(key, after) ? queue.add(key) : undefined)))
+  tools.onStop(podView.subscribe(({ key, after }) => (isOurs(key, after) ? queue.add(key) : undefined)))
 
   function isOurs(key: string, pod: Pod | undefined): boolean {
     return runs.has(key) || (pod?.spec.nodeName ?? '') !== ''

@@ -5,7 +5,7 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { microTimestamp, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
-import { type Actor, type ActorPorts, openStage, type Stage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, type ActorTools, openTools, writeStatus } from '../actor.ts'
 import { indexByNode } from '../workloads/owned-pods.ts'
 import { buildNodeStatus, saysTheSame } from './kubelet-node-status.ts'
 import { createPodRunner, type PodRunner, type PodRunnerOptions } from './kubelet-pods.ts'
@@ -46,15 +46,15 @@ const leaseNamespace = 'kube-node-lease'
 /** The kubelets of all simulated nodes: heartbeats, pods that start, stop and finish, and the power switch. */
 export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
   const { leaseRenewSeconds = 10, leaseDurationSeconds = 40, statusSeconds = 300, owns = () => true } = ports
-  const stage = openStage('kubelet', ports)
-  const nodeView = stage.views.of(nodes)
-  const podView = stage.views.of(pods)
+  const tools = openTools('kubelet', ports)
+  const nodeView = tools.views.of(nodes)
+  const podView = tools.views.of(pods)
   const podsOn = indexByNode(podView)
   const machines = new Map<string, Machine>()
   const addresses = new PodAddresses()
-  const nodeQueue = stage.queue({ needs: [nodeView], work: reconcileNode, concurrency: 16 })
+  const nodeQueue = tools.queue({ needs: [nodeView], work: reconcileNode, concurrency: 16 })
   const pending = new Set<() => void>()
-  const runner: PodRunner = createPodRunner({ stage, addresses, nodeView, podView, options: ports, machineOf })
+  const runner: PodRunner = createPodRunner({ tools, addresses, nodeView, podView, options: ports, machineOf })
 
   function machineOf(node: string): Machine | undefined {
     return machines.get(node)
@@ -64,27 +64,27 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
     const node = nodeView.get(name)
     const machine = machines.get(name)
     if (node === undefined || machine === undefined || machine.power !== 'on') return
-    const now = timestamp(stage.clock)
+    const now = timestamp(tools.clock)
     const status = buildNodeStatus(node, { ...reportOf(machine), internalIP: addresses.nodeAddress(node), now })
-    const isDue = stage.clock.now() - machine.postedAt >= statusSeconds * 1_000
+    const isDue = tools.clock.now() - machine.postedAt >= statusSeconds * 1_000
     nodeQueue.addAfter(name, statusSeconds * 1_000)
     if (!isDue && saysTheSame(node.status, status)) return
     const wasReady = conditionOf(node, 'Ready')?.status === 'True'
-    await writeStatus(stage, nodes, node, status)
-    machine.postedAt = stage.clock.now()
+    await writeStatus(tools, nodes, node, status)
+    machine.postedAt = tools.clock.now()
     if (wasReady !== machine.isReady) recordReadiness(node, machine)
   }
 
   function recordReadiness(node: Node, machine: Machine): void {
     const reason = machine.isReady ? 'NodeReady' : 'NodeNotReady'
-    stage.recorderOn(machine.name).record(node, 'Normal', reason, `Node ${machine.name} status is now: ${reason}`)
+    tools.recorderOn(machine.name).record(node, 'Normal', reason, `Node ${machine.name} status is now: ${reason}`)
   }
 
   function beat(machine: Machine, inMs: number): void {
     machine.cancelLease?.()
-    machine.cancelLease = stage.clock.after(inMs, () => {
-      void renewLease(stage, machine, nodeView.get(machine.name), leaseDurationSeconds)
-        .catch((error: unknown) => stage.fail(machine.name, error))
+    machine.cancelLease = tools.clock.after(inMs, () => {
+      void renewLease(tools, machine, nodeView.get(machine.name), leaseDurationSeconds)
+        .catch((error: unknown) => tools.fail(machine.name, error))
         .then(() => {
           if (machine.power === 'on' && machines.get(machine.name) === machine) beat(machine, leaseRenewSeconds * 1_000)
         })
@@ -95,7 +95,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
     const { name } = node.metadata
     const machine: Machine = {
       name,
-      bootID: node.status?.nodeInfo?.bootID || randomUid(stage.random.stream(name)),
+      bootID: node.status?.nodeInfo?.bootID || randomUid(tools.random.stream(name)),
       power: 'on',
       isOffByWish: false,
       isReady: true,
@@ -112,7 +112,7 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
     machine.power = 'on'
     runner.clearStrays(machine.name)
     // Spread over the period, or thousands of nodes would all write in the same instant.
-    beat(machine, Math.floor(stage.random.stream(machine.name).next() * leaseRenewSeconds * 1_000))
+    beat(machine, Math.floor(tools.random.stream(machine.name).next() * leaseRenewSeconds * 1_000))
     nodeQueue.add(machine.name)
     for (const pod of podsOn(machine.name)) runner.wake(keyText(keyOf(pod)))
   }
@@ -143,16 +143,16 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
   function powerOn(name: string): void {
     const machine = known(name)
     if (machine.power === 'on') return
-    machine.bootID = randomUid(stage.random.stream(name))
+    machine.bootID = randomUid(tools.random.stream(name))
     start(machine)
     const node = nodeView.get(name)
     if (node === undefined) return
-    const recorder = stage.recorderOn(name)
+    const recorder = tools.recorderOn(name)
     recorder.record(node, 'Normal', 'Starting', 'Starting kubelet.')
     recorder.record(node, 'Warning', 'Rebooted', `Node ${name} has been rebooted, boot id: ${machine.bootID}`)
   }
 
-  stage.onStop(
+  tools.onStop(
     nodeView.subscribe(({ key, after }) => {
       const machine = machines.get(key)
       if (after === undefined) {
@@ -166,20 +166,20 @@ export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
       if (running !== undefined) followWish(after, running)
     }),
   )
-  stage.onStop(() => {
+  tools.onStop(() => {
     for (const machine of machines.values()) machine.cancelLease?.()
     for (const cancel of pending) cancel()
     machines.clear()
   })
-  void registerNodes(stage, ports.register ?? [])
+  void registerNodes(tools, ports.register ?? [])
 
   return {
-    stop: stage.stop,
+    stop: tools.stop,
     powerOff: (node) => halt(known(node), 'off'),
     powerOn,
     reboot(node, downSeconds) {
       halt(known(node), 'off')
-      const cancel = stage.clock.after(downSeconds * 1_000, () => {
+      const cancel = tools.clock.after(downSeconds * 1_000, () => {
         pending.delete(cancel)
         if (machines.has(node)) powerOn(node)
       })
@@ -205,26 +205,31 @@ function reportOf({ bootID, isReady, notReadyBecause }: Machine) {
   return { bootID, ready: isReady, notReadyBecause }
 }
 
-async function registerNodes(stage: Stage, register: readonly Node[]): Promise<void> {
+async function registerNodes(tools: ActorTools, register: readonly Node[]): Promise<void> {
   for (const node of register) {
-    await stage.api.create(nodes, node).catch((error: unknown) => {
-      if (!hasReason(error, 'AlreadyExists')) stage.fail(node.metadata.name, error)
+    await tools.api.create(nodes, node).catch((error: unknown) => {
+      if (!hasReason(error, 'AlreadyExists')) tools.fail(node.metadata.name, error)
     })
   }
 }
 
-async function renewLease(stage: Stage, machine: Machine, node: Node | undefined, duration: number): Promise<void> {
+async function renewLease(
+  tools: ActorTools,
+  machine: Machine,
+  node: Node | undefined,
+  duration: number,
+): Promise<void> {
   if (machine.power !== 'on' || node === undefined) return
-  const renewTime = microTimestamp(stage.clock)
+  const renewTime = microTimestamp(tools.clock)
   try {
     machine.lease =
       machine.lease === undefined
-        ? await stage.api.create(leases, buildLease(node, renewTime, duration))
-        : await stage.api.update(leases, { ...machine.lease, spec: { ...machine.lease.spec, renewTime } })
+        ? await tools.api.create(leases, buildLease(node, renewTime, duration))
+        : await tools.api.update(leases, { ...machine.lease, spec: { ...machine.lease.spec, renewTime } })
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists', 'Conflict', 'NotFound')) throw error
     // Somebody else wrote or removed it; the next beat goes from what is there.
-    machine.lease = await stage.api
+    machine.lease = await tools.api
       .get(leases, { namespace: leaseNamespace, name: machine.name })
       .catch(() => undefined)
   }

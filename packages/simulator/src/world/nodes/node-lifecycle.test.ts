@@ -3,84 +3,84 @@ import { type Condition, conditionOf } from '@cofferdam/kubernetes/api/kube-obje
 import { deployments, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { isReady, isTerminating } from '../pod-facts.ts'
-import { barePod, deployment, inDefault, node, openWorld, type Story } from '../testing/story.ts'
+import { barePod, deployment, inDefault, node, openWorld, type Scenario } from '../testing/scenario.ts'
 import { decideTaints } from './node-taints.ts'
 import { toleratedSeconds } from './taint-eviction.ts'
 
-function taintsOf(story: Story, name: string): Promise<string[]> {
-  return story.api
+function taintsOf(scenario: Scenario, name: string): Promise<string[]> {
+  return scenario.api
     .get(nodes, { name })
     .then(({ spec }) => (spec?.taints ?? []).map(({ key, effect }) => `${key.split('/')[1] ?? key}:${effect}`).sort())
 }
 
 describe('a node that has gone silent', () => {
   it('is Unknown and tainted after the grace period, its pods are not ready, and all is well again when it returns', async () => {
-    const story = await openWorld({ nodeCount: 2 })
-    await story.api.create(pods, barePod('a', { nodeName: 'node-1' }))
-    await story.seconds(5)
-    story.world.kubelet.disconnect('node-1')
-    await story.seconds(30)
-    expect(await taintsOf(story, 'node-1')).toEqual([])
-    await story.seconds(30)
-    const ready = conditionOf(await story.api.get(nodes, { name: 'node-1' }), 'Ready')
+    const scenario = await openWorld({ nodeCount: 2 })
+    await scenario.api.create(pods, barePod('a', { nodeName: 'node-1' }))
+    await scenario.seconds(5)
+    scenario.world.kubelet.disconnect('node-1')
+    await scenario.seconds(30)
+    expect(await taintsOf(scenario, 'node-1')).toEqual([])
+    await scenario.seconds(30)
+    const ready = conditionOf(await scenario.api.get(nodes, { name: 'node-1' }), 'Ready')
     expect([ready?.status, ready?.reason, ready?.message]).toEqual([
       'Unknown',
       'NodeStatusUnknown',
       'Kubelet stopped posting node status.',
     ])
-    expect(await taintsOf(story, 'node-1')).toEqual(['unreachable:NoExecute', 'unreachable:NoSchedule'])
-    expect(isReady(await story.api.get(pods, inDefault('a')))).toBe(false)
-    story.world.kubelet.reconnect('node-1')
-    await story.seconds(5)
-    expect(await taintsOf(story, 'node-1')).toEqual([])
-    expect(isReady(await story.api.get(pods, inDefault('a')))).toBe(true)
-    story.stop()
+    expect(await taintsOf(scenario, 'node-1')).toEqual(['unreachable:NoExecute', 'unreachable:NoSchedule'])
+    expect(isReady(await scenario.api.get(pods, inDefault('a')))).toBe(false)
+    scenario.world.kubelet.reconnect('node-1')
+    await scenario.seconds(5)
+    expect(await taintsOf(scenario, 'node-1')).toEqual([])
+    expect(isReady(await scenario.api.get(pods, inDefault('a')))).toBe(true)
+    scenario.stop()
   })
 
   it('loses its pods after they have tolerated it for five minutes; they come back elsewhere and stay terminating there', async () => {
-    const story = await openWorld({ nodeCount: 2 })
-    await story.api.create(deployments, deployment('web', { replicas: 2 }))
-    await story.seconds(10)
-    const lost = (await story.podsOf('web')).filter(({ spec }) => spec.nodeName === 'node-1') as Pod[]
+    const scenario = await openWorld({ nodeCount: 2 })
+    await scenario.api.create(deployments, deployment('web', { replicas: 2 }))
+    await scenario.seconds(10)
+    const lost = (await scenario.podsOf('web')).filter(({ spec }) => spec.nodeName === 'node-1') as Pod[]
     expect(lost).toHaveLength(1)
-    story.world.kubelet.powerOff('node-1')
-    await story.seconds(300)
-    expect((await story.podsOf('web')).filter(isTerminating)).toEqual([])
-    await story.seconds(60)
-    const now = await story.podsOf('web')
+    scenario.world.kubelet.powerOff('node-1')
+    await scenario.seconds(300)
+    expect((await scenario.podsOf('web')).filter(isTerminating)).toEqual([])
+    await scenario.seconds(60)
+    const now = await scenario.podsOf('web')
     const going = now.filter(isTerminating)
     expect(going.map(({ metadata }) => metadata.name)).toEqual(lost.map(({ metadata }) => metadata.name))
     expect(conditionOf(going[0] as Pod, 'DisruptionTarget')?.reason).toBe('DeletionByTaintManager')
     expect(now.filter((pod) => isReady(pod)).map(({ spec }) => spec.nodeName)).toEqual(['node-2', 'node-2'])
-    story.stop()
+    scenario.stop()
   })
 
   it('that returns in time keeps its pods', async () => {
-    const story = await openWorld({ nodeCount: 2 })
-    await story.api.create(deployments, deployment('web', { replicas: 2 }))
-    await story.seconds(10)
-    const before = (await story.podsOf('web')).map(({ metadata }) => metadata.uid)
-    story.world.kubelet.disconnect('node-1')
-    await story.seconds(200)
-    story.world.kubelet.reconnect('node-1')
-    await story.seconds(400)
-    expect((await story.podsOf('web')).map(({ metadata }) => metadata.uid)).toEqual(before)
-    story.stop()
+    const scenario = await openWorld({ nodeCount: 2 })
+    await scenario.api.create(deployments, deployment('web', { replicas: 2 }))
+    await scenario.seconds(10)
+    const before = (await scenario.podsOf('web')).map(({ metadata }) => metadata.uid)
+    scenario.world.kubelet.disconnect('node-1')
+    await scenario.seconds(200)
+    scenario.world.kubelet.reconnect('node-1')
+    await scenario.seconds(400)
+    expect((await scenario.podsOf('web')).map(({ metadata }) => metadata.uid)).toEqual(before)
+    scenario.stop()
   })
 })
 
 describe('taints', () => {
   it('a cordoned node carries the unschedulable taint until it is uncordoned, beside the taints of others', async () => {
-    const story = await openWorld({ nodeCount: 1 })
+    const scenario = await openWorld({ nodeCount: 1 })
     const patch = (body: { spec: object }) =>
-      story.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: body as never })
+      scenario.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: body as never })
     await patch({ spec: { unschedulable: true, taints: [{ key: 'theirs', effect: 'NoSchedule' }] } })
-    await story.seconds(1)
-    expect(await taintsOf(story, 'node-1')).toEqual(['theirs:NoSchedule', 'unschedulable:NoSchedule'])
+    await scenario.seconds(1)
+    expect(await taintsOf(scenario, 'node-1')).toEqual(['theirs:NoSchedule', 'unschedulable:NoSchedule'])
     await patch({ spec: { unschedulable: null } })
-    await story.seconds(1)
-    expect(await taintsOf(story, 'node-1')).toEqual(['theirs:NoSchedule'])
-    story.stop()
+    await scenario.seconds(1)
+    expect(await taintsOf(scenario, 'node-1')).toEqual(['theirs:NoSchedule'])
+    scenario.stop()
   })
 
   const saying = (ready: Condition['status'], taints: readonly Taint[] = []): Node => ({
@@ -152,31 +152,31 @@ describe('how long a pod may stay', () => {
 
 describe('pods that nobody will end', () => {
   it('go with a node that was deleted, once its quarantine is over, and their controllers replace them', async () => {
-    const story = await openWorld({ nodeCount: 2 })
-    await story.api.create(deployments, deployment('web', { replicas: 2 }))
-    await story.seconds(10)
-    await story.api.delete(nodes, { name: 'node-1' })
-    await story.seconds(30)
-    expect((await story.podsOf('web')).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['node-1', 'node-2'])
-    await story.seconds(60)
-    expect((await story.podsOf('web')).map(({ spec }) => spec.nodeName)).toEqual(['node-2', 'node-2'])
-    story.stop()
+    const scenario = await openWorld({ nodeCount: 2 })
+    await scenario.api.create(deployments, deployment('web', { replicas: 2 }))
+    await scenario.seconds(10)
+    await scenario.api.delete(nodes, { name: 'node-1' })
+    await scenario.seconds(30)
+    expect((await scenario.podsOf('web')).map(({ spec }) => spec.nodeName ?? '').sort()).toEqual(['node-1', 'node-2'])
+    await scenario.seconds(60)
+    expect((await scenario.podsOf('web')).map(({ spec }) => spec.nodeName)).toEqual(['node-2', 'node-2'])
+    scenario.stop()
   })
 
   it('go when they terminate on a dead node that is marked out of service', async () => {
-    const story = await openWorld({ nodeCount: 2 })
-    await story.api.create(pods, barePod('a', { nodeName: 'node-1' }))
-    await story.seconds(5)
-    story.world.kubelet.powerOff('node-1')
-    await story.seconds(60)
-    await story.api.delete(pods, inDefault('a'))
-    await story.seconds(60)
-    expect((await story.list(pods)).filter(isTerminating)).toHaveLength(1)
-    const { spec } = await story.api.get(nodes, { name: 'node-1' })
+    const scenario = await openWorld({ nodeCount: 2 })
+    await scenario.api.create(pods, barePod('a', { nodeName: 'node-1' }))
+    await scenario.seconds(5)
+    scenario.world.kubelet.powerOff('node-1')
+    await scenario.seconds(60)
+    await scenario.api.delete(pods, inDefault('a'))
+    await scenario.seconds(60)
+    expect((await scenario.list(pods)).filter(isTerminating)).toHaveLength(1)
+    const { spec } = await scenario.api.get(nodes, { name: 'node-1' })
     const taints = [...(spec?.taints ?? []), { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }]
-    await story.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec: { taints } } as never })
-    await story.seconds(30)
-    expect(await story.list(pods)).toEqual([])
-    story.stop()
+    await scenario.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec: { taints } } as never })
+    await scenario.seconds(30)
+    expect(await scenario.list(pods)).toEqual([])
+    scenario.stop()
   })
 })

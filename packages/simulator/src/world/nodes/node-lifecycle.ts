@@ -3,7 +3,7 @@ import { type Condition, conditionOf } from '@cofferdam/kubernetes/api/kube-obje
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isReady } from '../pod-facts.ts'
 import { indexByNode } from '../workloads/owned-pods.ts'
@@ -27,14 +27,14 @@ const watchedConditions = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressu
 /** Notices nodes that have gone silent, taints nodes for what they say, and marks the pods of lost nodes. */
 export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Actor {
   const { graceSeconds = 40, periodSeconds = 5 } = ports
-  const stage = openStage('node-controller', ports)
-  const nodeView = stage.views.of(nodes)
-  const leaseView = stage.views.of(leases)
-  const podView = stage.views.of(pods)
+  const tools = openTools('node-controller', ports)
+  const nodeView = tools.views.of(nodes)
+  const leaseView = tools.views.of(leases)
+  const podView = tools.views.of(pods)
   const podsOn = indexByNode(podView)
   const heard = new Map<string, Heard>()
   const lost = new Set<string>()
-  const queue = stage.queue({ needs: [nodeView, leaseView, podView], work: reconcile })
+  const queue = tools.queue({ needs: [nodeView, leaseView, podView], work: reconcile })
 
   async function reconcile(name: string): Promise<void> {
     const node = nodeView.get(name)
@@ -51,11 +51,11 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
 
   function isSilent(name: string): boolean {
     const at = heard.get(name)?.at
-    return at !== undefined && stage.clock.now() - at > graceSeconds * 1_000
+    return at !== undefined && tools.clock.now() - at > graceSeconds * 1_000
   }
 
   async function reportSilence(node: Node): Promise<Node> {
-    const now = timestamp(stage.clock)
+    const now = timestamp(tools.clock)
     const conditions = watchedConditions.reduce<readonly Condition[]>((all, type) => {
       const held = all.find((condition) => condition.type === type)
       if (held?.status === 'Unknown') return all
@@ -73,15 +73,15 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     }, node.status?.conditions ?? [])
     if (conditions === node.status?.conditions) return node
     const { name } = node.metadata
-    stage.recorder.record(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
-    return writeStatus(stage, nodes, node, { ...node.status, conditions })
+    tools.recorder.record(node, 'Normal', 'NodeNotReady', `Node ${name} status is now: NodeNotReady`)
+    return writeStatus(tools, nodes, node, { ...node.status, conditions })
   }
 
   async function writeTaints(node: Node): Promise<void> {
-    const taints = decideTaints(node, timestamp(stage.clock))
+    const taints = decideTaints(node, timestamp(tools.clock))
     if (taints === undefined) return
     const { taints: _, ...spec } = node.spec ?? {}
-    const written = await stage.api.update(nodes, {
+    const written = await tools.api.update(nodes, {
       ...node,
       spec: taints.length === 0 ? spec : { ...spec, taints },
     })
@@ -97,25 +97,25 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     const conditions = withCondition(pod.status?.conditions, {
       ...held,
       status: 'False',
-      lastTransitionTime: timestamp(stage.clock),
+      lastTransitionTime: timestamp(tools.clock),
     })
-    await writeStatus(stage, pods, pod, { ...pod.status, conditions })
-    stage.recorder.record(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
+    await writeStatus(tools, pods, pod, { ...pod.status, conditions })
+    tools.recorder.record(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
   }
 
   function hear(name: string, news: Partial<Pick<Heard, 'renewTime' | 'statusBeat'>>): void {
     const known = heard.get(name)
     if (known === undefined) {
-      heard.set(name, { renewTime: undefined, statusBeat: undefined, ...news, at: stage.clock.now() })
+      heard.set(name, { renewTime: undefined, statusBeat: undefined, ...news, at: tools.clock.now() })
       return
     }
     const isNew =
       (news.renewTime !== undefined && news.renewTime !== known.renewTime) ||
       (news.statusBeat !== undefined && news.statusBeat !== known.statusBeat)
-    if (isNew) Object.assign(known, news, { at: stage.clock.now() })
+    if (isNew) Object.assign(known, news, { at: tools.clock.now() })
   }
 
-  stage.onStop(
+  tools.onStop(
     nodeView.subscribe(({ key, after }) => {
       if (after === undefined) {
         heard.delete(key)
@@ -127,7 +127,7 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
       queue.add(key)
     }),
   )
-  stage.onStop(
+  tools.onStop(
     leaseView.subscribe(({ after }) => {
       if (after?.metadata.namespace === 'kube-node-lease') hearLease(after)
     }),
@@ -137,11 +137,11 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     if (heard.has(metadata.name) && spec?.renewTime !== undefined) hear(metadata.name, { renewTime: spec.renewTime })
   }
 
-  stage.every(periodSeconds * 1_000, () => {
+  tools.every(periodSeconds * 1_000, () => {
     for (const node of nodeView.values()) {
       const key = keyText(keyOf(node))
       if (isSilent(key) && conditionOf(node, 'Ready')?.status !== 'Unknown') queue.add(key)
     }
   })
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }

@@ -1,6 +1,6 @@
 import type { Node, Pod, PodSpec } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
-import { barePod, container, node } from '../testing/story.ts'
+import { barePod, container, node } from '../testing/scenario.ts'
 import { ClusterLoad } from './cluster-load.ts'
 import { placePod } from './place-pod.ts'
 

@@ -3,7 +3,7 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isFinished, isTerminating } from '../pod-facts.ts'
 import { indexByNode } from '../workloads/owned-pods.ts'
@@ -17,12 +17,12 @@ export interface PodCollectorOptions {
 /** Removes pods that nobody else will: those of nodes that have gone, and terminating ones that no machine will end. */
 export function startPodCollector(ports: ActorPorts & PodCollectorOptions): Actor {
   const { periodSeconds = 20, quarantineSeconds = 40 } = ports
-  const stage = openStage('pod-garbage-collector', ports)
-  const nodeView = stage.views.of(nodes)
-  const podView = stage.views.of(pods)
+  const tools = openTools('pod-garbage-collector', ports)
+  const nodeView = tools.views.of(nodes)
+  const podView = tools.views.of(pods)
   const podsOn = indexByNode(podView)
   const missingSince = new Map<string, number>()
-  const queue = stage.queue({ needs: [nodeView, podView], work: collect, concurrency: 1 })
+  const queue = tools.queue({ needs: [nodeView, podView], work: collect, concurrency: 1 })
   const everything = 'all'
 
   async function collect(): Promise<void> {
@@ -47,9 +47,9 @@ export function startPodCollector(ports: ActorPorts & PodCollectorOptions): Acto
   /** Gone for the whole quarantine, and the server says so too. */
   async function isGone(name: string): Promise<boolean> {
     const since = missingSince.get(name)
-    if (since === undefined) missingSince.set(name, stage.clock.now())
-    if (since === undefined || stage.clock.now() - since < quarantineSeconds * 1_000) return false
-    return stage.api.get(nodes, { name }).then(
+    if (since === undefined) missingSince.set(name, tools.clock.now())
+    if (since === undefined || tools.clock.now() - since < quarantineSeconds * 1_000) return false
+    return tools.api.get(nodes, { name }).then(
       () => false,
       (error: unknown) => hasReason(error, 'NotFound'),
     )
@@ -62,7 +62,7 @@ export function startPodCollector(ports: ActorPorts & PodCollectorOptions): Acto
         status: 'True',
         reason: 'DeletionByPodGC',
         message: 'PodGC: node no longer exists',
-        lastTransitionTime: timestamp(stage.clock),
+        lastTransitionTime: timestamp(tools.clock),
       })
       await remove({ ...pod, status: { ...pod.status, conditions } })
     }
@@ -77,10 +77,10 @@ export function startPodCollector(ports: ActorPorts & PodCollectorOptions): Acto
   /** Says that the pod has failed, then deletes it without waiting for a kubelet. */
   async function remove(pod: Pod): Promise<void> {
     const status = isFinished(pod) ? { ...pod.status } : { ...pod.status, phase: 'Failed' as const }
-    const last = await writeStatus(stage, pods, pod, status)
-    await deleteExactly(stage, pods, last, { gracePeriodSeconds: 0 })
+    const last = await writeStatus(tools, pods, pod, status)
+    await deleteExactly(tools, pods, last, { gracePeriodSeconds: 0 })
   }
 
-  stage.every(periodSeconds * 1_000, () => queue.add(everything))
-  return { stop: stage.stop }
+  tools.every(periodSeconds * 1_000, () => queue.add(everything))
+  return { stop: tools.stop }
 }

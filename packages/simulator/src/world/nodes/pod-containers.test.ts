@@ -36,10 +36,10 @@ function ending() {
 
 it('a runtime that cannot stop a container has it kill it, and the pod goes when it is gone', async () => {
   const { ended, end } = ending()
-  const story = open({ ended, stop: () => Promise.reject(new Error('no answer')), kill: () => end(137) })
-  story.containers.stop('default/a', story.started, 30)
-  await story.settle()
-  expect([story.started.isGone, story.woken, story.failures]).toEqual([
+  const scenario = open({ ended, stop: () => Promise.reject(new Error('no answer')), kill: () => end(137) })
+  scenario.containers.stop('default/a', scenario.started, 30)
+  await scenario.settle()
+  expect([scenario.started.isGone, scenario.woken, scenario.failures]).toEqual([
     true,
     ['default/a'],
     ['default/a: Error: no answer'],
@@ -53,29 +53,29 @@ it('a container that has ended is not gone before its stop is through, so that w
     new Promise<void>((resolve) => {
       stopped = resolve
     })
-  const story = open({ ended, stop })
-  story.containers.stop('default/a', story.started, 30)
+  const scenario = open({ ended, stop })
+  scenario.containers.stop('default/a', scenario.started, 30)
   end(0)
-  await story.settle()
-  expect(story.started.isGone).toBe(false)
+  await scenario.settle()
+  expect(scenario.started.isGone).toBe(false)
   stopped()
-  await story.settle()
-  expect([story.started.isGone, story.woken]).toEqual([true, ['default/a']])
+  await scenario.settle()
+  expect([scenario.started.isGone, scenario.woken]).toEqual([true, ['default/a']])
 })
 
 it('one whose end cannot be learned counts as failed, with the reason', async () => {
-  const story = open({ ended: Promise.reject(new Error('lost the child')) })
-  await story.settle()
-  expect(story.started).toMatchObject({ isGone: true, exitCode: 128, fault: 'lost the child' })
+  const scenario = open({ ended: Promise.reject(new Error('lost the child')) })
+  await scenario.settle()
+  expect(scenario.started).toMatchObject({ isGone: true, exitCode: 128, fault: 'lost the child' })
 })
 
 it('one that cannot be killed does not keep the power of the others on', async () => {
-  const story = open({
+  const scenario = open({
     kill: () => {
       throw new Error('no such process')
     },
   })
-  story.containers.killOn('node-1')
-  expect(story.failures).toEqual(['node-1 default/a: Error: no such process'])
-  expect(story.containers.start('default/a', pod, 'node-1')).toBe('occupied')
+  scenario.containers.killOn('node-1')
+  expect(scenario.failures).toEqual(['node-1 default/a: Error: no such process'])
+  expect(scenario.containers.start('default/a', pod, 'node-1')).toBe('occupied')
 })

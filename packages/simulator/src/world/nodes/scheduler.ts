@@ -5,7 +5,7 @@ import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isFinished, isTerminating } from '../pod-facts.ts'
 import { ClusterLoad } from './cluster-load.ts'
@@ -23,9 +23,9 @@ type SchedulerFields = { readonly schedulerName?: string; readonly schedulingGat
 /** Binds pods to nodes. */
 export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
   const { retryMs = 1_000, schedulerName = 'default-scheduler' } = ports
-  const stage = openStage(schedulerName, ports)
-  const podView = stage.views.of(pods)
-  const nodeView = stage.views.of(nodes)
+  const tools = openTools(schedulerName, ports)
+  const podView = tools.views.of(pods)
+  const nodeView = tools.views.of(nodes)
   const cluster = new ClusterLoad()
   const unplaced = new Set<string>()
   /** Pods of one kind that found no place, with the state of the cluster in which they did. */
@@ -34,7 +34,7 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
   let seenFreed = 0
   let cancelRetry: (() => void) | undefined
   // One at a time: each placement counts on all before it.
-  const queue = stage.queue({ needs: [podView, nodeView], work: place, concurrency: 1 })
+  const queue = tools.queue({ needs: [podView, nodeView], work: place, concurrency: 1 })
 
   async function place(key: string): Promise<void> {
     const pod = podView.get(key)
@@ -57,7 +57,7 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
     const { namespace, name, uid } = pod.metadata
     cluster.assume(pod, node)
     try {
-      await stage.api.createSubresource(pods, keyOf(pod), 'binding', {
+      await tools.api.createSubresource(pods, keyOf(pod), 'binding', {
         apiVersion: 'v1',
         kind: 'Binding',
         metadata: { name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
@@ -69,22 +69,22 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
       throw error
     }
     unplaced.delete(keyText(keyOf(pod)))
-    stage.recorder.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${keyText(keyOf(pod))} to ${node}`)
+    tools.recorder.record(pod, 'Normal', 'Scheduled', `Successfully assigned ${keyText(keyOf(pod))} to ${node}`)
   }
 
   async function refuse(pod: Pod, message: string): Promise<void> {
     unplaced.add(keyText(keyOf(pod)))
     const held = conditionOf(pod, 'PodScheduled')
     if (held?.status === 'False' && held.reason === 'Unschedulable' && held.message === message) return
-    stage.recorder.record(pod, 'Warning', 'FailedScheduling', message)
+    tools.recorder.record(pod, 'Warning', 'FailedScheduling', message)
     const conditions = withCondition(pod.status?.conditions, {
       type: 'PodScheduled',
       status: 'False',
       reason: 'Unschedulable',
       message,
-      lastTransitionTime: timestamp(stage.clock),
+      lastTransitionTime: timestamp(tools.clock),
     })
-    await writeStatus(stage, pods, pod, { ...pod.status, conditions })
+    await writeStatus(tools, pods, pod, { ...pod.status, conditions })
   }
 
   function isWaiting(pod: Pod): boolean {
@@ -98,7 +98,7 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
   /** A burst of changes wakes the pods without a place once. */
   function retrySoon(): void {
     if (cluster.freed === seenFreed || unplaced.size === 0 || cancelRetry !== undefined) return
-    cancelRetry = stage.clock.after(retryMs, () => {
+    cancelRetry = tools.clock.after(retryMs, () => {
       cancelRetry = undefined
       seenFreed = cluster.freed
       for (const key of byPriority([...unplaced])) queue.add(key)
@@ -110,14 +110,14 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
     return keys.sort((a, b) => priority(b) - priority(a))
   }
 
-  stage.onStop(() => cancelRetry?.())
-  stage.onStop(
+  tools.onStop(() => cancelRetry?.())
+  tools.onStop(
     nodeView.subscribe(({ key, after }) => {
       cluster.setNode(key, after)
       retrySoon()
     }),
   )
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ key, before, after }) => {
       const isBound = (after?.spec.nodeName ?? '') !== ''
       if (after === undefined || isBound) {
@@ -137,7 +137,7 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
     }
   }
 
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 /** Pods that need others to be somewhere can find a place although none came free. */

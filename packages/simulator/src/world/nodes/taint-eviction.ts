@@ -2,7 +2,7 @@ import type { Node, Pod, Taint } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { indexByNode } from '../workloads/owned-pods.ts'
@@ -16,12 +16,12 @@ interface Marked {
 
 /** Deletes pods from nodes whose NoExecute taints they do not, or no longer, tolerate. Budgets are not asked. */
 export function startTaintEviction(ports: ActorPorts): Actor {
-  const stage = openStage('taint-eviction-controller', ports)
-  const nodeView = stage.views.of(nodes)
-  const podView = stage.views.of(pods)
+  const tools = openTools('taint-eviction-controller', ports)
+  const nodeView = tools.views.of(nodes)
+  const podView = tools.views.of(pods)
   const podsOn = indexByNode(podView)
   const marked = new Map<string, Marked>()
-  const queue = stage.queue({ needs: [nodeView, podView], work: reconcile })
+  const queue = tools.queue({ needs: [nodeView, podView], work: reconcile })
 
   async function reconcile(key: string): Promise<void> {
     const pod = podView.get(key)
@@ -36,45 +36,45 @@ export function startTaintEviction(ports: ActorPorts): Actor {
       if (held !== undefined) cancel(key, pod)
       return
     }
-    const since = held?.since ?? stage.clock.now()
+    const since = held?.since ?? tools.clock.now()
     marked.set(key, { uid: pod.metadata.uid as string, since })
-    const left = since + seconds * 1_000 - stage.clock.now()
+    const left = since + seconds * 1_000 - tools.clock.now()
     if (left > 0) queue.addAfter(key, left)
     else await evict(key, pod)
   }
 
   function cancel(key: string, pod: Pod): void {
     marked.delete(key)
-    stage.recorder.record(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`)
+    tools.recorder.record(pod, 'Normal', 'TaintManagerEviction', `Cancelling deletion of Pod ${key}`)
   }
 
   async function evict(key: string, pod: Pod): Promise<void> {
-    stage.recorder.record(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`)
+    tools.recorder.record(pod, 'Normal', 'TaintManagerEviction', `Marking for deletion Pod ${key}`)
     const conditions = withCondition(pod.status?.conditions, {
       type: 'DisruptionTarget',
       status: 'True',
       reason: 'DeletionByTaintManager',
       message: 'Taint manager: deleting due to NoExecute taint',
-      lastTransitionTime: timestamp(stage.clock),
+      lastTransitionTime: timestamp(tools.clock),
     })
-    const last = await writeStatus(stage, pods, pod, { ...pod.status, conditions })
-    await deleteExactly(stage, pods, last)
+    const last = await writeStatus(tools, pods, pod, { ...pod.status, conditions })
+    await deleteExactly(tools, pods, last)
     marked.delete(key)
   }
 
-  stage.onStop(
+  tools.onStop(
     nodeView.subscribe(({ key, before, after }) => {
       if (noExecuteTaints(before).length === 0 && noExecuteTaints(after).length === 0) return
       for (const pod of podsOn(key)) queue.add(keyText(keyOf(pod)))
     }),
   )
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ key, after }) => {
       const node = after?.spec.nodeName
       if (marked.has(key) || (node !== undefined && noExecuteTaints(nodeView.get(node)).length > 0)) queue.add(key)
     }),
   )
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 const none: readonly Taint[] = []

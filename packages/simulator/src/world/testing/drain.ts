@@ -4,17 +4,17 @@ import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { Story } from './story.ts'
+import type { Scenario } from './scenario.ts'
 
 /** What `kubectl drain --ignore-daemonsets` does: cordon, evict, try again every five seconds, wait for pods to go. */
-export async function drainNode(story: Story, name: string): Promise<void> {
-  await story.api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } })
-  const { items } = await story.api.list(pods, { fieldSelector: `spec.nodeName=${name}` })
+export async function drainNode(scenario: Scenario, name: string): Promise<void> {
+  await scenario.api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } })
+  const { items } = await scenario.api.list(pods, { fieldSelector: `spec.nodeName=${name}` })
   const leaving = items.filter((pod) => controllerOf(pod)?.kind !== 'DaemonSet')
-  await Promise.all(leaving.map((pod) => evictUntilGone(story, pod)))
+  await Promise.all(leaving.map((pod) => evictUntilGone(scenario, pod)))
 }
 
-async function evictUntilGone({ api, clock }: Story, { metadata }: Pod): Promise<void> {
+async function evictUntilGone({ api, clock }: Scenario, { metadata }: Pod): Promise<void> {
   const key = { namespace: metadata.namespace as string, name: metadata.name }
   for (;;) {
     try {

@@ -2,7 +2,7 @@ import type { PodTemplateSpec } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { deleteExactly, type Stage } from '../actor.ts'
+import { type ActorTools, deleteExactly } from '../actor.ts'
 import { byAge } from '../pod-facts.ts'
 import { controllerReference, indexByController } from './owned-pods.ts'
 import { templateHash } from './template-hash.ts'
@@ -26,31 +26,31 @@ export interface TemplateOwner extends KubeObject {
 }
 
 /** All revisions of an owner, oldest first. */
-export function revisionsOf(stage: Stage, owner: KubeObject): ControllerRevision[] {
-  const owned = indexByController(stage.views.of(controllerRevisions))(owner.metadata.uid as string)
+export function revisionsOf(tools: ActorTools, owner: KubeObject): ControllerRevision[] {
+  const owned = indexByController(tools.views.of(controllerRevisions))(owner.metadata.uid as string)
   return [...owned].sort((a, b) => a.revision - b.revision || byAge(a, b))
 }
 
 /** The revision of the owner's template of today, made or made the latest where that is needed. */
 export async function ensureRevision(
-  stage: Stage,
+  tools: ActorTools,
   owner: TemplateOwner,
   { type, hashLabel }: { type: ResourceType; hashLabel: string },
 ): Promise<ControllerRevision> {
-  const known = revisionsOf(stage, owner)
+  const known = revisionsOf(tools, owner)
   const latest = known.at(-1)
   const { template } = owner.spec
   const same = known.findLast(({ data }) => isSameJson(withoutPatchMark(data?.spec?.template), template))
   if (same !== undefined && same === latest) return same
   const revision = (latest?.revision ?? 0) + 1
-  const view = stage.views.of(controllerRevisions)
+  const view = tools.views.of(controllerRevisions)
   if (same !== undefined) {
-    const raised = await stage.api.update(controllerRevisions, { ...same, revision })
+    const raised = await tools.api.update(controllerRevisions, { ...same, revision })
     view.record(raised)
     return raised
   }
   const hash = templateHash(template)
-  const created = await stage.api.create(controllerRevisions, {
+  const created = await tools.api.create(controllerRevisions, {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
     metadata: {
@@ -79,11 +79,11 @@ export function templateOf(revision: ControllerRevision): PodTemplateSpec | unde
 
 /** Forgets the oldest revisions that nothing uses, down to the owner's limit. */
 export async function dropOldRevisions(
-  stage: Stage,
+  tools: ActorTools,
   owner: TemplateOwner,
   isInUse: (revision: ControllerRevision) => boolean,
 ): Promise<void> {
-  const idle = revisionsOf(stage, owner).filter((revision) => !isInUse(revision))
+  const idle = revisionsOf(tools, owner).filter((revision) => !isInUse(revision))
   const excess = idle.length - (owner.spec.revisionHistoryLimit ?? 10)
-  for (const revision of idle.slice(0, Math.max(0, excess))) await deleteExactly(stage, controllerRevisions, revision)
+  for (const revision of idle.slice(0, Math.max(0, excess))) await deleteExactly(tools, controllerRevisions, revision)
 }

@@ -4,7 +4,7 @@ import { scaledValue } from '@cofferdam/kubernetes/api/int-or-string.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { daemonSets, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, workloadLagMs, writeStatus } from '../actor.ts'
 import { isNodeChosen, isTolerated, namedNodes, untoleratedTaint } from '../nodes/scheduling-rules.ts'
 import { availableInMs, byAge, isAvailable, isFinished, isReady, isTerminating } from '../pod-facts.ts'
 import { controllerRevisions, dropOldRevisions, ensureRevision } from './controller-revisions.ts'
@@ -81,19 +81,19 @@ function buildDaemonPod(set: DaemonSet, node: string, hash: string): Pod {
 
 /** Keeps one pod of each DaemonSet on each node that it chooses, cordoned ones included. */
 export function startDaemonSets(ports: ActorPorts): Actor {
-  const stage = openStage('daemonset-controller', ports)
-  const sets = stage.views.of(daemonSets)
-  const nodeView = stage.views.of(nodes)
-  const podView = stage.views.of(pods)
+  const tools = openTools('daemonset-controller', ports)
+  const sets = tools.views.of(daemonSets)
+  const nodeView = tools.views.of(nodes)
+  const podView = tools.views.of(pods)
   const podsOf = indexByController(podView)
-  const needs = [sets, nodeView, podView, stage.views.of(controllerRevisions)]
-  const queue = stage.queue({ needs, work: reconcile, delayMs: workloadLagMs })
+  const needs = [sets, nodeView, podView, tools.views.of(controllerRevisions)]
+  const queue = tools.queue({ needs, work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)
     if (set === undefined) return
-    const owned = await claimPods({ stage, owner: set, type: daemonSets })
-    const revision = await ensureRevision(stage, set, { type: daemonSets, hashLabel })
+    const owned = await claimPods({ tools, owner: set, type: daemonSets })
+    const revision = await ensureRevision(tools, set, { type: daemonSets, hashLabel })
     const hash = revision.metadata.labels?.[hashLabel] as string
     if (!isTerminating(set)) {
       await reachNodes(set, owned, hash)
@@ -101,7 +101,7 @@ export function startDaemonSets(ports: ActorPorts): Actor {
     }
     await reportStatus(set, hash)
     const used = new Set([...podsOf(uidOf(set))].map((pod) => pod.metadata.labels?.[hashLabel]))
-    await dropOldRevisions(stage, set, (held) => held === revision || used.has(held.metadata.labels?.[hashLabel]))
+    await dropOldRevisions(tools, set, (held) => held === revision || used.has(held.metadata.labels?.[hashLabel]))
   }
 
   async function reachNodes(set: DaemonSet, owned: readonly Pod[], hash: string): Promise<void> {
@@ -111,7 +111,7 @@ export function startDaemonSets(ports: ActorPorts): Actor {
       const held = onNode.get(name) ?? []
       onNode.delete(name)
       const place = daemonPlace(set, node)
-      if (place === 'run' && held.length === 0) await createOwnedPod(stage, set, buildDaemonPod(set, name, hash))
+      if (place === 'run' && held.length === 0) await createOwnedPod(tools, set, buildDaemonPod(set, name, hash))
       else if (place === 'none') await deleteAll(set, held)
       else await deleteAll(set, superfluous(held))
     }
@@ -131,7 +131,7 @@ export function startDaemonSets(ports: ActorPorts): Actor {
   }
 
   async function deleteAll(set: DaemonSet, held: readonly Pod[]): Promise<void> {
-    for (const pod of held) if (!isTerminating(pod)) await deleteOwnedPod(stage, set, pod)
+    for (const pod of held) if (!isTerminating(pod)) await deleteOwnedPod(tools, set, pod)
   }
 
   /** Replaces pods of an older template, as many at a time as may be unavailable. */
@@ -144,20 +144,20 @@ export function startDaemonSets(ports: ActorPorts): Actor {
     const replaceable: Pod[] = []
     for (const node of wanting) {
       const living = (onNode.get(node.metadata.name) ?? []).filter((pod) => !isTerminating(pod))
-      const serving = living.some((pod) => isAvailable(pod, minReadySeconds, stage.clock.now()))
+      const serving = living.some((pod) => isAvailable(pod, minReadySeconds, tools.clock.now()))
       const outdated = living.filter((pod) => pod.metadata.labels?.[hashLabel] !== hash)
       if (!serving) mayGo -= 1
       // What does not serve anyway costs nothing to replace.
       if (!serving) await deleteAll(set, outdated)
       else replaceable.push(...outdated)
     }
-    for (const pod of replaceable.slice(0, Math.max(0, mayGo))) await deleteOwnedPod(stage, set, pod)
+    for (const pod of replaceable.slice(0, Math.max(0, mayGo))) await deleteOwnedPod(tools, set, pod)
   }
 
   async function reportStatus(set: DaemonSet, hash: string): Promise<void> {
     const onNode = groupByNode([...podsOf(uidOf(set))])
     const { minReadySeconds = 0 } = set.spec
-    const nowMs = stage.clock.now()
+    const nowMs = tools.clock.now()
     const counts = { desired: 0, current: 0, misscheduled: 0, ready: 0, available: 0, updated: 0 }
     let soonest = Number.POSITIVE_INFINITY
     for (const node of nodeView.values()) {
@@ -188,11 +188,11 @@ export function startDaemonSets(ports: ActorPorts): Actor {
       }),
     }
     if (Number.isFinite(soonest)) queue.addAfter(keyText(keyOf(set)), soonest)
-    if (!isSameJson(status, set.status)) await writeStatus(stage, daemonSets, set, status)
+    if (!isSameJson(status, set.status)) await writeStatus(tools, daemonSets, set, status)
   }
 
-  stage.onStop(sets.subscribe(({ key }) => queue.add(key)))
-  stage.onStop(
+  tools.onStop(sets.subscribe(({ key }) => queue.add(key)))
+  tools.onStop(
     nodeView.subscribe(({ before, after }) => {
       const isOfNoMatter =
         before !== undefined &&
@@ -202,8 +202,8 @@ export function startDaemonSets(ports: ActorPorts): Actor {
       if (!isOfNoMatter) for (const set of sets.values()) queue.add(keyText(keyOf(set)))
     }),
   )
-  wakeOwners({ stage, owned: podView, type: daemonSets, queue })
-  return { stop: stage.stop }
+  wakeOwners({ tools, owned: podView, type: daemonSets, queue })
+  return { stop: tools.stop }
 }
 
 /** Pods by the node they are on or, before they are placed, by the node they were made for. */

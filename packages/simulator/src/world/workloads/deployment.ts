@@ -5,7 +5,7 @@ import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments, pods, replicaSets } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, workloadLagMs, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openTools, workloadLagMs, writeStatus } from '../actor.ts'
 import { byAge, isFinished, isTerminating } from '../pod-facts.ts'
 import {
   annotationsForCurrent,
@@ -43,17 +43,17 @@ import { claimObjects, indexByController, wakeOwners } from './owned-pods.ts'
 
 /** Rolls Deployments from one template to the next, by ReplicaSets. */
 export function startDeployments(ports: ActorPorts): Actor {
-  const stage = openStage('deployment-controller', ports)
-  const view = stage.views.of(deployments)
-  const setView = stage.views.of(replicaSets)
-  const podView = stage.views.of(pods)
+  const tools = openTools('deployment-controller', ports)
+  const view = tools.views.of(deployments)
+  const setView = tools.views.of(replicaSets)
+  const podView = tools.views.of(pods)
   const podsOf = indexByController(podView)
-  const queue = stage.queue({ needs: [view, setView, podView], work: reconcile, delayMs: workloadLagMs })
+  const queue = tools.queue({ needs: [view, setView, podView], work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const deployment = view.get(key)
     if (deployment === undefined) return
-    const owned = await claimObjects({ stage, owned: replicaSets, owner: deployment, type: deployments })
+    const owned = await claimObjects({ tools, owned: replicaSets, owner: deployment, type: deployments })
     if (isTerminating(deployment)) return reportStatus(deployment, split(deployment, owned))
     const paused = await reportPause(deployment)
     if (paused !== deployment) return
@@ -116,11 +116,11 @@ export function startDeployments(ports: ActorPorts): Actor {
     const replicas = nextSizeOfCurrent(deployment, sets)
     const set = buildReplicaSet(deployment, { replicas, revision })
     try {
-      const created = await stage.api.create(replicaSets, set)
+      const created = await tools.api.create(replicaSets, set)
       setView.record(created)
       if (replicas > 0) {
         const message = `Scaled up replica set ${created.metadata.name} from 0 to ${replicas}`
-        stage.recorder.record(deployment, 'Normal', 'ScalingReplicaSet', message)
+        tools.recorder.record(deployment, 'Normal', 'ScalingReplicaSet', message)
       }
       return created
     } catch (error) {
@@ -135,7 +135,7 @@ export function startDeployments(ports: ActorPorts): Actor {
     if (taken === undefined) return
     const { collisionCount = 0, ...status } = (deployment.status ?? {}) as DeploymentStatus
     const next: DeploymentStatus = { ...status, collisionCount: collisionCount + 1 }
-    await writeStatus(stage, deployments, deployment, next)
+    await writeStatus(tools, deployments, deployment, next)
   }
 
   async function scaleAll(deployment: Deployment, steps: readonly ScaleStep[]): Promise<void> {
@@ -151,12 +151,12 @@ export function startDeployments(ports: ActorPorts): Actor {
       await writeSet({ ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas } })
       if (before === replicas) continue
       const message = `Scaled ${before < replicas ? 'up' : 'down'} replica set ${set.metadata.name} from ${before} to ${replicas}`
-      stage.recorder.record(deployment, 'Normal', 'ScalingReplicaSet', message)
+      tools.recorder.record(deployment, 'Normal', 'ScalingReplicaSet', message)
     }
   }
 
   async function writeSet(set: ReplicaSet): Promise<ReplicaSet> {
-    const written = await stage.api.update(replicaSets, set)
+    const written = await tools.api.update(replicaSets, set)
     setView.record(written)
     return written
   }
@@ -169,7 +169,7 @@ export function startDeployments(ports: ActorPorts): Actor {
     for (const set of living.slice(0, excess)) {
       const isObserved = (set.metadata.generation ?? 0) <= (set.status?.observedGeneration ?? 0)
       const isEmpty = wantedReplicas(set) === 0 && (set.status?.replicas ?? 0) === 0
-      if (isEmpty && isObserved) await deleteExactly(stage, replicaSets, set)
+      if (isEmpty && isObserved) await deleteExactly(tools, replicaSets, set)
     }
   }
 
@@ -183,19 +183,19 @@ export function startDeployments(ports: ActorPorts): Actor {
     const progress: Progress = isPaused
       ? { status: 'Unknown', reason: 'DeploymentPaused', message: 'Deployment is paused' }
       : { status: 'Unknown', reason: 'DeploymentResumed', message: 'Deployment is resumed' }
-    return writeStatus(stage, deployments, deployment, {
+    return writeStatus(tools, deployments, deployment, {
       ...deployment.status,
       conditions: withDeploymentCondition(deployment.status?.conditions, progressing(progress)),
     })
   }
 
   function progressing(progress: Progress): DeploymentCondition {
-    return { type: 'Progressing', ...progress, lastUpdateTime: timestamp(stage.clock) }
+    return { type: 'Progressing', ...progress, lastUpdateTime: timestamp(tools.clock) }
   }
 
   async function reportStatus(deployment: Deployment, sets: ReplicaSetsOfDeployment): Promise<void> {
-    const counted = countReplicas(deployment, sets, timestamp(stage.clock))
-    const nowMs = stage.clock.now()
+    const counted = countReplicas(deployment, sets, timestamp(tools.clock))
+    const nowMs = tools.clock.now()
     const progress = decideProgress({ deployment, status: counted, current: sets.current, nowMs })
     const status =
       progress === undefined
@@ -203,7 +203,7 @@ export function startDeployments(ports: ActorPorts): Actor {
         : { ...counted, conditions: withDeploymentCondition(counted.conditions, progressing(progress)) }
     const named = withRevision(deployment, sets.current)
     if (named !== deployment || !isSameJson(status, deployment.status)) {
-      await writeStatus(stage, deployments, named, status)
+      await writeStatus(tools, deployments, named, status)
     }
     recheckDeadline(named, status)
   }
@@ -225,7 +225,7 @@ export function startDeployments(ports: ActorPorts): Actor {
     if (deadline === undefined || held === undefined || isComplete(deployment, status)) return
     if (held.reason === 'ProgressDeadlineExceeded' || held.reason === 'NewReplicaSetAvailable') return
     const due = Date.parse(held.lastUpdateTime ?? '') + (deadline + 1) * 1_000
-    queue.addAfter(keyText(keyOf(deployment)), Math.max(1_000, due - stage.clock.now()))
+    queue.addAfter(keyText(keyOf(deployment)), Math.max(1_000, due - tools.clock.now()))
   }
 
   function refreshed({ current, old }: ReplicaSetsOfDeployment): ReplicaSetsOfDeployment {
@@ -233,10 +233,10 @@ export function startDeployments(ports: ActorPorts): Actor {
     return { current: current === undefined ? undefined : fresh(current), old: old.map(fresh) }
   }
 
-  stage.onStop(view.subscribe(({ key }) => queue.add(key)))
-  wakeOwners({ stage, owned: setView, type: deployments, queue })
+  tools.onStop(view.subscribe(({ key }) => queue.add(key)))
+  wakeOwners({ tools, owned: setView, type: deployments, queue })
   // Recreate waits for the last old pod to go, which changes no ReplicaSet.
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ before, after }) => {
       if (before === undefined || after !== undefined) return
       const controller = before.metadata.ownerReferences?.find((owner) => owner.controller === true)
@@ -245,7 +245,7 @@ export function startDeployments(ports: ActorPorts): Actor {
       if (owner !== undefined) queue.add(`${before.metadata.namespace}/${owner.name}`)
     }),
   )
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 function split(deployment: Deployment, owned: readonly ReplicaSet[]): ReplicaSetsOfDeployment {

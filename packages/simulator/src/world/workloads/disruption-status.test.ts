@@ -1,7 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
-import { barePod, budget } from '../testing/story.ts'
+import { barePod, budget } from '../testing/scenario.ts'
 import { decideBudgetStatus, failSafeStatus } from './disruption-status.ts'
 
 const now = '2026-01-01T00:10:00Z'

@@ -14,7 +14,7 @@ import {
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, openStage, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, writeStatus } from '../actor.ts'
 import { entryOf } from '../entry-of.ts'
 import type { View } from '../view.ts'
 import { decideBudgetStatus, failSafeStatus, needsScale } from './disruption-status.ts'
@@ -32,18 +32,18 @@ type Scaled = KubeObject & { readonly spec: { readonly replicas?: number } }
 /** Works out how many pods each PodDisruptionBudget can spare. */
 export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   const { lagMs = 10, resourceOf } = ports
-  const stage = openStage('controllermanager', ports)
-  const budgets = stage.views.of(podDisruptionBudgets)
-  const podView = stage.views.of(pods)
-  const deploymentView = stage.views.of(deployments)
-  const setView = stage.views.of(replicaSets)
-  const statefulView = stage.views.of(statefulSets)
+  const tools = openTools('controllermanager', ports)
+  const budgets = tools.views.of(podDisruptionBudgets)
+  const podView = tools.views.of(pods)
+  const deploymentView = tools.views.of(deployments)
+  const setView = tools.views.of(replicaSets)
+  const statefulView = tools.views.of(statefulSets)
   const budgetsIn = indexByNamespace(budgets)
   const podsIn = indexByNamespace(podView)
   const members = new Map<string, Map<string, Pod>>()
   const budgetsOfPod = new Map<string, readonly string[]>()
   const needs = [budgets, podView, deploymentView, setView, statefulView]
-  const queue = stage.queue({ needs, work: reconcile, delayMs: lagMs })
+  const queue = tools.queue({ needs, work: reconcile, delayMs: lagMs })
 
   async function reconcile(key: string): Promise<void> {
     const budget = budgets.get(key)
@@ -58,16 +58,16 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   }
 
   async function reportStatus(budget: PodDisruptionBudget, selected: readonly Pod[], scale: number): Promise<void> {
-    if (selected.length === 0) stage.recorder.record(budget, 'Normal', 'NoPods', 'No matching pods found')
-    const nowMs = stage.clock.now()
-    const now = timestamp(stage.clock)
+    if (selected.length === 0) tools.recorder.record(budget, 'Normal', 'NoPods', 'No matching pods found')
+    const nowMs = tools.clock.now()
+    const now = timestamp(tools.clock)
     const { status, recheckAtMs, notDeleted } = decideBudgetStatus({ budget, pods: selected, scale, nowMs, now })
     for (const pod of notDeleted) {
       const message = `Pod was expected by PDB ${keyText(keyOf(budget))} to be deleted but it wasn't`
-      stage.recorder.record(pod, 'Warning', 'NotDeleted', message)
+      tools.recorder.record(pod, 'Warning', 'NotDeleted', message)
     }
     if (recheckAtMs !== undefined) queue.addAfter(keyText(keyOf(budget)), recheckAtMs - nowMs + 1)
-    if (!isSameJson(status, budget.status)) await writeStatus(stage, podDisruptionBudgets, budget, status)
+    if (!isSameJson(status, budget.status)) await writeStatus(tools, podDisruptionBudgets, budget, status)
   }
 
   /** The wanted replicas of all distinct controllers of the pods; pods without one do not count. */
@@ -89,7 +89,7 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
       const message =
         `Pods selected by this PodDisruptionBudget (selector: ${selector}) have no controller, so a percentage or ` +
         'maxUnavailable cannot take them into account; set .spec.minAvailable to a whole number to cover them.'
-      stage.recorder.record(budget, 'Warning', 'UnmanagedPods', message)
+      tools.recorder.record(budget, 'Warning', 'UnmanagedPods', message)
     }
     return [...scales.values()].reduce((sum, replicas) => sum + replicas, 0)
   }
@@ -118,12 +118,12 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
     const type = resourceOf?.(apiVersion, kind)
     if (type === undefined) throw new Error(`no matches for kind "${kind}" in version "${apiVersion}"`)
     try {
-      const scale = (await stage.api.get(type, { namespace, name }, { subresource: 'scale' })) as Scale
+      const scale = (await tools.api.get(type, { namespace, name }, { subresource: 'scale' })) as Scale
       return scale.metadata.uid === uid ? { uid, replicas: scale.spec?.replicas ?? 0 } : undefined
     } catch (error) {
       if (!hasReason(error, 'NotFound')) throw error
       const resource = type.group === '' ? type.plural : `${type.plural}.${type.group}`
-      const exists = await stage.api.get(type, { namespace, name }).then(
+      const exists = await tools.api.get(type, { namespace, name }).then(
         () => true,
         () => false,
       )
@@ -135,9 +135,9 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   async function failSafe(budget: PodDisruptionBudget, error: unknown): Promise<void> {
     const message = error instanceof Error ? error.message : String(error)
     const reason = 'CalculateExpectedPodCountFailed'
-    stage.recorder.record(budget, 'Warning', reason, `Failed to calculate the number of expected pods: ${message}`)
-    const status = failSafeStatus(budget, message, timestamp(stage.clock))
-    if (!isSameJson(status, budget.status)) await writeStatus(stage, podDisruptionBudgets, budget, status)
+    tools.recorder.record(budget, 'Warning', reason, `Failed to calculate the number of expected pods: ${message}`)
+    const status = failSafeStatus(budget, message, timestamp(tools.clock))
+    if (!isSameJson(status, budget.status)) await writeStatus(tools, podDisruptionBudgets, budget, status)
     // Custom controllers are not watched.
     queue.addAfter(keyText(keyOf(budget)), 5_000)
   }
@@ -160,14 +160,14 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
     }
   }
 
-  stage.onStop(
+  tools.onStop(
     budgets.subscribe(({ key, before, after }) => {
       if (after === undefined) members.delete(key)
       else if (!isSameJson(before?.spec.selector, after.spec.selector) || before === undefined) fillMembers(key, after)
       if (after !== undefined) queue.add(key)
     }),
   )
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ key, before, after }) => {
       const held = budgetsOfPod.get(key) ?? []
       const hasSameLabels = after !== undefined && isSameJson(before?.metadata.labels, after.metadata.labels)
@@ -186,7 +186,7 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   /** A controller that is scaled changes what its budgets expect before any pod changes. */
   function wakeByScale<T extends Scaled>(view: View<T>): void {
     const lastWanted = new Map<string, number | undefined>()
-    stage.onStop(
+    tools.onStop(
       view.subscribe(({ key, after }) => {
         const namespace = key.split('/')[0] as string
         const wanted = after?.spec.replicas
@@ -199,7 +199,7 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
     )
   }
 
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 function exactly<T extends KubeObject>(view: View<T>, { name, uid }: OwnerReference, namespace: string): T | undefined {

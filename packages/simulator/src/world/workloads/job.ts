@@ -5,7 +5,7 @@ import { type Condition, controllerOf } from '@cofferdam/kubernetes/api/kube-obj
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { jobs, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, deleteExactly, openStage, workloadLagMs, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, deleteExactly, openTools, workloadLagMs, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isActive, isFinished, isReady, isTerminating } from '../pod-facts.ts'
 import { buildJobPod, completionIndexOf, indexesText, parseIndexes, trackingFinalizer } from './job-pods.ts'
@@ -40,11 +40,11 @@ const longestBackoffMs = 600_000
 
 /** Runs the pods of Jobs until enough of them have succeeded or too many have failed. */
 export function startJobs(ports: ActorPorts): Actor {
-  const stage = openStage('job-controller', ports)
-  const view = stage.views.of(jobs)
-  const podView = stage.views.of(pods)
+  const tools = openTools('job-controller', ports)
+  const view = tools.views.of(jobs)
+  const podView = tools.views.of(pods)
   const podsOf = indexByController(podView)
-  const queue = stage.queue({ needs: [view, podView], work: reconcile, delayMs: workloadLagMs })
+  const queue = tools.queue({ needs: [view, podView], work: reconcile, delayMs: workloadLagMs })
   const lastFailureAt = new Map<string, number>()
 
   async function reconcile(key: string): Promise<void> {
@@ -54,11 +54,11 @@ export function startJobs(ports: ActorPorts): Actor {
       await letGoOfPods(job)
       return removeWhenOld(job)
     }
-    await claimPods({ stage, owner: job, type: jobs })
+    await claimPods({ tools, owner: job, type: jobs })
     const tally = await countFinished(job)
     const end = decideEnd(job, tally)
     if (end !== undefined) {
-      for (const pod of [...podsOf(uidOf(job))].filter(isActive)) await deleteOwnedPod(stage, job, pod)
+      for (const pod of [...podsOf(uidOf(job))].filter(isActive)) await deleteOwnedPod(tools, job, pod)
     } else if (!isTerminating(job)) await reachParallelism(job, tally)
     await reportStatus(job, tally, end)
   }
@@ -107,7 +107,7 @@ export function startJobs(ports: ActorPorts): Actor {
     }
     const started = Date.parse(job.status?.startTime ?? '')
     if (activeDeadlineSeconds !== undefined && job.spec.suspend !== true && !Number.isNaN(started)) {
-      const left = started + activeDeadlineSeconds * 1_000 - stage.clock.now()
+      const left = started + activeDeadlineSeconds * 1_000 - tools.clock.now()
       if (left <= 0) {
         const message = 'Job was active longer than specified deadline'
         return { type: 'Failed', status: 'True', reason: 'DeadlineExceeded', message }
@@ -126,7 +126,7 @@ export function startJobs(ports: ActorPorts): Actor {
     const active = [...podsOf(uidOf(job))].filter(isActive)
     const open = completions === undefined ? (succeeded > 0 ? active.length : parallelism) : completions - succeeded
     const wanted = suspend ? 0 : Math.max(0, Math.min(parallelism, open))
-    for (const pod of podsToLetGo(active, active.length - wanted)) await deleteOwnedPod(stage, job, pod)
+    for (const pod of podsToLetGo(active, active.length - wanted)) await deleteOwnedPod(tools, job, pod)
     if (active.length >= wanted) return
     const wait = backoffLeft(job, failed)
     if (wait > 0) return queue.addAfter(keyText(keyOf(job)), wait)
@@ -134,7 +134,7 @@ export function startJobs(ports: ActorPorts): Actor {
     let index = 0
     for (let count = active.length; count < wanted; count += 1) {
       while (isIndexed(job) && taken.has(index)) index += 1
-      await createOwnedPod(stage, job, buildJobPod(job, isIndexed(job) ? index++ : undefined))
+      await createOwnedPod(tools, job, buildJobPod(job, isIndexed(job) ? index++ : undefined))
     }
   }
 
@@ -145,17 +145,17 @@ export function startJobs(ports: ActorPorts): Actor {
     const known = lastFailureAt.get(`${uid}/${failed}`)
     if (known === undefined) {
       lastFailureAt.delete(`${uid}/${failed - 1}`)
-      lastFailureAt.set(`${uid}/${failed}`, stage.clock.now())
+      lastFailureAt.set(`${uid}/${failed}`, tools.clock.now())
     }
-    const since = known ?? stage.clock.now()
-    return since + Math.min(firstBackoffMs * 2 ** (failed - 1), longestBackoffMs) - stage.clock.now()
+    const since = known ?? tools.clock.now()
+    return since + Math.min(firstBackoffMs * 2 ** (failed - 1), longestBackoffMs) - tools.clock.now()
   }
 
   async function reportStatus(job: Job, tally: Tally, end: Condition | undefined): Promise<void> {
     const all = [...podsOf(uidOf(job))]
     const active = all.filter(isActive)
     const terminating = all.filter((pod) => isTerminating(pod) && !isFinished(pod)).length
-    const now = timestamp(stage.clock)
+    const now = timestamp(tools.clock)
     // The end is only said when nothing of the job runs any more.
     const isOver = end !== undefined && active.length === 0 && terminating === 0 && !tally.hasUncounted
     const conditions = end === undefined ? suspension(job, now) : withEnd(job, end, { isOver, now })
@@ -173,13 +173,13 @@ export function startJobs(ports: ActorPorts): Actor {
         : {}),
       uncountedTerminatedPods: tally.uncounted,
     }
-    if (!isSameJson(status, job.status)) await writeStatus(stage, jobs, job, status)
+    if (!isSameJson(status, job.status)) await writeStatus(tools, jobs, job, status)
     if (isOver) reportEnd(job, end)
   }
 
   function reportEnd(job: Job, end: Condition): void {
-    if (end.type === 'Complete') stage.recorder.record(job, 'Normal', 'Completed', 'Job completed')
-    else stage.recorder.record(job, 'Warning', end.reason ?? '', end.message ?? '')
+    if (end.type === 'Complete') tools.recorder.record(job, 'Normal', 'Completed', 'Job completed')
+    else tools.recorder.record(job, 'Warning', end.reason ?? '', end.message ?? '')
     queue.add(keyText(keyOf(job)))
   }
 
@@ -189,7 +189,7 @@ export function startJobs(ports: ActorPorts): Actor {
     const saysSuspended = held?.find(({ type }) => type === 'Suspended')?.status === 'True'
     if (isSuspended === saysSuspended) return held
     const [reason, message] = isSuspended ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed']
-    stage.recorder.record(job, 'Normal', reason as string, message as string)
+    tools.recorder.record(job, 'Normal', reason as string, message as string)
     return withCondition(held, {
       type: 'Suspended',
       status: isSuspended ? 'True' : 'False',
@@ -206,7 +206,7 @@ export function startJobs(ports: ActorPorts): Actor {
 
   async function untrack(pod: Pod): Promise<void> {
     const finalizers = (pod.metadata.finalizers ?? []).filter((name) => name !== trackingFinalizer)
-    const written = await stage.api.update(pods, { ...pod, metadata: { ...pod.metadata, finalizers } })
+    const written = await tools.api.update(pods, { ...pod, metadata: { ...pod.metadata, finalizers } })
     if (isTerminating(pod)) podView.recordDeleted(written)
     else podView.record(written)
   }
@@ -215,14 +215,14 @@ export function startJobs(ports: ActorPorts): Actor {
     const { ttlSecondsAfterFinished } = job.spec
     const finished = job.status?.conditions?.find(({ type, status }) => isEnd(type) && status === 'True')
     if (ttlSecondsAfterFinished === undefined || isTerminating(job)) return
-    const left = Date.parse(finished?.lastTransitionTime ?? '') + ttlSecondsAfterFinished * 1_000 - stage.clock.now()
+    const left = Date.parse(finished?.lastTransitionTime ?? '') + ttlSecondsAfterFinished * 1_000 - tools.clock.now()
     if (left > 0) queue.addAfter(keyText(keyOf(job)), left)
-    else await deleteExactly(stage, jobs, job, { propagationPolicy: 'Foreground' })
+    else await deleteExactly(tools, jobs, job, { propagationPolicy: 'Foreground' })
   }
 
-  stage.onStop(view.subscribe(({ key }) => queue.add(key)))
-  wakeOwners({ stage, owned: podView, type: jobs, queue })
-  const strays = stage.queue({ needs: [view, podView], work: releaseStray })
+  tools.onStop(view.subscribe(({ key }) => queue.add(key)))
+  wakeOwners({ tools, owned: podView, type: jobs, queue })
+  const strays = tools.queue({ needs: [view, podView], work: releaseStray })
 
   /** A tracked pod whose job has gone would otherwise never go. */
   async function releaseStray(key: string): Promise<void> {
@@ -233,18 +233,18 @@ export function startJobs(ports: ActorPorts): Actor {
     if (owner?.kind !== 'Job' || job === undefined || job.metadata.uid !== owner.uid) await untrack(pod)
   }
 
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ key, after }) => {
       if (after !== undefined && isTracked(after) && isTerminating(after)) strays.add(key)
     }),
   )
-  stage.onStop(
+  tools.onStop(
     view.subscribe(({ before, after }) => {
       if (before === undefined || after !== undefined) return
       for (const pod of podsOf(uidOf(before))) if (isTracked(pod)) strays.add(keyText(keyOf(pod)))
     }),
   )
-  return { stop: stage.stop }
+  return { stop: tools.stop }
 }
 
 function uidOf(job: Job): string {

@@ -3,7 +3,7 @@ import { controllerOf, type KubeObject, type OwnerReference } from '@cofferdam/k
 import { isSelected, type LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { apiVersionOf, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Stage } from '../actor.ts'
+import type { ActorTools } from '../actor.ts'
 import { isTerminating } from '../pod-facts.ts'
 import type { Change, View } from '../view.ts'
 import type { WorkQueue } from '../work-queue.ts'
@@ -49,17 +49,17 @@ export function indexByNode(view: View<Pod>): (node: string) => Iterable<Pod> {
  * none, every owner of the namespace whose selector takes it.
  */
 export function wakeOwners<T extends KubeObject>({
-  stage,
+  tools,
   owned,
   type,
   queue,
 }: {
-  stage: Stage
+  tools: ActorTools
   owned: View<T>
   type: ResourceType
   queue: WorkQueue
 }): void {
-  const owners = stage.views.of(type) as unknown as View<PodOwner>
+  const owners = tools.views.of(type) as unknown as View<PodOwner>
   const inNamespace = indexByNamespace(owners)
   const wake = (object: T) => {
     const controller = controllerOf(object)
@@ -75,7 +75,7 @@ export function wakeOwners<T extends KubeObject>({
       }
     }
   }
-  stage.onStop(
+  tools.onStop(
     owned.subscribe(({ before, after }: Change<T>) => {
       if (after !== undefined) wake(after)
       if (before !== undefined && (after === undefined || !hasSameOwner(before, after))) wake(before)
@@ -92,34 +92,34 @@ function hasSameOwner(a: KubeObject, b: KubeObject): boolean {
  * no longer takes.
  */
 export async function claimObjects<T extends KubeObject>({
-  stage,
+  tools,
   owned,
   owner,
   type,
 }: {
-  stage: Stage
+  tools: ActorTools
   owned: ResourceType<T>
   owner: PodOwner
   type: ResourceType
 }): Promise<T[]> {
-  const view = stage.views.of(owned)
+  const view = tools.views.of(owned)
   const selector = owner.spec.selector ?? {}
   const mayChange = !isTerminating(owner)
   const claimed: T[] = []
   for (const object of Array.from(indexByController(view)(owner.metadata.uid as string))) {
     if (isSelected(selector, object.metadata.labels)) claimed.push(object)
-    else if (mayChange) await writeOwners(stage, owned, object, withoutController(object))
+    else if (mayChange) await writeOwners(tools, owned, object, withoutController(object))
   }
   if (!mayChange) return claimed
   for (const object of Array.from(indexOrphans(view)(owner.metadata.namespace ?? ''))) {
     if (isTerminating(object) || !isSelected(selector, object.metadata.labels)) continue
     const references = [...(object.metadata.ownerReferences ?? []), controllerReference(owner, type)]
-    claimed.push(await writeOwners(stage, owned, object, references))
+    claimed.push(await writeOwners(tools, owned, object, references))
   }
   return claimed
 }
 
-export function claimPods(options: { stage: Stage; owner: PodOwner; type: ResourceType }): Promise<Pod[]> {
+export function claimPods(options: { tools: ActorTools; owner: PodOwner; type: ResourceType }): Promise<Pod[]> {
   return claimObjects({ ...options, owned: pods })
 }
 
@@ -128,12 +128,12 @@ function withoutController(object: KubeObject): readonly OwnerReference[] {
 }
 
 async function writeOwners<T extends KubeObject>(
-  stage: Stage,
+  tools: ActorTools,
   type: ResourceType<T>,
   object: T,
   ownerReferences: readonly OwnerReference[],
 ): Promise<T> {
-  const written = await stage.api.update(type, { ...object, metadata: { ...object.metadata, ownerReferences } })
-  stage.views.of(type).record(written)
+  const written = await tools.api.update(type, { ...object, metadata: { ...object.metadata, ownerReferences } })
+  tools.views.of(type).record(written)
   return written
 }

@@ -3,7 +3,7 @@ import type { Pod, PodTemplateSpec } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { deleteExactly, type Stage } from '../actor.ts'
+import { type ActorTools, deleteExactly } from '../actor.ts'
 import { controllerReference } from './owned-pods.ts'
 
 export function buildPod({
@@ -36,23 +36,23 @@ export function buildPod({
 }
 
 /** Creates a pod for its owner and says so. The pod is in the view before the watch brings it. */
-export async function createOwnedPod(stage: Stage, owner: KubeObject, pod: Pod): Promise<Pod> {
+export async function createOwnedPod(tools: ActorTools, owner: KubeObject, pod: Pod): Promise<Pod> {
   try {
-    const created = await stage.api.create(pods, pod)
-    stage.views.of(pods).record(created)
-    stage.recorder.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
+    const created = await tools.api.create(pods, pod)
+    tools.views.of(pods).record(created)
+    tools.recorder.record(owner, 'Normal', 'SuccessfulCreate', `Created pod: ${created.metadata.name}`)
     return created
   } catch (error) {
     if (error instanceof ApiError) {
-      stage.recorder.record(owner, 'Warning', 'FailedCreate', `Error creating: ${error.message}`)
+      tools.recorder.record(owner, 'Warning', 'FailedCreate', `Error creating: ${error.message}`)
     }
     throw error
   }
 }
 
-export async function deleteOwnedPod(stage: Stage, owner: KubeObject, pod: Pod): Promise<void> {
-  if (await deleteExactly(stage, pods, pod)) {
-    stage.recorder.record(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
+export async function deleteOwnedPod(tools: ActorTools, owner: KubeObject, pod: Pod): Promise<void> {
+  if (await deleteExactly(tools, pods, pod)) {
+    tools.recorder.record(owner, 'Normal', 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`)
   }
 }
 

@@ -5,7 +5,15 @@ import { pods, replicaSets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { describe, expect, it } from 'vitest'
-import { barePod, changedApi, container, inDefault, openStory, openWorld, type Story } from '../testing/story.ts'
+import {
+  barePod,
+  changedApi,
+  container,
+  inDefault,
+  openScenario,
+  openWorld,
+  type Scenario,
+} from '../testing/scenario.ts'
 import { podsToLetGo, startReplicaSets } from './replica-set.ts'
 
 function replicaSet(name: string, replicas: number): ReplicaSet {
@@ -21,17 +29,17 @@ function replicaSet(name: string, replicas: number): ReplicaSet {
   }
 }
 
-async function scale(story: Story, name: string, replicas: number): Promise<void> {
-  await story.api.patch(replicaSets, inDefault(name), { type: 'merge', body: { spec: { replicas } } })
+async function scale(scenario: Scenario, name: string, replicas: number): Promise<void> {
+  await scenario.api.patch(replicaSets, inDefault(name), { type: 'merge', body: { spec: { replicas } } })
 }
 
 describe('a ReplicaSet', () => {
   it('creates its pods, tells of them, and says in its status that they are ready', async () => {
-    const story = await openWorld()
-    await story.api.create(replicaSets, replicaSet('web', 2))
-    await story.seconds(5)
-    const created = await story.podsOf('web')
-    expect((await story.api.get(replicaSets, inDefault('web'))).status).toEqual({
+    const scenario = await openWorld()
+    await scenario.api.create(replicaSets, replicaSet('web', 2))
+    await scenario.seconds(5)
+    const created = await scenario.podsOf('web')
+    expect((await scenario.api.get(replicaSets, inDefault('web'))).status).toEqual({
       replicas: 2,
       fullyLabeledReplicas: 2,
       readyReplicas: 2,
@@ -39,84 +47,84 @@ describe('a ReplicaSet', () => {
       observedGeneration: 1,
     })
     expect(created.map((pod) => controllerOf(pod)?.name)).toEqual(['web', 'web'])
-    expect((await story.eventsAbout('web')).sort()).toEqual(
+    expect((await scenario.eventsAbout('web')).sort()).toEqual(
       created.map((pod) => `Normal SuccessfulCreate x1: Created pod: ${pod.metadata.name}`).sort(),
     )
-    story.stop()
+    scenario.stop()
   })
 
   it('replaces a pod that is deleted and one that has failed', async () => {
-    const story = await openWorld()
-    await story.api.create(replicaSets, replicaSet('web', 2))
-    await story.seconds(5)
-    const [first, second] = (await story.podsOf('web')) as [Pod, Pod]
-    await story.api.delete(pods, inDefault(first.metadata.name))
-    await story.api.patch(
+    const scenario = await openWorld()
+    await scenario.api.create(replicaSets, replicaSet('web', 2))
+    await scenario.seconds(5)
+    const [first, second] = (await scenario.podsOf('web')) as [Pod, Pod]
+    await scenario.api.delete(pods, inDefault(first.metadata.name))
+    await scenario.api.patch(
       pods,
       inDefault(second.metadata.name),
       { type: 'merge', body: { status: { phase: 'Failed' } } },
       { subresource: 'status' },
     )
-    await story.seconds(10)
-    const running = (await story.podsOf('web')).filter(({ status }) => status?.phase === 'Running')
+    await scenario.seconds(10)
+    const running = (await scenario.podsOf('web')).filter(({ status }) => status?.phase === 'Running')
     expect(running).toHaveLength(2)
     expect(running.map(({ metadata }) => metadata.uid)).not.toContain(first.metadata.uid)
-    story.stop()
+    scenario.stop()
   })
 
   it('never creates a pod twice although its watch lags behind its writes', async () => {
-    const story = openStory()
-    const slow = laggingWatch(story.api, (ms) => sleep(story.clock, ms))
-    const actor = startReplicaSets({ api: slow, clock: story.clock, random: story.random })
-    await story.seconds(5)
-    await story.api.create(replicaSets, replicaSet('web', 3))
+    const scenario = openScenario()
+    const slow = laggingWatch(scenario.api, (ms) => sleep(scenario.clock, ms))
+    const actor = startReplicaSets({ api: slow, clock: scenario.clock, random: scenario.random })
+    await scenario.seconds(5)
+    await scenario.api.create(replicaSets, replicaSet('web', 3))
     let most = 0
     for (let step = 0; step < 40; step += 1) {
-      await story.clock.advance(250)
-      most = Math.max(most, (await story.podsOf('web')).length)
+      await scenario.clock.advance(250)
+      most = Math.max(most, (await scenario.podsOf('web')).length)
     }
     expect(most).toBe(3)
     actor.stop()
-    story.stop()
+    scenario.stop()
   })
 
   it('takes in a matching pod that has no controller instead of creating one', async () => {
-    const story = await openWorld()
-    await story.api.create(pods, barePod('lonely', { labels: { app: 'web' } }))
-    await story.api.create(replicaSets, replicaSet('web', 1))
-    await story.seconds(5)
-    const [only, ...others] = (await story.podsOf('web')) as [Pod]
+    const scenario = await openWorld()
+    await scenario.api.create(pods, barePod('lonely', { labels: { app: 'web' } }))
+    await scenario.api.create(replicaSets, replicaSet('web', 1))
+    await scenario.seconds(5)
+    const [only, ...others] = (await scenario.podsOf('web')) as [Pod]
     expect([only.metadata.name, controllerOf(only)?.name, others]).toEqual(['lonely', 'web', []])
-    story.stop()
+    scenario.stop()
   })
 
   it('lets go of a pod whose labels no longer match, and creates another', async () => {
-    const story = await openWorld()
-    await story.api.create(replicaSets, replicaSet('web', 1))
-    await story.seconds(5)
-    const [pod] = (await story.podsOf('web')) as [Pod]
-    await story.api.patch(pods, inDefault(pod.metadata.name), {
+    const scenario = await openWorld()
+    await scenario.api.create(replicaSets, replicaSet('web', 1))
+    await scenario.seconds(5)
+    const [pod] = (await scenario.podsOf('web')) as [Pod]
+    await scenario.api.patch(pods, inDefault(pod.metadata.name), {
       type: 'merge',
       body: { metadata: { labels: { app: 'debug' } } },
     })
-    await story.seconds(5)
-    const released = await story.api.get(pods, inDefault(pod.metadata.name))
+    await scenario.seconds(5)
+    const released = await scenario.api.get(pods, inDefault(pod.metadata.name))
     expect(controllerOf(released)).toBeUndefined()
-    expect(await story.podsOf('web')).toHaveLength(1)
-    story.stop()
+    expect(await scenario.podsOf('web')).toHaveLength(1)
+    scenario.stop()
   })
 
   it('gives up pods when it is scaled down, and none while it is being deleted', async () => {
-    const story = await openWorld()
-    await story.api.create(replicaSets, replicaSet('web', 4))
-    await story.seconds(5)
-    await scale(story, 'web', 1)
-    await story.seconds(10)
-    expect(await story.podsOf('web')).toHaveLength(1)
-    await story.api.delete(replicaSets, inDefault('web'), { propagationPolicy: 'Foreground' })
-    await story.seconds(10)
-    expect([await story.podsOf('web'), await story.list(replicaSets)]).toEqual([[], []])
-    story.stop()
+    const scenario = await openWorld()
+    await scenario.api.create(replicaSets, replicaSet('web', 4))
+    await scenario.seconds(5)
+    await scale(scenario, 'web', 1)
+    await scenario.seconds(10)
+    expect(await scenario.podsOf('web')).toHaveLength(1)
+    await scenario.api.delete(replicaSets, inDefault('web'), { propagationPolicy: 'Foreground' })
+    await scenario.seconds(10)
+    expect([await scenario.podsOf('web'), await scenario.list(replicaSets)]).toEqual([[], []])
+    scenario.stop()
   })
 })
 

@@ -4,24 +4,24 @@ import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { pods, replicaSets } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, workloadLagMs, writeStatus } from '../actor.ts'
 import { availableInMs, compareText, createdAt, isActive, isReady, isTerminating } from '../pod-facts.ts'
 import { claimPods, indexByController, indexByNode, wakeOwners } from './owned-pods.ts'
 import { buildPod, createOwnedPod, deleteOwnedPod, withoutZeros } from './pod-control.ts'
 
 /** Keeps as many pods as each ReplicaSet asks for. */
 export function startReplicaSets(ports: ActorPorts): Actor {
-  const stage = openStage('replicaset-controller', ports)
-  const sets = stage.views.of(replicaSets)
-  const podView = stage.views.of(pods)
+  const tools = openTools('replicaset-controller', ports)
+  const sets = tools.views.of(replicaSets)
+  const podView = tools.views.of(pods)
   const podsOf = indexByController(podView)
   indexByNode(podView)
-  const queue = stage.queue({ needs: [sets, podView], work: reconcile, delayMs: workloadLagMs })
+  const queue = tools.queue({ needs: [sets, podView], work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)
     if (set === undefined) return
-    const active = (await claimPods({ stage, owner: set, type: replicaSets })).filter(isActive)
+    const active = (await claimPods({ tools, owner: set, type: replicaSets })).filter(isActive)
     if (!isTerminating(set)) await reachScale(set, active)
     await reportStatus(set)
   }
@@ -29,15 +29,15 @@ export function startReplicaSets(ports: ActorPorts): Actor {
   async function reachScale(set: ReplicaSet, active: readonly Pod[]): Promise<void> {
     const wanted = set.spec.replicas ?? 1
     for (let count = active.length; count < wanted && set.spec.template !== undefined; count += 1) {
-      await createOwnedPod(stage, set, buildPod({ owner: set, type: replicaSets, template: set.spec.template }))
+      await createOwnedPod(tools, set, buildPod({ owner: set, type: replicaSets, template: set.spec.template }))
     }
-    for (const pod of podsToLetGo(active, active.length - wanted)) await deleteOwnedPod(stage, set, pod)
+    for (const pod of podsToLetGo(active, active.length - wanted)) await deleteOwnedPod(tools, set, pod)
   }
 
   async function reportStatus(set: ReplicaSet): Promise<void> {
     const active = [...podsOf(set.metadata.uid as string)].filter(isActive)
     const { minReadySeconds = 0, template } = set.spec
-    const nowMs = stage.clock.now()
+    const nowMs = tools.clock.now()
     const waits = active.map((pod) => availableInMs(pod, minReadySeconds, nowMs)).filter((wait) => wait !== undefined)
     const templateLabels = { matchLabels: template?.metadata?.labels ?? {} }
     const status = {
@@ -51,12 +51,12 @@ export function startReplicaSets(ports: ActorPorts): Actor {
     }
     const soonest = Math.min(...waits.filter((wait) => wait > 0))
     if (Number.isFinite(soonest)) queue.addAfter(`${set.metadata.namespace}/${set.metadata.name}`, soonest)
-    if (!isSameJson(status, set.status)) await writeStatus(stage, replicaSets, set, status)
+    if (!isSameJson(status, set.status)) await writeStatus(tools, replicaSets, set, status)
   }
 
-  stage.onStop(sets.subscribe(({ key }) => queue.add(key)))
-  wakeOwners({ stage, owned: podView, type: replicaSets, queue })
-  return { stop: stage.stop }
+  tools.onStop(sets.subscribe(({ key }) => queue.add(key)))
+  wakeOwners({ tools, owned: podView, type: replicaSets, queue })
+  return { stop: tools.stop }
 }
 
 /**

@@ -6,7 +6,7 @@ import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { pods, statefulSets } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
-import { type Actor, type ActorPorts, openStage, workloadLagMs, writeStatus } from '../actor.ts'
+import { type Actor, type ActorPorts, openTools, workloadLagMs, writeStatus } from '../actor.ts'
 import { availableInMs, isAvailable, isFinished, isRunningAndReady, isTerminating } from '../pod-facts.ts'
 import {
   type ControllerRevision,
@@ -27,25 +27,28 @@ interface Revisions {
 
 /** Keeps the numbered pods of StatefulSets, one after the other. */
 export function startStatefulSets(ports: ActorPorts): Actor {
-  const stage = openStage('statefulset-controller', ports)
-  const sets = stage.views.of(statefulSets)
-  const podView = stage.views.of(pods)
+  const tools = openTools('statefulset-controller', ports)
+  const sets = tools.views.of(statefulSets)
+  const podView = tools.views.of(pods)
   const podsOf = indexByController(podView)
-  const needs = [sets, podView, stage.views.of(controllerRevisions)]
-  const queue = stage.queue({ needs, work: reconcile, delayMs: workloadLagMs })
+  const needs = [sets, podView, tools.views.of(controllerRevisions)]
+  const queue = tools.queue({ needs, work: reconcile, delayMs: workloadLagMs })
 
   async function reconcile(key: string): Promise<void> {
     const set = sets.get(key)
     if (set === undefined) return
-    const owned = await claimPods({ stage, owner: set, type: statefulSets })
-    const update = await ensureRevision(stage, set, { type: statefulSets, hashLabel: 'controller.kubernetes.io/hash' })
-    const named = revisionsOf(stage, set).find(({ metadata }) => metadata.name === set.status?.currentRevision)
+    const owned = await claimPods({ tools, owner: set, type: statefulSets })
+    const update = await ensureRevision(tools, set, {
+      type: statefulSets,
+      hashLabel: 'controller.kubernetes.io/hash',
+    })
+    const named = revisionsOf(tools, set).find(({ metadata }) => metadata.name === set.status?.currentRevision)
     const revisions = { current: named ?? update, update }
     if (!isTerminating(set) && (await reachReplicas(set, owned, revisions)) === 'settled') {
       await updatePods(set, update)
     }
     await reportStatus(set, revisions)
-    await dropOldRevisions(stage, set, (revision) => isInUse(set, revisions, revision))
+    await dropOldRevisions(tools, set, (revision) => isInUse(set, revisions, revision))
   }
 
   function isInUse(set: StatefulSet, { current, update }: Revisions, revision: ControllerRevision): boolean {
@@ -72,7 +75,7 @@ export function startStatefulSets(ports: ActorPorts): Actor {
       .filter(({ ordinal }) => ordinal !== undefined && (ordinal < first || ordinal >= end))
       .sort((a, b) => (b.ordinal as number) - (a.ordinal as number))
     for (const { pod } of condemned) {
-      if (!isTerminating(pod)) await deleteOwnedPod(stage, set, pod)
+      if (!isTerminating(pod)) await deleteOwnedPod(tools, set, pod)
       if (isOrdered) return 'waiting'
     }
     return 'settled'
@@ -89,11 +92,11 @@ export function startStatefulSets(ports: ActorPorts): Actor {
     }
     if (isTerminating(pod)) return 'waiting'
     if (isFinished(pod)) {
-      await deleteOwnedPod(stage, set, pod)
+      await deleteOwnedPod(tools, set, pod)
       return 'waiting'
     }
     if (!isRunningAndReady(pod)) return 'waiting'
-    return isAvailable(pod, set.spec.minReadySeconds ?? 0, stage.clock.now()) ? 'settled' : 'waiting'
+    return isAvailable(pod, set.spec.minReadySeconds ?? 0, tools.clock.now()) ? 'settled' : 'waiting'
   }
 
   async function createStatefulPod(set: StatefulSet, ordinal: number, { current, update }: Revisions): Promise<void> {
@@ -103,12 +106,12 @@ export function startStatefulSets(ports: ActorPorts): Actor {
     const revision = !isOnDelete && ordinal < firstOrdinal(set) + partition ? current : update
     const template = templateOf(revision) as PodTemplateSpec
     for (const claim of buildClaims(set, ordinal)) {
-      await stage.api.create(persistentVolumeClaims, claim).catch((error: unknown) => {
+      await tools.api.create(persistentVolumeClaims, claim).catch((error: unknown) => {
         if (!hasReason(error, 'AlreadyExists')) throw error
       })
     }
     const pod = buildStatefulPod(set, { template, revision: revision.metadata.name, ordinal })
-    await createOwnedPod(stage, set, pod).catch((error: unknown) => {
+    await createOwnedPod(tools, set, pod).catch((error: unknown) => {
       if (!hasReason(error, 'AlreadyExists')) throw error
       // The name is still taken, by a pod that goes or by a stranger.
       queue.addAfter(keyText(keyOf(set)), 1_000)
@@ -121,7 +124,7 @@ export function startStatefulSets(ports: ActorPorts): Actor {
     const { partition = 0, maxUnavailable = 1 } = set.spec.updateStrategy?.rollingUpdate ?? {}
     const lowest = firstOrdinal(set) + partition
     const all = [...podsOf(uidOf(set))]
-    const nowMs = stage.clock.now()
+    const nowMs = tools.clock.now()
     const away = all.filter((pod) => isTerminating(pod) || !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs))
     let mayGo = Math.max(1, scaledValue(maxUnavailable, set.spec.replicas ?? 1, 'down')) - away.length
     const outdated = all
@@ -131,7 +134,7 @@ export function startStatefulSets(ports: ActorPorts): Actor {
       .sort((a, b) => b.ordinal - a.ordinal)
     for (const { pod } of outdated) {
       if (mayGo <= 0) return
-      await deleteOwnedPod(stage, set, pod)
+      await deleteOwnedPod(tools, set, pod)
       mayGo -= 1
     }
   }
@@ -140,7 +143,7 @@ export function startStatefulSets(ports: ActorPorts): Actor {
     const all = [...podsOf(uidOf(set))]
     const living = all.filter((pod) => !isTerminating(pod))
     const { minReadySeconds = 0 } = set.spec
-    const nowMs = stage.clock.now()
+    const nowMs = tools.clock.now()
     const ready = all.filter(isRunningAndReady)
     const waits = ready.map((pod) => availableInMs(pod, minReadySeconds, nowMs) ?? 0)
     const counted = {
@@ -171,12 +174,12 @@ export function startStatefulSets(ports: ActorPorts): Actor {
     }
     const soonest = Math.min(...waits.filter((wait) => wait > 0))
     if (Number.isFinite(soonest)) queue.addAfter(keyText(keyOf(set)), soonest)
-    if (!isSameJson(status, set.status)) await writeStatus(stage, statefulSets, set, status)
+    if (!isSameJson(status, set.status)) await writeStatus(tools, statefulSets, set, status)
   }
 
-  stage.onStop(sets.subscribe(({ key }) => queue.add(key)))
-  wakeOwners({ stage, owned: podView, type: statefulSets, queue })
-  return { stop: stage.stop }
+  tools.onStop(sets.subscribe(({ key }) => queue.add(key)))
+  wakeOwners({ tools, owned: podView, type: statefulSets, queue })
+  return { stop: tools.stop }
 }
 
 function uidOf(set: StatefulSet): string {

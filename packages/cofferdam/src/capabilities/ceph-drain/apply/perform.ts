@@ -7,7 +7,7 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
-import type { CephTrials } from '../../../ceph/reader/ceph-trials.ts'
+import type { OkToStopProbes } from '../../../ceph/reader/ok-to-stop-probes.ts'
 import type { storageHold } from '../../../ledger/rules/hold-storage.ts'
 import type { LedgerHold } from '../../../ledger/store/ledger-hold.ts'
 import type { Observed } from '../../../shared/observed.ts'
@@ -41,7 +41,7 @@ export interface PerformPorts {
   readonly reporter: CephDrainReporter
   readonly hold: StorageHold
   readonly memories: PassMemories
-  readonly trials: CephTrials
+  readonly probes: OkToStopProbes
   readonly turns?: StorageTurns
   applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
 }
@@ -137,8 +137,8 @@ export class CephDrainPerformer {
   async #try(step: TryCeph): Promise<StepOutcome> {
     const answer = await this.#ask(step.question.osds)
     if (!answer.known) return this.#done(step)
-    const isTrialNews = this.#ports.trials.hear(this.#pass.key, step.question, answer.value)
-    return this.#learned(step, { isTrialNews })
+    const isProbeChanged = this.#ports.probes.hear(this.#pass.key, step.question, answer.value)
+    return this.#learned(step, { isProbeChanged })
   }
 
   #ask(osds: readonly number[]): Promise<Observed<boolean>> {

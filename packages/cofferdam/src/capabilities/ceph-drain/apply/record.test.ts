@@ -1,12 +1,12 @@
 import { configMaps, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
-import { openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { calmState } from '../domain/state-map.ts'
-import { type CephStage, openCephStage } from '../testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from '../testing/ceph-fixture.ts'
 import { readRecord, writeRecord } from './record.ts'
 
-async function notesOf(stage: CephStage): Promise<{ type: string | undefined; domains: unknown }> {
-  const { annotations = {} } = (await stage.record()).metadata
+async function notesOf(fixture: CephFixture): Promise<{ type: string | undefined; domains: unknown }> {
+  const { annotations = {} } = (await fixture.record()).metadata
   const text = annotations['cofferdam.io/domains']
   return {
     type: annotations['cofferdam.io/failure-domain-type'],
@@ -16,9 +16,9 @@ async function notesOf(stage: CephStage): Promise<{ type: string | undefined; do
 
 describe('what is on record about each failure domain', () => {
   it('follows a drain: who may go, who waits, and for whom; and nothing once the cluster is handed back', async () => {
-    const stage = await openCephStage()
-    stage.operate()
-    await stage.seconds(90)
+    const fixture = await openCephFixture()
+    fixture.operate()
+    await fixture.seconds(90)
     const answer = (zone: string, osds: number[], mayDrain: boolean, reason: string, explanation: string) => ({
       domain: zone,
       osds,
@@ -29,17 +29,17 @@ describe('what is on record about each failure domain', () => {
     })
     const safe = (zone: string, osds: number[]) =>
       answer(zone, osds, true, 'SafeToDrain', `zone ${zone} may be drained now.`)
-    expect(await notesOf(stage)).toEqual({
+    expect(await notesOf(fixture)).toEqual({
       type: 'zone',
       domains: { total: 3, held: 0, answers: [safe('x', [0, 1]), safe('y', [2, 3]), safe('z', [4, 5])] },
     })
 
-    await stage.cordon('node-x')
-    await stage.evictOsd(0)
-    await stage.seconds(30)
+    await fixture.cordon('node-x')
+    await fixture.evictOsd(0)
+    await fixture.seconds(30)
     const waits = (zone: string, osds: number[]) =>
       answer(zone, osds, false, 'OtherDomainDown', `zone ${zone} waits until x is back and all data is clean.`)
-    expect(await notesOf(stage)).toEqual({
+    expect(await notesOf(fixture)).toEqual({
       type: 'zone',
       domains: {
         total: 3,
@@ -58,10 +58,10 @@ describe('what is on record about each failure domain', () => {
       },
     })
 
-    await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
-    await stage.seconds(10)
-    expect(await notesOf(stage)).toEqual({ type: undefined, domains: undefined })
-    await stage.close()
+    await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
+    await fixture.seconds(10)
+    expect(await notesOf(fixture)).toEqual({ type: undefined, domains: undefined })
+    await fixture.close()
   })
 })
 
@@ -86,7 +86,7 @@ describe('a record with more to say than an object may hold', () => {
   }
 
   it('is taken by the API server, or 2,911 OSDs without a zone label would be left without budgets', async () => {
-    const { api, stop } = openStory()
+    const { api, stop } = openScenario()
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
     const first = await writeRecord(api, await readRecord(api, place, signal), change, signal)
     const filled = { ...first.configMap?.metadata.annotations, 'example.com/fill': 'x'.repeat(200_000) }
@@ -108,7 +108,7 @@ describe('a record with more to say than an object may hold', () => {
   })
 
   it('is not begun where its data is immutable: what follows could not be remembered', async () => {
-    const { api, stop } = openStory()
+    const { api, stop } = openScenario()
     const record = await readRecord(api, place, signal)
     const locked = { ...record, configMap: { apiVersion: 'v1', kind: 'ConfigMap', metadata: place, immutable: true } }
     await expect(writeRecord(api, locked, change, signal)).rejects.toThrow(/is immutable/)

@@ -6,12 +6,12 @@ import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
-import { CephTrials } from '../../../ceph/reader/ceph-trials.ts'
-import { followClusters, isBudgetNews, splitKey } from '../../../ceph/reader/follow-clusters.ts'
+import { followClusters, isRelevantBudgetChange, splitKey } from '../../../ceph/reader/follow-clusters.ts'
+import { OkToStopProbes } from '../../../ceph/reader/ok-to-stop-probes.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { storageHold } from '../../../ledger/rules/hold-storage.ts'
 import { LedgerHold } from '../../../ledger/store/ledger-hold.ts'
-import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import { isRelevantStorageChange, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
@@ -60,23 +60,23 @@ export interface CephDrainPorts extends Pick<PerformPorts, 'applyBudgets'> {
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isLookWanted?(cluster: CephCluster): boolean
+  isPollWanted?(cluster: CephCluster): boolean
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
   const observer = new CephDrainObserver({ ...ports, besideRook: (cluster) => ports.rook.isRooks(cluster) })
-  const trials = new CephTrials(ports.ceph)
+  const probes = new OkToStopProbes(ports.ceph)
   const reporter = new CephDrainReporter(reports)
   const hold = new LedgerHold(ports.clock, ports.ledger, storageHold)
   const memories = new PassMemories(ports.clock)
-  const performing: PerformPorts = { ...ports, budgets: views.budgets, reporter, hold, memories, trials }
+  const performing: PerformPorts = { ...ports, budgets: views.budgets, reporter, hold, memories, probes }
   const needed = [...Object.values(views), ports.rook.operators] as const
 
   function forget(key: string): void {
     observer.forget(key)
-    trials.forget(key)
+    probes.forget(key)
     reporter.forget(key)
     hold.forget((name) => name === key)
     ports.decisions?.forget(key)
@@ -111,14 +111,14 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       follower.followForAll(ports.rook.operators, enqueue)
       // A budget says nothing about Ceph: what was last heard from there still holds, and the answer is quicker.
       follower.follow(budgets, (key, change) => {
-        if (isBudgetNews(change)) enqueue(key)
+        if (isRelevantBudgetChange(change)) enqueue(key)
       })
       const ledgers = ports.ledger?.view
       if (ledgers !== undefined) {
         const tell = (change: ViewChange<DisruptionLedger>) => {
           for (const { metadata } of clusters.list()) {
             const { namespace = '', name, uid = '' } = metadata
-            if (isStorageNews(change, { namespace, name, uid })) enqueue(`${namespace}/${name}`)
+            if (isRelevantStorageChange(change, { namespace, name, uid })) enqueue(`${namespace}/${name}`)
           }
         }
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
@@ -150,7 +150,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     const turnBefore = ports.turns?.inForce(key)
     const seen = await observer.observe(key, cluster, signal)
     const { snapshot: look, ceph, cephAskedAtMs, ...evidence } = seen
-    trials.see(key, look.ceph.known && look.ceph.value.pgs.health === 'clean')
+    probes.see(key, look.ceph.known && look.ceph.value.pgs.health === 'clean')
     const pass = new CephDrainPerformer(
       performing,
       {
@@ -172,7 +172,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
           memory: {
             ...memories.of(key),
             heldEpoch: hold.epochOf(look.cluster),
-            trial: { isDue: trials.isDue(key), problem: trials.problemOf(key) },
+            probe: { isDue: probes.isDue(key), problem: probes.problemOf(key) },
           },
           heard: pass.heard,
         }),

@@ -2,7 +2,7 @@ import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { dyingAfter } from '../../../operator/testing/dying-after.ts'
-import { type CephStage, namespace, openCephStage } from '../testing/ceph-stage.ts'
+import { type CephFixture, namespace, openCephFixture } from '../testing/ceph-fixture.ts'
 
 const draining = [
   'rook-ceph-osd-zone-y: 0 of topology-location-zone=y',
@@ -10,7 +10,7 @@ const draining = [
 ]
 
 /** Labels of OSD pods outside the given zone that no budget of ours selects. */
-async function unprotected({ api }: CephStage, openZone: string | undefined): Promise<string[]> {
+async function unprotected({ api }: CephFixture, openZone: string | undefined): Promise<string[]> {
   const [budgets, osds] = await Promise.all([
     api.list(podDisruptionBudgets, { namespace }),
     api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd' }),
@@ -22,13 +22,13 @@ async function unprotected({ api }: CephStage, openZone: string | undefined): Pr
 }
 
 /** Watches every commit of a budget: at no moment may an OSD of a zone that is not open be without one. */
-function watchProtection(stage: CephStage, openZone: string | undefined) {
+function watchProtection(fixture: CephFixture, openZone: string | undefined) {
   const gaps: string[][] = []
   const stop = new AbortController()
   const watching = (async () => {
-    for await (const event of stage.api.watch(podDisruptionBudgets, { namespace, signal: stop.signal })) {
+    for await (const event of fixture.api.watch(podDisruptionBudgets, { namespace, signal: stop.signal })) {
       if (event.type === 'BOOKMARK') continue
-      const gap = await unprotected(stage, openZone)
+      const gap = await unprotected(fixture, openZone)
       if (gap.length > 0) gaps.push(gap)
     }
   })()
@@ -45,34 +45,34 @@ describe('an operator that dies after any of its writes', () => {
   it('on the way into a drain leaves every other zone held, and the next one brings it to the same end', async () => {
     const ends: string[] = []
     for (let writes = 0; writes < 12; writes += 1) {
-      const stage = await openCephStage()
-      const calm = stage.operate()
-      await stage.seconds(90)
+      const fixture = await openCephFixture()
+      const calm = fixture.operate()
+      await fixture.seconds(90)
       const handedOver = calm.stop()
-      await stage.seconds(11)
+      await fixture.seconds(11)
       await handedOver
-      const guard = watchProtection(stage, 'x')
-      const line = dyingAfter(stage.api, writes)
-      await stage.cordon('node-x')
-      const mortal = stage.operate({ api: line.api })
-      await stage.seconds(2)
-      expect(await stage.evictOsd(0)).toBe('going')
-      await stage.seconds(5)
+      const guard = watchProtection(fixture, 'x')
+      const line = dyingAfter(fixture.api, writes)
+      await fixture.cordon('node-x')
+      const mortal = fixture.operate({ api: line.api })
+      await fixture.seconds(2)
+      expect(await fixture.evictOsd(0)).toBe('going')
+      await fixture.seconds(5)
       const dead = mortal.stop()
-      await stage.seconds(11)
+      await fixture.seconds(11)
       await dead
-      expect(await unprotected(stage, 'x')).toEqual([])
+      expect(await unprotected(fixture, 'x')).toEqual([])
 
-      stage.operate()
-      await stage.seconds(20)
-      expect(await stage.budgets()).toEqual(draining)
-      expect((await stage.record()).data).toMatchObject({
+      fixture.operate()
+      await fixture.seconds(20)
+      expect(await fixture.budgets()).toEqual(draining)
+      expect((await fixture.record()).data).toMatchObject({
         'draining-failure-domain': 'x',
         'cofferdam.io_own-noout': 'x',
       })
       await guard.stop()
       expect(guard.gaps).toEqual([])
-      await stage.close()
+      await fixture.close()
       ends.push(line.died() ? 'died' : 'lived')
       if (!line.died()) break
     }
@@ -83,34 +83,34 @@ describe('an operator that dies after any of its writes', () => {
   it('on the way out of a drain leaves no zone unheld and no noout behind', async () => {
     const ends: string[] = []
     for (let writes = 0; writes < 14; writes += 1) {
-      const stage = await openCephStage()
-      const first = stage.operate()
-      await stage.seconds(90)
-      await stage.cordon('node-x')
-      await stage.evictOsd(0)
-      await stage.seconds(20)
-      expect(await stage.budgets()).toEqual(draining)
+      const fixture = await openCephFixture()
+      const first = fixture.operate()
+      await fixture.seconds(90)
+      await fixture.cordon('node-x')
+      await fixture.evictOsd(0)
+      await fixture.seconds(20)
+      expect(await fixture.budgets()).toEqual(draining)
       const handedOver = first.stop()
-      await stage.seconds(11)
+      await fixture.seconds(11)
       await handedOver
-      const guard = watchProtection(stage, 'x')
-      const line = dyingAfter(stage.api, writes)
-      const mortal = stage.operate({ api: line.api })
-      await stage.cordon('node-x', false)
-      await stage.seconds(120)
+      const guard = watchProtection(fixture, 'x')
+      const line = dyingAfter(fixture.api, writes)
+      const mortal = fixture.operate({ api: line.api })
+      await fixture.cordon('node-x', false)
+      await fixture.seconds(120)
       const dead = mortal.stop()
-      await stage.seconds(11)
+      await fixture.seconds(11)
       await dead
 
-      stage.operate()
-      await stage.seconds(60)
-      expect(await stage.budgets()).toEqual(['rook-ceph-osd: 1 of all'])
-      const { out } = await stage.ceph.commands.run({ prefix: 'osd dump' })
+      fixture.operate()
+      await fixture.seconds(60)
+      expect(await fixture.budgets()).toEqual(['rook-ceph-osd: 1 of all'])
+      const { out } = await fixture.ceph.commands.run({ prefix: 'osd dump' })
       expect((JSON.parse(out) as { crush_node_flags: object }).crush_node_flags).toEqual({})
-      expect((await stage.record()).data?.['cofferdam.io_own-noout']).toBe('')
+      expect((await fixture.record()).data?.['cofferdam.io_own-noout']).toBe('')
       await guard.stop()
       expect(guard.gaps).toEqual([])
-      await stage.close()
+      await fixture.close()
       ends.push(line.died() ? 'died' : 'lived')
       if (!line.died()) break
     }

@@ -1,14 +1,14 @@
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { describe, expect, it } from 'vitest'
 import { decideCephDrain } from '../domain/decide.ts'
-import { tell } from '../domain/testing/stage.ts'
+import { tell } from '../domain/testing/fixture.ts'
 import { CephDecisions } from './decisions.ts'
 
 const key = 'rook-ceph/my-cluster'
 const { signal } = new AbortController()
 
-function decidedFrom(story: Parameters<typeof tell>[0] = {}) {
-  const snapshot = tell(story)
+function decidedFrom(scenario: Parameters<typeof tell>[0] = {}) {
+  const snapshot = tell(scenario)
   return { snapshot, decision: decideCephDrain(snapshot), cephAskedAtMs: undefined }
 }
 

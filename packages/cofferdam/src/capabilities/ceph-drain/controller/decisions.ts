@@ -8,7 +8,7 @@ export interface CephDecided extends LastDecision {
   readonly snapshot: CephDrainSnapshot
   readonly decision: CephDrainDecision
   /** By this process's clock: when the look began. */
-  readonly lookedAtMs: number
+  readonly polledAtMs: number
 }
 
 interface Waiting {
@@ -49,12 +49,12 @@ export class CephDecisions implements LastDecisions {
 
   /** A look begins; whoever has waited for one is told when the returned function tells what was decided. */
   begin(key: string): (decided: Pick<CephDecided, 'snapshot' | 'decision' | 'cephAskedAtMs'>) => void {
-    const lookedAtMs = this.#clock.now()
+    const polledAtMs = this.#clock.now()
     const answered = [...(this.#waiting.get(key) ?? [])]
     return ({ snapshot, decision, cephAskedAtMs }) => {
       const { failureDomainType } = decision
       const domainType = snapshot.ceph.known ? failureDomainType : this.#latest.get(key)?.domainType
-      this.#latest.set(key, { snapshot, decision, lookedAtMs, cephAskedAtMs, domainType })
+      this.#latest.set(key, { snapshot, decision, polledAtMs, cephAskedAtMs, domainType })
       for (const { resolve } of answered) resolve()
       for (const tell of this.#followers) tell(key)
     }
@@ -76,11 +76,11 @@ export class CephDecisions implements LastDecisions {
     { maxAgeMs, waitMs, signal }: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<CephDecided | undefined> {
     const latest = this.#latest.get(key)
-    if (latest !== undefined && this.#clock.now() - latest.lookedAtMs <= maxAgeMs) return latest
+    if (latest !== undefined && this.#clock.now() - latest.polledAtMs <= maxAgeMs) return latest
     const askedAtMs = this.#clock.now()
     await this.#nextLook(key, waitMs, signal)
     const fresh = this.#latest.get(key)
-    return fresh !== undefined && fresh.lookedAtMs >= askedAtMs ? fresh : undefined
+    return fresh !== undefined && fresh.polledAtMs >= askedAtMs ? fresh : undefined
   }
 
   async #nextLook(key: string, waitMs: number, signal: AbortSignal): Promise<void> {

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { openCephStage } from '../testing/ceph-stage.ts'
+import { openCephFixture } from '../testing/ceph-fixture.ts'
 
 it('an idle cluster costs no write and at most one question to Ceph a minute, over a whole day', async () => {
-  const stage = await openCephStage()
-  stage.operate()
-  await stage.seconds(120)
-  stage.written.length = 0
-  stage.asked.length = 0
+  const fixture = await openCephFixture()
+  fixture.operate()
+  await fixture.seconds(120)
+  fixture.written.length = 0
+  fixture.asked.length = 0
   const minutes = 24 * 60
-  await stage.seconds(minutes * 60)
-  expect(stage.written).toEqual([])
-  expect(new Set(stage.asked)).toEqual(new Set(['status']))
-  expect(stage.asked.length).toBeLessThanOrEqual(minutes)
-  await stage.close()
+  await fixture.seconds(minutes * 60)
+  expect(fixture.written).toEqual([])
+  expect(new Set(fixture.asked)).toEqual(new Set(['status']))
+  expect(fixture.asked.length).toBeLessThanOrEqual(minutes)
+  await fixture.close()
 }, 120_000)

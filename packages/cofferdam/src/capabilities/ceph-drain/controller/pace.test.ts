@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest'
-import { type CephStage, openCephStage } from '../testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture } from '../testing/ceph-fixture.ts'
 
-let stage: CephStage
-afterEach(() => stage.close())
+let fixture: CephFixture
+afterEach(() => fixture.close())
 
 interface Reported {
   readonly pg_map?: { readonly pg_stats?: { state: string }[] }
@@ -11,7 +11,7 @@ interface Reported {
 }
 
 /** One placement group recovers without end. */
-function recoverForEver({ ceph: { commands } }: CephStage): void {
+function recoverForEver({ ceph: { commands } }: CephFixture): void {
   const run = commands.run.bind(commands)
   const state = 'active+recovering+degraded'
   const changed: typeof run = async (command, options) => {
@@ -30,19 +30,19 @@ function recoverForEver({ ceph: { commands } }: CephStage): void {
 }
 
 it('a recovery that takes hours is asked about less and less often, and everything stays held meanwhile', async () => {
-  stage = await openCephStage()
-  recoverForEver(stage)
-  stage.operate()
-  await stage.seconds(60)
-  expect(await stage.budgets()).toEqual(['rook-ceph-osd: 0 of all'])
-  stage.asked.length = 0
-  await stage.seconds(60)
-  const atFirst = stage.asked.filter((prefix) => prefix === 'status').length
+  fixture = await openCephFixture()
+  recoverForEver(fixture)
+  fixture.operate()
+  await fixture.seconds(60)
+  expect(await fixture.budgets()).toEqual(['rook-ceph-osd: 0 of all'])
+  fixture.asked.length = 0
+  await fixture.seconds(60)
+  const atFirst = fixture.asked.filter((prefix) => prefix === 'status').length
   expect(atFirst).toBeGreaterThan(5)
 
-  await stage.seconds(1_200)
-  stage.asked.length = 0
-  await stage.seconds(3_600)
-  expect(stage.asked.filter((prefix) => prefix === 'status').length).toBeLessThanOrEqual(61)
-  expect(await stage.budgets()).toEqual(['rook-ceph-osd: 0 of all'])
+  await fixture.seconds(1_200)
+  fixture.asked.length = 0
+  await fixture.seconds(3_600)
+  expect(fixture.asked.filter((prefix) => prefix === 'status').length).toBeLessThanOrEqual(61)
+  expect(await fixture.budgets()).toEqual(['rook-ceph-osd: 0 of all'])
 })

@@ -1,15 +1,15 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CephStage, namespace, openCephStage } from '../testing/ceph-stage.ts'
+import { type CephFixture, namespace, openCephFixture } from '../testing/ceph-fixture.ts'
 
-let stage: CephStage
-afterEach(() => stage.close())
+let fixture: CephFixture
+afterEach(() => fixture.close())
 
 /** An API that answers every read or write of the record with this. */
 function without(verb: 'get' | 'update', error: Error, isOn: () => boolean) {
-  const { api } = stage
+  const { api } = fixture
   const isRecord = (plural: string, name: string) =>
     isOn() && plural === 'configmaps' && name === 'rook-ceph-pdbstatemap'
   return changedApi(api, {
@@ -21,8 +21,8 @@ function without(verb: 'get' | 'update', error: Error, isOn: () => boolean) {
 }
 
 const lost = async () => {
-  const { items } = await stage.api.list(podDisruptionBudgets, { namespace })
-  for (const { metadata } of items) await stage.api.delete(podDisruptionBudgets, { namespace, name: metadata.name })
+  const { items } = await fixture.api.list(podDisruptionBudgets, { namespace })
+  for (const { metadata } of items) await fixture.api.delete(podDisruptionBudgets, { namespace, name: metadata.name })
 }
 
 describe('a record that is answered with an error never leaves OSDs without a budget', () => {
@@ -35,40 +35,43 @@ describe('a record that is answered with an error never leaves OSDs without a bu
     ['get', new ApiError('Forbidden', 'configmaps is forbidden')],
     ['get', new Error('the connection was cut')],
   ] as const)('%s: %s', async (verb, error) => {
-    stage = await openCephStage()
+    fixture = await openCephFixture()
     let isOn = false
-    stage.operate({ api: without(verb, error, () => isOn) })
-    await stage.seconds(90)
-    expect(await stage.budgets()).toEqual(['rook-ceph-osd: 1 of all'])
+    fixture.operate({ api: without(verb, error, () => isOn) })
+    await fixture.seconds(90)
+    expect(await fixture.budgets()).toEqual(['rook-ceph-osd: 1 of all'])
     isOn = true
-    await stage.cordon('node-x')
-    expect(await stage.evictOsd(0)).toBe('going')
-    await stage.seconds(2)
+    await fixture.cordon('node-x')
+    expect(await fixture.evictOsd(0)).toBe('going')
+    await fixture.seconds(2)
     await lost()
-    await stage.seconds(5)
-    expect(await stage.evictOsd(2).catch(() => 'refused')).toBe('refused')
-    expect(await stage.evictOsd(4).catch(() => 'refused')).toBe('refused')
-    await stage.seconds(60)
-    expect(await stage.evictOsd(2).catch(() => 'refused')).toBe('refused')
-    expect(stage.asked.filter((prefix) => prefix === 'osd set-group')).toEqual([])
-    expect((await stage.told()).filter((news) => news === 'Warning RecordRefused')).toHaveLength(1)
-    expect((await stage.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('RecordRefused')
+    await fixture.seconds(5)
+    expect(await fixture.evictOsd(2).catch(() => 'refused')).toBe('refused')
+    expect(await fixture.evictOsd(4).catch(() => 'refused')).toBe('refused')
+    await fixture.seconds(60)
+    expect(await fixture.evictOsd(2).catch(() => 'refused')).toBe('refused')
+    expect(fixture.asked.filter((prefix) => prefix === 'osd set-group')).toEqual([])
+    expect((await fixture.told()).filter((news) => news === 'Warning RecordRefused')).toHaveLength(1)
+    expect((await fixture.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('RecordRefused')
 
     isOn = false
-    await stage.seconds(60)
-    expect((await stage.record()).data).toMatchObject({ 'draining-failure-domain': 'x', 'cofferdam.io_own-noout': 'x' })
-    expect(await stage.evictOsd(1)).toBe('going')
-    await expect(stage.observed()).rejects.toMatchObject({ reason: 'NotFound' })
+    await fixture.seconds(60)
+    expect((await fixture.record()).data).toMatchObject({
+      'draining-failure-domain': 'x',
+      'cofferdam.io_own-noout': 'x',
+    })
+    expect(await fixture.evictOsd(1)).toBe('going')
+    await expect(fixture.observed()).rejects.toMatchObject({ reason: 'NotFound' })
   })
 
   it('a cluster that is handed back is handed back all the same: nothing of ours stays for want of a note', async () => {
-    stage = await openCephStage()
+    fixture = await openCephFixture()
     let isOn = false
-    stage.operate({ api: without('update', new ApiError('Invalid', 'Too long'), () => isOn) })
-    await stage.seconds(90)
+    fixture.operate({ api: without('update', new ApiError('Invalid', 'Too long'), () => isOn) })
+    await fixture.seconds(90)
     isOn = true
-    await stage.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
-    await stage.seconds(10)
-    expect(await stage.budgets()).toEqual([])
+    await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: false } } })
+    await fixture.seconds(10)
+    expect(await fixture.budgets()).toEqual([])
   })
 })

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { operatorAccount } from '../../../deploy/operator-manifests.ts'
 import { buildWholeAccess } from '../../../deploy/testing/controller-access.ts'
 import { permissionsOf } from '../../../operator/controller-names.ts'
-import { namespace, openCephStage, smallCluster } from '../testing/ceph-stage.ts'
+import { namespace, openCephFixture, smallCluster } from '../testing/ceph-fixture.ts'
 
 const controllers = ['ceph-drain', 'ceph-static-budgets'] as const
 const services = `${smallCluster}
@@ -22,41 +22,41 @@ const calm = [
 
 /** With no more rights than those of deploy/, on a server that lets nobody hold up what is not theirs. */
 async function openStrict() {
-  const stage = await openCephStage(services, 1, { enforcesOwnerPermissions: true })
+  const fixture = await openCephFixture(services, 1, { enforcesOwnerPermissions: true })
   const access = buildWholeAccess(Object.fromEntries(controllers.map((name) => [name, permissionsOf[name]])))
   for (const object of access) {
-    await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
+    await fixture.api.create(typeOfObject(fixture.server.catalogue, object) as ResourceType, object)
   }
-  return { ...stage, account: stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)) }
+  return { ...fixture, account: fixture.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name)) }
 }
 
 it('every budget is written, exchanged in a drain and given back on a server that enforces the rights on owners', async () => {
-  const stage = await openStrict()
-  stage.operate({ api: stage.account, controllers })
-  await stage.seconds(90)
-  expect(await stage.budgets()).toEqual(calm)
-  await stage.cordon('node-x')
-  await stage.evictOsd(0)
-  await stage.seconds(10)
-  expect((await stage.budgets()).filter((text) => text.startsWith('rook-ceph-osd'))).toEqual([
+  const fixture = await openStrict()
+  fixture.operate({ api: fixture.account, controllers })
+  await fixture.seconds(90)
+  expect(await fixture.budgets()).toEqual(calm)
+  await fixture.cordon('node-x')
+  await fixture.evictOsd(0)
+  await fixture.seconds(10)
+  expect((await fixture.budgets()).filter((text) => text.startsWith('rook-ceph-osd'))).toEqual([
     'rook-ceph-osd-host-node-y: 0 of topology-location-host=node-y',
     'rook-ceph-osd-host-node-z: 0 of topology-location-host=node-z',
   ])
-  await stage.cordon('node-x', false)
-  await stage.seconds(120)
-  expect(await stage.budgets()).toEqual(calm)
-  expect(await stage.told()).not.toContain('Warning RightsMissing')
-  await stage.close()
+  await fixture.cordon('node-x', false)
+  await fixture.seconds(120)
+  expect(await fixture.budgets()).toEqual(calm)
+  expect(await fixture.told()).not.toContain('Warning RightsMissing')
+  await fixture.close()
 })
 
 it('a budget that holds up its CephCluster is refused there: protection would need a right on what it protects', async () => {
-  const stage = await openStrict()
-  stage.operate({ api: stage.account, controllers })
-  await stage.seconds(90)
-  const { metadata, spec } = await stage.api.get(podDisruptionBudgets, { namespace, name: 'rook-ceph-osd' })
+  const fixture = await openStrict()
+  fixture.operate({ api: fixture.account, controllers })
+  await fixture.seconds(90)
+  const { metadata, spec } = await fixture.api.get(podDisruptionBudgets, { namespace, name: 'rook-ceph-osd' })
   const ownerReferences = metadata.ownerReferences?.map((owner) => ({ ...owner, blockOwnerDeletion: true })) ?? []
   const blocking = { namespace, name: 'rook-ceph-osd-blocking', ownerReferences }
-  const outcome = await stage.account
+  const outcome = await fixture.account
     .create(podDisruptionBudgets, {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
@@ -68,25 +68,25 @@ it('a budget that holds up its CephCluster is refused there: protection would ne
       (error: unknown) => (hasReason(error, 'Forbidden') ? error.message : error),
     )
   expect(outcome).toMatch(/cannot set blockOwnerDeletion .* can't set finalizers on/)
-  await stage.close()
+  await fixture.close()
 })
 
 it('budgets that Rook left behind are taken over there, though they hold up their CephCluster', async () => {
-  const stage = await openStrict()
-  const first = stage.operate({ api: stage.account, controllers })
-  await stage.seconds(90)
+  const fixture = await openStrict()
+  const first = fixture.operate({ api: fixture.account, controllers })
+  await fixture.seconds(90)
   const stopped = first.stop()
-  await stage.seconds(30)
+  await fixture.seconds(30)
   await stopped
-  const found = await stage.api.get(podDisruptionBudgets, { namespace, name: 'rook-ceph-osd' })
+  const found = await fixture.api.get(podDisruptionBudgets, { namespace, name: 'rook-ceph-osd' })
   const ownerReferences = found.metadata.ownerReferences?.map((owner) => ({ ...owner, blockOwnerDeletion: true })) ?? []
-  await stage.api.update(podDisruptionBudgets, {
+  await fixture.api.update(podDisruptionBudgets, {
     ...found,
     metadata: { ...found.metadata, ownerReferences },
     spec: { ...found.spec, maxUnavailable: 3 },
   })
-  stage.operate({ api: stage.account, controllers })
-  await stage.seconds(90)
-  expect(await stage.budgets()).toEqual(calm)
-  await stage.close()
+  fixture.operate({ api: fixture.account, controllers })
+  await fixture.seconds(90)
+  expect(await fixture.budgets()).toEqual(calm)
+  await fixture.close()
 })

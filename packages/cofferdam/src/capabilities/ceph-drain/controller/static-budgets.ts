@@ -4,7 +4,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
-import { followClusters, isBudgetNews, splitKey } from '../../../ceph/reader/follow-clusters.ts'
+import { followClusters, isRelevantBudgetChange, splitKey } from '../../../ceph/reader/follow-clusters.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Permission } from '../../../shared/permission.ts'
@@ -73,7 +73,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
       follower.follow(services.rbdMirrors, enqueue)
       follower.follow(services.nfs, enqueue)
       follower.follow(budgets, (key, change) => {
-        if (isBudgetNews(change)) enqueue(key)
+        if (isRelevantBudgetChange(change)) enqueue(key)
       })
       follower.followForAll(ports.rook.operators, enqueue)
       await Promise.all(needed.map((view) => view.whenSynced(signal)))

@@ -1,10 +1,10 @@
 import { drainNode } from '@cofferdam/simulator/world/testing/drain.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createDisruption, installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-stage.ts'
+import { createDisruption, installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-fixture.ts'
 import type { ControllerName } from '../../../operator/controller-names.ts'
 import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
-import { type CephStage, openCephStage, zonedCluster } from '../testing/ceph-stage.ts'
+import { type CephFixture, openCephFixture, zonedCluster } from '../testing/ceph-fixture.ts'
 import { storageKey as key, osdBudgetsOf, storageHolders, watchZonesOf, zonesDownIn } from '../testing/storage-watch.ts'
 
 /** Zones x, y and z with two nodes each, node-x-1 to node-z-2, and two OSDs on each of them. */
@@ -13,49 +13,49 @@ const pairs = zonedCluster({ nodesPerZone: 2, osdsPerNode: 2 })
 const calm = ['rook-ceph-osd: 1 of all']
 const controllers = ['ceph-drain', 'node-disruption', 'disruption-ledger'] as const
 
-let stage: CephStage
-afterEach(() => stage.close())
+let fixture: CephFixture
+afterEach(() => fixture.close())
 
 async function open(file = pairs, running: readonly ControllerName[] = controllers): Promise<void> {
-  stage = await openCephStage(file)
-  await installDefinitions(stage.api)
-  stage.operate({ controllers: running })
-  await stage.seconds(120)
+  fixture = await openCephFixture(file)
+  await installDefinitions(fixture.api)
+  fixture.operate({ controllers: running })
+  await fixture.seconds(120)
   expect(await osdBudgets()).toEqual(calm)
-  stage.written.length = 0
+  fixture.written.length = 0
 }
 
-const osdBudgets = () => osdBudgetsOf(stage)
-const holders = () => storageHolders(stage)
-const zonesDown = () => zonesDownIn(stage)
-const watchZones = (seconds: number) => watchZonesOf(stage, seconds)
+const osdBudgets = () => osdBudgetsOf(fixture)
+const holders = () => storageHolders(fixture)
+const zonesDown = () => zonesDownIn(fixture)
+const watchZones = (seconds: number) => watchZonesOf(fixture, seconds)
 
 async function phaseOf(name: string): Promise<string> {
-  const { status } = await stage.api.get(nodeDisruptions, { name })
+  const { status } = await fixture.api.get(nodeDisruptions, { name })
   return status?.phase ?? 'Pending'
 }
 
 async function blockersOf(name: string): Promise<string[]> {
-  const { status } = await stage.api.get(nodeDisruptions, { name })
+  const { status } = await fixture.api.get(nodeDisruptions, { name })
   return (status?.blockedBy ?? []).map(({ object, reason, holder }) => `${object}: ${reason} (${holder})`)
 }
 
 async function reasonOnRecord(): Promise<string | undefined> {
-  return (await stage.record()).metadata.annotations?.['cofferdam.io/reason']
+  return (await fixture.record()).metadata.annotations?.['cofferdam.io/reason']
 }
 
 describe('one storage, two tools', () => {
   it('a coordinated drain and a kubectl drain begin together in two zones: never do both miss OSDs, and both get done', async () => {
     await open()
-    await createDisruption(stage.api, 'reboot-x', 'node-x-1')
-    const drained = drainNode(stage, 'node-y-1')
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-1')
+    const drained = drainNode(fixture, 'node-y-1')
     const seen = await watchZones(60)
     // Whoever was second has not begun: its node can come and go meanwhile.
-    await stage.cordon('node-y-1', false)
-    stage.world.kubelet.reboot('node-x-1', 20)
+    await fixture.cordon('node-y-1', false)
+    fixture.world.kubelet.reboot('node-x-1', 20)
     seen.push(...(await watchZones(240)))
-    await stage.cordon('node-y-1', false)
-    stage.world.kubelet.reboot('node-x-1', 20)
+    await fixture.cordon('node-y-1', false)
+    fixture.world.kubelet.reboot('node-x-1', 20)
     seen.push(...(await watchZones(240)))
     await drained
 
@@ -68,57 +68,57 @@ describe('one storage, two tools', () => {
   it('the coordinated drain came first: no OSD of another zone can be evicted, and whoever tries is told why', async () => {
     await open()
     // A node without a mon: with one it would be open as soon as the mon has left.
-    await createDisruption(stage.api, 'reboot-x', 'node-x-2')
-    await stage.seconds(1)
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-2')
+    await fixture.seconds(1)
     expect(await holders()).toEqual(['x by a request, Acting'])
     expect(await osdBudgets()).toEqual([
       'rook-ceph-osd: 1 of all but 4,5,6,7,8,9,10,11',
       'rook-ceph-osd-zone-y: 0 of topology-location-zone=y',
       'rook-ceph-osd-zone-z: 0 of topology-location-zone=z',
     ])
-    expect(await stage.evictOsd(4)).toBe('refused')
-    expect(await stage.told()).toContain('Normal StorageKeyHeld')
-    expect((await stage.record()).metadata.annotations?.['cofferdam.io/explanation']).toMatch(
+    expect(await fixture.evictOsd(4)).toBe('refused')
+    expect(await fixture.told()).toContain('Normal StorageKeyHeld')
+    expect((await fixture.record()).metadata.annotations?.['cofferdam.io/explanation']).toMatch(
       /^zone y, z may not be drained: .*nodedisruption\/reboot-x holds x of storage\/rook-ceph\/rook-ceph since /,
     )
   })
 
   it('the kubectl drain came first: it holds the key, the request waits and is told who holds it, and goes when all is clean', async () => {
     await open()
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(30)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(30)
     await drained
     expect(await holders()).toEqual(['y by ceph-drain, Acting'])
 
-    await createDisruption(stage.api, 'reboot-x', 'node-x-1')
-    await stage.seconds(30)
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-1')
+    await fixture.seconds(30)
     expect(await phaseOf('reboot-x')).toBe('Waiting')
     const holder = expect.stringMatching(/ceph-drain of rook-ceph\/rook-ceph: .*osd.*down, node-y-1 being drained/)
-    const { status } = await stage.api.get(nodeDisruptions, { name: 'reboot-x' })
+    const { status } = await fixture.api.get(nodeDisruptions, { name: 'reboot-x' })
     expect(status?.blockedBy).toContainEqual(expect.objectContaining({ object: key, holder, reason: 'HeldByRequest' }))
 
-    await stage.cordon('node-y-1', false)
-    await stage.seconds(120)
+    await fixture.cordon('node-y-1', false)
+    await fixture.seconds(120)
     expect(await phaseOf('reboot-x')).toBe('Drained')
     expect(await holders()).toEqual(['x by a request, Acting', 'x by ceph-drain, Acting'])
   })
 
   it('the key is taken before the first budget is written, and given back after the last', async () => {
     await open()
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(30)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(30)
     await drained
-    const indexOf = (text: string) => stage.written.indexOf(text)
+    const indexOf = (text: string) => fixture.written.indexOf(text)
     const taken = indexOf('update disruptionledgers/cluster')
     expect(taken).toBeGreaterThan(-1)
     expect(taken).toBeLessThan(indexOf('create poddisruptionbudgets/rook-ceph-osd-zone-x'))
 
-    stage.written.length = 0
-    await stage.cordon('node-y-1', false)
-    await stage.seconds(120)
+    fixture.written.length = 0
+    await fixture.cordon('node-y-1', false)
+    await fixture.seconds(120)
     expect(await osdBudgets()).toEqual(calm)
     expect(await holders()).toEqual([])
-    const lastUpdate = stage.written.lastIndexOf('update disruptionledgers/cluster')
+    const lastUpdate = fixture.written.lastIndexOf('update disruptionledgers/cluster')
     expect(lastUpdate).toBeGreaterThan(indexOf('create poddisruptionbudgets/rook-ceph-osd'))
   })
 })
@@ -127,12 +127,12 @@ describe('somebody else who takes storage down', () => {
   it('holds a zone in the ledger, and nothing of it is down yet: a kubectl drain elsewhere does not even begin', async () => {
     await open(pairs, ['ceph-drain', 'node-disruption'])
     await writeEntry({ requestId: 'fence-1', holder: 'fence of node-x-1', scope: 'x', epoch: 1 }, 2)
-    await stage.seconds(1)
-    const drained = drainNode(stage, 'node-y-1')
+    await fixture.seconds(1)
+    const drained = drainNode(fixture, 'node-y-1')
     expect(await watchZones(60)).toEqual([''])
     expect(await reasonOnRecord()).toBe('StorageKeyHeld')
 
-    await stage.api.delete(disruptionLedgers, { name: ledgerName })
+    await fixture.api.delete(disruptionLedgers, { name: ledgerName })
     expect(await watchZones(60)).toContain('y')
     await drained
   })
@@ -140,7 +140,7 @@ describe('somebody else who takes storage down', () => {
   it('takes all of the storage: nothing of it may go', async () => {
     await open(pairs, ['ceph-drain', 'node-disruption'])
     await writeEntry({ requestId: 'fence-1', holder: 'fence', scope: '', epoch: 1 }, 2)
-    await stage.seconds(1)
+    await fixture.seconds(1)
     expect(await osdBudgets()).toEqual(['rook-ceph-osd: 0 of all'])
   })
 })
@@ -148,8 +148,8 @@ describe('somebody else who takes storage down', () => {
 describe('two coordinated drains', () => {
   it('in the same zone they go along', async () => {
     await open()
-    await createDisruption(stage.api, 'reboot-1', 'node-x-1')
-    await createDisruption(stage.api, 'reboot-2', 'node-x-2')
+    await createDisruption(fixture.api, 'reboot-1', 'node-x-1')
+    await createDisruption(fixture.api, 'reboot-2', 'node-x-2')
     expect((await watchZones(90)).join()).toMatch(/^,?x$/)
     expect(await Promise.all(['reboot-1', 'reboot-2'].map(phaseOf))).toEqual(['Drained', 'Drained'])
     expect(await holders()).toEqual(['x by a request, Acting', 'x by a request, Acting', 'x by ceph-drain, Acting'])
@@ -157,14 +157,14 @@ describe('two coordinated drains', () => {
 
   it('in two zones the second waits, and goes by itself when the first node is back and all data is clean', async () => {
     await open()
-    await createDisruption(stage.api, 'reboot-x', 'node-x-1')
-    await stage.seconds(1)
-    await createDisruption(stage.api, 'reboot-y', 'node-y-1')
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-1')
+    await fixture.seconds(1)
+    await createDisruption(fixture.api, 'reboot-y', 'node-y-1')
     const seen = await watchZones(60)
     expect([await phaseOf('reboot-x'), await phaseOf('reboot-y')]).toEqual(['Drained', 'Waiting'])
     expect(await blockersOf('reboot-y')).toContainEqual(expect.stringContaining(`${key}: HeldByRequest`))
 
-    stage.world.kubelet.reboot('node-x-1', 20)
+    fixture.world.kubelet.reboot('node-x-1', 20)
     seen.push(...(await watchZones(150)))
     expect([await phaseOf('reboot-x'), await phaseOf('reboot-y')]).toEqual(['Completed', 'Drained'])
     expect([...new Set(seen)].sort()).toEqual(['', 'x', 'y'])
@@ -174,11 +174,11 @@ describe('two coordinated drains', () => {
 describe('the ledger in trouble', () => {
   it('wiped while a zone is open: the zone is entered again, and no other one opens meanwhile', async () => {
     await open()
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(30)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(30)
     await drained
-    await stage.api.delete(disruptionLedgers, { name: ledgerName })
-    await createDisruption(stage.api, 'reboot-x', 'node-x-1')
+    await fixture.api.delete(disruptionLedgers, { name: ledgerName })
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-1')
     expect(await watchZones(60)).toEqual(['y'])
     expect(await holders()).toEqual(['y by ceph-drain, Acting'])
     expect(await phaseOf('reboot-x')).toBe('Waiting')
@@ -187,26 +187,26 @@ describe('the ledger in trouble', () => {
   it('nonsense: nothing begins, what has begun waits with a reason, and goes on when the ledger is of use again', async () => {
     await open()
     await writeNonsense()
-    await stage.seconds(5)
+    await fixture.seconds(5)
     expect(await reasonOnRecord()).toBe('LedgerUnknown')
     expect(await osdBudgets()).toEqual(['rook-ceph-osd: 0 of all'])
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(60)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(60)
     expect(await zonesDown()).toEqual([])
 
-    await stage.api.delete(disruptionLedgers, { name: ledgerName })
-    await stage.seconds(60)
+    await fixture.api.delete(disruptionLedgers, { name: ledgerName })
+    await fixture.seconds(60)
     await drained
     expect(await holders()).toEqual(['y by ceph-drain, Acting'])
   })
 
   it('nonsense while a zone is open: it stays open, every other one stays held', async () => {
     await open()
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(30)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(30)
     await drained
     await writeNonsense()
-    await stage.seconds(60)
+    await fixture.seconds(60)
     expect(await osdBudgets()).toEqual([
       'rook-ceph-osd-zone-x: 0 of topology-location-zone=x',
       'rook-ceph-osd-zone-z: 0 of topology-location-zone=z',
@@ -215,48 +215,48 @@ describe('the ledger in trouble', () => {
 
   it('a holder that vanished is counted until the node is back: no other zone may begin before', async () => {
     await open()
-    await createDisruption(stage.api, 'reboot-x', 'node-x-1')
-    await stage.seconds(60)
+    await createDisruption(fixture.api, 'reboot-x', 'node-x-1')
+    await fixture.seconds(60)
     expect(await phaseOf('reboot-x')).toBe('Drained')
     const body = { metadata: { finalizers: null } }
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-x' })
-    await stage.api.patch(nodeDisruptions, { name: 'reboot-x' }, { type: 'merge', body }).catch(() => undefined)
-    stage.world.kubelet.powerOff('node-x-1')
-    await stage.seconds(120)
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-x' })
+    await fixture.api.patch(nodeDisruptions, { name: 'reboot-x' }, { type: 'merge', body }).catch(() => undefined)
+    fixture.world.kubelet.powerOff('node-x-1')
+    await fixture.seconds(120)
     expect(await holders()).toEqual(['x by a request, Orphaned', 'x by ceph-drain, Acting'])
-    expect(await stage.evictOsd(4)).toBe('refused')
+    expect(await fixture.evictOsd(4)).toBe('refused')
 
-    stage.world.kubelet.powerOn('node-x-1')
-    await stage.cordon('node-x-1', false)
-    await stage.seconds(240)
+    fixture.world.kubelet.powerOn('node-x-1')
+    await fixture.cordon('node-x-1', false)
+    await fixture.seconds(240)
     expect(await holders()).toEqual([])
     expect(await osdBudgets()).toEqual(calm)
   })
 
   it('an operator that dies in the middle of a drain leaves its entry to the next one, under a new epoch', async () => {
-    stage = await openCephStage(pairs)
-    await installDefinitions(stage.api)
-    const first = stage.operate({ controllers })
-    await stage.seconds(120)
-    const drained = drainNode(stage, 'node-y-1')
-    await stage.seconds(30)
+    fixture = await openCephFixture(pairs)
+    await installDefinitions(fixture.api)
+    const first = fixture.operate({ controllers })
+    await fixture.seconds(120)
+    const drained = drainNode(fixture, 'node-y-1')
+    await fixture.seconds(30)
     await drained
-    const before = (await ledgerObject(stage.api)).status?.entries?.[0]?.epoch ?? 0
-    await Promise.all([first.stop(), stage.seconds(20)])
-    stage.operate({ controllers })
-    await stage.seconds(30)
+    const before = (await ledgerObject(fixture.api)).status?.entries?.[0]?.epoch ?? 0
+    await Promise.all([first.stop(), fixture.seconds(20)])
+    fixture.operate({ controllers })
+    await fixture.seconds(30)
     expect(await holders()).toEqual(['y by ceph-drain, Acting'])
-    expect((await ledgerObject(stage.api)).status?.entries?.[0]?.epoch).toBeGreaterThan(before)
-    await stage.cordon('node-y-1', false)
-    await stage.seconds(120)
+    expect((await ledgerObject(fixture.api)).status?.entries?.[0]?.epoch).toBeGreaterThan(before)
+    await fixture.cordon('node-y-1', false)
+    await fixture.seconds(120)
     expect(await holders()).toEqual([])
   })
 })
 
 it('an idle cluster costs no write, ledger or not', async () => {
   await open()
-  await stage.seconds(2 * 3600)
-  expect(stage.written).toEqual([])
+  await fixture.seconds(2 * 3600)
+  expect(fixture.written).toEqual([])
 })
 
 /** An entry under an epoch that was never given out. */
@@ -269,8 +269,8 @@ async function writeEntry(
   entry: { readonly requestId: string; readonly holder: string; readonly scope: string; readonly epoch: number },
   nextEpoch: number,
 ): Promise<void> {
-  const object = await ledgerObject(stage.api).catch(() =>
-    stage.api.create(disruptionLedgers, {
+  const object = await ledgerObject(fixture.api).catch(() =>
+    fixture.api.create(disruptionLedgers, {
       apiVersion: 'cofferdam.io/v1alpha1',
       kind: 'DisruptionLedger',
       metadata: { name: ledgerName },
@@ -278,5 +278,5 @@ async function writeEntry(
   )
   const acting = { key, uid: '', state: 'Acting' as const, since: '2026-01-01T00:00:00Z', renewSequence: 0, ...entry }
   const status = { nextEpoch, nextTicket: 1, ...object.status, entries: [acting] }
-  await stage.api.update(disruptionLedgers, { ...object, status }, { subresource: 'status' })
+  await fixture.api.update(disruptionLedgers, { ...object, status }, { subresource: 'status' })
 }

@@ -6,7 +6,7 @@ import { decideStaticBudgets } from './static-budgets.ts'
 
 const nowMs = 90_000
 
-interface Story {
+interface Scenario {
   /** Node of each mon. */
   readonly mons?: Readonly<Record<string, string>>
   readonly down?: readonly string[]
@@ -33,10 +33,10 @@ function present(words: string): PodDisruptionBudget {
   }
 }
 
-function decide(story: Story) {
-  const mons = story.mons ?? { a: 'node-a', b: 'node-b', c: 'node-c' }
-  const { down = [], leaving = [] } = story
-  const held = 'held' in story ? story.held : ['node-a', 'node-b', 'node-c']
+function decide(scenario: Scenario) {
+  const mons = scenario.mons ?? { a: 'node-a', b: 'node-b', c: 'node-c' }
+  const { down = [], leaving = [] } = scenario
+  const held = 'held' in scenario ? scenario.held : ['node-a', 'node-b', 'node-c']
   const count = Object.keys(mons).length
   return decideStaticBudgets({
     cluster: { namespace: 'rook-ceph', mode: 'manage' },
@@ -48,7 +48,7 @@ function decide(story: Story) {
     objectStores: [],
     rbdMirrors: [],
     nfs: [],
-    existing: story.present === undefined ? [] : [present(story.present)],
+    existing: scenario.present === undefined ? [] : [present(scenario.present)],
     beside: {
       daemons: Object.entries(mons).map(([id, nodeName]) => ({
         type: 'mon',
@@ -59,8 +59,8 @@ function decide(story: Story) {
       })),
       turn: held && { domains: [], heldNodes: Object.fromEntries(held.map((node) => [node, 'osd.0'])) },
       leavingNodes: new Set(leaving),
-      nowMs: story.nowMs ?? nowMs,
-      memory: story.memory ?? {},
+      nowMs: scenario.nowMs ?? nowMs,
+      memory: scenario.memory ?? {},
     },
   })
 }
@@ -72,7 +72,7 @@ function inWords({ desired, daemonBudgets }: ReturnType<typeof decide>): string 
   return `${maxUnavailable}${without === undefined ? '' : ` without ${without}`}; loose on ${loose === undefined ? 'unknown' : `[${loose.join()}]`}`
 }
 
-const rows: Record<string, { given: Story; then: string }> = {
+const rows: Record<string, { given: Scenario; then: string }> = {
   'mons on nodes without OSDs: a number says how many may go, as Rook has it': {
     given: { held: [], present: '0' },
     then: '1; loose on [node-a,node-b,node-c]',

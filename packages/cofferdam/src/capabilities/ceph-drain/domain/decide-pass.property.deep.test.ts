@@ -5,17 +5,17 @@ import { arbiterOf, conflictingHolder, storageKey } from '../../../ledger/rules/
 import { known, unknown } from '../../../shared/observed.ts'
 import type { PassDecision } from './decide-pass.ts'
 import type { CephDrainStep } from './steps.ts'
+import { now } from './testing/fixture.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
-import { happen, osdAt } from './testing/small-ceph-story.ts'
+import { happen, osdAt } from './testing/small-ceph-scenario.ts'
 import { SmallPass } from './testing/small-pass.ts'
-import { now } from './testing/stage.ts'
 import { coverOf } from './wanted-budgets.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway', 'look'] as const
 
-const story = fc.record({
+const scenario = fc.record({
   zones: fc.integer({ min: 3, max: 5 }),
   osdsPerZone: fc.integer({ min: 1, max: 3 }),
   isAssuming: fc.boolean(),
@@ -41,7 +41,7 @@ it('whoever kills the operator after any step, and evicts all that the budgets a
   let evictions = 0
   let deaths = 0
   fc.assert(
-    fc.property(story, ({ events, actingSets, ...placing }) => {
+    fc.property(scenario, ({ events, actingSets, ...placing }) => {
       const pass = new SmallPass(new SmallCeph(placing, actingSets))
       settle(pass, () => {})
       for (const { what, which, other, lost, greed, ...around } of events) {

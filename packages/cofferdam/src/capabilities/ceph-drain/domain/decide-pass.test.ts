@@ -5,25 +5,25 @@ import { known, unknown } from '../../../shared/observed.ts'
 import { decidePass } from './decide-pass.ts'
 import { buildOsdBudget } from './osd-budgets.ts'
 import { type Heard, type HeardRefusal, heardNothing, type PassMemory, type PassSnapshot } from './pass-snapshot.ts'
+import { ours, type Scenario, tell } from './testing/fixture.ts'
 import { ledgerWith } from './testing/small-ledger.ts'
-import { ours, type Story, tell } from './testing/stage.ts'
 
 const remembered: PassMemory = {
   failures: [],
   isNoteCleared: true,
   heldEpoch: undefined,
-  trial: { isDue: false, problem: undefined },
+  probe: { isDue: false, problem: undefined },
 }
 const hosts = { 'zone-1': [1], 'zone-2': [2], 'zone-3': [3] }
 
-interface Given extends Story {
+interface Given extends Scenario {
   readonly heard?: Partial<Heard>
   readonly memory?: Partial<PassMemory>
   readonly pass?: Partial<PassSnapshot>
 }
 
-function passOf({ heard, memory, pass, ...story }: Given): PassSnapshot {
-  const look = tell(story)
+function passOf({ heard, memory, pass, ...scenario }: Given): PassSnapshot {
+  const look = tell(scenario)
   const objects = look.budgets.map((budget): PodDisruptionBudget => buildOsdBudget(look.cluster, budget))
   return {
     look,
@@ -63,9 +63,9 @@ describe('a pass over a calm cluster', () => {
   })
 
   it('tries what the opinion of Ceph is worth after all else: no budget waits for it', () => {
-    const due = { trial: { isDue: true, problem: undefined } }
+    const due = { probe: { isDue: true, problem: undefined } }
     expect(stepsOf({ ...calm, memory: due })).toEqual(['record', 'budgets', ...closing, 'try-ceph'])
-    expect(decide({ ...calm, heard: { isTrialNews: true } }).recheckAfterSeconds).toBe(1)
+    expect(decide({ ...calm, heard: { isProbeChanged: true } }).recheckAfterSeconds).toBe(1)
   })
 
   it('where Rook has the budgets writes nothing but a note of its own', () => {
@@ -169,8 +169,8 @@ describe('what could not be done', () => {
   })
 
   it('of a Ceph that misjudges is an alarm and holds nothing up', () => {
-    const trial = { isDue: false, problem: 'this release of Ceph misjudges' }
-    const { decision } = decide({ ...calm, memory: { trial } })
+    const probe = { isDue: false, problem: 'this release of Ceph misjudges' }
+    const { decision } = decide({ ...calm, memory: { probe } })
     expect([decision.alarm, decision.budgets.length, decision.reason]).toEqual([true, 1, 'AnyOsdMayGo'])
   })
 

@@ -1,6 +1,6 @@
 import { isHeldAs } from '../../../ledger/rules/hold-rules.ts'
 import { storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
-import { trialQuestion } from '../../../safety/trial-question.ts'
+import { probeQuestion } from '../../../safety/probe-question.ts'
 import { unknown } from '../../../shared/observed.ts'
 import { crowdingProblems } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from './decision.ts'
@@ -53,7 +53,7 @@ export function decidePass(pass: PassSnapshot): PassDecision {
   ]
   const wanted: CephDrainDecision = {
     ...decided,
-    alarm: decided.alarm || memory.trial.problem !== undefined,
+    alarm: decided.alarm || memory.probe.problem !== undefined,
     problems: [...problems, ...memory.failures],
   }
   const written = planWrites(pass, snapshot, wanted)
@@ -73,7 +73,7 @@ export function decidePass(pass: PassSnapshot): PassDecision {
 
 /** That Ceph's opinion is worth nothing holds nothing up, and is told. */
 function misjudgement({ look, memory }: PassSnapshot) {
-  const { problem } = memory.trial
+  const { problem } = memory.probe
   return problem === undefined ? [] : [{ object: `cephcluster/${look.cluster.name}`, problem }]
 }
 
@@ -120,8 +120,8 @@ function tellSteps(
 function trySteps({ look, map, isReachable, memory }: PassSnapshot): CephDrainStep[] {
   const isClean = look.ceph.known && look.ceph.value.pgs.health === 'clean'
   const mayAsk = isClean && look.cluster.mode === 'manage' && isReachable
-  if (!mayAsk || map === undefined || !memory.trial.isDue) return []
-  const question = trialQuestion(map)
+  if (!mayAsk || map === undefined || !memory.probe.isDue) return []
+  const question = probeQuestion(map)
   return question === undefined ? [] : [{ do: 'ask', name: 'try-ceph', question }]
 }
 
@@ -135,7 +135,7 @@ function recheckAfterSeconds(
   })
   const rechecks = [
     ...(refusal === undefined ? removals : [retryRecordAfterSeconds]),
-    ...(heard.isTrialNews || isEarly ? [1] : []),
+    ...(heard.isProbeChanged || isEarly ? [1] : []),
   ]
   return rechecks.length === 0 ? undefined : Math.min(...rechecks)
 }

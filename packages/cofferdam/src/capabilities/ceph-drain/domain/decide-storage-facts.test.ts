@@ -4,18 +4,18 @@ import { known, unknown } from '../../../shared/observed.ts'
 import { decideCephDrain } from './decide.ts'
 import { decideStorageFacts, type StorageFactsInput } from './decide-storage-facts.ts'
 import { buildOsdBudget } from './osd-budgets.ts'
+import { no, notYet, ours, type Scenario, tell } from './testing/fixture.ts'
 import { arbiterWith, cluster, key } from './testing/small-ledger.ts'
-import { no, notYet, ours, type Story, tell } from './testing/stage.ts'
 
 interface Asked {
-  readonly story: Story
+  readonly scenario: Scenario
   readonly node?: string
   readonly osdsOnNode?: readonly number[]
   readonly standing?: readonly string[]
 }
 
-function factsFor({ story, node = 'node-1', osdsOnNode = [1], standing = ['default'] }: Asked) {
-  const snapshot = tell({ arbiter: arbiterWith(), ...story })
+function factsFor({ scenario, node = 'node-1', osdsOnNode = [1], standing = ['default'] }: Asked) {
+  const snapshot = tell({ arbiter: arbiterWith(), ...scenario })
   const { arbiter = unknown('none') } = snapshot
   return decideStorageFacts({
     cluster,
@@ -45,65 +45,65 @@ function inShort(asked: Asked): string {
 const blocks = ['zone-2', 'zone-3']
 
 const rows: Record<string, { given: Asked; then: string }> = {
-  'all data is there: the zone of the node may go': { given: { story: {} }, then: 'zone-1 yes' },
+  'all data is there: the zone of the node may go': { given: { scenario: {} }, then: 'zone-1 yes' },
   'a node without OSDs has nothing to do with it': {
-    given: { story: {}, node: 'node-9', osdsOnNode: [] },
+    given: { scenario: {}, node: 'node-9', osdsOnNode: [] },
     then: '',
   },
   'another zone is down: this one may not go': {
-    given: { story: { down: [2], cordoned: ['node-2'] } },
+    given: { scenario: { down: [2], cordoned: ['node-2'] } },
     then: 'zone-1 no',
   },
   'the very zone is open already: it may go': {
     given: {
-      story: { down: [1], cordoned: ['node-1'], state: { openDomains: ['zone-1'] }, budgets: ours(...blocks) },
+      scenario: { down: [1], cordoned: ['node-1'], state: { openDomains: ['zone-1'] }, budgets: ours(...blocks) },
       standing: blocks,
     },
     then: 'zone-1 yes',
   },
   'too few copies would be left: it may not go': {
-    given: { story: { verdicts: { 'zone-1': no } } },
+    given: { scenario: { verdicts: { 'zone-1': no } } },
     then: 'zone-1 no',
   },
   'Ceph has not reported since the last change: not known': {
-    given: { story: { verdicts: { 'zone-1': notYet } } },
+    given: { scenario: { verdicts: { 'zone-1': notYet } } },
     then: 'zone-1 unknown',
   },
   'Ceph is silent: not known, and the zone is told all the same': {
-    given: { story: { silentMs: 60_000 } },
+    given: { scenario: { silentMs: 60_000 } },
     then: 'zone-1 unknown',
   },
   'the ledger cannot be read: not known': {
-    given: { story: { arbiter: unknown('it cannot be read') } },
+    given: { scenario: { arbiter: unknown('it cannot be read') } },
     then: 'zone-1 unknown',
   },
   'somebody holds another zone: the data has nothing against it, the ledger will say so itself': {
-    given: { story: { arbiter: arbiterWith('reboot-b has zone-2') } },
+    given: { scenario: { arbiter: arbiterWith('reboot-b has zone-2') } },
     then: 'zone-1 yes',
   },
   'the zone is granted and the others are not held yet: not known': {
-    given: { story: { arbiter: arbiterWith('reboot-a has zone-1') } },
+    given: { scenario: { arbiter: arbiterWith('reboot-a has zone-1') } },
     then: 'zone-1 unknown',
   },
   'the zone is granted and every other one is held: it may go': {
-    given: { story: { arbiter: arbiterWith('reboot-a has zone-1') }, standing: ['default but 2,3', ...blocks] },
+    given: { scenario: { arbiter: arbiterWith('reboot-a has zone-1') }, standing: ['default but 2,3', ...blocks] },
     then: 'zone-1 yes',
   },
   'the zone is granted and no OSD at all can be evicted: it may go': {
-    given: { story: { arbiter: arbiterWith('reboot-a has zone-1') }, standing: ['closed'] },
+    given: { scenario: { arbiter: arbiterWith('reboot-a has zone-1') }, standing: ['closed'] },
     then: 'zone-1 yes',
   },
   'the zone is granted and Rook has the budgets: they follow their own rules': {
-    given: { story: { mode: 'observe', arbiter: arbiterWith('reboot-a has zone-1') }, standing: [] },
+    given: { scenario: { mode: 'observe', arbiter: arbiterWith('reboot-a has zone-1') }, standing: [] },
     then: 'zone-1 yes',
   },
   'an OSD came to the node that nobody has placed yet: not known': {
-    given: { story: {}, osdsOnNode: [1, 9] },
+    given: { scenario: {}, osdsOnNode: [1, 9] },
     then: 'zone-1 unknown',
   },
   'the OSDs of the node belong to two zones: it may not go': {
     given: {
-      story: { zones: { 'zone-1': [1], 'zone-2': [2], 'zone-3': [3] }, osd: { 2: { nodeName: known('node-1') } } },
+      scenario: { zones: { 'zone-1': [1], 'zone-2': [2], 'zone-3': [3] }, osd: { 2: { nodeName: known('node-1') } } },
       osdsOnNode: [1, 2],
     },
     then: 'no',
@@ -116,23 +116,23 @@ describe('what a node means to Ceph', () => {
   })
 
   it('a domain that is granted before the others are held is behind: another decision may change the answer', () => {
-    const story = { arbiter: arbiterWith('reboot-a has zone-1') }
-    expect(factsFor({ story }).isBehind).toBe(true)
-    expect(factsFor({ story, standing: ['closed'] }).isBehind).toBe(false)
-    expect(factsFor({ story: {} }).isBehind).toBe(false)
+    const scenario = { arbiter: arbiterWith('reboot-a has zone-1') }
+    expect(factsFor({ scenario }).isBehind).toBe(true)
+    expect(factsFor({ scenario, standing: ['closed'] }).isBehind).toBe(false)
+    expect(factsFor({ scenario: {} }).isBehind).toBe(false)
   })
 })
 
 describe('whether data is clean', () => {
-  const cases: [string, Story, boolean | undefined][] = [
+  const cases: [string, Scenario, boolean | undefined][] = [
     ['all OSDs run and all is clean', {}, true],
     ['an OSD is down that Ceph has not noticed', { down: [1], cephDown: [], data: 'clean' }, false],
     ['data misses copies', { data: 'unclean' }, false],
     ['reports are old', { data: 'unknown' }, undefined],
     ['Ceph is silent', { silentMs: 60_000 }, undefined],
   ]
-  it.each(cases)('%s', (_sentence, story, clean) => {
-    const [facts] = factsFor({ story }).facts
+  it.each(cases)('%s', (_sentence, scenario, clean) => {
+    const [facts] = factsFor({ scenario }).facts
     expect(facts?.isClean.known ? facts.isClean.value : undefined).toBe(clean)
   })
 })

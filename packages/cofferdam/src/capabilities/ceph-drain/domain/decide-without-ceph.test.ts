@@ -5,7 +5,7 @@ import type { OsdView } from '../../../shared/parse-osd.ts'
 import { decideCephDrain } from './decide.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import { calmState } from './state-map.ts'
-import { inWords, ours } from './testing/stage.ts'
+import { inWords, ours } from './testing/fixture.ts'
 
 const osd = (id: number, zone: number): OsdView => ({
   id,

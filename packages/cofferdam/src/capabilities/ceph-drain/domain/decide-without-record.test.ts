@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { decideCephDrain } from './decide.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
-import { applyStep, inWords, ours, type Story, tell } from './testing/stage.ts'
+import { applyStep, inWords, ours, type Scenario, tell } from './testing/fixture.ts'
 
 const lasting = { why: 'metadata.annotations: Too long', isLasting: true }
 const passing = { why: 'the object has been modified', isLasting: false }
 
 /** The budgets that stand after all that may be written without the record. */
-function standing(story: Story, refusal = lasting): string[] {
-  const snapshot = tell(story)
+function standing(scenario: Scenario, refusal = lasting): string[] {
+  const snapshot = tell(scenario)
   const held = decideWithoutRecord(snapshot, decideCephDrain(snapshot), refusal)
   return inWords(planOsdBudgets(snapshot.budgets, held.budgets).reduce(applyStep, [...snapshot.budgets]))
 }
 
 const drain = { down: [1], cordoned: ['node-1'] } as const
-const rows: Record<string, { given: Story; refusal?: typeof lasting; then: readonly string[] }> = {
+const rows: Record<string, { given: Scenario; refusal?: typeof lasting; then: readonly string[] }> = {
   'somebody deleted every budget: they are made again, or two zones could lose OSDs together': {
     given: { budgets: [] },
     then: ['closed'],

@@ -5,7 +5,7 @@ import type { OsdView } from '../../../shared/parse-osd.ts'
 import { decideCephDrain } from './decide.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
 import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
-import { applyStep, no, notYet, ours, settle, tell, yes } from './testing/stage.ts'
+import { applyStep, no, notYet, ours, settle, tell, yes } from './testing/fixture.ts'
 import { coverOf } from './wanted-budgets.ts'
 
 const zones = { 'zone-1': [0, 1, 2], 'zone-2': [3, 4], 'zone-3': [5, 6], 'zone-4': [7] }
@@ -45,12 +45,12 @@ const anySnapshot: fc.Arbitrary<CephDrainSnapshot> = fc
     ceph: fc.record({ nooutBuckets: someZones, disagreements: fc.subarray(zoneNames, { maxLength: 1 }) }),
     mode: fc.constantFrom('manage', 'manage', 'manage', 'observe', 'hand-back'),
   })
-  .map(({ unlabelled, mislabelled, unplaced, isSilent, ...story }) => {
+  .map(({ unlabelled, mislabelled, unplaced, isSilent, ...scenario }) => {
     const osd: Record<number, Partial<OsdView>> = {}
     for (const id of mislabelled) osd[id] = { topology: { zone: 'zone-2' } }
     for (const id of unlabelled) osd[id] = { topology: {} }
     const told = tell({
-      ...story,
+      ...scenario,
       zones,
       osd,
       ...(isSilent === undefined ? {} : { silentMs: isSilent }),

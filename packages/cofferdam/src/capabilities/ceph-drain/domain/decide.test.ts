@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Reason } from '../../../shared/reasons.ts'
 import { decideCephDrain } from './decide.ts'
-import { inWords, no, notYet, now, nowMs, ours, type Story, settle, tell } from './testing/stage.ts'
+import { inWords, no, notYet, now, nowMs, ours, type Scenario, settle, tell } from './testing/fixture.ts'
 
 interface Outcome {
   readonly reason: Reason
@@ -11,8 +11,8 @@ interface Outcome {
 }
 
 /** What stands when everything decided has been written and nothing changes any more. */
-function outcomeOf(story: Story): Outcome {
-  const { decision, snapshot } = settle(tell(story))
+function outcomeOf(scenario: Scenario): Outcome {
+  const { decision, snapshot } = settle(tell(scenario))
   const { openDomains } = decision.state
   const noout = snapshot.ceph.known ? snapshot.ceph.value.nooutBuckets : []
   return {
@@ -23,7 +23,7 @@ function outcomeOf(story: Story): Outcome {
   }
 }
 
-function table(name: string, rows: Record<string, { given: Story; then: Outcome }>): void {
+function table(name: string, rows: Record<string, { given: Scenario; then: Outcome }>): void {
   describe(name, () => {
     it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
       expect(outcomeOf(given)).toEqual(then)
@@ -434,7 +434,7 @@ it('a difference with Ceph raises the alarm', () => {
 
 describe('noout ends', () => {
   const since = '2026-01-01T11:30:00Z'
-  const drain: Story = {
+  const drain: Scenario = {
     down: [1],
     cordoned: ['node-1'],
     budgets: ours('zone-2', 'zone-3'),
@@ -467,7 +467,7 @@ describe('noout ends', () => {
 })
 
 describe('several zones at once', () => {
-  const story: Story = {
+  const scenario: Scenario = {
     zones: twoEach,
     down: [1],
     cordoned: ['node-1', 'node-2'],
@@ -477,18 +477,18 @@ describe('several zones at once', () => {
   }
 
   it('go together where policy allows it and the data does', () => {
-    expect(outcomeOf({ ...story, ceph: { openable: [['zone-1', 'zone-2']] } })).toMatchObject({
+    expect(outcomeOf({ ...scenario, ceph: { openable: [['zone-1', 'zone-2']] } })).toMatchObject({
       budgets: ['zone-3'],
       open: ['zone-1', 'zone-2'],
     })
   })
 
   it('do not where the data does not', () => {
-    expect(outcomeOf({ ...story, ceph: { openable: [] } })).toEqual(drained('zone-1', 'zone-2', 'zone-3'))
+    expect(outcomeOf({ ...scenario, ceph: { openable: [] } })).toEqual(drained('zone-1', 'zone-2', 'zone-3'))
   })
 
   it('do not where policy does not', () => {
-    const careful = { ...story, settings: {}, ceph: { openable: [['zone-1', 'zone-2']] } }
+    const careful = { ...scenario, settings: {}, ceph: { openable: [['zone-1', 'zone-2']] } }
     expect(outcomeOf(careful)).toEqual(drained('zone-1', 'zone-2', 'zone-3'))
   })
 })
@@ -509,16 +509,16 @@ describe('whose budgets they are', () => {
   })
 
   it('handed back, all budgets and our flag go, and the flag stays on record until Ceph shows it gone', () => {
-    const story: Story = {
+    const scenario: Scenario = {
       mode: 'hand-back',
       down: [1],
       budgets: ours('zone-2', 'zone-3'),
       state: { openDomains: ['zone-1'], ownNoout: ['zone-1'] },
       ceph: { nooutBuckets: ['zone-1', 'zone-2'] },
     }
-    const first = decideCephDrain(tell(story))
+    const first = decideCephDrain(tell(scenario))
     expect([first.budgets, first.noout, first.state.ownNoout]).toEqual([[], { set: [], unset: ['zone-1'] }, ['zone-1']])
-    expect(outcomeOf(story)).toEqual({ reason: 'HandedBack', budgets: [], noout: ['zone-2'] })
+    expect(outcomeOf(scenario)).toEqual({ reason: 'HandedBack', budgets: [], noout: ['zone-2'] })
   })
 })
 

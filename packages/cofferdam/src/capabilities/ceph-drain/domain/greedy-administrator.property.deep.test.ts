@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { SmallCeph } from './testing/small-ceph.ts'
-import { happen, osdAt, reconcile } from './testing/small-ceph-story.ts'
+import { happen, osdAt, reconcile } from './testing/small-ceph-scenario.ts'
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway', 'look'] as const
 
-const story = fc.record({
+const scenario = fc.record({
   zones: fc.integer({ min: 3, max: 5 }),
   osdsPerZone: fc.integer({ min: 1, max: 4 }),
   isAssuming: fc.boolean(),
@@ -23,7 +23,7 @@ const story = fc.record({
 it('an administrator who evicts all that the budgets allow, between any two writes, takes no placement group below its minimum', () => {
   let evictions = 0
   fc.assert(
-    fc.property(story, ({ events, actingSets, ...placing }) => {
+    fc.property(scenario, ({ events, actingSets, ...placing }) => {
       const ceph = new SmallCeph(placing, actingSets)
       reconcile(ceph)
       for (const { what, which, greed } of events) {
@@ -50,7 +50,7 @@ it('an administrator who evicts all that the budgets allow, between any two writ
 
 it('every drain ends: with patience alone a cordoned node is emptied, whatever holds data', () => {
   fc.assert(
-    fc.property(story, fc.nat(10), ({ actingSets, ...placing }, pick) => {
+    fc.property(scenario, fc.nat(10), ({ actingSets, ...placing }, pick) => {
       const ceph = new SmallCeph(placing, actingSets)
       const node = ceph.nodeOf(osdAt(ceph, pick))
       ceph.cordoned.add(node)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { decideHearingCeph } from './hear-ceph.ts'
-import { ours, tell } from './testing/stage.ts'
+import { ours, tell } from './testing/fixture.ts'
 
 const zones = { 'zone-1': [1, 4], 'zone-2': [2, 5], 'zone-3': [3, 6] }
 const map = exampleMap({ hosts: zones, pgs: [{ pg: '1.0', acting: [4, 5, 6] }] })

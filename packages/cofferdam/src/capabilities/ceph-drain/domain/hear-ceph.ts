@@ -1,6 +1,6 @@
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
-import { compareOpinions } from '../../../safety/second-opinion.ts'
+import { compareOkToStop } from '../../../safety/compare-ok-to-stop.ts'
 import type { DomainVerdict } from '../../../safety/verdict.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
@@ -36,7 +36,7 @@ export function decideHearingCeph(snapshot: CephDrainSnapshot, { map, cephSays }
   if (view === undefined || map === undefined || snapshot.cluster.mode !== 'manage') {
     return { decision: first, unheard: [] }
   }
-  const { disagreements, unsure } = compareOpinions({ verdicts: view.domains, cephSays })
+  const { disagreements, unsure } = compareOkToStop({ verdicts: view.domains, cephSays })
   const isAgreed = disagreements.length === 0 && unsure.length === 0
   const domains = withoutVerdicts(view.domains, unsure)
   const decision = isAgreed ? first : decideCephDrain({ ...snapshot, ceph: known({ ...view, disagreements, domains }) })

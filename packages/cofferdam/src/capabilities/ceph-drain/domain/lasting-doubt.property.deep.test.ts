@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import { SmallCeph } from './testing/small-ceph.ts'
-import { happen, osdAt, reconcile } from './testing/small-ceph-story.ts'
+import { happen, osdAt, reconcile } from './testing/small-ceph-scenario.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -25,7 +25,7 @@ const placing = {
   actingSets: fc.array(fc.array(fc.nat(20), { minLength: 6, maxLength: 6 }), { minLength: 1, maxLength: 8 }),
 }
 
-const story = fc.record({
+const scenario = fc.record({
   ...placing,
   events: fc.array(
     fc.record({
@@ -41,7 +41,7 @@ it('whoever evicts all that the budgets allow, between any two writes, takes no 
   let evictions = 0
   let besideDoubt = 0
   fc.assert(
-    fc.property(story, ({ events, actingSets, ...given }) => {
+    fc.property(scenario, ({ events, actingSets, ...given }) => {
       const ceph = new SmallCeph(given, actingSets)
       reconcile(ceph)
       for (const { what, which, greed } of events) {

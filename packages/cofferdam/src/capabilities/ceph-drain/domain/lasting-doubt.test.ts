@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { StopVerdict } from '../../../safety/verdict.ts'
 import { unknown } from '../../../shared/observed.ts'
 import { decideCephDrain } from './decide.ts'
-import { inWords, no, notYet, ours, type Story, settle, tell } from './testing/stage.ts'
+import { inWords, no, notYet, ours, type Scenario, settle, tell } from './testing/fixture.ts'
 
 const inDoubt = (state: string): StopVerdict => ({
   may: 'no',
@@ -17,13 +17,13 @@ const dirty = (...states: readonly string[]) => ({
   pgs: { health: 'unclean' as const, dirtyStates: Object.fromEntries(states.map((state) => [state, 1])) },
 })
 /** 1.f has copies in zones 1 to 3, and one of them is bad. */
-const oneDamaged: Story = {
+const oneDamaged: Scenario = {
   zones: fourZones,
   verdicts: { 'zone-1': damaged, 'zone-2': damaged, 'zone-3': damaged },
   ceph: dirty('active+clean+inconsistent'),
 }
 
-const rows: Record<string, { given: Story; then: readonly string[]; reason: string; open?: readonly string[] }> = {
+const rows: Record<string, { given: Scenario; then: readonly string[]; reason: string; open?: readonly string[] }> = {
   'one damaged placement group holds the zones that it is on, and leaves the others as they are: it may last for days':
     {
       given: oneDamaged,

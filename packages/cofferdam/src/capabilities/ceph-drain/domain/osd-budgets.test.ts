@@ -3,7 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { buildOsdBudget, domainBudgetName, parseOsdBudget, planOsdBudgets } from './osd-budgets.ts'
 import type { OsdBudget } from './snapshot.ts'
-import { ours } from './testing/stage.ts'
+import { ours } from './testing/fixture.ts'
 
 const cluster = { namespace: 'rook-ceph', name: 'my-cluster', uid: 'uid-1' }
 const one = (word: string): OsdBudget => ours(word)[0] as OsdBudget

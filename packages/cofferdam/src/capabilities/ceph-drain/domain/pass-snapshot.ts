@@ -35,7 +35,7 @@ export interface PassMemory {
   /** Under which epoch this process holds the storage in the ledger. */
   readonly heldEpoch: number | undefined
   /** What Ceph's opinion is worth. */
-  readonly trial: {
+  readonly probe: {
     /** Nobody has tried it since daemons went. */
     readonly isDue: boolean
     readonly problem: string | undefined
@@ -57,7 +57,7 @@ export interface Heard {
   /** What is held in the ledger could neither be released nor renewed. */
   readonly unsettled: readonly ObjectProblem[]
   /** Ceph's opinion is worth more, or less, than it was thought to be. */
-  readonly isTrialNews: boolean
+  readonly isProbeChanged: boolean
   /** The names of the steps that were performed. */
   readonly performed: readonly string[]
 }
@@ -70,7 +70,7 @@ export const heardNothing: Heard = {
   flags: undefined,
   failures: [],
   unsettled: [],
-  isTrialNews: false,
+  isProbeChanged: false,
   performed: [],
 }
 

@@ -4,14 +4,14 @@ import { decideCephDrain } from './decide.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import { calmState } from './state-map.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
-import { happen, osdAt, reconcile } from './testing/small-ceph-story.ts'
+import { happen, osdAt, reconcile } from './testing/small-ceph-scenario.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway'] as const
 const records = ['taken', 'busy', 'refused', 'wiped', 'unread'] as const
 
-const story = fc.record({
+const scenario = fc.record({
   zones: fc.integer({ min: 3, max: 5 }),
   osdsPerZone: fc.integer({ min: 1, max: 4 }),
   isAssuming: fc.boolean(),
@@ -31,7 +31,7 @@ const story = fc.record({
 it('whoever may refuse, wipe or hide the record and evict all that the budgets allow takes no placement group below its minimum', () => {
   let evictions = 0
   fc.assert(
-    fc.property(story, ({ events, actingSets, ...placing }) => {
+    fc.property(scenario, ({ events, actingSets, ...placing }) => {
       const ceph = new SmallCeph(placing, actingSets)
       reconcile(ceph)
       for (const { what, which, record, lost, greed } of events) {

@@ -1,6 +1,6 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
-import type { TrialQuestion } from '../../../safety/trial-question.ts'
+import type { ProbeQuestion } from '../../../safety/probe-question.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { CephDrainDecision } from './decision.ts'
@@ -42,7 +42,7 @@ export interface AskedDomain {
 export interface TryCeph extends Step {
   readonly do: 'ask'
   readonly name: 'try-ceph'
-  readonly question: TrialQuestion
+  readonly question: ProbeQuestion
 }
 
 /** In the ledger, before what it allows. */

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { decideCephDrain } from './decide.ts'
 import { isAhead, narrowTurn, type StorageTurn } from './storage-turn.ts'
+import { inWords, no, ours, type Scenario, settle, tell } from './testing/fixture.ts'
 import { arbiterWith } from './testing/small-ledger.ts'
-import { inWords, no, ours, type Story, settle, tell } from './testing/stage.ts'
 
 const mons = { a: 'node-1', b: 'node-2', c: 'node-3' }
 const twoEach = { 'zone-1': [1, 11], 'zone-2': [2, 12], 'zone-3': [3, 13] }
 const blocked2and3 = ours('zone-2', 'zone-3')
 
 interface Row {
-  readonly given: Story
+  readonly given: Scenario
   readonly domains: readonly string[]
   /** Nodes whose mons and mgrs stay. */
   readonly held: readonly string[]
@@ -86,7 +86,7 @@ describe('the nodes that may lose all of Ceph that runs on them', () => {
 
 describe('a mon that left a cordoned node by other means than an eviction', () => {
   it('opens the zone of its node, so that the other drain cannot take what this one needs', () => {
-    const lost: Story = { mons, lostMons: ['a'], cordoned: ['node-1', 'node-2'], budgets: ours('default') }
+    const lost: Scenario = { mons, lostMons: ['a'], cordoned: ['node-1', 'node-2'], budgets: ours('default') }
     const { decision } = settle(tell(lost))
     expect([inWords(decision.budgets), decision.reason]).toEqual([['closed but 1'], 'DomainReleased'])
     expect(decision.explanation).toMatch(/^zone zone-1 may go \(mon.a down, node-1 being drained\)/)
@@ -98,7 +98,7 @@ describe('a mon that left a cordoned node by other means than an eviction', () =
   })
 
   it('is named with the way out when the other node has lost OSDs already: neither drain can end by itself', () => {
-    const crossed: Story = {
+    const crossed: Scenario = {
       zones: twoEach,
       mons,
       lostMons: ['a'],

@@ -48,7 +48,7 @@ export interface ObserverPorts {
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isLookWanted?(cluster: CephCluster): boolean
+  isPollWanted?(cluster: CephCluster): boolean
 }
 
 /** One look at a cluster, and what is needed to act on it. */
@@ -105,7 +105,7 @@ export class CephDrainObserver {
     const commands = ceph.of({ namespace, name })
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
-    const isWanted = view.mode !== 'hand-back' || this.#ports.isLookWanted?.(cluster) === true
+    const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
     const isNeeded = isWanted || record.state.ownNoout.length > 0
     const answer: CephAnswer = isNeeded
       ? await this.#reader.look({

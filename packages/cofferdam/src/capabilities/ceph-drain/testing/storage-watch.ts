@@ -1,16 +1,16 @@
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
-import { ledgerObject } from '../../../ledger/store/testing/ledger-stage.ts'
-import { type CephStage, namespace } from './ceph-stage.ts'
+import { ledgerObject } from '../../../ledger/store/testing/ledger-fixture.ts'
+import { type CephFixture, namespace } from './ceph-fixture.ts'
 
 export const storageKey = 'storage/rook-ceph/rook-ceph'
 
-export async function osdBudgetsOf(stage: CephStage): Promise<string[]> {
-  return (await stage.budgets()).filter((text) => text.startsWith('rook-ceph-osd'))
+export async function osdBudgetsOf(fixture: CephFixture): Promise<string[]> {
+  return (await fixture.budgets()).filter((text) => text.startsWith('rook-ceph-osd'))
 }
 
 /** Who holds the storage: `x by ceph-drain, Acting`. */
-export async function storageHolders(stage: CephStage): Promise<string[]> {
-  const { status } = await ledgerObject(stage.api)
+export async function storageHolders(fixture: CephFixture): Promise<string[]> {
+  const { status } = await ledgerObject(fixture.api)
   return (status?.entries ?? [])
     .filter((entry) => entry.key === storageKey)
     .map(
@@ -21,18 +21,18 @@ export async function storageHolders(stage: CephStage): Promise<string[]> {
 }
 
 /** Zones that miss an OSD of theirs at this moment. */
-export async function zonesDownIn(stage: CephStage): Promise<string[]> {
-  const { items } = await stage.api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
+export async function zonesDownIn(fixture: CephFixture): Promise<string[]> {
+  const { items } = await fixture.api.list(deployments, { namespace, labelSelector: 'app=rook-ceph-osd' })
   const down = items.filter(({ status }) => (status?.readyReplicas ?? 0) === 0)
   return [...new Set(down.map(({ spec }) => spec.template?.metadata?.labels?.['topology-location-zone'] ?? '?'))].sort()
 }
 
 /** Lets time go by, and tells every set of zones that missed OSDs together. */
-export async function watchZonesOf(stage: CephStage, seconds: number): Promise<string[]> {
+export async function watchZonesOf(fixture: CephFixture, seconds: number): Promise<string[]> {
   const seen = new Set<string>()
   for (let second = 0; second < seconds; second += 1) {
-    await stage.seconds(1)
-    seen.add((await zonesDownIn(stage)).join('+'))
+    await fixture.seconds(1)
+    seen.add((await zonesDownIn(fixture)).join('+'))
   }
   return [...seen].sort()
 }

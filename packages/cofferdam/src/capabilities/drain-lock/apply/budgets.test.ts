@@ -1,7 +1,7 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { budget, changedApi, inDefault, openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { budget, changedApi, inDefault, openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import { holdAnnotation } from '../domain/budget-hold.ts'
@@ -10,7 +10,7 @@ import { lockBudget, unlockBudget } from './budgets.ts'
 const { signal } = new AbortController()
 
 async function openShelf(spec: PodDisruptionBudget['spec'] = { maxUnavailable: 1 }) {
-  const { api, clock } = openStory()
+  const { api, clock } = openScenario()
   const made = await api.create(podDisruptionBudgets, budget('db', spec))
   const write = async (change: Partial<NonNullable<PodDisruptionBudget['status']>>) => {
     const present = await api.get(podDisruptionBudgets, inDefault('db'))

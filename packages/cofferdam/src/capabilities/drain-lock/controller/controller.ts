@@ -82,7 +82,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           for (const [name, budgets] of concerns) if (budgets.has(key)) enqueue(name)
         }),
         views.ledgers.subscribe((change) => {
-          if (isLedgerNews(change)) for (const { metadata } of activeRequests()) enqueue(metadata.name)
+          if (isRelevantLedgerChange(change)) for (const { metadata } of activeRequests()) enqueue(metadata.name)
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
@@ -140,7 +140,7 @@ function isActive(object: NodeDisruption): boolean {
 }
 
 /** A holder that only shows that it lives changes nothing for anybody. */
-function isLedgerNews(change: ViewChange<DisruptionLedger>): boolean {
+function isRelevantLedgerChange(change: ViewChange<DisruptionLedger>): boolean {
   if (change.key !== ledgerName || change.type === 'resynced') return false
   if (change.type !== 'changed') return true
   return ledgerText(change.value) !== ledgerText(change.previous)

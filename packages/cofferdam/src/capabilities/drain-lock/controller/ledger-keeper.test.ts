@@ -4,7 +4,7 @@ import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { EventRecorder, eventWriter } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
-import { budget, deployment, openWorld } from '@cofferdam/simulator/world/testing/story.ts'
+import { budget, deployment, openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultAppLockPolicy } from '../../../ledger/rules/app-lock.ts'
 import { defaultDrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
@@ -16,7 +16,7 @@ import {
   heldKeys,
   installDefinitions,
   ledgerObject,
-} from '../../../ledger/store/testing/ledger-stage.ts'
+} from '../../../ledger/store/testing/ledger-fixture.ts'
 import { disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -135,178 +135,178 @@ const short = (id: string | undefined) => id?.slice(0, 8)
 
 describe('a request that somebody deletes', () => {
   it('before it touched anything leaves its keys free within seconds', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
-    await stage.take(metadata.uid ?? '')
-    await stage.seconds(30)
-    expect(await heldKeys(stage.api)).toHaveLength(3)
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-1' })
-    await stage.seconds(2)
-    expect(await heldKeys(stage.api)).toEqual([])
-    expect(await stage.told()).toEqual(['Normal GrantFreed'])
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
+    await fixture.take(metadata.uid ?? '')
+    await fixture.seconds(30)
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.seconds(2)
+    expect(await heldKeys(fixture.api)).toEqual([])
+    expect(await fixture.told()).toEqual(['Normal GrantFreed'])
   })
 
   it('while it waits leaves its place in the line', async () => {
-    const stage = await open()
-    const first = await createDisruption(stage.api, 'reboot-1', 'node-1')
-    const second = await createDisruption(stage.api, 'reboot-again', 'node-1')
-    await stage.take(first.metadata.uid ?? '')
-    await stage.take(second.metadata.uid ?? '')
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-again' })
-    await stage.seconds(2)
-    expect((await ledgerObject(stage.api)).status?.tickets).toEqual([])
-    expect(await heldKeys(stage.api)).toHaveLength(3)
-    expect(await stage.told()).toEqual(['Normal TicketWithdrawn'])
+    const fixture = await open()
+    const first = await createDisruption(fixture.api, 'reboot-1', 'node-1')
+    const second = await createDisruption(fixture.api, 'reboot-again', 'node-1')
+    await fixture.take(first.metadata.uid ?? '')
+    await fixture.take(second.metadata.uid ?? '')
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-again' })
+    await fixture.seconds(2)
+    expect((await ledgerObject(fixture.api)).status?.tickets).toEqual([])
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
+    expect(await fixture.told()).toEqual(['Normal TicketWithdrawn'])
   })
 
   it('after it had begun leaves its keys held until the node is back in another boot and storage is clean', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
     const id = metadata.uid ?? ''
-    await stage.intend(id, await stage.take(id))
-    await stage.cordon(true)
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-1' })
-    await stage.seconds(30)
+    await fixture.intend(id, await fixture.take(id))
+    await fixture.cordon(true)
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.seconds(30)
     const held = [
       `node/node-1 Orphaned ${short(id)} at 1`,
       `pdb/default/web Orphaned ${short(id)} at 1`,
       `storage/rook/ceph Orphaned ${short(id)} at 1`,
     ]
-    expect(await heldKeys(stage.api)).toEqual(held)
+    expect(await heldKeys(fixture.api)).toEqual(held)
 
-    stage.storage.facts = storageFacts(known(false))
-    stage.world.kubelet.reboot('node-1', 120)
-    await stage.seconds(60)
-    expect(await heldKeys(stage.api)).toEqual(held)
-    await stage.seconds(120)
-    expect(await heldKeys(stage.api)).toEqual(held)
-    expect(new Set(stage.storage.undone)).toEqual(new Set(['node/node-1']))
-    stage.storage.undone.length = 0
+    fixture.storage.facts = storageFacts(known(false))
+    fixture.world.kubelet.reboot('node-1', 120)
+    await fixture.seconds(60)
+    expect(await heldKeys(fixture.api)).toEqual(held)
+    await fixture.seconds(120)
+    expect(await heldKeys(fixture.api)).toEqual(held)
+    expect(new Set(fixture.storage.undone)).toEqual(new Set(['node/node-1']))
+    fixture.storage.undone.length = 0
 
-    stage.storage.facts = storageFacts(known(true))
-    await stage.seconds(11)
-    expect(await heldKeys(stage.api)).toEqual([])
-    expect(stage.storage.undone).toEqual(['node/node-1', 'pdb/default/web', 'storage/rook/ceph'])
-    expect((await stage.told()).filter((news) => news !== 'Warning OrphanHeld')).toEqual([
+    fixture.storage.facts = storageFacts(known(true))
+    await fixture.seconds(11)
+    expect(await heldKeys(fixture.api)).toEqual([])
+    expect(fixture.storage.undone).toEqual(['node/node-1', 'pdb/default/web', 'storage/rook/ceph'])
+    expect((await fixture.told()).filter((news) => news !== 'Warning OrphanHeld')).toEqual([
       'Warning HolderGone',
       'Normal OrphanBuried',
     ])
   })
 
   it('after it had begun, whose node then takes pods again without a reboot, leaves nothing', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
     const id = metadata.uid ?? ''
-    await stage.intend(id, await stage.take(id))
-    await stage.cordon(true)
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-1' })
-    await stage.seconds(60)
-    expect(await heldKeys(stage.api)).toHaveLength(3)
-    await stage.cordon(false)
-    await stage.seconds(11)
-    expect(await heldKeys(stage.api)).toEqual([])
+    await fixture.intend(id, await fixture.take(id))
+    await fixture.cordon(true)
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.seconds(60)
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
+    await fixture.cordon(false)
+    await fixture.seconds(11)
+    expect(await heldKeys(fixture.api)).toEqual([])
   })
 
   it('whose node never comes back keeps its keys, says so once, and lets go when the node is deleted', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
     const id = metadata.uid ?? ''
-    await stage.intend(id, await stage.take(id, stage.claims.slice(0, 1)))
-    stage.world.kubelet.powerOff('node-1')
-    await stage.seconds(120)
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-1' })
-    await stage.seconds(1_200)
-    expect(await heldKeys(stage.api)).toEqual([`node/node-1 Orphaned ${short(id)} at 1`])
-    expect(await stage.told()).toEqual(['Warning HolderGone', 'Warning OrphanHeld'])
-    await stage.api.delete(nodes, { name: 'node-1' })
-    await stage.seconds(11)
-    expect(await heldKeys(stage.api)).toEqual([])
+    await fixture.intend(id, await fixture.take(id, fixture.claims.slice(0, 1)))
+    fixture.world.kubelet.powerOff('node-1')
+    await fixture.seconds(120)
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.seconds(1_200)
+    expect(await heldKeys(fixture.api)).toEqual([`node/node-1 Orphaned ${short(id)} at 1`])
+    expect(await fixture.told()).toEqual(['Warning HolderGone', 'Warning OrphanHeld'])
+    await fixture.api.delete(nodes, { name: 'node-1' })
+    await fixture.seconds(11)
+    expect(await heldKeys(fixture.api)).toEqual([])
   })
 })
 
 describe('storage that does not answer', () => {
   it('keeps the keys of an orphan held', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
     const id = metadata.uid ?? ''
-    await stage.intend(id, await stage.take(id))
-    stage.storage.facts = storageFacts(unknown('Ceph is silent'))
-    await stage.api.delete(nodeDisruptions, { name: 'reboot-1' })
-    await stage.seconds(300)
-    expect(await heldKeys(stage.api)).toHaveLength(3)
+    await fixture.intend(id, await fixture.take(id))
+    fixture.storage.facts = storageFacts(unknown('Ceph is silent'))
+    await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.seconds(300)
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
   })
 })
 
 describe('a holder that is no NodeDisruption', () => {
   it('keeps what it has while it renews, and is given up a minute after the last time', async () => {
-    const stage = await open()
-    const epoch = await stage.take('other-tool')
+    const fixture = await open()
+    const epoch = await fixture.take('other-tool')
     for (let count = 0; count < 6; count += 1) {
-      await stage.seconds(45)
-      await stage.renew('other-tool', epoch)
+      await fixture.seconds(45)
+      await fixture.renew('other-tool', epoch)
     }
-    expect(await heldKeys(stage.api)).toHaveLength(3)
-    await stage.seconds(55)
-    expect(await heldKeys(stage.api)).toHaveLength(3)
-    await stage.seconds(20)
-    expect(await heldKeys(stage.api)).toEqual([])
-    expect(await stage.told()).toEqual(['Normal GrantFreed'])
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
+    await fixture.seconds(55)
+    expect(await heldKeys(fixture.api)).toHaveLength(3)
+    await fixture.seconds(20)
+    expect(await heldKeys(fixture.api)).toEqual([])
+    expect(await fixture.told()).toEqual(['Normal GrantFreed'])
   })
 
   it('that had begun is an orphan then, and whoever comes back with its epoch is refused', async () => {
-    const stage = await open()
-    const epoch = await stage.take('other-tool')
-    await stage.intend('other-tool', epoch)
-    stage.storage.facts = storageFacts(known(false))
-    await stage.seconds(80)
-    expect(await heldKeys(stage.api)).toEqual([
+    const fixture = await open()
+    const epoch = await fixture.take('other-tool')
+    await fixture.intend('other-tool', epoch)
+    fixture.storage.facts = storageFacts(known(false))
+    await fixture.seconds(80)
+    expect(await heldKeys(fixture.api)).toEqual([
       'node/node-1 Orphaned other-to at 1',
       'pdb/default/web Orphaned other-to at 1',
       'storage/rook/ceph Orphaned other-to at 1',
     ])
-    await expect(stage.renew('other-tool', epoch)).rejects.toThrow('not-granted')
-    await stage.take('other-tool')
-    await stage.renew('other-tool', 2)
-    expect((await heldKeys(stage.api))[0]).toBe('node/node-1 Acting other-to at 2')
+    await expect(fixture.renew('other-tool', epoch)).rejects.toThrow('not-granted')
+    await fixture.take('other-tool')
+    await fixture.renew('other-tool', 2)
+    expect((await heldKeys(fixture.api))[0]).toBe('node/node-1 Acting other-to at 2')
   })
 })
 
 describe('a ledger that somebody deletes', () => {
   it('while a node is away is rebuilt at once: nobody else gets what is away, and the request adopts its own', async () => {
-    const stage = await open()
-    const { metadata } = await createDisruption(stage.api, 'reboot-1', 'node-1')
+    const fixture = await open()
+    const { metadata } = await createDisruption(fixture.api, 'reboot-1', 'node-1')
     const id = metadata.uid ?? ''
-    await stage.intend(id, await stage.take(id))
-    const [node, web] = stage.claims as [Claim, Claim, Claim]
-    const current = await stage.api.get(nodeDisruptions, { name: 'reboot-1' })
+    await fixture.intend(id, await fixture.take(id))
+    const [node, web] = fixture.claims as [Claim, Claim, Claim]
+    const current = await fixture.api.get(nodeDisruptions, { name: 'reboot-1' })
     const lockedBudgets = [{ namespace: 'default', name: 'web', uid: web.uid }]
     const status = { phase: 'Draining' as const, epoch: 1, nodeUid: node.uid, bootIDBefore: 'boot', lockedBudgets }
-    await stage.api.update(nodeDisruptions, { ...current, status }, { subresource: 'status' })
-    await stage.api.delete(disruptionLedgers, { name: ledgerName })
-    await expect(stage.take('other-tool', [web])).rejects.toMatchObject({ code: 'LEDGER_LOST' })
-    await stage.seconds(2)
-    expect(await heldKeys(stage.api)).toEqual([
+    await fixture.api.update(nodeDisruptions, { ...current, status }, { subresource: 'status' })
+    await fixture.api.delete(disruptionLedgers, { name: ledgerName })
+    await expect(fixture.take('other-tool', [web])).rejects.toMatchObject({ code: 'LEDGER_LOST' })
+    await fixture.seconds(2)
+    expect(await heldKeys(fixture.api)).toEqual([
       `node/node-1 Orphaned ${short(id)} at 1`,
       `pdb/default/web Orphaned ${short(id)} at 1`,
       `storage/rook/ceph Orphaned ${short(id)} at 1`,
     ])
-    expect(await stage.take('other-tool', [web])).toBe(0)
-    expect(await stage.take(id)).toBe(2)
-    expect(await stage.told()).toEqual(['Warning LedgerRebuilt'])
+    expect(await fixture.take('other-tool', [web])).toBe(0)
+    expect(await fixture.take(id)).toBe(2)
+    expect(await fixture.told()).toEqual(['Warning LedgerRebuilt'])
   })
 })
 
 describe('a ledger that somebody edits into nonsense', () => {
   it('is left as it is, and said to be so once', async () => {
-    const stage = await open()
-    await stage.take('other-tool')
-    const object = await ledgerObject(stage.api)
+    const fixture = await open()
+    await fixture.take('other-tool')
+    const object = await ledgerObject(fixture.api)
     const entries = (object.status?.entries ?? []).map((entry) => ({ ...entry, epoch: 99 }))
     const status = { ...object.status, entries } as NonNullable<typeof object.status>
-    await stage.api.update(disruptionLedgers, { ...object, status }, { subresource: 'status' })
-    await stage.seconds(300)
-    expect((await ledgerObject(stage.api)).status?.entries).toEqual(entries)
-    expect(await stage.told()).toEqual(['Warning LedgerUnusable'])
+    await fixture.api.update(disruptionLedgers, { ...object, status }, { subresource: 'status' })
+    await fixture.seconds(300)
+    expect((await ledgerObject(fixture.api)).status?.entries).toEqual(entries)
+    expect(await fixture.told()).toEqual(['Warning LedgerUnusable'])
   })
 })
 
@@ -323,24 +323,24 @@ describe('the settings of the operator', () => {
   }
 
   it('stand on the ledger from the beginning, and once there nothing is written', async () => {
-    const stage = await open()
-    expect(await published(stage)).toBe(text)
-    const before = (await stage.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion
-    await stage.seconds(3_600)
-    expect((await stage.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion).toBe(before)
+    const fixture = await open()
+    expect(await published(fixture)).toBe(text)
+    const before = (await fixture.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion
+    await fixture.seconds(3_600)
+    expect((await fixture.api.get(disruptionLedgers, { name: ledgerName })).metadata.resourceVersion).toBe(before)
   })
 
   it.each([['{}'], [null]])('changed by hand to %j they are written again', async (settings) => {
-    const stage = await open()
-    await annotate(stage, settings)
-    await stage.seconds(1)
-    expect(await published(stage)).toBe(text)
+    const fixture = await open()
+    await annotate(fixture, settings)
+    await fixture.seconds(1)
+    expect(await published(fixture)).toBe(text)
   })
 
   it('come back with a ledger that was deleted', async () => {
-    const stage = await open()
-    await stage.api.delete(disruptionLedgers, { name: ledgerName })
-    await stage.seconds(1)
-    expect(await published(stage)).toBe(text)
+    const fixture = await open()
+    await fixture.api.delete(disruptionLedgers, { name: ledgerName })
+    await fixture.seconds(1)
+    expect(await published(fixture)).toBe(text)
   })
 })

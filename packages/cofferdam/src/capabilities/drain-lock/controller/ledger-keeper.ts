@@ -16,7 +16,7 @@ import { isPublished, publishSettings, publishSettingsPermissions } from '../app
 import { type UpkeepMemory, upkeepPerformers } from '../apply/upkeep.ts'
 import { decideUpkeep, type UpkeepSnapshot } from '../domain/decide-upkeep.ts'
 import { type ObserveKeysPorts, observeKeysPermissions } from '../observe/keys.ts'
-import { RequestSigns } from './request-signs.ts'
+import { RequestHeartbeats } from './request-heartbeats.ts'
 
 export const ledgerKeeperPermissions: readonly Permission[] = [
   ...ledgerPermissions,
@@ -48,7 +48,7 @@ const settingsKey = 'settings'
 /** Looks after what no living request looks after: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
 export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
   const { api, clock, ledgers, disruptions, renewMs, settings } = ports
-  const signs = new RequestSigns(clock)
+  const signs = new RequestHeartbeats(clock)
   const vanished = new Set<string>()
   /** By request, and of the ledger itself under ''. */
   const events = ports.events.scoped()

@@ -1,8 +1,8 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { expect, it } from 'vitest'
-import { installDefinitions } from '../../../ledger/store/testing/ledger-stage.ts'
+import { installDefinitions } from '../../../ledger/store/testing/ledger-fixture.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
-import { openCephStage } from '../../ceph-drain/testing/ceph-stage.ts'
+import { openCephFixture } from '../../ceph-drain/testing/ceph-fixture.ts'
 
 async function statusOf(api: KubeApi, name: string): Promise<string> {
   const { status } = await api.get(nodeDisruptions, { name })
@@ -11,10 +11,10 @@ async function statusOf(api: KubeApi, name: string): Promise<string> {
 }
 
 it('two nodes in two zones of one Ceph go one after the other, and the first holds its zone until all data is clean', async () => {
-  const stage = await openCephStage()
-  const { api, seconds, world } = stage
+  const fixture = await openCephFixture()
+  const { api, seconds, world } = fixture
   await installDefinitions(api)
-  stage.operate({ controllers: ['ceph-drain', 'node-disruption', 'disruption-ledger'] })
+  fixture.operate({ controllers: ['ceph-drain', 'node-disruption', 'disruption-ledger'] })
   await seconds(30)
   const told: Record<string, string> = {}
   for (const zone of ['x', 'y']) {
@@ -47,5 +47,5 @@ it('two nodes in two zones of one Ceph go one after the other, and the first hol
     'clean: x': 'Completed',
     'clean: y': 'Drained, node/node-y NodeMayGo',
   })
-  await stage.close()
+  await fixture.close()
 })

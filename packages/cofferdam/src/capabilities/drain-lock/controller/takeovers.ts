@@ -1,6 +1,6 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { entriesOf, type Ledger } from '../../../ledger/rules/ledger.ts'
-import { signOfLife } from '../domain/orphans.ts'
+import { heartbeat } from '../domain/orphans.ts'
 
 /**
  * Knows which requests this process has held, and whether another process has taken one of them over from it.
@@ -37,7 +37,7 @@ export class Takeovers {
     }
     const epoch = this.#held.get(id)
     if (epoch === undefined || entry.epoch <= epoch || entry.state === 'Orphaned') return false
-    const sign = signOfLife(ledger, id)
+    const sign = heartbeat(ledger, id)
     const before = this.#seen.get(id)
     if (before === undefined || before.sign !== sign) {
       this.#seen.set(id, { sign, atMs: this.#clock.now() })

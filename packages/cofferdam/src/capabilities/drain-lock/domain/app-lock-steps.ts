@@ -1,7 +1,7 @@
 import type { Step } from '../../../shared/steps.ts'
 import {
+  type AppLockChange,
   type AppLockMemory,
-  type AppLockNews,
   type AppLockSnapshot,
   type AppLockStep,
   decideAppLocks,
@@ -21,7 +21,7 @@ export interface WriteLockedSince extends Step {
 export interface ReportAppLock extends Step {
   readonly do: 'report'
   readonly uid: string
-  readonly news: readonly AppLockNews[]
+  readonly news: readonly AppLockChange[]
   readonly memory: AppLockMemory | undefined
 }
 

@@ -11,7 +11,7 @@ import {
   unreservedStatus,
 } from './budget-hold.ts'
 import type { BudgetHold } from './snapshot.ts'
-import { minutes, nowMs } from './testing/stage.ts'
+import { minutes, nowMs } from './testing/fixture.ts'
 
 type Status = NonNullable<PodDisruptionBudget['status']>
 

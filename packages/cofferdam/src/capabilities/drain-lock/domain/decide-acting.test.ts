@@ -21,13 +21,13 @@ import {
   other,
   planned,
   recovering,
-  type Story,
+  type Scenario,
   tell,
   web,
   web0,
-} from './testing/stage.ts'
+} from './testing/fixture.ts'
 
-function table(name: string, rows: Record<string, { given: Story; then: Outcome }>): void {
+function table(name: string, rows: Record<string, { given: Scenario; then: Outcome }>): void {
   describe(name, () => {
     it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
       expect(inWords(decideDisruption(tell({ budgets: [locked()], ledger: acting, ...given })))).toEqual(then)
@@ -531,9 +531,9 @@ table('the ledger was wiped', {
 })
 
 it('storage that nobody knows of is not taken for clean', () => {
-  const story = { record: recovering, node: { bootID: 'boot-2' }, ledger: withStorage, budgets: [locked()] }
+  const scenario = { record: recovering, node: { bootID: 'boot-2' }, ledger: withStorage, budgets: [locked()] }
   const { reason, steps } = decideDisruption(
-    tell({ ...story, storage: [{ ...ceph, isClean: unknown('Ceph is silent') }] }),
+    tell({ ...scenario, storage: [{ ...ceph, isClean: unknown('Ceph is silent') }] }),
   )
   expect([reason, steps.map(({ step }) => step)]).toEqual(['SafetyUnknown', ['record']])
 })

@@ -46,7 +46,7 @@ function follow(moments: readonly Moment[]): string[] {
   })
 }
 
-const stories: Record<string, { given: readonly Moment[]; then: readonly string[] }> = {
+const scenarios: Record<string, { given: readonly Moment[]; then: readonly string[] }> = {
   'a lock written by hand is stamped, told once, and its stamp goes after a rest': {
     given: [
       { hour: -1 },
@@ -148,7 +148,7 @@ const stories: Record<string, { given: readonly Moment[]; then: readonly string[
 }
 
 describe('the keeper of owners’ locks', () => {
-  it.each(Object.entries(stories))('%s', (_, { given, then }) => expect(follow(given)).toEqual(then))
+  it.each(Object.entries(scenarios))('%s', (_, { given, then }) => expect(follow(given)).toEqual(then))
 
   it('over quota a lock is told and not stamped, and looked at again when the first of the others ends', () => {
     const budgets = ['a', 'b', 'c'].map((name, index) => ({

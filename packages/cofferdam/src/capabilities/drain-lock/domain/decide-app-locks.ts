@@ -42,7 +42,7 @@ export interface AppLockSnapshot {
   readonly memory: ReadonlyMap<string, AppLockMemory> | undefined
 }
 
-export interface AppLockNews {
+export interface AppLockChange {
   readonly type: 'Normal' | 'Warning'
   readonly reason: Reason
   readonly note: string
@@ -54,7 +54,7 @@ export interface AppLockStep {
   readonly uid: string
   /** What `cofferdam.io/locked-since` is to say; null takes it away, undefined leaves it as it is. */
   readonly stamp: string | null | undefined
-  readonly news: readonly AppLockNews[]
+  readonly news: readonly AppLockChange[]
   /** Undefined when nothing of it need be remembered. */
   readonly memory: AppLockMemory | undefined
 }
@@ -177,7 +177,7 @@ function afterLock(seen: Seen, budget: SeenBudget, { fault }: ParsedAppLock, hel
   const { text, stamp } = budget
   const hold = budget.memory?.hold ?? foundHold(seen, budget)
   // An end too far away comes nearer, and one day the lock counts.
-  const nearing = fault === 'capped' ? [lookAgainMs] : []
+  const nearing = fault === 'capped' ? [cappedRecheckMs] : []
   if (hold === undefined) return { hold, stamp: stamp === undefined ? undefined : null, recheckMs: nearing }
   const endedMs = endOf(hold, nowMs) ?? nowMs
   const restLeftMs = endedMs + restMs - nowMs
@@ -194,7 +194,7 @@ function afterLock(seen: Seen, budget: SeenBudget, { fault }: ParsedAppLock, hel
   }
 }
 
-const lookAgainMs = 60_000
+const cappedRecheckMs = 60_000
 
 /** Of a time before anybody looked, only the stamp tells. */
 function foundHold({ nowMs, policy }: Seen, { text, stampMs }: SeenBudget): Hold | undefined {
@@ -223,14 +223,14 @@ function tellNews(
   budget: SeenBudget,
   { lock, fault, problem }: ParsedAppLock,
   told: string,
-): AppLockNews[] {
+): AppLockChange[] {
   const { memory, text, stampMs } = budget
   const hold = memory?.hold
   const former = hold?.endedMs === undefined ? hold?.lock : undefined
-  const news: AppLockNews[] = []
+  const news: AppLockChange[] = []
   // Whoever led before has told of it.
-  const isOldNews = seen.isFirstLook && stampMs !== undefined
-  if (lock !== undefined && former?.holder !== lock.holder && !isOldNews) {
+  const isKnownAlready = seen.isFirstLook && stampMs !== undefined
+  if (lock !== undefined && former?.holder !== lock.holder && !isKnownAlready) {
     const note = `${lock.holder} has locked it until ${rfc3339(lock.untilMs)}: ${lock.reason}`
     news.push({ type: 'Normal', reason: 'AppLocked', note })
   }

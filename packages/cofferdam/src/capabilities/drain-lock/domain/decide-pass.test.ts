@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { decidePass } from './decide-pass.ts'
 import type { PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
 import type { PassStep } from './steps.ts'
-import { acting, draining, granted, job0, locked, planned, settings, tell, web0 } from './testing/stage.ts'
+import { acting, draining, granted, job0, locked, planned, settings, tell, web0 } from './testing/fixture.ts'
 
-const protectedAs = (story: Parameters<typeof tell>[0], change: Partial<ProtectedRequest> = {}): ProtectedRequest => ({
+const protectedAs = (
+  scenario: Parameters<typeof tell>[0],
+  change: Partial<ProtectedRequest> = {},
+): ProtectedRequest => ({
   state: 'protected',
-  seen: tell(story),
+  seen: tell(scenario),
   isFresh: true,
   isReplaced: false,
   refusals: [],

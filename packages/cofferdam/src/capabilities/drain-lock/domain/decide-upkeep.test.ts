@@ -63,7 +63,14 @@ const cases: Record<string, { given: UpkeepSnapshot; then: string[] }> = {
     given: seen(orphaned, {
       isAsked: true,
       settled: [
-        { step: 'bury', requestId: 'R1', holder: 'op', keys: ['node/a'], reason: 'OrphanBuried', explanation: 'ended' },
+        {
+          step: 'purge',
+          requestId: 'R1',
+          holder: 'op',
+          keys: ['node/a'],
+          reason: 'OrphanBuried',
+          explanation: 'ended',
+        },
       ],
     }),
     then: ['clear', 'report OrphanBuried'],

@@ -61,7 +61,7 @@ function tidy(ledger: Ledger, { orphans, isAsked }: UpkeepSnapshot): UpkeepStep[
     if (decisions.length === 0) return []
     return [{ do: 'ask', keys: ledger.entries.filter(({ state }) => state === 'Orphaned') }]
   }
-  const ended = decisions.filter(({ step }) => step === 'bury' || step === 'free').map(({ requestId }) => requestId)
+  const ended = decisions.filter(({ step }) => step === 'purge' || step === 'free').map(({ requestId }) => requestId)
   const reopened = nodesToReopen(snapshot).filter(({ requestId }) => !ended.includes(requestId))
   const undone = [...ended.map((id) => ledger.entries.filter(({ requestId }) => requestId === id)), reopened]
   return [

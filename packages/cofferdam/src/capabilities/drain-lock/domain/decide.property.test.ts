@@ -6,7 +6,7 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideDisruption } from './decide.ts'
 import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, PodFacts } from './snapshot.ts'
-import { blank, ceph, entry, ledgerOf, me, minutes, nowMs, other, ours, tell, web, web0 } from './testing/stage.ts'
+import { blank, ceph, entry, ledgerOf, me, minutes, nowMs, other, ours, tell, web, web0 } from './testing/fixture.ts'
 
 const uids = ['web-1', 'web-2', 'db-1']
 const podNames = ['web-0', 'web-1', 'job-0']
@@ -114,7 +114,7 @@ const anySnapshot: fc.Arbitrary<DisruptionSnapshot> = fc
     }),
     settings: fc.record({ mode: fc.constantFrom('reserve', 'reserve', 'spec', 'settle') }),
   })
-  .map((story) => tell(story as Parameters<typeof tell>[0]))
+  .map((scenario) => tell(scenario as Parameters<typeof tell>[0]))
 
 it('whatever is seen, the answer is there, the same twice, and says something', () => {
   fc.assert(

@@ -17,13 +17,13 @@ import {
   type Outcome,
   other,
   planned,
-  type Story,
+  type Scenario,
   tell,
   web,
   web0,
-} from './testing/stage.ts'
+} from './testing/fixture.ts'
 
-function table(name: string, rows: Record<string, { given: Story; then: Outcome }>): void {
+function table(name: string, rows: Record<string, { given: Scenario; then: Outcome }>): void {
   describe(name, () => {
     it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
       expect(inWords(decideDisruption(tell(given)))).toEqual(then)

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { emptyLedger } from '../../../ledger/rules/ledger.ts'
+import { minutes } from './testing/fixture.ts'
 import { SmallCluster } from './testing/small-cluster.ts'
-import { minutes } from './testing/stage.ts'
 
 const happenings = [
   ...(['look', 'look', 'look', 'look', 'look', 'die', 'fail', 'count', 'replace', 'start', 'reboot', 'boot'] as const),
   ...(['sleep', 'wake', 'wait', 'cancel', 'lock', 'wipe'] as const),
 ]
 
-const story = fc.record({
+const scenario = fc.record({
   nodes: fc.integer({ min: 2, max: 4 }),
   apps: fc.array(
     fc.record({
@@ -37,7 +37,7 @@ function begin({
   apps,
   wanted,
   isGuardUp,
-}: Omit<typeof story extends fc.Arbitrary<infer S> ? S : never, 'events'>) {
+}: Omit<typeof scenario extends fc.Arbitrary<infer S> ? S : never, 'events'>) {
   const cluster = new SmallCluster(nodes, apps, wanted)
   cluster.isGuardUp = isGuardUp
   return cluster
@@ -69,7 +69,7 @@ it('an administrator who evicts all that he may, at any moment and whoever dies,
   let reboots = 0
   let stayed = 0
   fc.assert(
-    fc.property(story, ({ events, ...rest }) => {
+    fc.property(scenario, ({ events, ...rest }) => {
       const cluster = begin(rest)
       for (const { what, which, steps, greed } of events) {
         const wasUp = new Set(cluster.nodes.filter(({ isReady }) => isReady))
@@ -97,7 +97,7 @@ it('an administrator who evicts all that he may, at any moment and whoever dies,
 
 it('nothing wedges: with patience every request ends, whatever happened before', () => {
   fc.assert(
-    fc.property(story, ({ events, ...rest }) => {
+    fc.property(scenario, ({ events, ...rest }) => {
       const cluster = begin(rest)
       for (const { what, which, steps } of events) happen(cluster, what, which, steps)
       for (let round = 0; round < 200; round += 1) {
@@ -121,7 +121,7 @@ it('nothing wedges: with patience every request ends, whatever happened before',
 
 it('a request that waits holds nothing once its steps are done, and every wait says what for and the way out', () => {
   fc.assert(
-    fc.property(story, ({ events, ...rest }) => {
+    fc.property(scenario, ({ events, ...rest }) => {
       const cluster = begin(rest)
       for (const { what, which, steps } of events) {
         happen(cluster, what, which, steps)

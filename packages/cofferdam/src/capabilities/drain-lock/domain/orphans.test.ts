@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Claim, emptyLedger, grant, intend, type Ledger, orphan } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
-import {
-  applyOrphans,
-  decideOrphans,
-  type KeyFacts,
-  nodesToReopen,
-  type OrphanSnapshot,
-  signOfLife,
-} from './orphans.ts'
+import { applyOrphans, decideOrphans, heartbeat, type KeyFacts, nodesToReopen, type OrphanSnapshot } from './orphans.ts'
 
 const now = '2026-01-01T00:00:00Z'
 const renewMs = 20_000
@@ -40,7 +33,7 @@ function seen(ledger: Ledger, over: Partial<OrphanSnapshot> = {}): OrphanSnapsho
 }
 
 function silentFor(ledger: Ledger, requestId: string, unchangedMs: number): Partial<OrphanSnapshot> {
-  return { signs: new Map([[requestId, { sign: signOfLife(ledger, requestId), unchangedMs }]]) }
+  return { signs: new Map([[requestId, { sign: heartbeat(ledger, requestId), unchangedMs }]]) }
 }
 
 function steps(snapshot: OrphanSnapshot): string[] {
@@ -81,8 +74,8 @@ describe('what a request left', () => {
       [],
     ],
   }
-  for (const [story, [snapshot, then]] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, [snapshot, then]] of Object.entries(cases)) {
+    it(scenario, () => {
       expect(steps(snapshot)).toEqual(then)
     })
   }
@@ -121,10 +114,10 @@ describe('an orphan is buried', () => {
     'when another budget has the name': facts({ budget: { uid: 'another', currentHealthy: 0 } }),
     'when the storage is gone': facts({ storage: 'gone' }),
   }
-  for (const [story, now] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, now] of Object.entries(cases)) {
+    it(scenario, () => {
       const decisions = decideOrphans(seen(orphaned, { facts: now }))
-      expect(decisions).toMatchObject([{ step: 'bury', reason: 'OrphanBuried', requestId: 'R1' }])
+      expect(decisions).toMatchObject([{ step: 'purge', reason: 'OrphanBuried', requestId: 'R1' }])
       expect(applyOrphans(orphaned, decisions).entries).toEqual([])
     })
   }
@@ -160,8 +153,8 @@ describe('an orphan still counts, and it is said what is awaited,', () => {
       'node/a is not ready; storage/rook/ceph is not clean yet',
     ],
   }
-  for (const [story, [now, awaited]] of Object.entries(cases)) {
-    it(story, () => {
+  for (const [scenario, [now, awaited]] of Object.entries(cases)) {
+    it(scenario, () => {
       const decisions = decideOrphans(seen(orphaned, { facts: now }))
       const keys = 'node/a, pdb/shop/web, storage/rook/ceph'
       expect(decisions).toEqual([

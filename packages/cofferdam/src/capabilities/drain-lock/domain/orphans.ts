@@ -1,10 +1,10 @@
 import {
-  bury,
   doClaimsConflict,
   entriesOf,
   type Ledger,
   type LedgerEntry,
   orphan,
+  purge,
   type Ticket,
   withdraw,
 } from '../../../ledger/rules/ledger.ts'
@@ -39,7 +39,7 @@ export type KeyFacts =
     }
 
 export interface OrphanDecision {
-  readonly step: 'withdraw' | 'free' | 'orphan' | 'bury' | 'keep'
+  readonly step: 'withdraw' | 'free' | 'orphan' | 'purge' | 'keep'
   readonly requestId: string
   readonly holder: string
   readonly keys: readonly string[]
@@ -94,7 +94,7 @@ const endings: Record<OrphanDecision['step'], (ledger: Ledger, requestId: string
   withdraw,
   free: orphan,
   orphan,
-  bury,
+  purge,
   keep: (ledger) => ledger,
 }
 
@@ -102,7 +102,7 @@ const endings: Record<OrphanDecision['step'], (ledger: Ledger, requestId: string
  * What changes while a request lives. Undefined for whoever waits for others: it has nothing to show. Whose turn has come
  * takes what it waits for, if it lives.
  */
-export function signOfLife(ledger: Ledger, requestId: string): string | undefined {
+export function heartbeat(ledger: Ledger, requestId: string): string | undefined {
   const [first] = entriesOf(ledger, requestId)
   if (first !== undefined) return `${first.epoch}.${first.renewSequence}.${first.state}`
   const ticket = ledger.tickets.find((each) => each.requestId === requestId)
@@ -118,7 +118,7 @@ function isItsTurn({ entries, tickets }: Ledger, { number, claims, requestId }: 
 function isGone({ ledger, vanished, signs, renewMs }: OrphanSnapshot, requestId: string): boolean {
   if (vanished.has(requestId)) return true
   const seen = signs.get(requestId)
-  const sign = signOfLife(ledger, requestId)
+  const sign = heartbeat(ledger, requestId)
   if (seen === undefined || sign === undefined || seen.sign !== sign) return false
   return seen.unchangedMs >= missedRenewals * renewMs
 }
@@ -148,7 +148,7 @@ function decideOrphan({ facts }: OrphanSnapshot, entries: readonly LedgerEntry[]
   const awaited = entries.map((entry) => findEffect(entry, facts.get(entry.key))).filter((text) => text !== undefined)
   if (awaited.length === 0) {
     const explanation = `What ${holder} started has ended: ${keys.join(', ')} released.`
-    return { step: 'bury', requestId, holder, keys, reason: 'OrphanBuried', explanation }
+    return { step: 'purge', requestId, holder, keys, reason: 'OrphanBuried', explanation }
   }
   const explanation = `${holder} is gone, and ${awaited.join('; ')}. ${keys.join(', ')} stay held until then.`
   return { step: 'keep', requestId, holder, keys, reason: 'OrphanHeld', explanation }

@@ -15,11 +15,11 @@ import {
   nowMs,
   type Outcome,
   planned,
-  type Story,
+  type Scenario,
   tell,
   web,
   web0,
-} from './testing/stage.ts'
+} from './testing/fixture.ts'
 
 const controlled = (kind: string) => ({
   ownerReferences: [{ apiVersion: 'apps/v1', kind, name: 'o', uid: 'o', controller: true }],
@@ -71,7 +71,7 @@ const late = nowMs + minutes(30)
 const exhausted = { ...web, disruptionsAllowed: 0 }
 const cordoned = { isCordoned: true }
 
-const rows: Record<string, { given: Story; then: Outcome }> = {
+const rows: Record<string, { given: Scenario; then: Outcome }> = {
   'a bare pod keeps a request that does not ask for its loss from beginning: nothing is taken, cordoned or evicted': {
     given: { pods: [job0, bare] },
     then: { reason: 'PodHasNoController', phase: 'Waiting', blockedBy: [bareWaits] },

@@ -1,5 +1,5 @@
 import type { Pod, Toleration } from '@cofferdam/kubernetes/api/core.ts'
-import { barePod } from '@cofferdam/simulator/world/testing/story.ts'
+import { barePod } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { parseHostedPod, parseHostNode } from './objects.ts'
 

@@ -8,7 +8,7 @@ import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
-import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import { isRelevantStorageChange, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
 import { type FencingMemory, fencingPerformers } from '../apply/apply.ts'
@@ -20,7 +20,7 @@ import { decideFencingPass, type FencingPass } from '../domain/decide-pass.ts'
 import { createFencingParser } from '../domain/parse-fencing.ts'
 import type { FencingPassSnapshot } from '../domain/pass-snapshot.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
-import { EvidenceNews } from '../observe/evidence.ts'
+import { EvidenceChanges } from '../observe/evidence.ts'
 import type { FencingObservePorts } from '../observe/observe.ts'
 import { observePass } from '../observe/observe-pass.ts'
 import { FencedOsds } from '../observe/osds.ts'
@@ -81,7 +81,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const listeners = new RemediatorListeners(clock)
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
-  const news = new EvidenceNews(clock)
+  const news = new EvidenceChanges(clock)
   const judge = createFencingJudge()
   const isReleased = (requestId: string) => holds.isReleased(requestId)
   const observed = {
@@ -101,21 +101,21 @@ export function createFencing(ports: FencingPorts): Controller {
       for (const view of Object.values(views) as WatchView<unknown>[]) {
         until(
           view.subscribe((change) => {
-            if (isNews(change)) tell()
+            if (isRelevant(change)) tell()
           }),
         )
       }
       if (ledger !== undefined) {
         until(
           ledger.view.subscribe((change) => {
-            if (clusterIds().some((cluster) => isStorageNews(change, cluster))) tell()
+            if (clusterIds().some((cluster) => isRelevantStorageChange(change, cluster))) tell()
           }),
         )
       }
       if (decisions !== undefined) {
         until(
           decisions.follow((key) => {
-            if (news.isNews(key, decisions.latest(key))) tell()
+            if (news.isRelevant(key, decisions.latest(key))) tell()
           }),
         )
       }
@@ -176,7 +176,7 @@ export function createFencing(ports: FencingPorts): Controller {
 }
 
 /** Versions and the bookkeeping of the server change with every write; what is said does not. */
-function isNews(change: ViewChange<unknown>): boolean {
+function isRelevant(change: ViewChange<unknown>): boolean {
   if (change.type !== 'changed') return true
   const { previous, value } = change as { readonly previous: unknown; readonly value: unknown }
   return !isSameJson(withoutVersion(previous), withoutVersion(value))

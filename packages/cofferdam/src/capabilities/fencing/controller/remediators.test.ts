@@ -9,34 +9,34 @@ import { leases, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { createModernHealthChecks } from '@cofferdam/simulator/world/machines/modern-health-checks.ts'
 import { createNodeHealthCheck } from '@cofferdam/simulator/world/machines/node-health-check.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type FencingStage, type FencingStageOptions, openFencingStage } from '../testing/fencing-stage.ts'
+import { type FencingFixture, type FencingFixtureOptions, openFencingFixture } from '../testing/fencing-fixture.ts'
 
-let stage: FencingStage
-afterEach(() => stage.close())
+let fixture: FencingFixture
+afterEach(() => fixture.close())
 
-async function openCalm(options?: FencingStageOptions): Promise<FencingStage> {
-  stage = await openFencingStage(options)
-  stage.operate()
-  await stage.seconds(30)
-  return stage
+async function openCalm(options?: FencingFixtureOptions): Promise<FencingFixture> {
+  fixture = await openFencingFixture(options)
+  fixture.operate()
+  await fixture.seconds(30)
+  return fixture
 }
 
 /** Two sick nodes with OSDs that run: node-x may go first, node-y has to wait. */
 async function sickenTwo(): Promise<void> {
-  stage.world.kubelet.setReady('node-x', false)
-  await stage.seconds(5)
-  stage.world.kubelet.setReady('node-y', false)
-  await stage.seconds(30)
+  fixture.world.kubelet.setReady('node-x', false)
+  await fixture.seconds(5)
+  fixture.world.kubelet.setReady('node-y', false)
+  await fixture.seconds(30)
 }
 
 async function recover(): Promise<void> {
-  stage.world.kubelet.setReady('node-x', true)
-  stage.world.kubelet.setReady('node-y', true)
-  await stage.seconds(30)
+  fixture.world.kubelet.setReady('node-x', true)
+  fixture.world.kubelet.setReady('node-y', true)
+  await fixture.seconds(30)
 }
 
 async function heldLeases(): Promise<string[]> {
-  const { items } = await stage.api.list(leases, { namespace: medik8sLeaseNamespace })
+  const { items } = await fixture.api.list(leases, { namespace: medik8sLeaseNamespace })
   return items.map(({ metadata, spec }) => `${metadata.name} ${spec?.holderIdentity}`)
 }
 
@@ -50,12 +50,12 @@ const nodeHealthCheck = {
 describe('medik8s', () => {
   it('is kept off the sick storage node whose turn has not come by its Lease, and only off that one', async () => {
     await openCalm()
-    await stage.api.create<KubeObject>(namespaces, {
+    await fixture.api.create<KubeObject>(namespaces, {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: medik8sLeaseNamespace },
     })
-    await stage.api.create(nodeHealthChecks, nodeHealthCheck)
+    await fixture.api.create(nodeHealthChecks, nodeHealthCheck)
     await sickenTwo()
     expect(await heldLeases()).toEqual(['node-node-y cofferdam'])
     await recover()
@@ -64,36 +64,36 @@ describe('medik8s', () => {
 
   it('is asked to pause where it keeps no Leases, with an entry of ours beside those of others', async () => {
     await openCalm()
-    await stage.api.create(nodeHealthChecks, {
+    await fixture.api.create(nodeHealthChecks, {
       ...nodeHealthCheck,
       spec: { ...nodeHealthCheck.spec, pauseRequests: ['upgrade of the week'] },
     })
-    const check = createNodeHealthCheck(stage.remediator)
-    await stage.seconds(5)
-    const before = await stage.toldAbout('all')
+    const check = createNodeHealthCheck(fixture.remediator)
+    await fixture.seconds(5)
+    const before = await fixture.toldAbout('all')
     await sickenTwo()
-    await stage.seconds(180)
-    const paused = await stage.api.get(nodeHealthChecks, { name: 'all' })
+    await fixture.seconds(180)
+    const paused = await fixture.api.get(nodeHealthChecks, { name: 'all' })
     expect(paused.spec?.pauseRequests).toEqual(['upgrade of the week', 'cofferdam: storage cannot spare a node now'])
-    expect(await stage.toldAbout('all')).toEqual(before)
+    expect(await fixture.toldAbout('all')).toEqual(before)
     await recover()
-    const resumed = await stage.api.get(nodeHealthChecks, { name: 'all' })
+    const resumed = await fixture.api.get(nodeHealthChecks, { name: 'all' })
     expect(resumed.spec?.pauseRequests).toEqual(['upgrade of the week'])
     check.stop()
   })
 
   it('is told of once when it does not say within two minutes that it waits', async () => {
-    stage = await openFencingStage()
-    const made = await stage.api.create(nodeHealthChecks, nodeHealthCheck)
+    fixture = await openFencingFixture()
+    const made = await fixture.api.create(nodeHealthChecks, nodeHealthCheck)
     const status = { phase: 'Enabled', observedNodes: 3, healthyNodes: 3 } as const
-    await stage.api.update(nodeHealthChecks, { ...made, status }, { subresource: 'status' })
-    stage.operate()
-    await stage.seconds(30)
+    await fixture.api.update(nodeHealthChecks, { ...made, status }, { subresource: 'status' })
+    fixture.operate()
+    await fixture.seconds(30)
     await sickenTwo()
-    await stage.seconds(60)
-    expect(await stage.toldAbout('all')).toEqual([])
-    await stage.seconds(300)
-    expect(await stage.toldAbout('all')).toEqual(['Warning ObjectsUnusable'])
+    await fixture.seconds(60)
+    expect(await fixture.toldAbout('all')).toEqual([])
+    await fixture.seconds(300)
+    expect(await fixture.toldAbout('all')).toEqual(['Warning ObjectsUnusable'])
   })
 })
 
@@ -104,14 +104,14 @@ describe.each(['v1beta1', 'v1beta2'])('Cluster API in %s', (version) => {
       without: ['machine.openshift.io'],
       clusterApi: [version],
     })
-    await stage.patchCluster({ spec: { disruptionManagement: { machineDisruptionBudgetNamespace: 'default' } } })
-    await stage.seconds(5)
-    expect(await stage.labelled()).toEqual(['workers-1', 'workers-2', 'workers-3'])
+    await fixture.patchCluster({ spec: { disruptionManagement: { machineDisruptionBudgetNamespace: 'default' } } })
+    await fixture.seconds(5)
+    expect(await fixture.labelled()).toEqual(['workers-1', 'workers-2', 'workers-3'])
     await sickenTwo()
     const skips = async () =>
       Promise.all(
         ['workers-1', 'workers-2', 'workers-3'].map(
-          async (name) => (await stage.machine(name)).metadata.annotations?.['cluster.x-k8s.io/skip-remediation'],
+          async (name) => (await fixture.machine(name)).metadata.annotations?.['cluster.x-k8s.io/skip-remediation'],
         ),
       )
     expect(await skips()).toEqual([undefined, 'cofferdam', undefined])
@@ -123,26 +123,26 @@ describe.each(['v1beta1', 'v1beta2'])('Cluster API in %s', (version) => {
 describe('OpenShift', () => {
   it("'s health check waits while Ceph cannot spare any of its sick machines, and goes on as it was when it can", async () => {
     await openCalm()
-    const { namespace } = stage.machines.kinds
-    await stage.api.create(openshiftHealthChecks, {
+    const { namespace } = fixture.machines.kinds
+    await fixture.api.create(openshiftHealthChecks, {
       apiVersion: apiVersionOf(openshiftHealthChecks),
       kind: openshiftHealthChecks.kind,
       metadata: { name: 'workers', namespace },
       spec: { selector: {}, maxUnhealthy: '40%' },
     })
-    const check = createModernHealthChecks(stage.remediator)
-    stage.ceph.controls.silence(true)
-    await stage.seconds(60)
-    stage.world.kubelet.setReady('node-x', false)
-    await stage.seconds(400)
-    const seen = await stage.api.get(openshiftHealthChecks, { namespace, name: 'workers' })
+    const check = createModernHealthChecks(fixture.remediator)
+    fixture.ceph.controls.silence(true)
+    await fixture.seconds(60)
+    fixture.world.kubelet.setReady('node-x', false)
+    await fixture.seconds(400)
+    const seen = await fixture.api.get(openshiftHealthChecks, { namespace, name: 'workers' })
     expect(seen.metadata.annotations).toMatchObject({ 'cluster.x-k8s.io/paused': 'cofferdam' })
     expect(seen.spec?.maxUnhealthy).toBe('40%')
     expect(check.controls.remediated()).toEqual([])
-    stage.world.kubelet.setReady('node-x', true)
-    stage.ceph.controls.silence(false)
-    await stage.seconds(60)
-    const after = await stage.api.get(openshiftHealthChecks, { namespace, name: 'workers' })
+    fixture.world.kubelet.setReady('node-x', true)
+    fixture.ceph.controls.silence(false)
+    await fixture.seconds(60)
+    const after = await fixture.api.get(openshiftHealthChecks, { namespace, name: 'workers' })
     expect(after.metadata.annotations ?? {}).toEqual({})
     check.stop()
   })

@@ -11,13 +11,13 @@ import { events, leases, namespaces } from '@cofferdam/kubernetes/api/resources.
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
 import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { expect, it } from 'vitest'
 import { operatorAccount } from '../../../deploy/operator-manifests.ts'
 import { buildWholeAccess } from '../../../deploy/testing/controller-access.ts'
 import { permissionsOf } from '../../../operator/controller-names.ts'
 import type { Permission } from '../../../shared/permission.ts'
-import { type FencingStage, openFencingStage } from '../testing/fencing-stage.ts'
+import { type FencingFixture, openFencingFixture } from '../testing/fencing-fixture.ts'
 
 /** Ceph is looked at by ceph-drain, and the ledger is kept by its keeper: what they may do anyway shows nothing here. */
 const besides = ['ceph-drain', 'disruption-ledger'] as const
@@ -25,21 +25,21 @@ const controllers = ['fencing', ...besides] as const
 
 /** Everything that fencing reads and writes; tells what came of it. */
 async function tell(rights: readonly Permission[]): Promise<unknown> {
-  const stage = await openFencingStage({ clusterApi: ['v1beta2'] })
+  const fixture = await openFencingFixture({ clusterApi: ['v1beta2'] })
   try {
-    await prepare(stage)
+    await prepare(fixture)
     const permissions = {
       ...Object.fromEntries(besides.map((name) => [name, permissionsOf[name]])),
       fencing: rights,
     }
     for (const object of buildWholeAccess(permissions)) {
-      await stage.api.create(typeOfObject(stage.server.catalogue, object) as ResourceType, object)
+      await fixture.api.create(typeOfObject(fixture.server.catalogue, object) as ResourceType, object)
     }
-    const account = stage.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
-    stage.operate({ api: withoutStreaming(account), controllers })
-    return await story(stage)
+    const account = fixture.server.as(serviceAccountUser(operatorAccount.namespace, operatorAccount.name))
+    fixture.operate({ api: withoutStreaming(account), controllers })
+    return await scenario(fixture)
   } finally {
-    await stage.close()
+    await fixture.close()
   }
 }
 
@@ -53,7 +53,7 @@ function withoutStreaming(api: KubeApi): KubeApi {
   })
 }
 
-async function prepare({ api, machines }: FencingStage): Promise<void> {
+async function prepare({ api, machines }: FencingFixture): Promise<void> {
   await api.create<KubeObject>(namespaces, {
     apiVersion: 'v1',
     kind: 'Namespace',
@@ -80,44 +80,44 @@ async function prepare({ api, machines }: FencingStage): Promise<void> {
   })
 }
 
-async function story(stage: FencingStage): Promise<unknown> {
-  const { api, world } = stage
+async function scenario(fixture: FencingFixture): Promise<unknown> {
+  const { api, world } = fixture
   const told: unknown[] = []
   const note = async () => {
     const { items } = await api.list(leases, { namespace: medik8sLeaseNamespace })
-    const check = await api.get(openshiftHealthChecks, { namespace: stage.machines.kinds.namespace, name: 'workers' })
+    const check = await api.get(openshiftHealthChecks, { namespace: fixture.machines.kinds.namespace, name: 'workers' })
     const { items: news } = await api.list(events)
     told.push(
-      await stage.budgetLine(),
-      await stage.labelled(),
+      await fixture.budgetLine(),
+      await fixture.labelled(),
       items.map(({ metadata, spec }) => `${metadata.name} ${spec?.holderIdentity} ${spec?.renewTime}`),
       Object.keys(check.metadata.annotations ?? {}),
       news.some(({ reason }) => reason === 'FenceAllowed'),
     )
   }
-  await stage.seconds(30)
+  await fixture.seconds(30)
   await note()
-  stage.ceph.controls.silence(true)
-  await stage.seconds(50)
+  fixture.ceph.controls.silence(true)
+  await fixture.seconds(50)
   world.kubelet.setReady('node-x', false)
   world.kubelet.setReady('node-y', false)
-  await stage.seconds(5)
+  await fixture.seconds(5)
   await note()
   world.kubelet.setReady('node-x', true)
   world.kubelet.setReady('node-y', true)
-  stage.ceph.controls.silence(false)
-  await stage.seconds(60)
+  fixture.ceph.controls.silence(false)
+  await fixture.seconds(60)
   await note()
   try {
-    told.push(await stage.consume('workers-1'))
+    told.push(await fixture.consume('workers-1'))
   } catch (error) {
     if (!hasReason(error, 'NotFound')) throw error
     return [...told, 'broken off']
   }
-  await stage.seconds(10)
+  await fixture.seconds(10)
   await note()
-  await stage.patchCluster({ spec: { disruptionManagement: { manageMachineDisruptionBudgets: false } } })
-  await stage.seconds(10)
+  await fixture.patchCluster({ spec: { disruptionManagement: { manageMachineDisruptionBudgets: false } } })
+  await fixture.seconds(10)
   await note()
   return told
 }

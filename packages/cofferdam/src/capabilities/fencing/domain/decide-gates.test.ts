@@ -18,7 +18,7 @@ import {
 
 const three = ['a', 'b', 'c']
 const dirty = exampleCluster(three, {
-  evidence: known({ lookedAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) }),
+  evidence: known({ polledAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) }),
 })
 const sick = (...names: string[]) =>
   three.map((name, at) => exampleNode(name, names.includes(name) ? { sickSinceMs: startMs - 10 * minute + at } : {}))

@@ -9,7 +9,7 @@ import { applyDecision, exampleCluster, settled, smallFencing, startMs } from '.
 
 const nodes = ['a', 'b', 'c']
 const unclean = exampleCluster(nodes, {
-  evidence: known({ lookedAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) }),
+  evidence: known({ polledAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) }),
 })
 const calm = settled(smallFencing())
 /** Labels and a closed budget are there, and now Ceph is clean. */

@@ -84,7 +84,7 @@ function buildCluster(drawn: Drawn['clusters'][number], at: number): FencedClust
   return {
     ...base,
     settings: { ...base.settings, isManaged: drawn.isManaged, writesRookLabels: drawn.writesRookLabels },
-    evidence: drawn.isSilent ? unknown('?') : known({ lookedAtMs: startMs - drawn.ageMs, isClean, upOsds }),
+    evidence: drawn.isSilent ? unknown('?') : known({ polledAtMs: startMs - drawn.ageMs, isClean, upOsds }),
     osds: drawn.osds.map(({ node, isReady }, id) => ({
       id,
       isReady,
@@ -184,7 +184,7 @@ const arbitraryObjects = arbitraryWorld.map(buildWorld)
 
 /** Does an OSD of the cluster run on the node: undefined when it is not known. */
 function runsOn({ osds, evidence }: FencedCluster, node: string | undefined): boolean | undefined {
-  const isFresh = evidence.known && startMs - evidence.value.lookedAtMs <= minute
+  const isFresh = evidence.known && startMs - evidence.value.polledAtMs <= minute
   const states = osds.map(({ id, isReady, nodeName }) => ({
     here: nodeName.known ? nodeName.value === node : undefined,
     isUp: isReady || (isFresh ? evidence.value.upOsds.has(id) : undefined),
@@ -201,7 +201,7 @@ describe('whatever is seen, and whoever meddles', () => {
         decision.clusters.forEach(({ budget, uid }, at) => {
           if (budget?.maxUnavailable !== 1) return
           const { evidence, heldBy } = objects.clusters[at] as FencedCluster
-          expect(evidence.known && startMs - evidence.value.lookedAtMs <= minute).toBe(true)
+          expect(evidence.known && startMs - evidence.value.polledAtMs <= minute).toBe(true)
           expect(evidence.known && evidence.value.isClean).toEqual(known(true))
           expect(heldBy?.known).toBe(true)
           expect(decision.fences.filter(({ isOver, cluster }) => !isOver && cluster.uid === uid)).toEqual([])

@@ -24,7 +24,7 @@ function withCluster(more: Partial<FencedCluster>, objects = smallFencing()): Fe
 }
 
 function evidence(more: Partial<CephEvidence>): FencedCluster['evidence'] {
-  return known({ lookedAtMs: startMs, isClean: known(true), upOsds: new Set([0, 1, 2]), ...more })
+  return known({ polledAtMs: startMs, isClean: known(true), upOsds: new Set([0, 1, 2]), ...more })
 }
 
 function labelled(objects: FencingObjects): string[] {

@@ -20,7 +20,7 @@ const sickA = [exampleNode('a', { sickSinceMs: startMs }), exampleNode('b'), exa
 
 /** The same, later: Ceph is asked at that moment. */
 function at(ms: number, objects: FencingObjects, ceph: Partial<CephEvidence> = {}): FencingObjects {
-  const evidence = known({ lookedAtMs: startMs + ms, isClean: known(true), upOsds: new Set([0, 1, 2]), ...ceph })
+  const evidence = known({ polledAtMs: startMs + ms, isClean: known(true), upOsds: new Set([0, 1, 2]), ...ceph })
   return { ...objects, nowMs: startMs + ms, clusters: objects.clusters.map((cluster) => ({ ...cluster, evidence })) }
 }
 

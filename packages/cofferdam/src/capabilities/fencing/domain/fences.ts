@@ -96,8 +96,8 @@ function isOver(
   const { nowMs } = index.snapshot
   const evidence = freshEvidence(labelled.cluster, nowMs)
   if (!evidence.known || !evidence.value.isClean.known || !evidence.value.isClean.value) return false
-  const { lookedAtMs } = evidence.value
-  const isNoticed = (ms: number) => lookedAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
+  const { polledAtMs } = evidence.value
+  const isNoticed = (ms: number) => polledAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
   if (machine === undefined) return isNoticed(goneMs ?? nowMs)
   if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)

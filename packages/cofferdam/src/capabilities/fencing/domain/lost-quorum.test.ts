@@ -138,7 +138,7 @@ describe('while Ceph is silent, a machine is released', () => {
 
   it('never while Ceph answers', () => {
     const silent = outage({ dead: { a: 60, b: 60 } })
-    const evidence = known({ lookedAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) })
+    const evidence = known({ polledAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) })
     expect(released({ ...silent, clusters: silent.clusters.map((cluster) => ({ ...cluster, evidence })) })).toEqual([])
   })
 

@@ -56,7 +56,7 @@ export interface FencingSettings {
 
 export interface CephEvidence {
   /** When the look began that it comes from. */
-  readonly lookedAtMs: number
+  readonly polledAtMs: number
   /** Whether every placement group is clean, by reports newer than the last change. */
   readonly isClean: Observed<boolean>
   readonly upOsds: ReadonlySet<number>

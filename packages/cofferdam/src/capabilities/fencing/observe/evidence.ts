@@ -10,7 +10,7 @@ const oldMs = 35_000
 export const evidenceCalmMs = 30_000
 
 /** Tells which of ceph-drain's decisions say something new about machines. */
-export class EvidenceNews {
+export class EvidenceChanges {
   readonly #clock: Clock
   readonly #told = new Map<string, { readonly sign: string; readonly askedAtMs: number | undefined }>()
 
@@ -18,7 +18,7 @@ export class EvidenceNews {
     this.#clock = clock
   }
 
-  isNews(key: string, decided: LastDecision | undefined): boolean {
+  isRelevant(key: string, decided: LastDecision | undefined): boolean {
     const before = this.#told.get(key)
     if (decided === undefined) {
       this.#told.delete(key)

@@ -63,7 +63,7 @@ export interface FencingObservePorts {
   readonly recordedEvidence?: (cluster: CephCluster, osds: FencedCluster['osds']) => Observed<CephEvidence>
 }
 
-export interface FencingLook {
+export interface ObservedFencing {
   readonly objects: FencingObjects
   readonly snapshot: FencingSnapshot
 }
@@ -76,7 +76,7 @@ export function unreadViews(views: FencingViews): string[] {
 }
 
 /** `fresh` is the ledger as it was read just now, where that matters. */
-export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): FencingLook {
+export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): ObservedFencing {
   const { clock, views } = ports
   const ledger = fresh ?? (ports.ledger && observeLedger(ports.ledger.view))
   const clusters = [...views.clusters.list()]
@@ -164,7 +164,7 @@ function evidenceOf(
   if (!ceph.known) return ceph
   if (decided.cephAskedAtMs === undefined) return unknown('it has never answered')
   const { pgs, upOsds } = ceph.value
-  return known({ lookedAtMs: decided.cephAskedAtMs, upOsds: new Set(upOsds), isClean: cleanliness() })
+  return known({ polledAtMs: decided.cephAskedAtMs, upOsds: new Set(upOsds), isClean: cleanliness() })
 
   function cleanliness(): Observed<boolean> {
     // Without a budget no fence can be remembered, and a second could follow before Ceph notices the first.

@@ -42,7 +42,7 @@ function views(deployments: readonly Deployment[], pods: readonly Pod[], nodes: 
 
 function decidedWith(domain: string): CephDecided {
   const decision = { failureDomainType: 'zone', domains: [{ domain, osds: [0] }] }
-  return { snapshot: { osds: [] }, decision, domainType: 'zone', lookedAtMs: 0 } as unknown as CephDecided
+  return { snapshot: { osds: [] }, decision, domainType: 'zone', polledAtMs: 0 } as unknown as CephDecided
 }
 
 describe('where OSDs are', () => {

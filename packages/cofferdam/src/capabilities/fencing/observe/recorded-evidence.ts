@@ -60,7 +60,7 @@ export function recordedEvidence(
     const isUp = ({ nodeName }: FencedOsd) => nodeName.known && labelled.has(nodeName.value)
     const drains = storage.find((view) => view.namespace === name.namespace && view.name === name.name)
     return known({
-      lookedAtMs: nowMs,
+      polledAtMs: nowMs,
       isClean: recordedCleanness(drains, cordoned, budget),
       upOsds: new Set(osds.filter(isUp).map(({ id: osd }) => osd)),
     })

@@ -11,26 +11,26 @@ it('a guide that dies after any of its writes leaves nothing that the next one d
   const labels = { [drainPolicyLabel]: 'block-for-eviction' }
   const ends: string[] = []
   for (let writes = 0; writes < 24; writes += 1) {
-    const stage = await openGuidedLonghorn(
+    const fixture = await openGuidedLonghorn(
       { volumes: [{ ...pair, labels }], timings: slowly },
       { 'wanted-policy': 'allow-if-replica-is-stopped' },
     )
-    const { controls, cordon, levers, seconds } = stage
+    const { controls, cordon, levers, seconds } = fixture
     await controls.attach('db', 'node-2')
     await seconds(10)
-    const line = dyingAfter(stage.api, writes)
-    const bury = stage.operate(line.api)
+    const line = dyingAfter(fixture.api, writes)
+    const purge = fixture.operate(line.api)
     await seconds(10)
     await cordon('node-1')
     await seconds(20)
     await cordon('node-1', false)
     await seconds(20)
-    await bury()
-    const stop = stage.operate()
+    await purge()
+    const stop = fixture.operate()
     await seconds(40)
     expect(await levers()).toEqual([last])
     await stop()
-    stage.stop()
+    fixture.stop()
     ends.push(line.died() ? 'died' : 'lived')
     if (!line.died()) break
   }

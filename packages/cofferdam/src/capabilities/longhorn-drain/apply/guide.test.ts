@@ -1,7 +1,7 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { drainPolicyLabel } from '../domain/policy.ts'
@@ -16,27 +16,27 @@ const moving = { 'wanted-policy': 'block-for-eviction', trigger: 'drain' }
  * As kubectl does: cordons, then evicts all there is again and again until it is gone. The pod that uses the volume goes
  * to node-2. Tells how the volume was meanwhile.
  */
-async function drain(stage: GuidedLonghorn, node: string): Promise<Set<string>> {
+async function drain(fixture: GuidedLonghorn, node: string): Promise<Set<string>> {
   const health = new Set<string>()
-  await stage.cordon(node)
-  await stage.markDrained(node)
+  await fixture.cordon(node)
+  await fixture.markDrained(node)
   const evict = async () => {
-    health.add((await stage.volume('db')).status?.robustness ?? '')
-    return (await stage.evict(node)) === 'going'
+    health.add((await fixture.volume('db')).status?.robustness ?? '')
+    return (await fixture.evict(node)) === 'going'
   }
   expect(await evict()).toBe(false)
-  await stage.seconds(1)
-  await stage.controls.detach('db')
-  await stage.controls.attach('db', 'node-2')
-  await stage.until(evict)
+  await fixture.seconds(1)
+  await fixture.controls.detach('db')
+  await fixture.controls.attach('db', 'node-2')
+  await fixture.until(evict)
   return health
 }
 
 describe('a guide of a Longhorn that decides drains itself', () => {
   it('has replicas moved while a node is drained, the volume never degraded, and puts the policy back', async () => {
-    const stage = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
-    const { controls, cordon, levers, markDrained, placesOf, seconds, told, until, written } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
+    const { controls, cordon, levers, markDrained, placesOf, seconds, told, until, written } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-1')
     await seconds(30)
     await cordon('node-1')
@@ -45,7 +45,7 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     expect(await placesOf('db')).toEqual(['node-1', 'node-2'])
     expect(written).toEqual([])
 
-    const health = await drain(stage, 'node-1')
+    const health = await drain(fixture, 'node-1')
     health.delete('unknown')
     expect(health).toEqual(new Set(['healthy']))
     expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
@@ -62,15 +62,15 @@ describe('a guide of a Longhorn that decides drains itself', () => {
       'patch settings/node-drain-policy value',
     ])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('asks for a node where only one volume wants to move, and takes that back on uncordon', async () => {
     const labels = { [drainPolicyLabel]: 'block-for-eviction' }
     const other = { ...pair, name: 'web' }
-    const stage = await openGuidedLonghorn({ volumes: [{ ...pair, labels }, other], timings: slowly }, {})
-    const { controls, cordon, levers, placesOf, seconds, told, until, written } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [{ ...pair, labels }, other], timings: slowly }, {})
+    const { controls, cordon, levers, placesOf, seconds, told, until, written } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-2')
     await controls.attach('web', 'node-2')
     await seconds(30)
@@ -79,7 +79,7 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     const asked = 'node-1 evict=true schedule=false asked={"allowScheduling":true}'
     expect(await levers()).toEqual([last, asked])
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
-    await until(async () => (await stage.evict('node-1')) === 'going', 60)
+    await until(async () => (await fixture.evict('node-1')) === 'going', 60)
     expect(await levers()).toEqual([last, asked])
     await cordon('node-1', false)
     await seconds(10)
@@ -92,14 +92,14 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     ])
     expect(written.filter((line) => !/^patch (nodes|settings)\//.test(line) || line.includes('status'))).toEqual([])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('heeds an administrator who withdraws the eviction: it is not asked for again, and the node opens at the end', async () => {
     const labels = { [drainPolicyLabel]: 'block-for-eviction' }
-    const stage = await openGuidedLonghorn({ volumes: [{ ...pair, labels }], timings: slowly }, {})
-    const { api, controls, cordon, levers, seconds } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [{ ...pair, labels }], timings: slowly }, {})
+    const { api, controls, cordon, levers, seconds } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-2')
     await seconds(30)
     await cordon('node-1')
@@ -115,17 +115,17 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(5)
     expect(await levers()).toEqual([last])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('that is told to stop takes everything back at once', async () => {
     const labels = { [drainPolicyLabel]: 'block-for-eviction' }
-    const stage = await openGuidedLonghorn(
+    const fixture = await openGuidedLonghorn(
       { volumes: [{ ...pair, labels }], timings: slowly },
       { 'wanted-policy': 'allow-if-replica-is-stopped' },
     )
-    const { annotate, controls, cordon, levers, seconds } = stage
-    const stop = stage.operate()
+    const { annotate, controls, cordon, levers, seconds } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-2')
     await seconds(30)
     await cordon('node-1')
@@ -138,13 +138,13 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(5)
     expect(await levers()).toEqual([last])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('has the policy in force before an announced drain cordons, so that Longhorn never lets go too early', async () => {
-    const stage = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
-    const { api, controls, cordon, levers, placesOf, seconds, until, volume } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [pair], timings: slowly }, moving)
+    const { api, controls, cordon, levers, placesOf, seconds, until, volume } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-2')
     await seconds(30)
     const announced = {
@@ -160,7 +160,7 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     const health = new Set<string | undefined>()
     await until(async () => {
       health.add((await volume('db')).status?.robustness)
-      return (await stage.evict('node-1')) === 'going'
+      return (await fixture.evict('node-1')) === 'going'
     })
     expect(health).toEqual(new Set(['healthy']))
     expect(await placesOf('db')).toEqual(['node-2', 'node-3'])
@@ -169,13 +169,13 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(5)
     expect(await levers()).toEqual([last])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('tells where Longhorn was faster than the guide, and leaves the policy that somebody chose meanwhile', async () => {
-    const stage = await openGuidedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1 } }, moving)
-    const { controls, cordon, eventsAbout, levers, markDrained, seconds, setting, told } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1 } }, moving)
+    const { controls, cordon, eventsAbout, levers, markDrained, seconds, setting, told } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-2')
     await seconds(30)
     await cordon('node-1')
@@ -195,17 +195,17 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     expect(await levers()).toEqual(['always-allow'])
     expect(await told('node-drain-policy')).toEqual(['PolicyPutInForce', 'ObjectsUnusable', 'GuideYields'])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('is stopped by no refused write: the others are done, and the right that is missing is told', async () => {
     const labels = { [drainPolicyLabel]: 'block-for-eviction' }
-    const stage = await openGuidedLonghorn(
+    const fixture = await openGuidedLonghorn(
       { volumes: [{ ...pair, labels }], timings: slowly },
       { 'wanted-policy': 'allow-if-replica-is-stopped' },
     )
-    const { api, controls, cordon, levers, seconds, told } = stage
-    const stop = stage.operate(
+    const { api, controls, cordon, levers, seconds, told } = fixture
+    const stop = fixture.operate(
       changedApi(api, {
         patch(type, key, patch, options) {
           if (type.plural === 'settings') throw new ApiError('Forbidden', 'cannot patch settings.longhorn.io')
@@ -223,14 +223,14 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(60)
     expect(await levers()).toEqual([last])
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 
   it('names the replica on which Longhorn is stuck, once, after a minute', async () => {
     const triple = { ...pair, numberOfReplicas: 3, placedOn: ['node-1', 'node-2', 'node-3'] }
-    const stage = await openGuidedLonghorn({ volumes: [triple] }, {})
-    const { api, controls, cordon, eventsAbout, replicasOf, seconds, world } = stage
-    const stop = stage.operate()
+    const fixture = await openGuidedLonghorn({ volumes: [triple] }, {})
+    const { api, controls, cordon, eventsAbout, replicasOf, seconds, world } = fixture
+    const stop = fixture.operate()
     await controls.attach('db', 'node-1')
     await seconds(5)
     await controls.detach('db')
@@ -247,6 +247,6 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     expect(await told()).toEqual([expect.stringContaining(`Warning LonghornStuck x1: Nothing holds node node-2`)])
     expect((await told())[0]).toContain(`Delete replica ${name} `)
     await stop()
-    stage.stop()
+    fixture.stop()
   })
 })

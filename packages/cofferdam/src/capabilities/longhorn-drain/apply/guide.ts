@@ -5,7 +5,7 @@ import type { Permission } from '../../../shared/permission.ts'
 import type { GuidanceStep } from '../domain/guidance-decision.ts'
 import { explainLonghornStuck, observeLingering, stuckAfterMs } from '../domain/guidance-stuck.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
-import type { LonghornLook } from '../domain/plan-budgets.ts'
+import type { ObservedLonghorn } from '../domain/plan-budgets.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 import type { Seen } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
@@ -86,7 +86,7 @@ export class StuckTeller {
   }
 
   /** Returns when to look again, where a node waits that is not stuck yet. */
-  async tell({ objects, snapshot, decision }: LonghornLook): Promise<number | undefined> {
+  async tell({ objects, snapshot, decision }: ObservedLonghorn): Promise<number | undefined> {
     this.#since = observeLingering(this.#since, snapshot, decision)
     const stuck = explainLonghornStuck(snapshot, decision, this.#since)
     await this.#events.recordAll(

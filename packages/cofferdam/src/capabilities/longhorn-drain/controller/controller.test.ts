@@ -1,6 +1,6 @@
 import { longhornNamespace, longhornNodes, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
 
@@ -16,16 +16,16 @@ async function replicaOn({ replicasOf }: OperatedLonghorn, volume: string, node:
 
 describe('longhorn-drain in charge', () => {
   it('moves the replica of a cordoned node, lets the drain end then, and takes everything back on uncordon', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [pair],
       timings: slowly,
     })
-    const { controls, cordon, evict, guarded, node, placesOf, seconds, told, until, close } = stage
+    const { controls, cordon, evict, guarded, node, placesOf, seconds, told, until, close } = fixture
     expect(await guarded()).toEqual(all)
     await controls.attach('db', 'node-2')
     await seconds(5)
-    const leaving = await replicaOn(stage, 'db', 'node-1')
+    const leaving = await replicaOn(fixture, 'db', 'node-1')
     await cordon('node-1')
     await seconds(2)
     expect((await node('node-1')).status?.autoEvicting).toBe(true)
@@ -38,20 +38,20 @@ describe('longhorn-drain in charge', () => {
     await cordon('node-1', false)
     await until(async () => (await guarded()).join() === all.join(), 60)
     expect(controls.verify('db').isIntact).toBe(true)
-    expect(stage.warned).toEqual([])
+    expect(fixture.warned).toEqual([])
     await close()
   })
 
   it('takes a move back when the node is uncordoned before it ended', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [pair],
       timings: { rebuildBytesPerSecond: 1024 ** 2 },
     })
-    const { controls, cordon, node, seconds, told, list, close } = stage
+    const { controls, cordon, node, seconds, told, list, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
-    const staying = await replicaOn(stage, 'db', 'node-1')
+    const staying = await replicaOn(fixture, 'db', 'node-1')
     await cordon('node-1')
     await seconds(20)
     await cordon('node-1', false)
@@ -63,8 +63,8 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('holds the node of the last replica by default, and lets go of one whose volume has a copy elsewhere', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [single, { ...pair, placedOn: ['node-2', 'node-3'] }] })
-    const { controls, cordon, evict, guarded, placesOf, seconds, told, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [single, { ...pair, placedOn: ['node-2', 'node-3'] }] })
+    const { controls, cordon, evict, guarded, placesOf, seconds, told, close } = fixture
     await controls.attach('solo', 'node-3')
     await controls.attach('db', 'node-3')
     await seconds(10)
@@ -81,8 +81,8 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('releases one of two nodes that hold the only two copies, never both', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [pair] })
-    const { controls, cordon, guarded, seconds, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [pair] })
+    const { controls, cordon, guarded, seconds, close } = fixture
     await controls.attach('db', 'node-3')
     await seconds(10)
     await Promise.all([cordon('node-1'), cordon('node-2')])
@@ -95,7 +95,7 @@ describe('longhorn-drain in charge', () => {
 
   it('asks the server before it lets go: a copy that failed unheard protects nothing', async () => {
     let isDeaf = false
-    const stage = await openOperatedLonghorn(
+    const fixture = await openOperatedLonghorn(
       { volumes: [pair], timings: { rebuildBytesPerSecond: 1 } },
       {
         nodeCount: 2,
@@ -109,7 +109,7 @@ describe('longhorn-drain in charge', () => {
           }),
       },
     )
-    const { controls, cordon, guarded, replicasOf, seconds, close } = stage
+    const { controls, cordon, guarded, replicasOf, seconds, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(10)
     await controls.detach('db')
@@ -120,9 +120,9 @@ describe('longhorn-drain in charge', () => {
     await cordon('node-1', false)
     await seconds(5)
     isDeaf = true
-    const key = { namespace: longhornNamespace, name: await replicaOn(stage, 'db', 'node-2') }
+    const key = { namespace: longhornNamespace, name: await replicaOn(fixture, 'db', 'node-2') }
     const body = { spec: { failedAt: '2026-01-01T00:00:00Z', healthyAt: '' } }
-    await stage.api.patch(longhornReplicas, key, { type: 'merge', body })
+    await fixture.api.patch(longhornReplicas, key, { type: 'merge', body })
     await cordon('node-1')
     await seconds(30)
     expect((await replicasOf('db')).map(({ spec }) => spec?.failedAt !== '')).toContain(true)
@@ -131,11 +131,11 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('empties a node on request of a user, and stops asking when that node falls silent', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1024 ** 2 } })
-    const { api, controls, node, seconds, told, world, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1024 ** 2 } })
+    const { api, controls, node, seconds, told, world, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
-    const leaving = await replicaOn(stage, 'db', 'node-1')
+    const leaving = await replicaOn(fixture, 'db', 'node-1')
     const key = { namespace: longhornNamespace, name: 'node-1' }
     const body = { spec: { allowScheduling: false, evictionRequested: true } }
     await api.patch(longhornNodes, key, { type: 'merge', body })
@@ -149,8 +149,8 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('carries flags over from a Longhorn that had them in the status, once', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [pair] }, { isOurs: false })
-    const { api, annotate, list, node, seconds, written, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [pair] }, { isOurs: false })
+    const { api, annotate, list, node, seconds, written, close } = fixture
     for (const { metadata } of await list(longhornReplicas)) {
       const key = { namespace: longhornNamespace, name: metadata.name }
       await api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: null } } })
@@ -166,22 +166,22 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('writes nothing while nothing changes', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [pair, single] })
-    await stage.cordon('node-1')
-    await stage.seconds(60)
-    const before = [...stage.written]
-    await stage.seconds(3_600)
-    expect(stage.written).toEqual(before)
+    const fixture = await openOperatedLonghorn({ volumes: [pair, single] })
+    await fixture.cordon('node-1')
+    await fixture.seconds(60)
+    const before = [...fixture.written]
+    await fixture.seconds(3_600)
+    expect(fixture.written).toEqual(before)
     expect(before.length).toBeGreaterThan(0)
-    await stage.close()
+    await fixture.close()
   })
 
   it('tells of a policy it does not know, moves nothing and releases no last copy', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       volumes: [single],
       settings: { 'node-drain-policy': 'block-everything' },
     })
-    const { controls, cordon, eventsAbout, guarded, list, seconds, close } = stage
+    const { controls, cordon, eventsAbout, guarded, list, seconds, close } = fixture
     await controls.attach('solo', 'node-3')
     await seconds(10)
     expect(await eventsAbout('node-drain-policy')).toEqual([
@@ -195,8 +195,8 @@ describe('longhorn-drain in charge', () => {
   })
 
   it('never deletes a budget of somebody else, not even one with the name of an instance manager, and then lets none go', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [pair] })
-    const { api, cordon, eventsAbout, guarded, list, seconds, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [pair] })
+    const { api, cordon, eventsAbout, guarded, list, seconds, close } = fixture
     const [first] = (await list(podDisruptionBudgets)).filter(
       ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-3',
     )
@@ -207,10 +207,10 @@ describe('longhorn-drain in charge', () => {
       metadata: key,
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
     }
-    await stage.annotate(null)
+    await fixture.annotate(null)
     await api.delete(podDisruptionBudgets, key)
     await api.create(podDisruptionBudgets, foreign)
-    await stage.annotate('true')
+    await fixture.annotate('true')
     await cordon('node-1')
     await seconds(60)
     expect(await guarded()).toEqual(['', 'node-1', 'node-2'])
@@ -224,11 +224,11 @@ describe('longhorn-drain in charge', () => {
 
 describe('longhorn-drain beside a Longhorn that nobody handed over', () => {
   it('only looks, until the setting is annotated, and again once the annotation is gone', async () => {
-    const stage = await openOperatedLonghorn(
+    const fixture = await openOperatedLonghorn(
       { settings: { 'node-drain-policy': 'block-for-eviction' }, volumes: [pair] },
       { isOurs: false },
     )
-    const { annotate, cordon, guarded, seconds, written, close } = stage
+    const { annotate, cordon, guarded, seconds, written, close } = fixture
     await cordon('node-3')
     await seconds(60)
     expect(written).toEqual([])

@@ -2,7 +2,7 @@ import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import { isBudgetNews } from '../../../ceph/reader/follow-clusters.ts'
+import { isRelevantBudgetChange } from '../../../ceph/reader/follow-clusters.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
 import { type LonghornApplyPorts, type LonghornMemory, longhornPerformers, newLonghornMemory } from '../apply/apply.ts'
@@ -66,14 +66,14 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     name: 'longhorn-drain',
 
     async start(enqueue, signal) {
-      const follow = <V>(view: WatchView<V>, isNews: (change: ViewChange<V>) => boolean = () => true) => {
+      const follow = <V>(view: WatchView<V>, isRelevant: (change: ViewChange<V>) => boolean = () => true) => {
         const end = view.subscribe((change) => {
-          if (isNews(change)) enqueue(everything)
+          if (isRelevant(change)) enqueue(everything)
         })
         signal.addEventListener('abort', end, { once: true })
       }
       const { budgets, ...others } = views
-      follow(budgets, (change) => isLonghorns(change) && isBudgetNews(change))
+      follow(budgets, (change) => isLonghorns(change) && isRelevantBudgetChange(change))
       for (const view of Object.values(others) as WatchView<unknown>[]) follow(view)
       await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
       enqueue(everything)

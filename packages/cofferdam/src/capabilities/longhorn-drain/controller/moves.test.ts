@@ -24,69 +24,69 @@ describe('a detached volume with a replica that is to leave', () => {
   const description = { settings, volumes: [pair], timings: slowly, attachForEviction: 'nobody' } as const
 
   it('is attached where its other copy is, moves, and is detached again', async () => {
-    const stage = await openOperatedLonghorn(description)
-    const { controls, cordon, evict, placesOf, seconds, until, volume, close } = stage
+    const fixture = await openOperatedLonghorn(description)
+    const { controls, cordon, evict, placesOf, seconds, until, volume, close } = fixture
     await cordon('node-1')
     await seconds(2)
-    expect(await ticketsOf(stage, 'db')).toEqual(['cofferdam-eviction-db@node-2'])
+    expect(await ticketsOf(fixture, 'db')).toEqual(['cofferdam-eviction-db@node-2'])
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
     await until(async () => (await evict('node-1')) === 'going', 30)
     await until(async () => (await volume('db')).status?.state === 'detached', 30)
-    expect(await ticketsOf(stage, 'db')).toEqual([])
+    expect(await ticketsOf(fixture, 'db')).toEqual([])
     expect(controls.verify('db').isIntact).toBe(true)
-    expect(stage.warned).toEqual([])
+    expect(fixture.warned).toEqual([])
     await close()
   })
 
   it('is given to a workload that wants it, and moves while that uses it', async () => {
-    const stage = await openOperatedLonghorn(description)
-    const { controls, cordon, placesOf, seconds, until, volume, close } = stage
+    const fixture = await openOperatedLonghorn(description)
+    const { controls, cordon, placesOf, seconds, until, volume, close } = fixture
     await cordon('node-1')
     await seconds(5)
     await controls.attach('db', 'node-3')
     await seconds(5)
-    expect(await ticketsOf(stage, 'db')).toEqual(['csi-workload@node-3'])
+    expect(await ticketsOf(fixture, 'db')).toEqual(['csi-workload@node-3'])
     await until(async () => (await volume('db')).status?.currentNodeID === 'node-3', 30)
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
     await close()
   })
 
   it('moves over to another node when the one it is attached to leaves as well', async () => {
-    const stage = await openOperatedLonghorn({ ...description, timings: creeping }, { nodeCount: 4 })
-    await stage.cordon('node-1')
-    await stage.seconds(5)
-    expect(await ticketsOf(stage, 'db')).toEqual(['cofferdam-eviction-db@node-2'])
-    await stage.cordon('node-2')
-    await stage.seconds(2)
-    expect(await ticketsOf(stage, 'db')).toEqual([expect.stringMatching(/^cofferdam-eviction-db@node-[34]$/)])
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ ...description, timings: creeping }, { nodeCount: 4 })
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    expect(await ticketsOf(fixture, 'db')).toEqual(['cofferdam-eviction-db@node-2'])
+    await fixture.cordon('node-2')
+    await fixture.seconds(2)
+    expect(await ticketsOf(fixture, 'db')).toEqual([expect.stringMatching(/^cofferdam-eviction-db@node-[34]$/)])
+    await fixture.close()
   })
 
   it('is detached again when the node is uncordoned before the move ended', async () => {
-    const stage = await openOperatedLonghorn({ ...description, timings: creeping })
-    await stage.cordon('node-1')
-    await stage.seconds(20)
-    expect((await stage.volume('db')).status?.state).toBe('attached')
-    await stage.cordon('node-1', false)
-    await stage.until(async () => (await stage.volume('db')).status?.state === 'detached', 30)
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ ...description, timings: creeping })
+    await fixture.cordon('node-1')
+    await fixture.seconds(20)
+    expect((await fixture.volume('db')).status?.state).toBe('attached')
+    await fixture.cordon('node-1', false)
+    await fixture.until(async () => (await fixture.volume('db')).status?.state === 'detached', 30)
+    await fixture.close()
   })
 
   it('stays detached where there is no place for another copy, and that is told about the volume', async () => {
-    const stage = await openOperatedLonghorn({ ...description, volumes: [{ ...pair, numberOfReplicas: 3 }] })
-    await stage.cordon('node-1')
-    await stage.seconds(600)
-    expect((await stage.volume('db')).status?.state).toBe('detached')
-    expect(await stage.told('db')).toEqual(['Warning EvictionFailed'])
-    expect(await stage.evict('node-1')).toBe('refused')
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ ...description, volumes: [{ ...pair, numberOfReplicas: 3 }] })
+    await fixture.cordon('node-1')
+    await fixture.seconds(600)
+    expect((await fixture.volume('db')).status?.state).toBe('detached')
+    expect(await fixture.told('db')).toEqual(['Warning EvictionFailed'])
+    expect(await fixture.evict('node-1')).toBe('refused')
+    await fixture.close()
   })
 })
 
 describe('the record of a move', () => {
   it('is written once on the node, with what there was to move, and removed when nothing moves any more', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: slowly })
-    const { clock, controls, cordon, node, placesOf, seconds, until, written, close } = stage
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: slowly })
+    const { clock, controls, cordon, node, placesOf, seconds, until, written, close } = fixture
     const record = async () => (await node('node-1')).metadata.annotations?.['cofferdam.io/moving']
     await controls.attach('db', 'node-2')
     await seconds(5)
@@ -108,8 +108,8 @@ describe('the record of a move', () => {
 
 describe('a replica that finds no place', () => {
   it('is told once, with the words of Longhorn, as a failure of its volume and as what holds the node', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [{ ...pair, numberOfReplicas: 3 }] })
-    const { controls, cordon, eventsAbout, seconds, setting, until, placesOf, told, close } = stage
+    const fixture = await openOperatedLonghorn({ settings, volumes: [{ ...pair, numberOfReplicas: 3 }] })
+    const { controls, cordon, eventsAbout, seconds, setting, until, placesOf, told, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     await cordon('node-1')
@@ -127,36 +127,36 @@ describe('a replica that finds no place', () => {
 
 describe('copies that a cancelled move left over', () => {
   async function cancelledMove(notes: Readonly<Record<string, string>>): Promise<OperatedLonghorn> {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: slowly }, { notes })
-    await stage.controls.attach('db', 'node-2')
-    await stage.seconds(5)
-    await stage.cordon('node-1')
-    await stage.seconds(8)
-    await stage.cordon('node-1', false)
-    await stage.seconds(120)
-    return stage
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: slowly }, { notes })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await fixture.cordon('node-1')
+    await fixture.seconds(8)
+    await fixture.cordon('node-1', false)
+    await fixture.seconds(120)
+    return fixture
   }
 
   it('stay, as Longhorn leaves them', async () => {
-    const stage = await cancelledMove({})
-    expect(await stage.placesOf('db')).toEqual(['node-1', 'node-2', 'node-3'])
-    await stage.close()
+    const fixture = await cancelledMove({})
+    expect(await fixture.placesOf('db')).toEqual(['node-1', 'node-2', 'node-3'])
+    await fixture.close()
   })
 
   it('are removed where the setting asks for it, the newest first, and the volume stays healthy', async () => {
-    const stage = await cancelledMove({ surplus: 'remove' })
-    expect(await stage.placesOf('db')).toEqual(['node-1', 'node-2'])
-    expect(stage.written.filter((write) => write.startsWith('delete replicas/'))).toHaveLength(1)
-    expect((await stage.volume('db')).status?.robustness).toBe('healthy')
-    expect(stage.controls.verify('db').isIntact).toBe(true)
-    await stage.close()
+    const fixture = await cancelledMove({ surplus: 'remove' })
+    expect(await fixture.placesOf('db')).toEqual(['node-1', 'node-2'])
+    expect(fixture.written.filter((write) => write.startsWith('delete replicas/'))).toHaveLength(1)
+    expect((await fixture.volume('db')).status?.robustness).toBe('healthy')
+    expect(fixture.controls.verify('db').isIntact).toBe(true)
+    await fixture.close()
   })
 })
 
 describe('the setting node-drain-policy, deleted while we are in charge', () => {
   it('leaves everything as it is: budgets stay, no node is let go, nothing begins to move, and nodes tell of it', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair] })
-    const { api, cordon, controls, evict, guarded, list, seconds, told, eventsAbout, close } = stage
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair] })
+    const { api, cordon, controls, evict, guarded, list, seconds, told, eventsAbout, close } = fixture
     await controls.attach('db', 'node-3')
     await seconds(5)
     await api.delete(longhornSettings, { namespace, name: 'node-drain-policy' })
@@ -174,13 +174,13 @@ describe('the setting node-drain-policy, deleted while we are in charge', () => 
   })
 
   it('missing from the start, with no budget of ours, means that we only look', async () => {
-    const stage = await openOperatedLonghorn(
+    const fixture = await openOperatedLonghorn(
       { settings: { 'node-drain-policy': null }, volumes: [pair] },
       { isOurs: false },
     )
-    await stage.cordon('node-1')
-    await stage.seconds(120)
-    expect(stage.written).toEqual([])
-    await stage.close()
+    await fixture.cordon('node-1')
+    await fixture.seconds(120)
+    expect(fixture.written).toEqual([])
+    await fixture.close()
   })
 })

@@ -2,7 +2,7 @@ import { longhornNamespace, longhornNodes, longhornReplicas } from '@cofferdam/k
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
 
@@ -17,7 +17,7 @@ async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
 
 describe('volumes with a drain policy of their own', () => {
   it('by label move, or let the node go, whatever the setting says', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       timings: creeping,
       volumes: [
         { ...single('mover'), labels: { 'cofferdam.io/node-drain-policy': 'block-for-eviction' } },
@@ -25,24 +25,24 @@ describe('volumes with a drain policy of their own', () => {
         single('held'),
       ],
     })
-    for (const name of ['mover', 'free', 'held']) await stage.controls.attach(name, 'node-3')
-    await stage.seconds(5)
-    await stage.cordon('node-1')
-    await stage.seconds(5)
-    expect(await leaving(stage)).toEqual(['mover from node-1'])
-    expect(await stage.evict('node-1')).toBe('refused')
-    await stage.close()
+    for (const name of ['mover', 'free', 'held']) await fixture.controls.attach(name, 'node-3')
+    await fixture.seconds(5)
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    expect(await leaving(fixture)).toEqual(['mover from node-1'])
+    expect(await fixture.evict('node-1')).toBe('refused')
+    await fixture.close()
   })
 
   it('by the parameter of their StorageClass, which the label overrules', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       timings: creeping,
       volumes: [
         single('classed'),
         { ...single('labelled'), labels: { 'cofferdam.io/node-drain-policy': 'block-if-contains-last-replica' } },
       ],
     })
-    const { api, controls, cordon, seconds, close } = stage
+    const { api, controls, cordon, seconds, close } = fixture
     const parameters = { nodeDrainPolicy: 'block-for-eviction' }
     await api.create(storageClasses, {
       apiVersion: 'storage.k8s.io/v1',
@@ -68,25 +68,25 @@ describe('volumes with a drain policy of their own', () => {
     await seconds(5)
     await cordon('node-1')
     await seconds(5)
-    expect(await leaving(stage)).toEqual(['classed from node-1'])
+    expect(await leaving(fixture)).toEqual(['classed from node-1'])
     await close()
   })
 
   it('strict-local: the verdict is told at once, and nothing is attached for a move that never comes', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       attachForEviction: 'nobody',
       volumes: [{ ...single('bound'), dataLocality: 'strict-local' }],
     })
-    await stage.cordon('node-1')
-    await stage.seconds(120)
-    expect(await stage.evict('node-1')).toBe('refused')
-    expect(await stage.told('node-1')).toEqual(['Normal StrictLocalReplica'])
-    expect((await stage.volume('bound')).status?.state).toBe('detached')
-    await stage.cordon('node-1', false)
-    await stage.seconds(5)
-    expect(await leaving(stage)).toEqual([])
-    await stage.close()
+    await fixture.cordon('node-1')
+    await fixture.seconds(120)
+    expect(await fixture.evict('node-1')).toBe('refused')
+    expect(await fixture.told('node-1')).toEqual(['Normal StrictLocalReplica'])
+    expect((await fixture.volume('bound')).status?.state).toBe('detached')
+    await fixture.cordon('node-1', false)
+    await fixture.seconds(5)
+    expect(await leaving(fixture)).toEqual([])
+    await fixture.close()
   })
 })
 
@@ -105,47 +105,47 @@ describe('requests of users', () => {
   }
 
   it('for a disk: its replicas leave, cordon or not, and that is not called automatic', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [two], timings: creeping })
-    await stage.controls.attach('db', 'node-2')
-    await stage.seconds(5)
-    await emptyDisk(stage, 'default-disk')
-    await stage.seconds(5)
-    expect(await leaving(stage)).toEqual(['db from node-1'])
-    expect((await stage.node('node-1')).status?.autoEvicting).toBe(false)
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ volumes: [two], timings: creeping })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await emptyDisk(fixture, 'default-disk')
+    await fixture.seconds(5)
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
+    expect((await fixture.node('node-1')).status?.autoEvicting).toBe(false)
+    await fixture.close()
   })
 
   it('for one disk of a cordoned node: the rest is called automatic', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       nodes: { 'node-1': { disks }, 'node-2': {}, 'node-3': {} },
       volumes: ['v1', 'v2', 'v3', 'v4'].map((name) => ({ ...two, name })),
       timings: creeping,
     })
-    for (const name of ['v1', 'v2', 'v3', 'v4']) await stage.controls.attach(name, 'node-2')
-    await stage.seconds(5)
+    for (const name of ['v1', 'v2', 'v3', 'v4']) await fixture.controls.attach(name, 'node-2')
+    await fixture.seconds(5)
     const onDisk = async (uuid: string) =>
-      (await stage.list(longhornReplicas))
+      (await fixture.list(longhornReplicas))
         .filter(({ spec }) => spec?.diskID === uuid)
         .map(({ metadata }) => metadata.name)
     const [onA, onB] = [await onDisk('disk-a'), await onDisk('disk-b')]
     expect([onA.length > 0, onB.length > 0]).toEqual([true, true])
-    await emptyDisk(stage, 'a')
-    await stage.cordon('node-1')
-    await stage.seconds(5)
-    const told = async (names: readonly string[]) => [...new Set((await Promise.all(names.map(stage.told))).flat())]
+    await emptyDisk(fixture, 'a')
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    const told = async (names: readonly string[]) => [...new Set((await Promise.all(names.map(fixture.told))).flat())]
     expect([await told(onA), await told(onB)]).toEqual([['Normal EvictionUserRequested'], ['Normal EvictionAutomatic']])
-    expect((await stage.node('node-1')).status?.autoEvicting).toBe(true)
-    await stage.close()
+    expect((await fixture.node('node-1')).status?.autoEvicting).toBe(true)
+    await fixture.close()
   })
 
   it('for a node that is cordoned as well: the user is named, not the policy', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [two],
       timings: creeping,
     })
-    const { api, controls, cordon, list, node, seconds, told, close } = stage
+    const { api, controls, cordon, list, node, seconds, told, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     const body = { spec: { allowScheduling: false, evictionRequested: true } }
@@ -162,7 +162,7 @@ describe('requests of users', () => {
 describe('a cluster that is autoscaled', () => {
   it('thins budgets out, but at no instant is a volume without one', async () => {
     const counts: number[] = []
-    const stage = await openOperatedLonghorn(
+    const fixture = await openOperatedLonghorn(
       {
         settings: { 'kubernetes-cluster-autoscaler-enabled': 'true' },
         volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }],
@@ -179,7 +179,7 @@ describe('a cluster that is autoscaled', () => {
           }),
       },
     )
-    const { annotate, cordon, guarded, seconds, setting, close } = stage
+    const { annotate, cordon, guarded, seconds, setting, close } = fixture
     await setting('kubernetes-cluster-autoscaler-enabled', 'false')
     await annotate('owner')
     await seconds(5)
@@ -201,11 +201,11 @@ describe('a cluster that is autoscaled', () => {
 
 describe('a node that Kubernetes no longer has', () => {
   it('protects nothing and stops nobody: the next node with a copy is drained to its end, and the data is intact', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction-if-contains-last-replica' },
       volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }],
     })
-    const { api, controls, cordon, eventsAbout, evict, seconds, until, world, close } = stage
+    const { api, controls, cordon, eventsAbout, evict, seconds, until, world, close } = fixture
     world.kubelet.powerOff('node-1')
     await api.delete(nodes, { name: 'node-1' })
     await seconds(30)
@@ -221,11 +221,11 @@ describe('a node that Kubernetes no longer has', () => {
 
 describe('a Longhorn whose manager does not run on the node that leaves', () => {
   it('is drained all the same', async () => {
-    const stage = await openOperatedLonghorn({
+    const fixture = await openOperatedLonghorn({
       settings: { 'node-drain-policy': 'block-for-eviction' },
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
-    const { controls, cordon, evict, placesOf, seconds, until, close } = stage
+    const { controls, cordon, evict, placesOf, seconds, until, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
     controls.setManager('node-1', false)

@@ -2,7 +2,7 @@ import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { longhornNamespace, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
 
@@ -45,37 +45,37 @@ function refusing(api: KubeApi, isRefused: (write: Write) => boolean): KubeApi {
 }
 
 async function openRefused(isRefused: (write: Write) => boolean): Promise<OperatedLonghorn> {
-  const stage = await openOperatedLonghorn(
+  const fixture = await openOperatedLonghorn(
     { settings, volumes, timings: creeping },
     { api: ({ api }) => refusing(api, isRefused) },
   )
-  for (const { name } of volumes) await stage.controls.attach(name, 'node-2')
-  await stage.seconds(5)
-  return stage
+  for (const { name } of volumes) await fixture.controls.attach(name, 'node-2')
+  await fixture.seconds(5)
+  return fixture
 }
 
 describe('one write that is refused', () => {
   it('stops no other replica from moving; its volume and the setting tell of it, once', async () => {
-    const stage = await openRefused((write) => write.startsWith('patch replicas/b-'))
-    await stage.cordon('node-1')
-    await stage.seconds(600)
-    expect(await leaving(stage)).toEqual(['a from node-1', 'c from node-1'])
-    expect((await stage.node('node-1')).status?.autoEvicting).toBe(true)
-    expect(await stage.told('b')).toEqual(['Warning EvictionFailed'])
-    expect(await stage.told('a')).toEqual([])
-    expect(await stage.told('node-drain-policy')).toEqual(['Warning RightsMissing'])
-    expect(await stage.told('node-1')).toEqual(['Normal ReplicaMoving'])
-    await stage.close()
+    const fixture = await openRefused((write) => write.startsWith('patch replicas/b-'))
+    await fixture.cordon('node-1')
+    await fixture.seconds(600)
+    expect(await leaving(fixture)).toEqual(['a from node-1', 'c from node-1'])
+    expect((await fixture.node('node-1')).status?.autoEvicting).toBe(true)
+    expect(await fixture.told('b')).toEqual(['Warning EvictionFailed'])
+    expect(await fixture.told('a')).toEqual([])
+    expect(await fixture.told('node-drain-policy')).toEqual(['Warning RightsMissing'])
+    expect(await fixture.told('node-1')).toEqual(['Normal ReplicaMoving'])
+    await fixture.close()
   })
 
   it('of a budget keeps every other budget where it is, and stops no move', async () => {
     let isRefused = false
-    const stage = await openRefused((write) => isRefused && write.startsWith('create poddisruptionbudgets/'))
-    const { api, cordon, guarded, list, seconds, told, close } = stage
+    const fixture = await openRefused((write) => isRefused && write.startsWith('create poddisruptionbudgets/'))
+    const { api, cordon, guarded, list, seconds, told, close } = fixture
     const [lost] = (await list(podDisruptionBudgets)).filter(
       ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-2',
     )
-    await stage.setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
+    await fixture.setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
     await cordon('node-3')
     await seconds(5)
     expect(await guarded()).toEqual(['node-1', 'node-2'])
@@ -89,18 +89,18 @@ describe('one write that is refused', () => {
   })
 
   it('of the record of a move, or of the flag of a node, stops no replica', async () => {
-    const stage = await openRefused((write) => write === 'patch nodes/node-1')
-    await stage.cordon('node-1')
-    await stage.seconds(60)
-    expect(await leaving(stage)).toEqual(['a from node-1', 'b from node-1', 'c from node-1'])
-    await stage.close()
+    const fixture = await openRefused((write) => write === 'patch nodes/node-1')
+    await fixture.cordon('node-1')
+    await fixture.seconds(60)
+    expect(await leaving(fixture)).toEqual(['a from node-1', 'b from node-1', 'c from node-1'])
+    await fixture.close()
   })
 })
 
 describe('one object that cannot be read', () => {
   it('holds its own node and no other, and is named', async () => {
-    const stage = await openOperatedLonghorn({ volumes: [volumes[0] as (typeof volumes)[0]] })
-    const { api, controls, cordon, eventsAbout, evict, seconds, told, close } = stage
+    const fixture = await openOperatedLonghorn({ volumes: [volumes[0] as (typeof volumes)[0]] })
+    const { api, controls, cordon, eventsAbout, evict, seconds, told, close } = fixture
     await controls.attach('a', 'node-2')
     await seconds(5)
     await api.create(longhornReplicas, {
@@ -130,26 +130,26 @@ describe('the budgets of the CSI sidecars', () => {
   }
 
   it('are there while a volume is in use, and gone when all are detached', async () => {
-    const stage = await openOperatedLonghorn({ volumes })
-    const { controls, seconds } = stage
-    expect(await csiBudgets(stage)).toEqual([])
+    const fixture = await openOperatedLonghorn({ volumes })
+    const { controls, seconds } = fixture
+    expect(await csiBudgets(fixture)).toEqual([])
     await controls.attach('a', 'node-2')
     await seconds(5)
-    expect(await csiBudgets(stage)).toEqual(['csi-attacher', 'csi-provisioner'])
-    const [attacher] = (await stage.list(podDisruptionBudgets)).filter(
+    expect(await csiBudgets(fixture)).toEqual(['csi-attacher', 'csi-provisioner'])
+    const [attacher] = (await fixture.list(podDisruptionBudgets)).filter(
       ({ metadata }) => metadata.name === 'csi-attacher',
     )
     expect(attacher?.spec).toEqual({ minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } })
     await controls.detach('a')
     await seconds(10)
-    expect(await csiBudgets(stage)).toEqual([])
-    expect(stage.warned).toEqual([])
-    await stage.close()
+    expect(await csiBudgets(fixture)).toEqual([])
+    expect(fixture.warned).toEqual([])
+    await fixture.close()
   })
 
   it('of somebody else stay, whatever becomes of the volumes', async () => {
-    const stage = await openOperatedLonghorn({ volumes }, { isOurs: false })
-    const { api, annotate, controls, seconds } = stage
+    const fixture = await openOperatedLonghorn({ volumes }, { isOurs: false })
+    const { api, annotate, controls, seconds } = fixture
     await api.create(podDisruptionBudgets, {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
@@ -161,18 +161,18 @@ describe('the budgets of the CSI sidecars', () => {
     await seconds(5)
     await controls.detach('a')
     await seconds(10)
-    expect(await csiBudgets(stage)).toEqual(['csi-attacher'])
+    expect(await csiBudgets(fixture)).toEqual(['csi-attacher'])
     expect((await api.get(podDisruptionBudgets, { namespace, name: 'csi-attacher' })).spec.minAvailable).toBe(2)
-    await stage.close()
+    await fixture.close()
   })
 
   it('go with their Deployment', async () => {
-    const stage = await openOperatedLonghorn({ volumes })
-    await stage.controls.attach('a', 'node-2')
-    await stage.seconds(5)
-    await stage.api.delete(deployments, { namespace, name: 'csi-provisioner' })
-    await stage.seconds(1)
-    expect(await csiBudgets(stage)).toEqual(['csi-attacher'])
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ volumes })
+    await fixture.controls.attach('a', 'node-2')
+    await fixture.seconds(5)
+    await fixture.api.delete(deployments, { namespace, name: 'csi-provisioner' })
+    await fixture.seconds(1)
+    expect(await csiBudgets(fixture)).toEqual(['csi-attacher'])
+    await fixture.close()
   })
 })

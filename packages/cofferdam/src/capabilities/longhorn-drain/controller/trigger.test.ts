@@ -9,13 +9,13 @@ const settings = { 'node-drain-policy': 'block-for-eviction' }
 const creeping = { rebuildBytesPerSecond: 64 * 1024 }
 
 async function openTriggered(): Promise<OperatedLonghorn> {
-  const stage = await openOperatedLonghorn(
+  const fixture = await openOperatedLonghorn(
     { settings, volumes: [pair], timings: creeping },
     { notes: { trigger: 'drain' }, controllers: ['longhorn-drain', 'drain-detection'] },
   )
-  await stage.controls.attach('db', 'node-2')
-  await stage.seconds(5)
-  return stage
+  await fixture.controls.attach('db', 'node-2')
+  await fixture.seconds(5)
+  return fixture
 }
 
 async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
@@ -34,88 +34,88 @@ async function disrupt({ api }: OperatedLonghorn, intent: 'Reboot' | 'Remove'): 
 
 describe('longhorn-drain that waits for a drain', () => {
   it('lets a cordon alone move nothing and costs no write, and holds the node', async () => {
-    const stage = await openTriggered()
-    const before = [...stage.written]
-    await stage.cordon('node-1')
-    await stage.seconds(3_600)
-    expect(stage.written).toEqual(before)
-    expect(await leaving(stage)).toEqual([])
-    expect(await stage.evict('node-1')).toBe('refused')
-    expect(await stage.told('node-1')).toEqual(['Normal ReplicaMustLeave'])
-    await stage.close()
+    const fixture = await openTriggered()
+    const before = [...fixture.written]
+    await fixture.cordon('node-1')
+    await fixture.seconds(3_600)
+    expect(fixture.written).toEqual(before)
+    expect(await leaving(fixture)).toEqual([])
+    expect(await fixture.evict('node-1')).toBe('refused')
+    expect(await fixture.told('node-1')).toEqual(['Normal ReplicaMustLeave'])
+    await fixture.close()
   })
 
   it('begins when somebody evicts, goes on when he has given up, and is taken back when the node is uncordoned', async () => {
-    const stage = await openTriggered()
-    const { attempt, cordon, node, seconds, close } = stage
+    const fixture = await openTriggered()
+    const { attempt, cordon, node, seconds, close } = fixture
     await cordon('node-1')
     await seconds(60)
     await attempt('node-1')
     await seconds(2)
-    expect(await leaving(stage)).toEqual(['db from node-1'])
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
     await seconds(1_800)
-    expect(await leaving(stage)).toEqual(['db from node-1'])
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
     expect((await node('node-1')).status?.autoEvicting).toBe(true)
     await cordon('node-1', false)
     await seconds(2)
-    expect(await leaving(stage)).toEqual([])
+    expect(await leaving(fixture)).toEqual([])
     expect((await node('node-1')).status?.autoEvicting).toBe(false)
     await close()
   })
 
   it('begins when a NodeDisruption asks for the node', async () => {
-    const stage = await openTriggered()
-    await stage.cordon('node-1')
-    await stage.seconds(60)
-    await disrupt(stage, 'Remove')
-    await stage.seconds(2)
-    expect(await leaving(stage)).toEqual(['db from node-1'])
-    await stage.close()
+    const fixture = await openTriggered()
+    await fixture.cordon('node-1')
+    await fixture.seconds(60)
+    await disrupt(fixture, 'Remove')
+    await fixture.seconds(2)
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
+    await fixture.close()
   })
 })
 
 describe('longhorn-drain and a node that only reboots', () => {
   it('leaves replicas where they are that have a protected copy elsewhere, and moves last copies', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair, single], timings: creeping })
-    const { controls, cordon, seconds, close } = stage
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair, single], timings: creeping })
+    const { controls, cordon, seconds, close } = fixture
     await controls.attach('db', 'node-2')
     await controls.attach('solo', 'node-3')
     await seconds(5)
-    await disrupt(stage, 'Reboot')
+    await disrupt(fixture, 'Reboot')
     await cordon('node-1')
     await seconds(5)
-    expect(await leaving(stage)).toEqual(['solo from node-1'])
+    expect(await leaving(fixture)).toEqual(['solo from node-1'])
     await close()
   })
 
   it('lets it go at once where nothing rests on it alone', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
-    await stage.controls.attach('db', 'node-2')
-    await stage.seconds(5)
-    await disrupt(stage, 'Reboot')
-    await stage.cordon('node-1')
-    await stage.seconds(2)
-    expect(await leaving(stage)).toEqual([])
-    expect(await stage.evict('node-1')).toBe('going')
-    await stage.close()
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await disrupt(fixture, 'Reboot')
+    await fixture.cordon('node-1')
+    await fixture.seconds(2)
+    expect(await leaving(fixture)).toEqual([])
+    expect(await fixture.evict('node-1')).toBe('going')
+    await fixture.close()
   })
 })
 
 describe('longhorn-drain that goes by the cordon', () => {
   it('reacts in the reconcile that the cordon wakes, with one write of each kind', async () => {
-    const stage = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
-    await stage.controls.attach('db', 'node-2')
-    await stage.seconds(60)
-    const before = stage.written.length
-    await stage.cordon('node-1')
-    await stage.clock.advance(100)
-    expect(await leaving(stage)).toEqual(['db from node-1'])
-    await stage.seconds(60)
-    expect(stage.written.slice(before).map((write) => write.replace(/-r-.*/, ''))).toEqual([
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(60)
+    const before = fixture.written.length
+    await fixture.cordon('node-1')
+    await fixture.clock.advance(100)
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
+    await fixture.seconds(60)
+    expect(fixture.written.slice(before).map((write) => write.replace(/-r-.*/, ''))).toEqual([
       'patch replicas/db',
       'patch nodes/node-1',
       'patch nodes/node-1',
     ])
-    await stage.close()
+    await fixture.close()
   })
 })

@@ -8,7 +8,7 @@ import {
   isInstanceManagerBudget,
   ownBudgetLabel,
 } from './budget-object.ts'
-import { managerView } from './testing/longhorn-stage.ts'
+import { managerView } from './testing/longhorn-fixture.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
-import { longhornStage, managerView, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, longhornFixture, managerView } from './testing/longhorn-fixture.ts'
 
 const cordoned = { isCordoned: true }
 
-function decide(stage: Stage) {
-  return decideLonghornDrain(longhornStage(stage))
+function decide(fixture: Fixture) {
+  return decideLonghornDrain(longhornFixture(fixture))
 }
 
 describe('what holds a node is told with the replica, the volume, its user, what is missing and the way out', () => {
@@ -175,7 +175,7 @@ describe('copies that a cancelled eviction left over', () => {
     n3: { healthyAt: '2026-01-02T00:00:00Z' },
   }
   const nodes = { n1: {}, n2: {}, n3: {} }
-  const table: Readonly<Record<string, readonly [Stage, readonly string[]]>> = {
+  const table: Readonly<Record<string, readonly [Fixture, readonly string[]]>> = {
     'the youngest goes where the settings say so': [
       { surplus: 'remove', nodes, volumes: { v: { copies, numberOfReplicas: 2 } } },
       ['v-n2'],
@@ -209,8 +209,8 @@ describe('copies that a cancelled eviction left over', () => {
       [],
     ],
   }
-  it.each(Object.entries(table))('%s', (_, [stage, expected]) => {
-    expect(decide(stage).surplusReplicas).toEqual(expected)
+  it.each(Object.entries(table))('%s', (_, [fixture, expected]) => {
+    expect(decide(fixture).surplusReplicas).toEqual(expected)
   })
 
   it('what goes protects nothing any more: an autoscaled cluster keeps the budgets of the others', () => {

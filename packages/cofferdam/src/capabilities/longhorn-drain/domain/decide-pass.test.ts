@@ -10,7 +10,7 @@ import type { LonghornPassSnapshot } from './pass-snapshot.ts'
 import { noWrites } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import type { LonghornStep } from './steps.ts'
-import { longhornStage } from './testing/longhorn-stage.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
 const nothing: LonghornObjects = {
@@ -33,12 +33,12 @@ const nothing: LonghornObjects = {
 
 /** n1 is cordoned and its volume has another copy, so its budget may go; of n3 the budget is missing. */
 const twoCopies = { v: { copies: { n1: 'healthy', n2: 'healthy' } } } as const
-const mayGo = longhornStage({ nodes: { n1: { isCordoned: true }, n2: {} }, volumes: twoCopies })
-const oneMissing = longhornStage({
+const mayGo = longhornFixture({ nodes: { n1: { isCordoned: true }, n2: {} }, volumes: twoCopies })
+const oneMissing = longhornFixture({
   nodes: { n1: { isCordoned: true }, n2: {}, n3: { hasBudget: false } },
   volumes: { ...twoCopies, w: { copies: { n3: 'healthy' } } },
 })
-const lastCopy = longhornStage({
+const lastCopy = longhornFixture({
   nodes: { n1: { isCordoned: true }, n2: {} },
   volumes: { v: { copies: { n1: 'healthy' } } },
 })

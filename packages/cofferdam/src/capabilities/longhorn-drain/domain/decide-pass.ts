@@ -10,14 +10,14 @@ import { planLonghornMigration } from './migration.ts'
 import { decideMovingRecords } from './moving-record.ts'
 import { isBlipping } from './parse-node.ts'
 import type { LonghornPassSnapshot } from './pass-snapshot.ts'
-import { type LonghornLook, planCsiBudgets, planLonghornBudgets } from './plan-budgets.ts'
+import { type ObservedLonghorn, planCsiBudgets, planLonghornBudgets } from './plan-budgets.ts'
 import { findReverted } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import type { LonghornStep, LonghornWrite, SurplusReplica } from './steps.ts'
 
 export interface LonghornPass {
   readonly steps: readonly LonghornStep[]
-  readonly look: LonghornLook | undefined
+  readonly look: ObservedLonghorn | undefined
   readonly recheckAfterSeconds: number | undefined
 }
 
@@ -81,13 +81,13 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
  * Budgets and flags stay: Longhorn's manager takes both over by their names and goes by its own rules from there, and a budget
  * that we deleted on a cordoned node would not be made again.
  */
-function withdraw(look: LonghornLook): LonghornStep[] {
+function withdraw(look: ObservedLonghorn): LonghornStep[] {
   const asStill = { ...look.snapshot, replicas: [] }
   return [...ticketSteps(look, decideTicketWithdrawal(look.snapshot)), ...movingSteps(asStill)]
 }
 
 /** Where Longhorn leaves its drains to us. */
-function decideOwned(seen: LonghornPassSnapshot, look: LonghornLook, sha512Hex: Sha512Hex): Owned {
+function decideOwned(seen: LonghornPassSnapshot, look: ObservedLonghorn, sha512Hex: Sha512Hex): Owned {
   const { objects, snapshot, decision } = look
   const { afresh, deployments, attempted } = seen
   const plan = planLonghornBudgets(look, sha512Hex)
@@ -121,7 +121,7 @@ const server: LonghornStep = { do: 'ask', from: 'server' }
 /** Budgets that hold nothing any more, and copies beyond what a volume wants. */
 function releases(
   { deployments, attempted }: LonghornPassSnapshot,
-  { look, fresh }: { readonly look: LonghornLook; readonly fresh: LonghornLook },
+  { look, fresh }: { readonly look: ObservedLonghorn; readonly fresh: ObservedLonghorn },
   sha512Hex: Sha512Hex,
 ): { readonly isLeading: boolean; readonly steps: readonly LonghornStep[] } {
   const plan = planLonghornBudgets(fresh, sha512Hex)
@@ -139,7 +139,7 @@ function releases(
   }
 }
 
-function surplusToRemove(seen: LonghornLook, fresh: LonghornLook): readonly SurplusReplica[] {
+function surplusToRemove(seen: ObservedLonghorn, fresh: ObservedLonghorn): readonly SurplusReplica[] {
   const before = new Set(seen.decision.surplusReplicas)
   const chosen = new Map<string, string>()
   for (const name of fresh.decision.surplusReplicas) {
@@ -162,7 +162,7 @@ function budgetSteps(writes: readonly BudgetWrite[]): LonghornWrite[] {
 }
 
 /** Flags of replicas, then those of nodes. */
-function flagSteps({ objects, decision }: LonghornLook): LonghornStep[] {
+function flagSteps({ objects, decision }: ObservedLonghorn): LonghornStep[] {
   const replicas = new Map(objects.replicas.map((replica) => [replica.metadata.name, replica]))
   const flags = decision.evictions
     .filter(({ changes }) => changes)
@@ -179,7 +179,7 @@ function flagSteps({ objects, decision }: LonghornLook): LonghornStep[] {
 }
 
 function ticketSteps(
-  { objects }: LonghornLook,
+  { objects }: ObservedLonghorn,
   changes: ReturnType<typeof decideTicketWithdrawal>,
 ): readonly LonghornWrite[] {
   const tickets = changes.flatMap((change) => {
@@ -194,7 +194,7 @@ function movingSteps(snapshot: LonghornSnapshot): readonly LonghornWrite[] {
   return changes.length === 0 ? [] : [{ do: 'write', what: 'moving', changes }]
 }
 
-function migrationSteps({ objects }: LonghornLook): readonly LonghornWrite[] {
+function migrationSteps({ objects }: ObservedLonghorn): readonly LonghornWrite[] {
   const { nodes, replicas } = planLonghornMigration(objects.nodes, objects.replicas)
   if (nodes.length + replicas.length === 0) return []
   const versions = new Map(objects.replicas.map(({ metadata }) => [metadata.name, metadata.resourceVersion]))
@@ -206,7 +206,7 @@ function migrationSteps({ objects }: LonghornLook): readonly LonghornWrite[] {
  * Longhorn decides; what it decides is told in the words of the same decision. Where it is not guided any more, this only takes back
  * what was changed for it.
  */
-function guide(look: LonghornLook): Pick<Owned, 'steps' | 'problems'> {
+function guide(look: ObservedLonghorn): Pick<Owned, 'steps' | 'problems'> {
   const { objects, snapshot, decision } = look
   const guidance = decideGuidance(snapshot, decision, parseGuidanceMarks(objects))
   const changes = guidance.steps.flatMap((step) => {

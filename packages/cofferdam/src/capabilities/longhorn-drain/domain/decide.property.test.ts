@@ -6,7 +6,7 @@ import type { LonghornDecision } from './decision.ts'
 import { createLonghornJudge } from './judge.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import { arbitraryLonghorn } from './testing/arbitrary-longhorn.ts'
-import { applyDecision } from './testing/longhorn-stage.ts'
+import { applyDecision } from './testing/longhorn-fixture.ts'
 
 it('every instance manager is answered once, whatever is seen, and the same each time', () => {
   fc.assert(

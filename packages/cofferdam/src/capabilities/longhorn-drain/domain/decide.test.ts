@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { managerView } from './testing/longhorn-stage.ts'
+import { managerView } from './testing/longhorn-fixture.ts'
 import { type DecisionTable, tellDecisions } from './testing/tell-decisions.ts'
 
 const cordoned = { isCordoned: true }

@@ -41,7 +41,7 @@ function policy(annotations: Record<string, string>): readonly LonghornSetting[]
 }
 
 describe('settings of a drain', () => {
-  const stories: Record<string, [readonly LonghornSetting[], Partial<LonghornDrainSettings>]> = {
+  const scenarios: Record<string, [readonly LonghornSetting[], Partial<LonghornDrainSettings>]> = {
     'a setting without annotations is Longhorn business: we only look': [policy({}), {}],
     'an owner is in charge, also by the older word': [policy({ 'cofferdam.io/manage': 'true' }), { mode: 'owner' }],
     'a guide may want another policy than the one in force': [
@@ -74,7 +74,7 @@ describe('settings of a drain', () => {
       { isAutoscaled: true },
     ],
   }
-  for (const [name, [settings, expected]] of Object.entries(stories)) {
+  for (const [name, [settings, expected]] of Object.entries(scenarios)) {
     it(name, () => {
       expect(parseDrainSettings(settings, alone)).toEqual({ ...plain, ...expected })
     })

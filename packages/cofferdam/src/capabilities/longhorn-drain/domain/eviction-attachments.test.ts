@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideEvictionAttachments } from './eviction-attachments.ts'
-import { longhornStage, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, longhornFixture } from './testing/longhorn-fixture.ts'
 
 const leaving = { isEvictionRequested: true }
 const three = { n1: { isCordoned: true }, n2: {}, n3: {} }
@@ -10,15 +10,15 @@ const own = (node: string) => ({ id: 'cofferdam-eviction-v', type: 'volume-evict
 const workload = { id: 'csi-1', type: 'csi-attacher', node: 'n3' }
 
 /** `v@n2`: attached there; `v-`: the ticket is taken back; `v?`: there is no place for a copy. */
-function told(stage: Stage): string {
-  const { changes, withoutPlace } = decideEvictionAttachments(longhornStage(stage))
+function told(fixture: Fixture): string {
+  const { changes, withoutPlace } = decideEvictionAttachments(longhornFixture(fixture))
   return [
     ...changes.map(({ volume, node }) => (node === undefined ? `${volume}-` : `${volume}@${node}`)),
     ...withoutPlace.map((volume) => `${volume}?`),
   ].join(' ')
 }
 
-const stories: Readonly<Record<string, readonly [Stage, string]>> = {
+const scenarios: Readonly<Record<string, readonly [Fixture, string]>> = {
   'a detached volume with a replica that is to leave is attached where a copy stays': [
     { nodes: three, volumes: { v: { ...detached, copies } } },
     'v@n2',
@@ -203,7 +203,7 @@ const stories: Readonly<Record<string, readonly [Stage, string]>> = {
 }
 
 describe('attachments for a move', () => {
-  it.each(Object.entries(stories))('%s', (_, [stage, expected]) => {
-    expect(told(stage)).toBe(expected)
+  it.each(Object.entries(scenarios))('%s', (_, [fixture, expected]) => {
+    expect(told(fixture)).toBe(expected)
   })
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
 import { createLonghornJudge, type LonghornJudge } from './judge.ts'
 import { drainPolicies } from './snapshot.ts'
-import { longhornStage } from './testing/longhorn-stage.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 import { SmallLonghorn } from './testing/small-longhorn.ts'
 
 const nodeNames = ['n1', 'n2', 'n3', 'n4', 'n5']
@@ -21,7 +21,7 @@ const happenings = [
 ] as const
 const policy = fc.constantFrom(...drainPolicies, 'nonsense')
 
-const story = fc.record({
+const scenario = fc.record({
   policy,
   isAutoscaled: fc.boolean(),
   surplus: fc.constantFrom('keep' as const, 'remove' as const),
@@ -45,13 +45,13 @@ const story = fc.record({
     { minLength: 5, maxLength: 40 },
   ),
 })
-type Story = typeof story extends fc.Arbitrary<infer T> ? T : never
+type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never
 
 it('an administrator who evicts all that the budgets allow, between any two writes, leaves every volume a copy', () => {
   let evictions = 0
   fc.assert(
-    fc.property(story, ({ events, ...placing }) => {
-      const longhorn = stageOf(placing)
+    fc.property(scenario, ({ events, ...placing }) => {
+      const longhorn = fixtureOf(placing)
       const judge = createLonghornJudge()
       for (const { happenings: met, greed } of events) {
         for (const { what, which } of met) happen(longhorn, what, which)
@@ -77,8 +77,8 @@ it('an administrator who evicts all that the budgets allow, between any two writ
 
 it('of the copies that a volume has left, one is always held by a budget', () => {
   fc.assert(
-    fc.property(story, ({ events, ...placing }) => {
-      const longhorn = stageOf(placing)
+    fc.property(scenario, ({ events, ...placing }) => {
+      const longhorn = fixtureOf(placing)
       const judge = createLonghornJudge()
       for (const { happenings: met, greed } of events) {
         for (const { what, which } of met) happen(longhorn, what, which)
@@ -98,7 +98,7 @@ it('of the copies that a volume has left, one is always held by a budget', () =>
 
 it('with patience every node of a healthy Longhorn with room can be emptied, and the volumes keep their copies', () => {
   fc.assert(
-    fc.property(story, fc.nat(50), (told, pick) => {
+    fc.property(scenario, fc.nat(50), (told, pick) => {
       const moving = ['block-for-eviction', 'block-for-eviction-if-contains-last-replica'] as const
       const policyName = moving[pick % 2] ?? 'block-for-eviction'
       const volumes = told.volumes.map(({ places }) => ({
@@ -106,7 +106,7 @@ it('with patience every node of a healthy Longhorn with room can be emptied, and
         own: undefined,
         isStopped: false,
       }))
-      const longhorn = stageOf({ ...told, policy: policyName, volumes, nodeCount: 5 })
+      const longhorn = fixtureOf({ ...told, policy: policyName, volumes, nodeCount: 5 })
       const judge = createLonghornJudge()
       const node = pickFrom(longhorn.seen.nodes, pick).name
       longhorn.cordon(node, true)
@@ -124,8 +124,8 @@ it('with patience every node of a healthy Longhorn with room can be emptied, and
 
 it('a judge that follows the story answers as one that sees it for the first time, whether or not it is obeyed', () => {
   fc.assert(
-    fc.property(story, ({ events, ...placing }) => {
-      const longhorn = stageOf(placing)
+    fc.property(scenario, ({ events, ...placing }) => {
+      const longhorn = fixtureOf(placing)
       const judge = createLonghornJudge()
       for (const { happenings: met, greed } of events) {
         const decision = judge.decide(longhorn.seen)
@@ -139,7 +139,7 @@ it('a judge that follows the story answers as one that sees it for the first tim
   )
 })
 
-function stageOf(placing: Omit<Story, 'events'>): SmallLonghorn {
+function fixtureOf(placing: Omit<Scenario, 'events'>): SmallLonghorn {
   const names = nodeNames.slice(0, placing.nodeCount)
   const volumes = placing.volumes.map(({ places, own, isStopped }, at) => [
     `v${at}`,
@@ -149,7 +149,7 @@ function stageOf(placing: Omit<Story, 'events'>): SmallLonghorn {
     },
   ])
   return new SmallLonghorn(
-    longhornStage({
+    longhornFixture({
       policy: placing.policy,
       isAutoscaled: placing.isAutoscaled,
       surplus: placing.surplus,

@@ -3,19 +3,19 @@ import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { explainLonghornStuck, observeLingering } from './guidance-stuck.ts'
 import type { LonghornDrainSettings } from './snapshot.ts'
-import { longhornStage, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, longhornFixture } from './testing/longhorn-fixture.ts'
 
 const cordoned = { isCordoned: true }
 const gone = { kubernetes: 'absent' } as const
 const three = { db: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } as const } }
 const observed = { mode: 'observe' } as const
 
-interface Scene extends Stage {
+interface Scene extends Fixture {
   readonly settings?: Partial<LonghornDrainSettings>
 }
 
-function look({ settings = observed, ...stage }: Scene, nowMs: number) {
-  const seen = longhornStage(stage)
+function look({ settings = observed, ...fixture }: Scene, nowMs: number) {
+  const seen = longhornFixture(fixture)
   const snapshot = { ...seen, nowMs, settings: { ...seen.settings, ...settings } }
   return { snapshot, decision: decideLonghornDrain(snapshot) }
 }
@@ -35,7 +35,7 @@ function stuck(scene: Scene, seconds: number | undefined): readonly string[] {
 
 describe('a node that nothing holds', () => {
   const lost = { nodes: { n1: cordoned, n2: {}, n3: gone }, volumes: three }
-  const stories: Record<string, [Scene, number | undefined, readonly string[]]> = {
+  const scenarios: Record<string, [Scene, number | undefined, readonly string[]]> = {
     'is given a minute': [lost, 59, []],
     'is stuck on a copy whose Kubernetes node is gone': [lost, 60, ['n1: replica/db-n3']],
     'is stuck on it for all who can see it, though they do not know since when': [
@@ -79,7 +79,7 @@ describe('a node that nothing holds', () => {
       ['n1: poddisruptionbudget/im-n1'],
     ],
   }
-  for (const [name, [scene, seconds, expected]] of Object.entries(stories)) {
+  for (const [name, [scene, seconds, expected]] of Object.entries(scenarios)) {
     it(name, () => {
       expect(stuck(scene, seconds)).toEqual(expected)
     })

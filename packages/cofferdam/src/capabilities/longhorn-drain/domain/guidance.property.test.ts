@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runsOf } from '../../../../../../test/property-runs.ts'
 import { drainPolicies } from './snapshot.ts'
-import { applyStep, type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-stage.ts'
+import { applyStep, type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-fixture.ts'
 
 const names = ['n1', 'n2', 'n3'] as const
 type Name = (typeof names)[number]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-stage.ts'
+import { type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-fixture.ts'
 
 const last = 'block-if-contains-last-replica'
 const lastMoves = 'block-for-eviction-if-contains-last-replica'
@@ -37,7 +37,7 @@ const restored = `PolicyRestored node-drain-policy: value=${last} restores=null 
 const inForce = (aim: string) => ({ value: aim, notes: { 'wanted-policy': aim, restores: last, 'put-in-force': aim } })
 
 describe('the policy', () => {
-  const stories: Record<string, [Scene, readonly string[]]> = {
+  const scenarios: Record<string, [Scene, readonly string[]]> = {
     'that is wanted is in force while a node is cordoned': [
       { notes: { 'wanted-policy': all }, nodes: { n1: cordoned } },
       [put(all)],
@@ -129,7 +129,7 @@ describe('the policy', () => {
       ],
     ],
   }
-  for (const [name, [scene, expected]] of Object.entries(stories)) {
+  for (const [name, [scene, expected]] of Object.entries(scenarios)) {
     it(name, () => {
       expect(guide(scene)).toEqual(expected)
     })
@@ -146,7 +146,7 @@ describe('the policy', () => {
 
 describe('a node', () => {
   const ask = `NodeEvictionAsked n1: evictionRequested=true allowScheduling=false asked=${asked}`
-  const stories: Record<string, [Scene, readonly string[]]> = {
+  const scenarios: Record<string, [Scene, readonly string[]]> = {
     'is asked for where a volume wants to leave and the policy in force does not move it': [
       { nodes: { n1: cordoned }, volumes: willing },
       [ask],
@@ -248,7 +248,7 @@ describe('a node', () => {
       ],
     ],
   }
-  for (const [name, [scene, expected]] of Object.entries(stories)) {
+  for (const [name, [scene, expected]] of Object.entries(scenarios)) {
     it(name, () => {
       expect(guide(scene)).toEqual(expected)
     })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
 import { decideEvictionAttachments } from './eviction-attachments.ts'
 import type { LonghornSnapshot, ReplicaView } from './snapshot.ts'
-import { gist, longhornStage, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, gist, longhornFixture } from './testing/longhorn-fixture.ts'
 
 const nodes = { n1: {}, n2: {}, n3: {} }
 const cordoned = { ...nodes, n1: { isCordoned: true } }
@@ -10,8 +10,8 @@ const copies = { n1: 'healthy', n2: 'healthy', n3: 'healthy' } as const
 const upgraded = 'its engine is upgraded to longhorn-engine:v2'
 
 /** Every replica has a double, as while its engine is upgraded or it migrates: names before or after those of the live ones. */
-function doubled(stage: Stage, suffix = 'z', more: Partial<ReplicaView> = {}): LonghornSnapshot {
-  const seen = longhornStage(stage)
+function doubled(fixture: Fixture, suffix = 'z', more: Partial<ReplicaView> = {}): LonghornSnapshot {
+  const seen = longhornFixture(fixture)
   const doubles = seen.replicas.map((replica) => ({
     ...replica,
     name: suffix === 'z' ? `${replica.name}-z` : `a-${replica.name}`,
@@ -62,17 +62,17 @@ describe('a copy that is really too many', () => {
   const volume = { copies: { ...copies, n4: 'healthy' }, numberOfReplicas: 3 } as const
 
   it('goes once the volume has settled', () => {
-    const decision = decideLonghornDrain(longhornStage({ ...four, volumes: { v: volume } }))
+    const decision = decideLonghornDrain(longhornFixture({ ...four, volumes: { v: volume } }))
     expect([decision.surplusReplicas, decision.surplusKept]).toEqual([['v-n4'], []])
   })
 
   const kept: Record<string, readonly [LonghornSnapshot, string]> = {
     'during an engine upgrade': [
-      longhornStage({ ...four, volumes: { v: { ...volume, unsettled: upgraded } } }),
+      longhornFixture({ ...four, volumes: { v: { ...volume, unsettled: upgraded } } }),
       upgraded,
     ],
     'while one of its replicas is not active': [
-      withReplica(longhornStage({ ...four, volumes: { v: volume } }), {
+      withReplica(longhornFixture({ ...four, volumes: { v: volume } }), {
         name: 'v-x',
         isActive: false,
         directory: 'other',
@@ -80,11 +80,11 @@ describe('a copy that is really too many', () => {
       'replica v-x is not active',
     ],
     'while it is not known where the data of one lies': [
-      longhornStage({ ...four, volumes: { v: { ...volume, copies: { ...volume.copies, n4: { directory: '' } } } } }),
+      longhornFixture({ ...four, volumes: { v: { ...volume, copies: { ...volume.copies, n4: { directory: '' } } } } }),
       'the data directory of replica v-n4 is not known',
     ],
     'while two share their data': [
-      longhornStage({
+      longhornFixture({
         ...four,
         volumes: {
           v: { ...volume, copies: { ...copies, n4: { node: 'n3', diskUuid: 'disk-n3', directory: 'v-n3' } } },
@@ -104,7 +104,7 @@ describe('a copy that is really too many', () => {
 
 describe('a double', () => {
   it('is no copy that a node may go for: the last live one would go with it', () => {
-    const seen = withReplica(longhornStage({ nodes: cordoned, volumes: { v: { copies: { n1: 'healthy' } } } }), {
+    const seen = withReplica(longhornFixture({ nodes: cordoned, volumes: { v: { copies: { n1: 'healthy' } } } }), {
       name: 'v-x',
       isActive: false,
       node: 'n2',
@@ -130,14 +130,14 @@ describe('a double', () => {
   })
 
   it('is not asked to leave, and counts neither as bytes to move nor as a reason to attach its volume', () => {
-    const stage: Stage = {
+    const fixture: Fixture = {
       policy: 'block-for-eviction',
       nodes: cordoned,
       volumes: { v: { copies, state: 'detached' } },
     }
-    const decision = decideLonghornDrain(doubled(stage))
+    const decision = decideLonghornDrain(doubled(fixture))
     expect([gist(decision).flags, decision.nodes[0]?.bytesLeft]).toEqual(['+v-n1 EvictionAutomatic', 1000])
-    const flagged = doubled(stage, 'z', { isEvictionRequested: true })
+    const flagged = doubled(fixture, 'z', { isEvictionRequested: true })
     expect(decideEvictionAttachments(flagged)).toEqual({ changes: [], withoutPlace: [] })
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { buildMovingRecord, decideMovingRecords, type MovingChange, parseMovingRecord } from './moving-record.ts'
-import { longhornStage, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, longhornFixture } from './testing/longhorn-fixture.ts'
 
 const flagged = { isEvictionRequested: true }
 const moving = { sinceMs: 5_000, bytes: 70 }
 
-const stories: Readonly<Record<string, readonly [Stage, readonly MovingChange[]]>> = {
+const scenarios: Readonly<Record<string, readonly [Fixture, readonly MovingChange[]]>> = {
   'begins with the first flag, with all that there is to move': [
     {
       nodes: { n1: {}, n2: {} },
@@ -31,8 +31,8 @@ const stories: Readonly<Record<string, readonly [Stage, readonly MovingChange[]]
 }
 
 describe('the record of a move', () => {
-  it.each(Object.entries(stories))('%s', (_, [stage, expected]) => {
-    expect(decideMovingRecords(longhornStage(stage))).toEqual(expected)
+  it.each(Object.entries(scenarios))('%s', (_, [fixture, expected]) => {
+    expect(decideMovingRecords(longhornFixture(fixture))).toEqual(expected)
   })
 
   it('is read as it was written', () => {

@@ -13,7 +13,7 @@ import type { LonghornObjects } from './parse-longhorn.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 
 /** What was decided, and what it was decided from. */
-export interface LonghornLook {
+export interface ObservedLonghorn {
   readonly objects: LonghornObjects
   readonly snapshot: LonghornSnapshot
   readonly decision: LonghornDecision
@@ -27,7 +27,7 @@ export interface LonghornBudgetPlan {
 }
 
 /** Which budgets to make and to delete. Only budgets of instance managers are ever deleted, whatever their names are. */
-export function planLonghornBudgets(look: LonghornLook, sha512Hex: Sha512Hex): LonghornBudgetPlan {
+export function planLonghornBudgets(look: ObservedLonghorn, sha512Hex: Sha512Hex): LonghornBudgetPlan {
   const { objects, snapshot, decision } = look
   const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
   const managers = new Map(snapshot.instanceManagers.map((manager) => [manager.name, manager]))
@@ -51,7 +51,7 @@ export function planLonghornBudgets(look: LonghornLook, sha512Hex: Sha512Hex): L
  * The budgets of the CSI sidecars. Only ours, by label, are ever deleted: Longhorn and its users make some of these names too.
  */
 export function planCsiBudgets(
-  { objects, snapshot }: Pick<LonghornLook, 'objects' | 'snapshot'>,
+  { objects, snapshot }: Pick<ObservedLonghorn, 'objects' | 'snapshot'>,
   deployments: readonly SelectingDeployment[],
 ): Pick<LonghornBudgetPlan, 'create' | 'remove'> {
   const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))

@@ -5,11 +5,11 @@ import { ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { parseRevertedRecord } from './reverted-record.ts'
 import { explainReverted, findReverted, type OwnWrites, rememberOwnWrites } from './reverted-writes.ts'
-import { longhornStage } from './testing/longhorn-stage.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 
 /** The only copy of v is on n1, which is cordoned: it is to leave, and the budgets of all nodes stay. */
 const decision = decideLonghornDrain(
-  longhornStage({
+  longhornFixture({
     policy: 'block-for-eviction',
     nodes: { n1: { isCordoned: true }, n2: {} },
     volumes: { v: { copies: { n1: 'healthy' } } },

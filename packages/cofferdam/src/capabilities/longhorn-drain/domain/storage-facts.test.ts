@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
 import { hasLonghornData, longhornStorageFacts, longhornStorageKey, unknownLonghornStorage } from './storage-facts.ts'
-import { longhornStage, managerView, type Stage } from './testing/longhorn-stage.ts'
+import { type Fixture, longhornFixture, managerView } from './testing/longhorn-fixture.ts'
 
 const open = { n1: {}, n2: {}, n3: {} }
 const bare = { n1: { hasBudget: false }, n2: { hasBudget: false }, n3: { hasBudget: false } }
@@ -12,14 +12,14 @@ const failed = { robustness: 'degraded', copies: { n1: 'failed', n2: 'healthy' }
 const leaving = { isCordoned: true, isDraining: true }
 const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
 
-function facts(stage: Stage, since?: number) {
-  const seen = longhornStage(stage)
-  const snapshot = { ...seen, settings: { ...seen.settings, mode: stage.mode ?? 'owner' } }
+function facts(fixture: Fixture, since?: number) {
+  const seen = longhornFixture(fixture)
+  const snapshot = { ...seen, settings: { ...seen.settings, mode: fixture.mode ?? 'owner' } }
   return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: decideLonghornDrain })
 }
 
 describe('a node with data of Longhorn may begin to leave', () => {
-  const rows: Record<string, { readonly given: Stage; readonly then: string }> = {
+  const rows: Record<string, { readonly given: Fixture; readonly then: string }> = {
     'when every volume has a protected copy elsewhere: Longhorn lets it go once it is cordoned': {
       given: { nodes: open, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
       then: 'yes',
@@ -108,17 +108,17 @@ describe('a node with data of Longhorn may begin to leave', () => {
 })
 
 it('says of a node that may not begin what holds it, what would help, and how much more there is', () => {
-  const stage: Stage = { nodes: open, volumes: { db: alone, web: alone } }
+  const fixture: Fixture = { nodes: open, volumes: { db: alone, web: alone } }
   const [first] =
-    decideLonghornDrain(longhornStage({ ...stage, nodes: { ...open, n1: leaving } })).nodes[0]?.blockers ?? []
-  expect(facts(stage).mayGo).toEqual({
+    decideLonghornDrain(longhornFixture({ ...fixture, nodes: { ...open, n1: leaving } })).nodes[0]?.blockers ?? []
+  expect(facts(fixture).mayGo).toEqual({
     known: true,
     value: { allowed: false, explanation: `${first?.explanation} ${first?.wayOut} And 1 more.` },
   })
 })
 
 describe('a node that is back is clean', () => {
-  const rows: Record<string, { readonly given: Stage; readonly since?: number; readonly then: string }> = {
+  const rows: Record<string, { readonly given: Fixture; readonly since?: number; readonly then: string }> = {
     'when all of its copies are whole': {
       given: { nodes: open, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
       then: 'clean',
@@ -223,7 +223,7 @@ it('tells what holds the budgets of the node, behind each of them', () => {
 })
 
 it('a node without replicas and engines has nothing to do with Longhorn', () => {
-  const snapshot = longhornStage({
+  const snapshot = longhornFixture({
     nodes: { ...open, n3: { manager: { engines: ['db'] } } },
     volumes: { db: { copies: { n1: 'healthy' } } },
   })

@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest'
 import { openLine } from '../../../../../../scenarios/testing/cut-line.ts'
-import { heldKeys } from '../../../ledger/store/testing/ledger-stage.ts'
+import { heldKeys } from '../../../ledger/store/testing/ledger-fixture.ts'
 import {
-  type LonghornDisruptionStage,
+  type LonghornDisruptionFixture,
   openLonghornDisruptions,
   wholeCopies,
-} from '../testing/longhorn-disruption-stage.ts'
+} from '../testing/longhorn-disruption-fixture.ts'
 
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
 
 /** Reboots whatever may go, once, until both requests are done. Tells the fewest whole copies and how both looked at each turn. */
-async function rebootBoth(stage: LonghornDisruptionStage, eachSecond: () => Promise<void> = async () => {}) {
-  const { seconds, tell, phaseOf, world } = stage
+async function rebootBoth(fixture: LonghornDisruptionFixture, eachSecond: () => Promise<void> = async () => {}) {
+  const { seconds, tell, phaseOf, world } = fixture
   const told: string[] = []
   const rebooted = new Set<string>()
   let fewest = 2
   for (let second = 0; second < 900; second += 1) {
     await seconds(1)
     await eachSecond()
-    fewest = Math.min(fewest, (await wholeCopies(stage)).length)
+    fewest = Math.min(fewest, (await wholeCopies(fixture)).length)
     const phases = [await phaseOf('one'), await phaseOf('two')]
     const turn = phases.join(' ')
     if (told.at(-1) !== turn) told.push(turn)
@@ -36,23 +36,23 @@ async function rebootBoth(stage: LonghornDisruptionStage, eachSecond: () => Prom
 it.each([4, 9, 13, 22])(
   'killed after write %i, another process carries on: the nodes still go one after the other, and a whole copy is always there',
   async (writes) => {
-    const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
-    const { controls, request, seconds, close } = stage
+    const fixture = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
+    const { controls, request, seconds, close } = fixture
     await controls.attach('db', 'node-3')
     const line = openLine()
     line.cutAfter(writes)
-    stage.operate({ api: line.api(stage.api) })
+    fixture.operate({ api: line.api(fixture.api) })
     await seconds(30)
     await request('one', 'node-1')
     await request('two', 'node-2')
     let hasTakenOver = false
-    const { fewest, told } = await rebootBoth(stage, async () => {
+    const { fewest, told } = await rebootBoth(fixture, async () => {
       if (!line.isCut || hasTakenOver) return
       hasTakenOver = true
-      await stage.stopOperators()
-      stage.operate()
+      await fixture.stopOperators()
+      fixture.operate()
     })
-    expect({ hasTakenOver, fewest, last: told.at(-1), entries: await heldKeys(stage.api) }).toEqual({
+    expect({ hasTakenOver, fewest, last: told.at(-1), entries: await heldKeys(fixture.api) }).toEqual({
       hasTakenOver: true,
       fewest: 1,
       last: 'Completed Completed',

@@ -3,13 +3,13 @@ import { longhornNamespace, longhornSettings } from '@cofferdam/kubernetes/api/k
 import { customResourceDefinitions, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
 import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/simulated-longhorn.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
-import { createDisruption, heldKeys, installDefinitions } from '../../../ledger/store/testing/ledger-stage.ts'
+import { createDisruption, heldKeys, installDefinitions } from '../../../ledger/store/testing/ledger-fixture.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
-import { openCephStage } from '../../ceph-drain/testing/ceph-stage.ts'
-import { openDisruptionStage } from '../../drain-lock/testing/disruption-stage.ts'
-import { openLonghornDisruptions, wholeCopies } from '../testing/longhorn-disruption-stage.ts'
+import { openCephFixture } from '../../ceph-drain/testing/ceph-fixture.ts'
+import { openDisruptionFixture } from '../../drain-lock/testing/disruption-fixture.ts'
+import { openLonghornDisruptions, wholeCopies } from '../testing/longhorn-disruption-fixture.ts'
 
 const key = 'storage/longhorn-system/longhorn'
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
@@ -19,10 +19,10 @@ const moving = { 'node-drain-policy': 'block-for-eviction' }
 
 describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) => {
   it('two of its nodes go one after the other, and the second waits until the copies of the first are whole again', async () => {
-    const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly }, { mode })
-    const { controls, request, seconds, tell, until, phaseOf, world, close } = stage
+    const fixture = await openLonghornDisruptions({ volumes: [pair], timings: slowly }, { mode })
+    const { controls, request, seconds, tell, until, phaseOf, world, close } = fixture
     await controls.attach('db', 'node-3')
-    stage.operate()
+    fixture.operate()
     await seconds(30)
     await request('one', 'node-1')
     await request('two', 'node-2')
@@ -31,12 +31,12 @@ describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) 
     world.kubelet.reboot('node-1', 45)
     await until(async () => (await phaseOf('one')) === 'Recovering')
     told['back'] = await tell('one')
-    expect((await stage.blockedBy('one'))[0]?.wayOut).toContain('of volume db on node node-1 is not whole again')
-    expect(await wholeCopies(stage)).toEqual(['node-2'])
+    expect((await fixture.blockedBy('one'))[0]?.wayOut).toContain('of volume db on node node-1 is not whole again')
+    expect(await wholeCopies(fixture)).toEqual(['node-2'])
     await until(async () => (await phaseOf('one')) === 'Completed')
-    expect(await wholeCopies(stage)).toEqual(['node-1', 'node-2'])
+    expect(await wholeCopies(fixture)).toEqual(['node-1', 'node-2'])
     await until(async () => (await phaseOf('two')) === 'Drained')
-    expect({ ...told, intact: controls.verify('db').isIntact, fewest: await wholeCopies(stage) }).toEqual({
+    expect({ ...told, intact: controls.verify('db').isIntact, fewest: await wholeCopies(fixture) }).toEqual({
       drained: `Waiting: ${key} StorageNeedsNode, ${key} HeldByRequest`,
       back: `Recovering: ${key} StorageRecovering`,
       intact: true,
@@ -47,16 +47,16 @@ describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) 
 })
 
 it('a node that is removed waits for its replicas to move, says which, and keeps others waiting until it is gone', async () => {
-  const stage = await openLonghornDisruptions({ volumes: [pair], settings: moving, timings: slowly })
-  const { api, controls, request, seconds, tell, until, phaseOf, placesOf, close } = stage
+  const fixture = await openLonghornDisruptions({ volumes: [pair], settings: moving, timings: slowly })
+  const { api, controls, request, seconds, tell, until, phaseOf, placesOf, close } = fixture
   await controls.attach('db', 'node-3')
-  stage.operate()
+  fixture.operate()
   await seconds(30)
-  const [leaving] = (await stage.replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
+  const [leaving] = (await fixture.replicasOf('db')).filter(({ spec }) => spec?.nodeID === 'node-1')
   await request('one', 'node-1', 'Remove')
   await request('two', 'node-2')
   await seconds(15)
-  const [first] = await stage.blockedBy('one')
+  const [first] = await fixture.blockedBy('one')
   expect(first).toMatchObject({
     object: `replica/${leaving?.metadata.name}`,
     reason: 'ReplicaMoving',
@@ -75,16 +75,16 @@ it('a node that is removed waits for its replicas to move, says which, and keeps
 })
 
 it('a node with the only copy of a volume is not even cordoned while the policy would leave it there', async () => {
-  const stage = await openLonghornDisruptions({ volumes: [single], timings: slowly })
-  const { api, controls, request, seconds, setting, tell, until, phaseOf, close } = stage
+  const fixture = await openLonghornDisruptions({ volumes: [single], timings: slowly })
+  const { api, controls, request, seconds, setting, tell, until, phaseOf, close } = fixture
   await controls.attach('solo', 'node-3')
-  stage.operate()
+  fixture.operate()
   await seconds(30)
   await request('one', 'node-1')
   await request('two', 'node-2')
   await seconds(60)
   expect(await tell('one')).toBe(`Waiting: ${key} StorageNeedsNode`)
-  expect((await stage.blockedBy('one'))[0]?.wayOut).toContain('volume solo')
+  expect((await fixture.blockedBy('one'))[0]?.wayOut).toContain('volume solo')
   expect((await api.get(nodes, { name: 'node-1' })).spec?.unschedulable).toBeUndefined()
   expect(await phaseOf('two')).toBe('Drained')
   await setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
@@ -94,23 +94,23 @@ it('a node with the only copy of a volume is not even cordoned while the policy 
 })
 
 it('what a vanished request held stays held until the copies of its node are whole again', async () => {
-  const stage = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
-  const { api, controls, request, seconds, until, phaseOf, world, close } = stage
+  const fixture = await openLonghornDisruptions({ volumes: [pair], timings: slowly })
+  const { api, controls, request, seconds, until, phaseOf, world, close } = fixture
   await controls.attach('db', 'node-3')
-  stage.operate()
+  fixture.operate()
   await seconds(30)
   await request('one', 'node-1')
   await until(async () => (await phaseOf('one')) === 'Drained')
-  await stage.stopOperators()
+  await fixture.stopOperators()
   await api.patch(nodeDisruptions, { name: 'one' }, { type: 'merge', body: { metadata: { finalizers: [] } } })
   await api.delete(nodeDisruptions, { name: 'one' })
-  stage.operate()
+  fixture.operate()
   await request('two', 'node-2')
   world.kubelet.reboot('node-1', 45)
   const seen = new Set<string>()
   await until(async () => {
     const held = (await heldKeys(api)).find((text) => text.startsWith(key))
-    seen.add(`${held?.split(' ')[1] ?? 'free'} with ${(await wholeCopies(stage)).length} whole`)
+    seen.add(`${held?.split(' ')[1] ?? 'free'} with ${(await wholeCopies(fixture)).length} whole`)
     return (await phaseOf('two')) === 'Draining'
   })
   expect([...seen]).toEqual(expect.arrayContaining(['Acting with 1 whole', 'Orphaned with 1 whole']))
@@ -119,8 +119,8 @@ it('what a vanished request held stays held until the copies of its node are who
 })
 
 it('nothing begins while the objects of Longhorn cannot be read, and it is said which', async () => {
-  const stage = await openLonghornDisruptions({ volumes: [pair] })
-  const { api, request, seconds, close } = stage
+  const fixture = await openLonghornDisruptions({ volumes: [pair] })
+  const { api, request, seconds, close } = fixture
   const blind = changedApi(api, {
     list: (type, query) =>
       type === longhornSettings
@@ -131,10 +131,10 @@ it('nothing begins while the objects of Longhorn cannot be read, and it is said 
       return api.watch(type, query)
     },
   })
-  stage.operate({ api: blind })
+  fixture.operate({ api: blind })
   await request('one', 'node-1')
   await seconds(60)
-  expect((await stage.blockedBy('one')).map(({ object, reason, wayOut }) => ({ object, reason, wayOut }))).toEqual([
+  expect((await fixture.blockedBy('one')).map(({ object, reason, wayOut }) => ({ object, reason, wayOut }))).toEqual([
     {
       object: key,
       reason: 'SafetyUnknown',
@@ -145,28 +145,28 @@ it('nothing begins while the objects of Longhorn cannot be read, and it is said 
 })
 
 it('where there is no Longhorn, and on its nodes without data, no key is taken', async () => {
-  const bare = await openDisruptionStage()
+  const bare = await openDisruptionFixture()
   bare.operate({ controllers: ['longhorn-drain', 'node-disruption', 'disruption-ledger'] })
   await bare.seconds(30)
   await bare.request('one', { nodeName: 'node-1' })
   await bare.until('one', 'Drained')
   const keysBare = (await heldKeys(bare.api)).map((text) => text.split(' ')[0])
   await bare.close()
-  const stage = await openLonghornDisruptions({ volumes: [pair] })
-  stage.operate()
-  await stage.seconds(30)
-  await stage.request('three', 'node-3')
-  await stage.until(async () => (await stage.phaseOf('three')) === 'Drained')
-  expect([keysBare, (await heldKeys(stage.api)).map((text) => text.split(' ')[0])]).toEqual([
+  const fixture = await openLonghornDisruptions({ volumes: [pair] })
+  fixture.operate()
+  await fixture.seconds(30)
+  await fixture.request('three', 'node-3')
+  await fixture.until(async () => (await fixture.phaseOf('three')) === 'Drained')
+  expect([keysBare, (await heldKeys(fixture.api)).map((text) => text.split(' ')[0])]).toEqual([
     ['node/node-1'],
     ['node/node-3'],
   ])
-  await stage.close()
+  await fixture.close()
 })
 
 it('a node with both Ceph and Longhorn needs the keys of both, and waits for whichever says no', async () => {
-  const stage = await openCephStage()
-  const { api, clock, random, seconds, world } = stage
+  const fixture = await openCephFixture()
+  const { api, clock, random, seconds, world } = fixture
   await installDefinitions(api)
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: longhornNamespace } })
   for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
@@ -178,7 +178,7 @@ it('a node with both Ceph and Longhorn needs the keys of both, and waits for whi
     timings: slowly,
   })
   await seconds(30)
-  stage.operate({ controllers: ['ceph-drain', 'longhorn-drain', 'node-disruption', 'disruption-ledger'] })
+  fixture.operate({ controllers: ['ceph-drain', 'longhorn-drain', 'node-disruption', 'disruption-ledger'] })
   await seconds(30)
   await createDisruption(api, 'one', 'node-x')
   await seconds(60)
@@ -199,5 +199,5 @@ it('a node with both Ceph and Longhorn needs the keys of both, and waits for whi
     ]),
   ])
   longhorn.stop()
-  await stage.close()
+  await fixture.close()
 })

@@ -6,14 +6,14 @@ import { customResourceDefinitions, events, nodes } from '@cofferdam/kubernetes/
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-stage.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { type LonghornFixture, openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-fixture.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { buildCustomResourceDefinitions } from '../../../deploy/custom-resource-definitions.ts'
 import { createMetrics } from '../../../operator/metrics.ts'
 import { startOperator } from '../../../operator/operator.ts'
 import { manageAnnotation } from '../domain/drain-settings.ts'
 
-export interface GuidedLonghorn extends LonghornStage {
+export interface GuidedLonghorn extends LonghornFixture {
   /** What operators wrote, in order: `patch settings/node-drain-policy value`. Events are left out. */
   readonly written: string[]
   /** Starts an operator; stops it with what it gives back. */
@@ -35,8 +35,8 @@ export async function openGuidedLonghorn(
   description: LonghornDescription,
   notes: Readonly<Record<string, string | null>>,
 ): Promise<GuidedLonghorn> {
-  const stage = await openLonghorn({ ownDrainHandling: true, ...description })
-  const { api, clock, seconds } = stage
+  const fixture = await openLonghorn({ ownDrainHandling: true, ...description })
+  const { api, clock, seconds } = fixture
   for (const definition of buildCustomResourceDefinitions()) {
     await api.create(customResourceDefinitions, definition as unknown as KubeObject)
   }
@@ -48,7 +48,7 @@ export async function openGuidedLonghorn(
   await annotate({ [manageAnnotation.replace('cofferdam.io/', '')]: 'guide', ...notes })
   const written: string[] = []
   return {
-    ...stage,
+    ...fixture,
     written,
     annotate,
     operate(line = api) {
@@ -76,7 +76,7 @@ export async function openGuidedLonghorn(
     },
     async evict(node) {
       try {
-        await stage.evictInstanceManagers(node)
+        await fixture.evictInstanceManagers(node)
         return 'going'
       } catch (error) {
         if (hasReason(error, 'TooManyRequests')) return 'refused'
@@ -97,7 +97,7 @@ export async function openGuidedLonghorn(
       return [`${setting.value}${restores === undefined ? '' : ` restores ${restores}`}`, ...changed]
     },
     told: async (name) =>
-      (await stage.list(events))
+      (await fixture.list(events))
         .filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === 'cofferdam')
         .map(({ reason }) => reason ?? ''),
   }

@@ -6,15 +6,15 @@ import { customResourceDefinitions, events, nodes, podDisruptionBudgets } from '
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
-import { type LonghornStage, openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-stage.ts'
-import { changedApi } from '@cofferdam/simulator/world/testing/story.ts'
+import { type LonghornFixture, openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-fixture.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { buildCustomResourceDefinitions } from '../../../deploy/custom-resource-definitions.ts'
 import type { ControllerName } from '../../../operator/controller-names.ts'
 import { createMetrics } from '../../../operator/metrics.ts'
 import { startOperator } from '../../../operator/operator.ts'
 import { buildAttempt, evictionAttemptedAnnotation } from '../../drain-detection/domain/attempt.ts'
 
-export interface OperatedLonghorn extends LonghornStage {
+export interface OperatedLonghorn extends LonghornFixture {
   /** What operators wrote, in order: `create poddisruptionbudgets/instance-manager-1`. Without events and Kubernetes' nodes. */
   readonly written: string[]
   readonly warned: unknown[]
@@ -42,7 +42,7 @@ export interface OperatedOptions {
   readonly notes?: Readonly<Record<string, string>>
   /** Default: longhorn-drain alone; none: no operator is started yet. */
   readonly controllers?: readonly ControllerName[]
-  readonly api?: (stage: LonghornStage) => Promise<KubeApi> | KubeApi
+  readonly api?: (fixture: LonghornFixture) => Promise<KubeApi> | KubeApi
 }
 
 /** A Longhorn without drain handling of its own, and the operator beside it. */
@@ -50,8 +50,8 @@ export async function openOperatedLonghorn(
   description: LonghornDescription = {},
   { isOurs = true, notes = {}, controllers = ['longhorn-drain'], ...options }: OperatedOptions = {},
 ): Promise<OperatedLonghorn> {
-  const stage = await openLonghorn(description, options)
-  const { api, clock, seconds } = stage
+  const fixture = await openLonghorn(description, options)
+  const { api, clock, seconds } = fixture
   const annotate = async (value: string | null, name = 'manage') => {
     const body = { metadata: { annotations: { [`cofferdam.io/${name}`]: value } } }
     const key = { namespace: longhornNamespace, name: 'node-drain-policy' }
@@ -70,10 +70,10 @@ export async function openOperatedLonghorn(
     const ports = { clock, random: seededRandom(9), log, metrics: createMetrics(), dryRun: false }
     operators.push(startOperator({ ...ports, api: noted(how.api, written), controllers: how.controllers }))
   }
-  if (controllers.length > 0) operate({ api: (await options.api?.(stage)) ?? api, controllers })
+  if (controllers.length > 0) operate({ api: (await options.api?.(fixture)) ?? api, controllers })
   await seconds(30)
   return {
-    ...stage,
+    ...fixture,
     written,
     warned,
     annotate,
@@ -92,7 +92,7 @@ export async function openOperatedLonghorn(
     },
     async evict(node) {
       try {
-        await stage.evictInstanceManagers(node)
+        await fixture.evictInstanceManagers(node)
         return 'going'
       } catch (error) {
         if (hasReason(error, 'TooManyRequests')) return 'refused'
@@ -100,14 +100,14 @@ export async function openOperatedLonghorn(
       }
     },
     told: async (name) =>
-      (await stage.list(events))
+      (await fixture.list(events))
         .filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === 'cofferdam')
         .map(({ type, reason }) => `${type} ${reason}`),
     async close() {
       const stopped = operators.map((operator) => operator.stop())
       await seconds(30)
       await Promise.all(stopped)
-      stage.stop()
+      fixture.stop()
     },
   }
 }

@@ -52,7 +52,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       case 'batch':
         return this.#askBatch(step)
       case 'trial':
-        return this.#askTrial(step)
+        return this.#askProbe(step)
       case 'ok-to-stop':
         return this.#askOkToStop(step)
       case 'restart-ways':
@@ -156,12 +156,12 @@ export class UpdatePerformer implements Performers<UpdateStep> {
     return 'learned'
   }
 
-  async #askTrial({ isClean }: AskStep & { readonly ask: 'trial' }): Promise<StepOutcome> {
+  async #askProbe({ isClean }: AskStep & { readonly ask: 'trial' }): Promise<StepOutcome> {
     const { key } = this.#pass
-    const { trials } = this.#memory
+    const { probes } = this.#memory
     const request = { key, isClean, map: this.#map(), ceph: this.#commands(), signal: this.#asking }
-    const isNews = await trials.try(request)
-    if (isNews && trials.problemOf(key) !== undefined) this.#ports.reports.countDisagreement(key)
+    const isRelevant = await probes.try(request)
+    if (isRelevant && probes.problemOf(key) !== undefined) this.#ports.reports.countDisagreement(key)
     return 'done'
   }
 

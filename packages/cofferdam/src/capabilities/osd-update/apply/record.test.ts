@@ -1,11 +1,11 @@
 import { configMaps, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { openStory } from '@cofferdam/simulator/world/testing/story.ts'
+import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { expect, it } from 'vitest'
 import { decideOsdUpdate } from '../domain/decide.ts'
 import type { OsdUpdateDecision } from '../domain/decision.ts'
 import { recordWrite, type StoredUpdate, type UpdateChange } from '../domain/stored-update.ts'
-import { updateSnapshot } from '../domain/testing/update-stage.ts'
+import { updateSnapshot } from '../domain/testing/update-fixture.ts'
 import { readUpdate, writeRecord } from './record.ts'
 
 const cluster = { namespace: 'rook-ceph', name: 'rook-ceph' }
@@ -25,7 +25,7 @@ async function writeUpdate(
 
 /** What the ConfigMap says of plan and obstacles after these decisions, one after the other. */
 async function written(...decisions: readonly OsdUpdateDecision[]): Promise<(string | undefined)[]> {
-  const { api, stop } = openStory()
+  const { api, stop } = openScenario()
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
   for (const decision of decisions) {
     const stored = await readUpdate(api, { ...cluster, generation: decision.record.generation }, signal)
@@ -80,7 +80,7 @@ it('other words for who waits are not worth a write while OSDs are on their way,
 })
 
 it('a record that somebody filled with notes of his own is written all the same, or an OSD that is stopped would be forgotten', async () => {
-  const { api, stop } = openStory()
+  const { api, stop } = openScenario()
   await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
   const read = () => readUpdate(api, { ...cluster, generation: planned.record.generation }, signal)
   const write = async (starts: Map<number, { atMs: number; epoch: number }>) => {

@@ -3,11 +3,11 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import { CephTrials } from '../../../ceph/reader/ceph-trials.ts'
 import { followClusters, splitKey } from '../../../ceph/reader/follow-clusters.ts'
+import { OkToStopProbes } from '../../../ceph/reader/ok-to-stop-probes.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import { ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
-import { isStorageNews, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import { isRelevantStorageChange, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
@@ -47,7 +47,7 @@ export interface OsdUpdatePorts extends Omit<UpdateObserverPorts, 'ledgers'>, Pi
 }
 
 /** What was to be done changed all the time. */
-const lookAgainSeconds = 15
+const recheckSeconds = 15
 
 /**
  * Brings OSDs to what their CephCluster says, as many at a time as their data allows. Keys are `namespace/name` of CephClusters.
@@ -64,7 +64,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     observer,
     hold: new UpdateHold(ports.clock, ports.ledger),
     proposals: new BatchProposals(ports.ceph),
-    trials: new CephTrials(ports.ceph),
+    probes: new OkToStopProbes(ports.ceph),
     refusals: new CephRefusals(),
     unready: new UnreadyOsds(),
   }
@@ -92,14 +92,14 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       const unbudgeted = views.budgets.subscribe((change) => {
         const { namespace } = change.type === 'removed' ? change.previous : change.value
         for (const cluster of clusters.byIndex('namespace', namespace)) {
-          if (observer.isBudgetNews(cluster, change)) enqueue(keyText(keyOf(cluster)))
+          if (observer.isRelevantBudgetChange(cluster, change)) enqueue(keyText(keyOf(cluster)))
         }
       })
       signal.addEventListener('abort', unbudgeted, { once: true })
       if (ledgers !== undefined) {
         const tell = (change: ViewChange<DisruptionLedger>) => {
           for (const [key, cluster] of seenClusters) {
-            if (isStorageNews(change, cluster, updateRequestId(cluster))) enqueue(key)
+            if (isRelevantStorageChange(change, cluster, updateRequestId(cluster))) enqueue(key)
           }
         }
         signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
@@ -169,7 +169,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
     })
     if (decision.trouble !== undefined) throw decision.trouble
     const heldSeconds = decision.isAtRest === true ? undefined : memory.hold.recheckAfterSeconds(snapshot.seen.cluster)
-    const due = soonest(isCutShort ? lookAgainSeconds : decision.recheckAfterSeconds, heldSeconds)
+    const due = soonest(isCutShort ? recheckSeconds : decision.recheckAfterSeconds, heldSeconds)
     return due === undefined ? undefined : { recheckAfterSeconds: due }
   }
 }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-stage.ts'
+import { installDefinitions, ledgerObject } from '../../../ledger/store/testing/ledger-fixture.ts'
 import { dyingAfter } from '../../../operator/testing/dying-after.ts'
-import { smallCluster } from '../../ceph-drain/testing/ceph-stage.ts'
-import { newImage, openOsdUpdateStage } from '../testing/osd-update-stage.ts'
+import { smallCluster } from '../../ceph-drain/testing/ceph-fixture.ts'
+import { newImage, openOsdUpdateFixture } from '../testing/osd-update-fixture.ts'
 
 const controllers = ['osd-update', 'disruption-ledger', 'node-disruption'] as const
 
@@ -12,29 +12,29 @@ const threeOsds = smallCluster.replace('perNode: 2', 'perNode: 1').replace('pgs:
 it('an operator that dies after any of its writes: the next one ends the update, each OSD is restarted once, and no placement group is ever out of reach', async () => {
   const ends: string[] = []
   for (let writes = 0; writes < 60; writes += 1) {
-    const stage = await openOsdUpdateStage(threeOsds)
-    await installDefinitions(stage.api)
-    const line = dyingAfter(stage.api, writes)
-    const mortal = stage.operate({ api: line.api, controllers })
-    await stage.wantImage(newImage)
-    await stage.until(async () => line.died() || (await stage.images()).join() === newImage, 300)
+    const fixture = await openOsdUpdateFixture(threeOsds)
+    await installDefinitions(fixture.api)
+    const line = dyingAfter(fixture.api, writes)
+    const mortal = fixture.operate({ api: line.api, controllers })
+    await fixture.wantImage(newImage)
+    await fixture.until(async () => line.died() || (await fixture.images()).join() === newImage, 300)
     const dead = mortal.stop()
-    await stage.watch(11)
+    await fixture.watch(11)
     await dead
 
-    stage.operate({ controllers })
-    const isUpdated = async () => (await stage.images()).join() === newImage
-    expect([writes, await stage.until(isUpdated, 600)]).toEqual([writes, true])
-    await stage.watch(40)
-    expect([writes, stage.broken]).toEqual([writes, []])
-    const revisions = (await stage.osds()).map(
+    fixture.operate({ controllers })
+    const isUpdated = async () => (await fixture.images()).join() === newImage
+    expect([writes, await fixture.until(isUpdated, 600)]).toEqual([writes, true])
+    await fixture.watch(40)
+    expect([writes, fixture.broken]).toEqual([writes, []])
+    const revisions = (await fixture.osds()).map(
       ({ metadata }) => metadata.annotations?.['deployment.kubernetes.io/revision'],
     )
     expect([writes, revisions]).toEqual([writes, ['2', '2', '2']])
-    const { status } = await ledgerObject(stage.api)
-    const parsed = await stage.updateRecord()
+    const { status } = await ledgerObject(fixture.api)
+    const parsed = await fixture.updateRecord()
     expect([parsed, status?.entries ?? []]).toMatchObject([{ record: { failed: [], frozen: undefined } }, []])
-    await stage.close()
+    await fixture.close()
     ends.push(line.died() ? 'died' : 'lived')
     if (!line.died()) break
   }

@@ -1,32 +1,32 @@
 import { afterEach, expect, it } from 'vitest'
-import { newImage, type OsdUpdateStage, openOsdUpdateStage } from '../testing/osd-update-stage.ts'
+import { newImage, type OsdUpdateFixture, openOsdUpdateFixture } from '../testing/osd-update-fixture.ts'
 
-let stage: OsdUpdateStage
+let fixture: OsdUpdateFixture
 
 afterEach(async () => {
-  await stage.close()
-  expect(stage.failures).toEqual([])
+  await fixture.close()
+  expect(fixture.failures).toEqual([])
 })
 
-const isUpdated = async () => (await stage.images()).join() === newImage
+const isUpdated = async () => (await fixture.images()).join() === newImage
 
 async function figures(): Promise<string[]> {
-  const text = await stage.metrics.registry.metrics()
+  const text = await fixture.metrics.registry.metrics()
   return text.split('\n').filter((line) => line.startsWith('cofferdam_osd_update_'))
 }
 
 const of = (name: string, labels = '') => `cofferdam_osd_update_${name}{cluster="rook-ceph/rook-ceph"${labels}}`
 
 it('an update is seen in the figures while it lasts, and they go with the cluster but for what was counted', async () => {
-  stage = await openOsdUpdateStage()
-  stage.operate({ controllers: ['osd-update'] })
-  await stage.seconds(90)
-  await stage.wantImage(newImage)
-  expect(await stage.until(async () => (await figures()).includes(`${of('osds', ',state="running"')} 1`), 60)).toBe(
+  fixture = await openOsdUpdateFixture()
+  fixture.operate({ controllers: ['osd-update'] })
+  await fixture.seconds(90)
+  await fixture.wantImage(newImage)
+  expect(await fixture.until(async () => (await figures()).includes(`${of('osds', ',state="running"')} 1`), 60)).toBe(
     true,
   )
-  expect(await stage.until(isUpdated, 900)).toBe(true)
-  await stage.seconds(120)
+  expect(await fixture.until(isUpdated, 900)).toBe(true)
+  await fixture.seconds(120)
   const counted = `${of('updated_total')} 6`
   expect((await figures()).sort()).toEqual(
     [
@@ -42,22 +42,22 @@ it('an update is seen in the figures while it lasts, and they go with the cluste
       counted,
     ].sort(),
   )
-  await stage.deleteCluster()
-  await stage.seconds(60)
+  await fixture.deleteCluster()
+  await fixture.seconds(60)
   expect(await figures()).toEqual([counted])
 })
 
 it('an operator that takes over in the middle tells neither of the beginning again nor misses the end', async () => {
-  stage = await openOsdUpdateStage()
-  const first = stage.operate({ controllers: ['osd-update'] })
-  await stage.seconds(90)
-  await stage.wantImage(newImage)
-  expect(await stage.until(async () => (await stage.images()).includes(newImage), 60)).toBe(true)
+  fixture = await openOsdUpdateFixture()
+  const first = fixture.operate({ controllers: ['osd-update'] })
+  await fixture.seconds(90)
+  await fixture.wantImage(newImage)
+  expect(await fixture.until(async () => (await fixture.images()).includes(newImage), 60)).toBe(true)
   const stopped = first.stop()
-  await stage.seconds(30)
+  await fixture.seconds(30)
   await stopped
-  stage.operate({ controllers: ['osd-update'] })
-  expect(await stage.until(isUpdated, 900)).toBe(true)
-  await stage.seconds(120)
-  expect(await stage.told()).toEqual(['Normal OsdsUpdating', 'Normal OsdsUpToDate'])
+  fixture.operate({ controllers: ['osd-update'] })
+  expect(await fixture.until(isUpdated, 900)).toBe(true)
+  await fixture.seconds(120)
+  expect(await fixture.told()).toEqual(['Normal OsdsUpdating', 'Normal OsdsUpToDate'])
 })

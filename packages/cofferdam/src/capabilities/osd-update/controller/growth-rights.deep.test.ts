@@ -1,13 +1,13 @@
 import { deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
 import { describeRights, type RightsCase } from '../../../operator/testing/describe-rights.ts'
-import { namespace } from '../../ceph-drain/testing/ceph-stage.ts'
-import { type OsdGrowthStage, openOsdGrowthStage } from '../testing/osd-growth-stage.ts'
+import { namespace } from '../../ceph-drain/testing/ceph-fixture.ts'
+import { type OsdGrowthFixture, openOsdGrowthFixture } from '../testing/osd-growth-fixture.ts'
 
 const spec = { accessModes: ['ReadWriteOnce'], volumeMode: 'Block', resources: { requests: { storage: '1Ti' } } }
 
 /** A Deployment that somebody made by hand for an OSD which a prepare Job is going to report. */
-async function makeByHand({ api, osds }: OsdGrowthStage, id: string): Promise<void> {
+async function makeByHand({ api, osds }: OsdGrowthFixture, id: string): Promise<void> {
   const [like] = await osds()
   if (like === undefined) throw new Error('there is no OSD')
   const own = { 'ceph-osd-id': id, osd: id, ceph_daemon_id: id }
@@ -25,28 +25,33 @@ async function makeByHand({ api, osds }: OsdGrowthStage, id: string): Promise<vo
 }
 
 /** New disks, volumes, a node that is wanted no more, and what others made: all that growth reads and writes. */
-const growth: RightsCase<OsdGrowthStage> = {
+const growth: RightsCase<OsdGrowthFixture> = {
   controller: 'osd-growth',
-  open: () => openOsdGrowthStage(),
-  async story(stage, start) {
-    for (const name of ['set1-data-0abc', 'set1-data-1']) stage.prepare.addDevice(name, { name: `mnt/${name}` })
+  open: () => openOsdGrowthFixture(),
+  async scenario(fixture, start) {
+    for (const name of ['set1-data-0abc', 'set1-data-1']) fixture.prepare.addDevice(name, { name: `mnt/${name}` })
     start()
-    await stage.grow({ 'node-z': 'sdz' })
-    await stage.seconds(40)
-    await makeByHand(stage, '7')
+    await fixture.grow({ 'node-z': 'sdz' })
+    await fixture.seconds(40)
+    await makeByHand(fixture, '7')
     const labels = { 'ceph.rook.io/DeviceSet': 'set1', 'ceph.rook.io/setIndex': '0' }
     const metadata = { name: 'set1-data-0abc', namespace, labels }
-    await stage.api.create(persistentVolumeClaims, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec })
-    await stage.seconds(1)
-    await stage.grow({ 'node-x': 'sdx', 'node-y': 'sdy' })
-    await stage.seconds(15)
-    const seen = [await stage.ids(), await stage.statuses()]
+    await fixture.api.create(persistentVolumeClaims, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata,
+      spec,
+    })
+    await fixture.seconds(1)
+    await fixture.grow({ 'node-x': 'sdx', 'node-y': 'sdy' })
+    await fixture.seconds(15)
+    const seen = [await fixture.ids(), await fixture.statuses()]
     const storageClassDeviceSets = [{ name: 'set1', count: 2, volumeClaimTemplates: [{ spec }] }]
-    await stage.patchCluster({ spec: { storage: { nodes: [{ name: 'node-x' }], storageClassDeviceSets } } })
-    await stage.seconds(20)
+    await fixture.patchCluster({ spec: { storage: { nodes: [{ name: 'node-x' }], storageClassDeviceSets } } })
+    await fixture.seconds(20)
     // Two volumes may be ready in one look or in two.
-    const told = [...new Set(await stage.told())]
-    return [...seen, (await stage.ids()).length, await stage.statuses(), await stage.jobs(), told]
+    const told = [...new Set(await fixture.told())]
+    return [...seen, (await fixture.ids()).length, await fixture.statuses(), await fixture.jobs(), told]
   },
   whole: [
     [0, 1, 2, 3, 4, 5, 6, 7, 8],

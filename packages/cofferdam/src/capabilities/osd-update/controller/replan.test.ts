@@ -1,24 +1,24 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { smallCluster } from '../../ceph-drain/testing/ceph-stage.ts'
-import { newImage, type OsdUpdateStage, openOsdUpdateStage } from '../testing/osd-update-stage.ts'
+import { smallCluster } from '../../ceph-drain/testing/ceph-fixture.ts'
+import { newImage, type OsdUpdateFixture, openOsdUpdateFixture } from '../testing/osd-update-fixture.ts'
 
-let stage: OsdUpdateStage
-afterEach(() => stage.close())
+let fixture: OsdUpdateFixture
+afterEach(() => fixture.close())
 
 /** Pods that take their time, so that an update is under way for minutes. */
 const unhurried = smallCluster.replace('readyAfterSeconds: 1,', 'readyAfterSeconds: 10,')
 
 async function openUnderWay(): Promise<void> {
-  stage = await openOsdUpdateStage(unhurried)
-  stage.operate({ controllers: ['osd-update'] })
-  await stage.seconds(90)
-  await stage.wantImage(newImage)
-  expect(await stage.until(async () => (await stage.images()).includes(newImage), 60)).toBe(true)
+  fixture = await openOsdUpdateFixture(unhurried)
+  fixture.operate({ controllers: ['osd-update'] })
+  await fixture.seconds(90)
+  await fixture.wantImage(newImage)
+  expect(await fixture.until(async () => (await fixture.images()).includes(newImage), 60)).toBe(true)
 }
 
-const isUpdated = async () => (await stage.images()).join() === newImage
+const isUpdated = async () => (await fixture.images()).join() === newImage
 const command = async (prefix: string, given: Record<string, string>) => {
-  const { code, err } = await stage.ceph.commands.run({ prefix, ...given })
+  const { code, err } = await fixture.ceph.commands.run({ prefix, ...given })
   expect([code, err]).toEqual([0, expect.any(String)])
 }
 
@@ -26,23 +26,23 @@ describe('what changes in Ceph in the middle of an update counts for what starts
   it('a pool that wants all its copies: who is on the way comes back, nobody else starts, and it is told why', async () => {
     await openUnderWay()
     await command('osd pool set', { pool: 'data', var: 'min_size', val: '3' })
-    await stage.watch(60)
-    const written = stage.written.filter((write) => write.startsWith('update deployments/')).length
-    await stage.watch(120)
-    expect(stage.written.filter((write) => write.startsWith('update deployments/'))).toHaveLength(written)
-    expect(await stage.told()).toContain('Warning OsdUpdateBlocked')
-    const [first] = JSON.parse((await stage.recordData())['blocked'] ?? '[]') as { why: string }[]
+    await fixture.watch(60)
+    const written = fixture.written.filter((write) => write.startsWith('update deployments/')).length
+    await fixture.watch(120)
+    expect(fixture.written.filter((write) => write.startsWith('update deployments/'))).toHaveLength(written)
+    expect(await fixture.told()).toContain('Warning OsdUpdateBlocked')
+    const [first] = JSON.parse((await fixture.recordData())['blocked'] ?? '[]') as { why: string }[]
     expect(first?.why).toContain('of pool data has 3 whole copies up and must keep 3')
 
     await command('osd pool set', { pool: 'data', var: 'min_size', val: '2' })
-    expect(await stage.until(isUpdated, 600)).toBe(true)
+    expect(await fixture.until(isUpdated, 600)).toBe(true)
   })
 
   it('a pool that is made meanwhile is kept above its floor as the others are', async () => {
     await openUnderWay()
     await command('osd pool create', { pool: 'late', pg_num: '16' })
-    expect(await stage.until(isUpdated, 600)).toBe(true)
-    await stage.watch(30)
-    expect(stage.broken).toEqual([])
+    expect(await fixture.until(isUpdated, 600)).toBe(true)
+    await fixture.watch(30)
+    expect(fixture.broken).toEqual([])
   })
 })

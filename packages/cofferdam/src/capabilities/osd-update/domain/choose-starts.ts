@@ -19,7 +19,7 @@ import { unreadyStarts } from './unready-starts.ts'
  * Fails closed: when the two differ nothing starts.
  */
 export function chooseStarts(given: StartInput, recheck: typeof recheckRound): ChosenStarts {
-  const unheard = unheardNewcomers(given.map, [...given.pending, ...given.shaky, ...given.again])
+  const unheard = unheardNewcomers(given.map, [...given.pending, ...given.unready, ...given.again])
   const input = unheard.length === 0 ? given : withoutOsds(given, new Set(unheard.map(({ osd }) => osd)))
   const around = assumeDown(input.map, input.away)
   const unready = unreadyStarts(input)
@@ -37,8 +37,8 @@ export function chooseStarts(given: StartInput, recheck: typeof recheckRound): C
 
 function withoutOsds(input: StartInput, osds: ReadonlySet<number>): StartInput {
   const without = (ids: readonly number[]) => ids.filter((id) => !osds.has(id))
-  const { pending, shaky, again } = input
-  return { ...input, pending: without(pending), shaky: without(shaky), again: without(again) }
+  const { pending, unready, again } = input
+  return { ...input, pending: without(pending), unready: without(unready), again: without(again) }
 }
 
 function freshStarts(input: StartInput, around: CephMap, room: number): ChosenStarts {

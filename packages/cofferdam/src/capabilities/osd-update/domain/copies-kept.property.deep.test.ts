@@ -7,7 +7,7 @@ import { planRounds } from './plan-rounds.ts'
 import type { OsdUpdateSnapshot } from './snapshot.ts'
 import { copiesLost } from './testing/copies-lost.ts'
 import { randomCluster } from './testing/random-cluster.ts'
-import { nowMs, updateSnapshot } from './testing/update-stage.ts'
+import { nowMs, updateSnapshot } from './testing/update-fixture.ts'
 import { freshRecord } from './update-record.ts'
 import { defaultUpdateSettings, type UpdateSettings } from './update-settings.ts'
 

@@ -8,7 +8,7 @@ import type { UpdateStep } from './steps.ts'
 import { recordWrite } from './stored-update.ts'
 
 /** Nobody tells when a record is repaired. */
-const lookAgainSeconds = 15
+const recheckSeconds = 15
 
 /** Nothing differs and nothing is on its way, or what was remembered cannot be read. What is left is OSDs that are gone for good. */
 export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
@@ -17,15 +17,15 @@ export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
   const removal = isReadable ? decideRemovals(pass) : undefined
   if (removal?.first !== undefined) return asking(removal.first)
   const decision = decideOsdUpdate({ ...seen, ceph: undefined })
-  const isNews = stored.configMap !== undefined && stored.reason !== decision.reason
+  const isRelevant = stored.configMap !== undefined && stored.reason !== decision.reason
   const change = { record: decision.record, starts: stored.starts, decision }
-  const record = isNews ? recordWrite(stored, seen.cluster, change) : undefined
+  const record = isRelevant ? recordWrite(stored, seen.cluster, change) : undefined
   const notes = (heard.removed ?? []).map(noteOf)
   const steps: UpdateStep[] = []
   if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
   steps.push({ do: 'report', report: 'decision', decision, problems })
   if (notes.length > 0) steps.push({ do: 'report', report: 'removed', notes })
-  const recheckAfterSeconds = isReadable ? decision.recheckAfterSeconds : lookAgainSeconds
+  const recheckAfterSeconds = isReadable ? decision.recheckAfterSeconds : recheckSeconds
   return {
     steps,
     recheckAfterSeconds: soonest(recheckAfterSeconds, wakeAfterSeconds, removal?.recheckAfterSeconds),

@@ -9,7 +9,7 @@ import type { NewOsd } from './new-osd.ts'
 import { statusMapName } from './prepare-status.ts'
 
 /** What one look at a cluster found, and what is needed to act on it. */
-export interface GrowthLook {
+export interface ObservedGrowth {
   readonly snapshot: GrowthSnapshot
   readonly nodes: readonly Node[]
   readonly jobs: ReadonlyMap<string, Job>
@@ -20,7 +20,7 @@ export interface GrowthPassSnapshot {
   readonly cluster: CephCluster
   readonly rookImage: string
   /** Stays the same from the first write on: what is written is what was decided on it, or nothing. */
-  readonly look: GrowthLook
+  readonly look: ObservedGrowth
   /** The CephCluster is not any more what the pass began with: the change has asked for another one. */
   readonly isVoid: boolean
   readonly heard: HeardInGrowth

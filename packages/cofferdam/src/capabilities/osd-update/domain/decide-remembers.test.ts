@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideOsdUpdate, needsCeph } from './decide.ts'
-import { away, nowMs, osdDown, told, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'
+import { away, nowMs, osdDown, told, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 describe('what is remembered of an update', () => {
   it('is the failure and what froze the rest, while others on their way may finish', () => {
@@ -98,7 +98,7 @@ describe('what is remembered of an update', () => {
   })
 
   it('counts what came back once, however often it is looked at, and knows when the round ended', () => {
-    const given: UpdateStage = {
+    const given: UpdateFixture = {
       needing: [],
       record: { startedMs: 1 },
       osds: { 0: { startedMs: nowMs - 60_000 }, 1: { startedMs: nowMs - 50_000 } },

@@ -47,7 +47,7 @@ const unreadyGraceMs = 10 * 60_000
 /** A new OSD may take its time to come up for the first time. */
 const newGraceMs = 60 * 60_000
 /** Nobody tells when Ceph has moved the last data away. */
-const lookAgainSeconds = 60
+const recheckSeconds = 60
 
 const nothing: RemovalDecision = { ask: [], remove: [], recheckAfterSeconds: undefined }
 
@@ -67,14 +67,14 @@ export function decideRemoval(snapshot: RemovalSnapshot): RemovalDecision {
   const unready = osds.filter(({ unreadySinceMs, isSpokenFor }) => unreadySinceMs !== undefined && !isSpokenFor)
   if (unready.length === 0) return nothing
   const isFree = arbiter === undefined || (arbiter.known && whoComesFirst({ cluster, arbiter }) === undefined)
-  if (!isFree) return { ...nothing, recheckAfterSeconds: lookAgainSeconds }
+  if (!isFree) return { ...nothing, recheckAfterSeconds: recheckSeconds }
   const waits = unready.map((osd) => ({ id: osd.id, leftMs: graceLeftMs(osd, nowMs) }))
   const ask = waits.filter(({ leftMs }) => leftMs <= 0).map(({ id }) => id)
   const lost = ceph?.known === true ? ceph.value : undefined
   const remove = lost === undefined ? [] : ask.filter((id) => lost.downAndOut.has(id) && lost.safe.has(id))
   const soonestMs = waits.reduce((soonest, { leftMs }) => (leftMs > 0 ? Math.min(soonest, leftMs) : soonest), Infinity)
   const isWaiting = ask.length > remove.length
-  const seconds = Math.min(Math.ceil(soonestMs / 1_000), isWaiting ? lookAgainSeconds : Infinity)
+  const seconds = Math.min(Math.ceil(soonestMs / 1_000), isWaiting ? recheckSeconds : Infinity)
   return { ask, remove, recheckAfterSeconds: Number.isFinite(seconds) ? seconds : undefined }
 }
 

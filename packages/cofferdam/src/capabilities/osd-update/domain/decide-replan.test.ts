@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { ExampleMap } from '../../../safety/testing/example-map.ts'
 import { decideOsdUpdate } from './decide.ts'
-import { nowMs, twoTriples, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'
+import { nowMs, twoTriples, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 const pgs = twoTriples.pgs ?? []
-const startsWith = (map: ExampleMap, given: UpdateStage = {}) =>
+const startsWith = (map: ExampleMap, given: UpdateFixture = {}) =>
   decideOsdUpdate(updateSnapshot({ ...given, map })).start
 
 /** osd.0 is on its way; what is seen of Ceph is all that the next decision knows. */
-const underWay: UpdateStage = {
+const underWay: UpdateFixture = {
   osds: { 0: { needsUpdate: false, isPodReady: false, startedMs: nowMs - 5_000 } },
   record: { startedMs: nowMs - 5_000 },
 }

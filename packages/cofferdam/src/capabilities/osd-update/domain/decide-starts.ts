@@ -34,8 +34,8 @@ export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecisi
     if (answer !== undefined && !(answer.known && answer.value))
       return refused(pass, decision, { answer, asked, running })
     if (heardNow?.isSecured !== true) {
-      const trial: AskStep = { do: 'ask', ask: 'trial', isClean: isClean.known && isClean.value }
-      return asking(...hold, trial, question(true))
+      const probe: AskStep = { do: 'ask', ask: 'trial', isClean: isClean.known && isClean.value }
+      return asking(...hold, probe, question(true))
     }
   }
   const begin = seen.cluster.mode === 'beside-rook' ? beginRestarts : beginUpdates

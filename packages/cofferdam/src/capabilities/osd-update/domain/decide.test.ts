@@ -4,7 +4,7 @@ import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate, needsCeph } from './decide.ts'
-import { away, nowMs, osdDown, told, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'
+import { away, nowMs, osdDown, told, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 const entry = (given: Partial<LedgerEntry>): LedgerEntry => ({
   key: 'storage/rook-ceph/rook-ceph',
@@ -26,7 +26,7 @@ const ours = entry({
   holder: 'osd-update of rook-ceph/rook-ceph',
 })
 
-const cases: Record<string, { given: UpdateStage; reason: string; start: readonly number[] }> = {
+const cases: Record<string, { given: UpdateFixture; reason: string; start: readonly number[] }> = {
   'all that share no placement group start together': { given: {}, reason: 'OsdsUpdating', start: [0, 1] },
   'one at a time where one is the limit, the first in line first (42)': {
     given: { settings: { maxInParallel: { kind: 'count', count: 1 } } },
@@ -422,7 +422,7 @@ describe('the storage key of an update', () => {
     holder: 'osd-update of rook-ceph/rook-ceph',
     claim: { key: 'storage/rook-ceph/rook-ceph', uid: 'uid-1', scope: '' },
   }
-  const claims: Record<string, { given: UpdateStage; claim: unknown }> = {
+  const claims: Record<string, { given: UpdateFixture; claim: unknown }> = {
     'is asked for with all failure domains when the first OSDs are to start': {
       given: { arbiter: arbiter() },
       claim: hold,

@@ -100,9 +100,9 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
   const { settings } = snapshot.cluster
   const { map } = seen
   const up = upOsds(seen)
-  const shakyOnes = snapshot.osds.filter(({ id, isPodReady }) => !isPodReady && up.has(id)).map(({ id }) => id)
-  const away = new Set([...sorted.away.map(({ id }) => id), ...shakyOnes])
-  const isShaky = new Set(shakyOnes)
+  const unreadyOnes = snapshot.osds.filter(({ id, isPodReady }) => !isPodReady && up.has(id)).map(({ id }) => id)
+  const away = new Set([...sorted.away.map(({ id }) => id), ...unreadyOnes])
+  const isUnready = new Set(unreadyOnes)
   const most = map.osds.length < fewOsds ? 1 : osdsInParallel(settings.maxInParallel, map.osds.length)
   const begun = judged.done + 1
   const held = sorted.pending.flatMap(({ id, held: why }) => (why === undefined ? [] : [{ osd: id, why }]))
@@ -111,8 +111,8 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
     {
       map,
       settings,
-      pending: free.filter(({ id }) => !isShaky.has(id)).map(({ id }) => id),
-      shaky: free.filter(({ id }) => isShaky.has(id)).map(({ id }) => id),
+      pending: free.filter(({ id }) => !isUnready.has(id)).map(({ id }) => id),
+      unready: free.filter(({ id }) => isUnready.has(id)).map(({ id }) => id),
       again: sorted.again.map(({ id }) => id),
       away,
       room: Math.max(most - running.length, 0),

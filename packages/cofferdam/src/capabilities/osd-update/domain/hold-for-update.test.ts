@@ -3,8 +3,8 @@ import { releaseHold } from '../../../ledger/rules/hold-rules.ts'
 import { emptyLedger, orphan } from '../../../ledger/rules/ledger.ts'
 import { arbiterOf } from '../../../ledger/rules/storage-arbiter.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'
+import { now } from '../../ceph-drain/domain/testing/fixture.ts'
 import { cluster, inSentences, key, ledgerWith } from '../../ceph-drain/domain/testing/small-ledger.ts'
-import { now } from '../../ceph-drain/domain/testing/stage.ts'
 import { holdForUpdate, stepAside, updateHold, withThoseWhoWaited } from './hold-for-update.ts'
 
 const requestId = updateRequestId(cluster)

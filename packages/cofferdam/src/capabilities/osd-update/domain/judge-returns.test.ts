@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { judgeReturns } from './judge-returns.ts'
 import type { OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import { sortOsds } from './sort-osds.ts'
-import { updateSnapshot } from './testing/update-stage.ts'
+import { updateSnapshot } from './testing/update-fixture.ts'
 
 const failure = (osd: number) => ({ osd, why: 'it was not back', atMs: 1 })
 

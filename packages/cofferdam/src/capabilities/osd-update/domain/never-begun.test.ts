@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideOsdUpdate } from './decide.ts'
 import { beforeStarts, type NeverBegun, withoutNeverBegun } from './never-begun.ts'
-import { away, updateSnapshot } from './testing/update-stage.ts'
+import { away, updateSnapshot } from './testing/update-fixture.ts'
 
 /** 0 and 1 start, 2 to 5 wait. */
 const decision = decideOsdUpdate(updateSnapshot())

@@ -10,7 +10,7 @@ export interface NeverBegun {
 }
 
 /** When somebody said no, and nobody will tell when it is a yes. */
-const lookAgainSeconds = 15
+const recheckSeconds = 15
 
 /** The progress before anything that was decided is done. `running`: those that are on their way already. */
 export function beforeStarts(
@@ -43,7 +43,7 @@ export function withoutNeverBegun(
     ...done,
     reason: 'OsdUpdateBlocked',
     explanation: `${osdCount(progress.waiting)} to update, none can stop now (osd.${first.osd}: ${first.why})`,
-    recheckAfterSeconds: lookAgainSeconds,
+    recheckAfterSeconds: recheckSeconds,
   }
 }
 

@@ -115,9 +115,9 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const homeless = whyHomeless(deployment, node)
+  const displaced = whyHomeless(deployment, node)
   const nodeName = node?.known === true ? node.value.name : undefined
-  const leftAlone = whyLeftAlone(deployment, cluster, nodeName) ?? whyNowhere(node) ?? homeless
+  const leftAlone = whyLeftAlone(deployment, cluster, nodeName) ?? whyNowhere(node) ?? displaced
   return {
     id: Number(idLabel(deployment.metadata.labels)),
     deployment: deployment.metadata.name,
@@ -126,7 +126,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
         ? pods.some((pod) => isPodBefore(pod, restartAskedMs))
         : problem === undefined && (needsUpdate(deployment, cluster) || needsRestart(deployment, pods, restartAskedMs)),
     ...(leftAlone !== undefined && { leftAlone }),
-    ...(homeless !== undefined && { isHomeless: true }),
+    ...(displaced !== undefined && { isHomeless: true }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
     isPodReady,

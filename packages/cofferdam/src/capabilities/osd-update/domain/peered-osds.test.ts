@@ -24,7 +24,7 @@ const peered = (map: CephMap, stoppedIn?: number) =>
   [...peeredOsds(map, (osd) => (osd === 0 ? stoppedIn : undefined), [0, 1, 2])].sort()
 
 describe('which OSDs are back with all their placement groups', () => {
-  const stories: Record<string, { readonly map: CephMap; readonly stoppedIn?: number; readonly back: number[] }> = {
+  const scenarios: Record<string, { readonly map: CephMap; readonly stoppedIn?: number; readonly back: number[] }> = {
     'one that came up after it was stopped, with reports since then, is back': {
       map: threeOsds({ osd0: { upFrom: 900 } }),
       stoppedIn: 800,
@@ -52,7 +52,7 @@ describe('which OSDs are back with all their placement groups', () => {
       back: [0, 1, 2],
     },
   }
-  for (const [name, { map, stoppedIn, back }] of Object.entries(stories)) {
+  for (const [name, { map, stoppedIn, back }] of Object.entries(scenarios)) {
     it(name, () => expect(peered(map, stoppedIn)).toEqual(back))
   }
 })

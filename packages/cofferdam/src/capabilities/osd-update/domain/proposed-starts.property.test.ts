@@ -6,7 +6,7 @@ import { assumeDown } from './assume-down.ts'
 import { decideOsdUpdate } from './decide.ts'
 import { recheckRound } from './recheck-round.ts'
 import { exampleCluster } from './testing/example-cluster.ts'
-import { updateSnapshot } from './testing/update-stage.ts'
+import { updateSnapshot } from './testing/update-fixture.ts'
 
 const seeds = fc.integer({ min: 0, max: 1_000_000 })
 const named = fc.uniqueArray(fc.integer({ min: 0, max: 20 }), { maxLength: 12 })
@@ -20,7 +20,7 @@ it('whatever Ceph names, only those start that it named and that need it, and ev
   let started = 0
   let refused = 0
   fc.assert(
-    fc.property(seeds, named, settings, fc.subarray([0, 3, 5, 9, 14]), (seed, osds, wanted, shaky) => {
+    fc.property(seeds, named, settings, fc.subarray([0, 3, 5, 9, 14]), (seed, osds, wanted, unready) => {
       const random = seededRandom(seed)
       const pools = [
         { size: 3, minSize: 2, pgCount: 12 },
@@ -33,7 +33,7 @@ it('whatever Ceph names, only those start that it named and that need it, and ev
       const snapshot = updateSnapshot({
         ids,
         needing,
-        osds: Object.fromEntries(shaky.map((id) => [id, { isPodReady: false }])),
+        osds: Object.fromEntries(unready.map((id) => [id, { isPodReady: false }])),
         settings: { ...wanted, strategy: 'ok-to-stop' },
         ceph: { map, peered: new Set(ids.filter((id) => !down.has(id))) },
       })
@@ -43,10 +43,10 @@ it('whatever Ceph names, only those start that it named and that need it, and ev
       })
       started += start.length
       if (reason === 'CephDisagrees') refused += 1
-      const away = new Set(shaky.filter((id) => !start.includes(id)))
+      const away = new Set(unready.filter((id) => !start.includes(id)))
       const holdsData = new Set<number>(map.pgs.acting)
       for (const osd of start) {
-        const isFree = down.has(osd) || !holdsData.has(osd) || shaky.includes(osd)
+        const isFree = down.has(osd) || !holdsData.has(osd) || unready.includes(osd)
         expect([osd, needing.includes(osd), isFree || osds.includes(osd)]).toEqual([osd, true, true])
       }
       expect(recheckRound({ map: assumeDown(map, away), osds: start })).toEqual({ isSafe: true })

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate } from './decide.ts'
-import { nowMs, twoTriples, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'
+import { nowMs, twoTriples, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 const byStop = { strategy: 'ok-to-stop' } as const
 
-function decide(given: UpdateStage, osds?: readonly number[]) {
+function decide(given: UpdateFixture, osds?: readonly number[]) {
   const snapshot = updateSnapshot({ ...given, settings: { ...byStop, ...given.settings } })
   const proposal = osds && known({ by: 'ok-to-stop' as const, osds, asked: [0] })
   return decideOsdUpdate({ ...snapshot, ...(proposal && { proposal }) })
@@ -33,7 +33,7 @@ describe('where Ceph is to choose', () => {
     ])
   })
 
-  const starts: Record<string, { given?: UpdateStage; named: readonly number[]; start: readonly number[] }> = {
+  const starts: Record<string, { given?: UpdateFixture; named: readonly number[]; start: readonly number[] }> = {
     'the batch is what it names': { named: [0, 1], start: [0, 1] },
     'of that only those that need an update': { given: { needing: [0, 4] }, named: [0, 1], start: [0] },
     'of that only those that have a Deployment': { given: { ids: [1, 2, 3] }, named: [0, 1], start: [1] },
@@ -132,12 +132,12 @@ describe('a cluster that is stretched over two sites', () => {
     ...[a, b, c, d].flatMap((bucket) => bucket ?? []),
   ]
   const map = { ...base, crush: { ...base.crush, buckets }, sites: [{ poolIds: [1], type: 'datacenter' }] }
-  const given = (settings: UpdateStage['settings'] = {}): UpdateStage => ({
+  const given = (settings: UpdateFixture['settings'] = {}): UpdateFixture => ({
     ids: [0, 2, 4, 6],
     settings,
     ceph: { map, peered: new Set([0, 2, 4, 6]) },
   })
-  const startOf = (stage: UpdateStage) => decideOsdUpdate(updateSnapshot(stage)).start
+  const startOf = (fixture: UpdateFixture) => decideOsdUpdate(updateSnapshot(fixture)).start
 
   it('two copies may go, but never both of one site, so that each site has a copy at every moment', () => {
     const unaware = startOf({ ...given(), ceph: { map: { ...map, sites: [] }, peered: new Set([0, 2, 4, 6]) } })
@@ -148,12 +148,12 @@ describe('a cluster that is stretched over two sites', () => {
   })
 
   it('without barrier, beside one on its way only copies of the other site start', () => {
-    const stage = {
+    const fixture = {
       ...given(),
       osds: { 0: { needsUpdate: false, isPodReady: false, startedMs: nowMs - 5_000 } },
       record: { startedMs: nowMs - 5_000 },
     }
-    expect(startOf(stage)).toEqual([4])
+    expect(startOf(fixture)).toEqual([4])
   })
 
   it('a batch of Ceph that takes a site its last copy is cut short, for Ceph knows nothing of sites there', () => {

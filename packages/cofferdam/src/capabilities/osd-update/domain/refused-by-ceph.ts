@@ -3,13 +3,13 @@ import type { OsdUpdateDecision } from './decision.ts'
 import { namesOf } from './proposed-starts.ts'
 
 /** When Ceph said no, and nobody will tell when it says yes. */
-const lookAgainSeconds = 15
+const recheckSeconds = 15
 /** Each question costs the mgr a scan of all placement groups. */
 const longestWaitSeconds = 120
 
 /** As long again as it has lasted, within limits. */
 export function secondsAfterRefusal(refusedForMs: number): number {
-  return Math.min(Math.max(Math.floor(refusedForMs / 1_000), lookAgainSeconds), longestWaitSeconds)
+  return Math.min(Math.max(Math.floor(refusedForMs / 1_000), recheckSeconds), longestWaitSeconds)
 }
 
 /** The decision where Ceph does not call it safe to stop these. Assumes: in `decision.progress` nothing of it has begun. */

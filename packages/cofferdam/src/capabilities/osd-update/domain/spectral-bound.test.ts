@@ -40,7 +40,7 @@ const petersen: Pair[] = [0, 1, 2, 3, 4].flatMap((at): Pair[] => [
   [at + 5, ((at + 2) % 5) + 5],
 ])
 
-const stories: Readonly<Record<string, { readonly graph: SlackHypergraph; readonly rounds: number | undefined }>> = {
+const scenarios: Readonly<Record<string, { readonly graph: SlackHypergraph; readonly rounds: number | undefined }>> = {
   'five in a ring need a third round, though no three of them share with each other': {
     graph: sharing(5, ring(5)),
     rounds: 3,
@@ -59,7 +59,7 @@ const stories: Readonly<Record<string, { readonly graph: SlackHypergraph; readon
 }
 
 describe('the bound by eigenvalues', () => {
-  it.each(Object.entries(stories))('%s', (_, { graph, rounds }) => {
+  it.each(Object.entries(scenarios))('%s', (_, { graph, rounds }) => {
     expect(spectralBound(graph, 1)?.rounds).toBe(rounds)
   })
 

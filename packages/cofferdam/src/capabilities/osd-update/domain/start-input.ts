@@ -9,7 +9,7 @@ export interface StartInput {
   /** To be updated, and neither on their way nor shaky. */
   readonly pending: readonly number[]
   /** To be updated, but their pods are not ready: they count as down for others, and as up for themselves. */
-  readonly shaky: readonly number[]
+  readonly unready: readonly number[]
   /** On their way, and to be updated once more. */
   readonly again: readonly number[]
   /** All that are gone or may be gone at any moment, whatever Ceph says. */

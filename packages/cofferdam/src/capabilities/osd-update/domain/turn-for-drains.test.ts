@@ -5,7 +5,7 @@ import { updateRequestId } from '../../../ledger/rules/update-request.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate } from './decide.ts'
 import type { DrainTurns } from './snapshot.ts'
-import { nowMs, type UpdateStage, updateSnapshot } from './testing/update-stage.ts'
+import { nowMs, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 const key = 'storage/rook-ceph/rook-ceph'
 const entry = (requestId: string, scope: string): LedgerEntry => ({
@@ -41,7 +41,7 @@ const anew = (nodes: readonly string[]): DrainTurns => ({ had: [], open: { nodes
 const unclean = { isClean: known(false) }
 
 interface Case {
-  readonly given: UpdateStage
+  readonly given: UpdateFixture
   /** Reason, whether anything starts, and what becomes of the storage. */
   readonly says: readonly [reason: string, starts: boolean, storage: 'hold' | 'release' | 'as it is']
   readonly turns: DrainTurns | undefined
@@ -262,7 +262,7 @@ describe('the turn of a cordoned node', () => {
   }
 
   it('is told with the node and the time that is left, and looked at again when that is over', () => {
-    const decided = (record: UpdateStage['record'], nodes: string[], seen = free) => {
+    const decided = (record: UpdateFixture['record'], nodes: string[], seen = free) => {
       const snapshot = updateSnapshot({ arbiter: seen, ...(record && { record }), cordonedNodes: cordoned(...nodes) })
       const { explanation, recheckAfterSeconds } = decideOsdUpdate(snapshot)
       return [explanation, recheckAfterSeconds]

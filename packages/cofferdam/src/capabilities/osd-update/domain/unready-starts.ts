@@ -7,15 +7,15 @@ import type { StartInput } from './start-input.ts'
  * Those whose own pods are not ready. Each is judged as if it still served while all others like it were gone: so whichever of them
  * are chosen, no placement group counts on one that may not be there.
  */
-export function unreadyStarts({ map, settings, again, shaky, away, room }: StartInput): {
+export function unreadyStarts({ map, settings, again, unready, away, room }: StartInput): {
   readonly start: readonly number[]
   readonly blocked: RoundPlan['blocked']
   /** How much room they need: those that are on their way already need none. */
   readonly taken: number
 } {
-  if (again.length === 0 && shaky.length === 0) return { start: [], blocked: [], taken: 0 }
+  if (again.length === 0 && unready.length === 0) return { start: [], blocked: [], taken: 0 }
   const isAgain = new Set(again)
-  const targets = new Set([...again, ...shaky])
+  const targets = new Set([...again, ...unready])
   const others = new Set([...away].filter((id) => !targets.has(id)))
   const graph = buildSlackHypergraph({
     map: assumeDown(map, others),

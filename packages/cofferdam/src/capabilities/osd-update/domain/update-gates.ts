@@ -14,7 +14,7 @@ export interface Gate {
   readonly sparesDown?: true
 }
 
-const lookAgainSeconds = 15
+const recheckSeconds = 15
 /** The ledger does not tell whoever gave back that it is free. */
 const soonSeconds = 2
 const mostNamed = 5
@@ -101,6 +101,6 @@ function soakGate({ nowMs, cluster }: OsdUpdateSnapshot, { lastEndedMs, startedM
   return gate('OsdUpdateSoaks', `the last round is watched for ${left} s more of ${soakSeconds} s`, left)
 }
 
-function gate(reason: Reason, explanation: string, afterSeconds = lookAgainSeconds): Gate {
+function gate(reason: Reason, explanation: string, afterSeconds = recheckSeconds): Gate {
   return { reason, explanation, afterSeconds }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
-import type { UpgradeOpinion } from '../../../ceph/upgrade-opinion.ts'
+import type { OkToUpgradeAnswer } from '../../../ceph/ok-to-upgrade-answer.ts'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { BatchQuestion } from '../domain/batch-proposal.ts'
@@ -13,7 +13,7 @@ const many = Array.from({ length: 45 }, (_, osd) => osd)
 
 interface Script {
   readonly mayStop?: (osd: number) => readonly number[]
-  readonly mayUpgrade?: (bucket: string) => Observed<UpgradeOpinion>
+  readonly mayUpgrade?: (bucket: string) => Observed<OkToUpgradeAnswer>
   readonly versions?: Observed<ReadonlyMap<number, string>>
 }
 
@@ -63,7 +63,7 @@ describe('ok-to-stop, one OSD after the other', () => {
 
 describe('ok-to-upgrade', () => {
   const upgrade = { by: 'ok-to-upgrade', version: '20.2.5-9-g1234abc' } as const
-  const answer = (given: { osds?: number[]; upgraded?: number[] }): Observed<UpgradeOpinion> =>
+  const answer = (given: { osds?: number[]; upgraded?: number[] }): Observed<OkToUpgradeAnswer> =>
     known({ kind: 'answer', osds: [], upgraded: [], versionless: [], ...given })
 
   it('is asked for one failure domain after the other, until one may go', async () => {

@@ -1,8 +1,8 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import type { GrowthLook, GrowthPassSnapshot, HeardInGrowth } from '../domain/decide-growth-pass.ts'
+import type { GrowthPassSnapshot, HeardInGrowth, ObservedGrowth } from '../domain/decide-growth-pass.ts'
 import type { OsdUuids } from '../domain/growth-snapshot.ts'
-import { type GrowthViews, lookAtGrowth, wishOf } from './growth.ts'
+import { type GrowthViews, observeGrowth, wishOf } from './growth.ts'
 
 /** One pass over the growth of one cluster: builds its snapshots, and keeps what is learned from one to the next. */
 export class GrowthPass {
@@ -11,7 +11,7 @@ export class GrowthPass {
   readonly #rookImage: string
   #heard: HeardInGrowth = {}
   #uuids: Observed<ReadonlyMap<number, string>> | undefined
-  #look: GrowthLook | undefined
+  #look: ObservedGrowth | undefined
   #isWriting = false
 
   constructor(views: GrowthViews, given: { readonly cluster: CephCluster; readonly rookImage: string }) {
@@ -43,7 +43,7 @@ export class GrowthPass {
 
   observe(): GrowthPassSnapshot {
     const { cluster } = this
-    if (this.#look === undefined || !this.#isWriting) this.#look = lookAtGrowth(this.#views, cluster, this.#uuids)
+    if (this.#look === undefined || !this.#isWriting) this.#look = observeGrowth(this.#views, cluster, this.#uuids)
     return { cluster, rookImage: this.#rookImage, look: this.#look, isVoid: this.isVoid(), heard: this.#heard }
   }
 }

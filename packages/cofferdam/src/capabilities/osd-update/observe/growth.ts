@@ -4,7 +4,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { GrowthSnapshot } from '../domain/decide-growth.ts'
-import type { GrowthLook } from '../domain/decide-growth-pass.ts'
+import type { ObservedGrowth } from '../domain/decide-growth-pass.ts'
 import { disksAnnotation, prepareAgainAnnotation } from '../domain/growth-places.ts'
 import { growthSnapshotOf } from '../domain/growth-snapshot.ts'
 
@@ -22,7 +22,7 @@ export interface GrowthViews {
 }
 
 /** One look at a cluster. Nothing is asked: everything comes from views, and from what Ceph said if that was asked before. */
-export function lookAtGrowth(views: GrowthViews, cluster: CephCluster, ceph?: GrowthSnapshot['ceph']): GrowthLook {
+export function observeGrowth(views: GrowthViews, cluster: CephCluster, ceph?: GrowthSnapshot['ceph']): ObservedGrowth {
   const { namespace = '' } = cluster.metadata
   const nodes = [...views.nodes.list()]
   const jobs = views.jobs.byIndex('namespace', namespace)

@@ -1,5 +1,5 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { CephTrials } from '../../../ceph/reader/ceph-trials.ts'
+import type { OkToStopProbes } from '../../../ceph/reader/ok-to-stop-probes.ts'
 import { unknown } from '../../../shared/observed.ts'
 import type { UpdateHold } from '../apply/update-hold.ts'
 import type { HeardInPass, UpdatePassSnapshot } from '../domain/pass-snapshot.ts'
@@ -7,7 +7,7 @@ import type { OsdUpdateSnapshot } from '../domain/snapshot.ts'
 import type { StoredUpdate } from '../domain/stored-update.ts'
 import type { BatchProposals } from './batch-proposals.ts'
 import type { CephRefusals } from './ceph-refusals.ts'
-import type { OsdUpdateObserver, UpdateLook } from './observe.ts'
+import type { ObservedUpdate, OsdUpdateObserver } from './observe.ts'
 import type { UnreadyOsds } from './unready-osds.ts'
 
 /** What is remembered from pass to pass. */
@@ -15,7 +15,7 @@ export interface UpdateMemory {
   readonly observer: OsdUpdateObserver
   readonly hold: UpdateHold
   readonly proposals: BatchProposals
-  readonly trials: CephTrials
+  readonly probes: OkToStopProbes
   readonly refusals: CephRefusals
   readonly unready: UnreadyOsds
 }
@@ -35,7 +35,7 @@ export class UpdatePass {
   #answers: Partial<Answers> = {}
   #recorded: StoredUpdate | undefined
   #stored: StoredUpdate | undefined
-  #look: UpdateLook | undefined
+  #look: ObservedUpdate | undefined
 
   constructor(memory: UpdateMemory, { key, cluster }: { readonly key: string; readonly cluster: CephCluster }) {
     this.#memory = memory
@@ -53,8 +53,8 @@ export class UpdatePass {
   }
 
   /** What was seen last. */
-  get last(): { readonly look: UpdateLook; readonly stored: StoredUpdate; readonly answers: Partial<Answers> } {
-    return { look: this.#look as UpdateLook, stored: this.#stored as StoredUpdate, answers: this.#answers }
+  get last(): { readonly look: ObservedUpdate; readonly stored: StoredUpdate; readonly answers: Partial<Answers> } {
+    return { look: this.#look as ObservedUpdate, stored: this.#stored as StoredUpdate, answers: this.#answers }
   }
 
   hear(heard: Partial<HeardInPass>, answers: Partial<Answers> = {}): void {
@@ -70,7 +70,7 @@ export class UpdatePass {
   /** The record is read once; Kubernetes is looked at anew each time. */
   async observe(signal: AbortSignal): Promise<UpdatePassSnapshot> {
     const { key, cluster } = this
-    const { observer, hold, proposals, trials, refusals, unready } = this.#memory
+    const { observer, hold, proposals, probes, refusals, unready } = this.#memory
     this.#recorded ??= await observer.readStored(cluster, signal)
     this.#stored ??= this.#recorded
     const stored = this.#stored
@@ -79,7 +79,7 @@ export class UpdatePass {
     const { snapshot, deployments, oldPods, wakeAfterSeconds } = look
     const seen = { ceph: undefined, ...snapshot, ...this.#arbiter(snapshot.cluster), ...this.#cephAnswers() }
     const refusedSinceMs = refusals.sinceMs(key, snapshot.cluster.generation)
-    const notes = [proposals.noteOf(key), trials.problemOf(key)].filter((problem) => problem !== undefined)
+    const notes = [proposals.noteOf(key), probes.problemOf(key)].filter((problem) => problem !== undefined)
     return {
       seen,
       cluster,

@@ -49,7 +49,7 @@ export interface UpdateObserverPorts extends Pick<RestartWayPorts, 'appLocks' | 
 }
 
 /** One look at a cluster without Ceph and ledger, and what is needed to act on it. */
-export interface UpdateLook {
+export interface ObservedUpdate {
   readonly snapshot: Omit<OsdUpdateSnapshot, 'ceph' | 'arbiter'>
   readonly deployments: ReadonlyMap<number, Deployment>
   /** Beside Rook: the pods that are to be restarted. */
@@ -102,8 +102,8 @@ export class OsdUpdateObserver {
   }
 
   /** Whether a budget has changed so that restarts beside Rook may go on. */
-  isBudgetNews(cluster: CephCluster, change: Parameters<RestartWays['isNews']>[1]): boolean {
-    return this.#modeOf(cluster) === 'beside-rook' && this.#ways.isNews(cluster, change)
+  isRelevantBudgetChange(cluster: CephCluster, change: Parameters<RestartWays['isRelevant']>[1]): boolean {
+    return this.#modeOf(cluster) === 'beside-rook' && this.#ways.isRelevant(cluster, change)
   }
 
   generationOf(cluster: CephCluster): number {
@@ -118,7 +118,7 @@ export class OsdUpdateObserver {
   }
 
   /** What Kubernetes says. Nothing is asked: everything comes from views and from what was read before. */
-  look(key: string, cluster: CephCluster, stored: StoredUpdate): UpdateLook {
+  look(key: string, cluster: CephCluster, stored: StoredUpdate): ObservedUpdate {
     const { views, clock } = this.#ports
     const { namespace = '', name, uid = '' } = cluster.metadata
     const mode = this.#modeOf(cluster)
@@ -194,7 +194,7 @@ export class OsdUpdateObserver {
   async askCeph(
     key: string,
     cluster: CephCluster,
-    { look, stored }: { readonly look: UpdateLook; readonly stored: StoredUpdate },
+    { look, stored }: { readonly look: ObservedUpdate; readonly stored: StoredUpdate },
     signal: AbortSignal,
   ): Promise<Observed<CephForUpdate>> {
     const { ceph, observeHealth } = this.#ports

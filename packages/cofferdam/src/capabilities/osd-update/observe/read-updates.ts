@@ -17,7 +17,7 @@ import { updateModeOf } from '../domain/update-mode.ts'
 import { updateRecordName } from '../domain/update-record.ts'
 import { parseUpdateReport } from '../domain/update-report.ts'
 import type { SeenUpdate } from '../view/summarize-update.ts'
-import { type GrowthViews, lookAtGrowth } from './growth.ts'
+import { type GrowthViews, observeGrowth } from './growth.ts'
 import type { OsdUpdateViews } from './observe.ts'
 import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './views.ts'
 
@@ -118,5 +118,5 @@ function growthOf(
   if (trust === undefined || !growthMode(cluster, { trust, rookRuns: false }).isOn || !views.nodes.synced) {
     return undefined
   }
-  return ifReadable(() => decideGrowth(lookAtGrowth(views, cluster).snapshot))
+  return ifReadable(() => decideGrowth(observeGrowth(views, cluster).snapshot))
 }

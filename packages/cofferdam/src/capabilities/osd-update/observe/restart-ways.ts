@@ -62,7 +62,7 @@ export class RestartWays {
    * Whether pods of OSDs may now be told to go that could not before, or the other way round. Budgets of our own open and close with
    * what an update itself does: of them only the lock of an owner is news, or every refusal would wake whoever was refused.
    */
-  isNews({ metadata }: CephCluster, change: ViewChange<BudgetView>): boolean {
+  isRelevant({ metadata }: CephCluster, change: ViewChange<BudgetView>): boolean {
     const now = change.type === 'removed' ? change.previous : change.value
     const isOfCluster = now.isExchanged && now.ownerUid === metadata.uid
     const before = change.type === 'changed' ? change.previous : undefined

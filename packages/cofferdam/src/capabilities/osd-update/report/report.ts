@@ -74,8 +74,8 @@ export class OsdUpdateReporter {
     this.#last.set(key, { reason, record })
     this.#refused.forget(key)
     this.#count(key, decision, before)
-    const isNews = await this.#reportDecision(key, cluster, decision, before)
-    await this.#reportFailures(cluster, decision, { before, isNews })
+    const isRelevant = await this.#reportDecision(key, cluster, decision, before)
+    await this.#reportFailures(cluster, decision, { before, isRelevant })
     await this.#reportProblems(key, cluster, problems)
   }
 
@@ -136,13 +136,14 @@ export class OsdUpdateReporter {
   async #reportFailures(
     cluster: CephCluster,
     { reason, record, explanation }: UpdateReport['decision'],
-    { before, isNews }: { readonly before: UpdateReport['recorded']; readonly isNews: boolean },
+    { before, isRelevant }: { readonly before: UpdateReport['recorded']; readonly isRelevant: boolean },
   ): Promise<void> {
     const known = new Set(
       before.record.generation === record.generation ? before.record.failed.map(({ osd }) => osd) : [],
     )
     const isTold = ({ osd }: { readonly osd: number }) =>
-      isNews && (osd === record.frozen?.osd || (reason === 'OsdUpdateFailed' && explanation.startsWith(`osd.${osd}:`)))
+      isRelevant &&
+      (osd === record.frozen?.osd || (reason === 'OsdUpdateFailed' && explanation.startsWith(`osd.${osd}:`)))
     const news = record.failed.filter((failure) => !known.has(failure.osd) && !isTold(failure))
     if (news.length === 0) return
     const named = news.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)

@@ -57,7 +57,7 @@ const look = 'kubectl -n rook-ceph describe pod -l app=rook-ceph-osd,ceph-osd-id
 const thaw =
   'the update continues when it is back, or when the CephCluster changes, for example back to the previous image'
 
-const stories: Record<string, { readonly id: number; readonly facts?: Partial<SeenUpdate>; readonly told: Told }> = {
+const scenarios: Record<string, { readonly id: number; readonly facts?: Partial<SeenUpdate>; readonly told: Told }> = {
   'one that differs in nothing is done': {
     id: 0,
     told: { state: 'done', explanation: 'it is what the CephCluster says' },
@@ -201,7 +201,7 @@ const stories: Record<string, { readonly id: number; readonly facts?: Partial<Se
 }
 
 describe('how far the update of an OSD is', () => {
-  it.each(Object.entries(stories))('%s', (_name, { id, facts, told }) => {
+  it.each(Object.entries(scenarios))('%s', (_name, { id, facts, told }) => {
     expect(explainOsdUpdate(seen(facts), id)).toEqual({ cluster: 'rook-ceph/ceph', osd: id, ...told })
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { updateStatusLines } from './status-text.ts'
-import { isUpdateNews, type UpdateSummary } from './summarize-update.ts'
+import { isUpdateNotable, type UpdateSummary } from './summarize-update.ts'
 
 const now = '2026-01-01T12:00:00Z'
 const progress = {
@@ -45,7 +45,7 @@ const calm: UpdateSummary = {
 }
 const noGrowth = { awaited: [], failed: [], unusable: [], adding: [] }
 
-const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
+const scenarios: Record<string, readonly [UpdateSummary, readonly string[]]> = {
   'an update on its way tells how far it is, who is out and what is left': [
     updating,
     [
@@ -201,9 +201,9 @@ const stories: Record<string, readonly [UpdateSummary, readonly string[]]> = {
 }
 
 describe('the update of OSDs in status', () => {
-  it.each(Object.entries(stories))('%s', (_name, [summary, lines]) => {
+  it.each(Object.entries(scenarios))('%s', (_name, [summary, lines]) => {
     expect(updateStatusLines(summary, now, (_style, text) => text)).toEqual(lines)
-    expect(isUpdateNews(summary, Date.parse(now))).toBe(true)
+    expect(isUpdateNotable(summary, Date.parse(now))).toBe(true)
   })
 
   it.each<[string, UpdateSummary]>([
@@ -212,6 +212,6 @@ describe('the update of OSDs in status', () => {
     ['the last update ended long ago', { ...calm, updated: 12, endedAt: '2026-01-01T10:00:00Z' }],
     ['updates are off, whatever would be different', { ...calm, mode: 'off', reason: 'OsdUpdateOff', outdated: 3 }],
   ])('is no news when %s', (_name, summary) => {
-    expect(isUpdateNews(summary, Date.parse(now))).toBe(false)
+    expect(isUpdateNotable(summary, Date.parse(now))).toBe(false)
   })
 })

@@ -99,20 +99,20 @@ const calmReasons: readonly Reason[] = [notNamed, 'OsdsUpToDate', 'OsdUpdateOff'
 const calm: readonly (string | undefined)[] = [...calmReasons, undefined]
 
 /** So long it is told that an update ended. */
-const newsMs = 3_600_000
+const notableMs = 3_600_000
 
 /** Whether there is anything to tell but that every OSD is as it should be. */
-export function isUpdateNews(summary: UpdateSummary, nowMs: number): boolean {
+export function isUpdateNotable(summary: UpdateSummary, nowMs: number): boolean {
   const { reason, progress, outdated = 0, blocked, failed, frozen, growth, updated, endedAt } = summary
   if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true
   if ((progress?.running.length ?? 0) > 0 || (progress?.blocked ?? blocked.length) > 0) return true
   if (summary.mode !== 'off' && outdated > 0) return true
-  if (growth !== undefined && isGrowthNews(growth)) return true
+  if (growth !== undefined && isGrowthNotable(growth)) return true
   const endedMs = parseRfc3339(endedAt ?? '')
-  return updated > 0 && endedMs !== undefined && nowMs - endedMs < newsMs
+  return updated > 0 && endedMs !== undefined && nowMs - endedMs < notableMs
 }
 
-export function isGrowthNews({ awaited, failed, unusable, adding }: GrowthSummary): boolean {
+export function isGrowthNotable({ awaited, failed, unusable, adding }: GrowthSummary): boolean {
   return awaited.length + failed.length + unusable.length + adding.length > 0
 }
 

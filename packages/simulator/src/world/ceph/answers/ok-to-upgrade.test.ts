@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CephStage, openCeph } from '../testing/ceph-stage.ts'
+import { type CephFixture, openCeph } from '../testing/ceph-fixture.ts'
 
 const version = '20.2.5-100-gdeadbeef'
-let stage: CephStage
-afterEach(() => stage.stop())
+let fixture: CephFixture
+afterEach(() => fixture.stop())
 
 async function openTentacle(): Promise<void> {
-  stage = await openCeph()
-  stage.ceph.controls.tentacleOkToStop(true)
+  fixture = await openCeph()
+  fixture.ceph.controls.tentacleOkToStop(true)
 }
 
 async function told(bucket: string, given: { readonly version?: string; readonly max?: number } = {}) {
   const { max, version: wanted = version } = given
-  const { code, out, err } = await stage.run('osd ok-to-upgrade', {
+  const { code, out, err } = await fixture.run('osd ok-to-upgrade', {
     crush_bucket: bucket,
     ceph_version: wanted,
     ...(max !== undefined && { max }),
@@ -22,7 +22,7 @@ async function told(bucket: string, given: { readonly version?: string; readonly
 
 describe('osd ok-to-upgrade of the simulated Ceph', () => {
   it('is not there before 20.2.2', async () => {
-    stage = await openCeph()
+    fixture = await openCeph()
     expect(await told('node-1')).toEqual([22, 'command not known'])
   })
 
@@ -43,8 +43,8 @@ describe('osd ok-to-upgrade of the simulated Ceph', () => {
 
   it('beside a host that is down lets nobody go', async () => {
     await openTentacle()
-    await stage.emptyNode('node-1')
-    await stage.seconds(10)
+    await fixture.emptyNode('node-1')
+    await fixture.seconds(10)
     expect(await told('node-2')).toEqual([16, []])
   })
 })

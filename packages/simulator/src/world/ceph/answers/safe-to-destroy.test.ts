@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openCeph } from '../testing/ceph-stage.ts'
+import { openCeph } from '../testing/ceph-fixture.ts'
 
 it('an OSD is safe to destroy when no data is on it and none waits for it, and one that does not exist always is', async () => {
   const { ask, run, seconds, ceph, stop } = await openCeph()

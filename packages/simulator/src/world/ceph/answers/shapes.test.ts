@@ -3,7 +3,7 @@ import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { parsePgText } from '@cofferdam/product/ceph/pg-parser.ts'
 import { readSample } from '@cofferdam/product/ceph/testing/read-sample.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CephStage, openCeph } from '../testing/ceph-stage.ts'
+import { type CephFixture, openCeph } from '../testing/ceph-fixture.ts'
 
 /** Names of fields and kinds of values, with what differs from cluster to cluster left out. */
 type Shape = string | readonly Shape[] | { readonly [field: string]: Shape }
@@ -46,17 +46,17 @@ function without(value: unknown, names: readonly string[]): unknown {
   )
 }
 
-async function expectSameShape(stage: CephStage, { sample, prefix, args, trimmed = [] }: Case): Promise<void> {
-  const given = without(await stage.ask(prefix, args), trimmed)
+async function expectSameShape(fixture: CephFixture, { sample, prefix, args, trimmed = [] }: Case): Promise<void> {
+  const given = without(await fixture.ask(prefix, args), trimmed)
   expect(shapeOf(given)).toEqual(shapeOf(without(readSample(sample), trimmed)))
 }
 
 describe('answers have the shape of a real Ceph', () => {
-  let stage: CephStage
+  let fixture: CephFixture
   beforeAll(async () => {
-    stage = await openCeph()
+    fixture = await openCeph()
   })
-  afterAll(() => stage.stop())
+  afterAll(() => fixture.stop())
 
   const healthy: Record<string, Case> = {
     status: { sample: 'healthy-status', prefix: 'status' },
@@ -88,11 +88,11 @@ describe('answers have the shape of a real Ceph', () => {
     'ok-to-stop': { sample: 'ok-to-stop-single-ok', prefix: 'osd ok-to-stop', args: { ids: ['0'] } },
   }
   it.each(Object.entries(healthy))('%s, all well', async (_, shape) => {
-    await expectSameShape(stage, shape)
+    await expectSameShape(fixture, shape)
   })
 
   it('osd find, all well, with a zone in place of the rack', async () => {
-    const { crush_location, ...found } = await stage.ask('osd find', { id: 0 })
+    const { crush_location, ...found } = await fixture.ask('osd find', { id: 0 })
     expect(crush_location).toEqual({ host: 'node-1', root: 'default', zone: 'zone-a' })
     const { crush_location: _, ...sample } = readSample('osd-find-0') as Record<string, unknown>
     expect(shapeOf(without(found, podFields))).toEqual(shapeOf(without(sample, podFields)))
@@ -100,13 +100,13 @@ describe('answers have the shape of a real Ceph', () => {
 
   it('OSDs tell in which pod they run, and their node as their host, as Rook makes them', async () => {
     const pod = { pod_name: expect.stringMatching(/^rook-ceph-osd-0-/) as string, pod_namespace: 'rook-ceph' }
-    const { hostname, ...told } = await stage.ask('osd metadata', { id: 0 })
+    const { hostname, ...told } = await fixture.ask('osd metadata', { id: 0 })
     expect([hostname, told]).toEqual(['node-1', expect.objectContaining(pod)])
-    expect(await stage.ask('osd find', { id: 0 })).toMatchObject({ host: 'node-1', ...pod })
+    expect(await fixture.ask('osd find', { id: 0 })).toMatchObject({ host: 'node-1', ...pod })
   })
 
   it('osd crush dump reads as the tree, the rules and the types that were described', async () => {
-    const map = await observeCeph(stage.ceph.commands)
+    const map = await observeCeph(fixture.ceph.commands)
     if (!map.known) throw new Error(map.why)
     const { buckets, rules, typeOrder } = map.value.crush
     expect(buckets.map(({ id, name, type, children }) => `${id} ${type} ${name} [${children.join()}]`)).toEqual([
@@ -131,8 +131,8 @@ describe('answers have the shape of a real Ceph', () => {
 
   it('pg dump as a table for people says what its JSON says', async () => {
     const asked = { dumpcontents: ['pgs'] }
-    const json = parsePgText((await stage.run('pg dump', asked)).out)
-    const listing = parsePgText((await stage.run('pg dump', { ...asked, format: 'plain' })).out)
+    const json = parsePgText((await fixture.run('pg dump', asked)).out)
+    const listing = parsePgText((await fixture.run('pg dump', { ...asked, format: 'plain' })).out)
     if (!json.known || !listing.known) throw new Error('unreadable')
     const rows = ({ poolIds, pgNumbers, reportedEpochs, acting, offsets }: typeof json.value) =>
       Array.from(poolIds, (pool, row) =>
@@ -144,16 +144,16 @@ describe('answers have the shape of a real Ceph', () => {
 
 describe('answers keep that shape in trouble', () => {
   it('everything keeps its shape while a host is down, flags are set, and data recovers', async () => {
-    const stage = await openCeph()
-    await stage.run('osd set-group', { flags: 'noout', who: ['node-1', 'osd.7'] })
-    await stage.run('osd set', { key: 'norebalance' })
-    await expectSameShape(stage, { sample: 'flags-health-detail', prefix: 'health', args: { detail: 'detail' } })
-    await expectSameShape(stage, { sample: 'flags-osd-dump', prefix: 'osd dump', trimmed: pools })
-    await stage.run('osd unset', { key: 'norebalance' })
-    await stage.run('osd unset-group', { flags: 'noout', who: ['osd.7', 'node-1'] })
+    const fixture = await openCeph()
+    await fixture.run('osd set-group', { flags: 'noout', who: ['node-1', 'osd.7'] })
+    await fixture.run('osd set', { key: 'norebalance' })
+    await expectSameShape(fixture, { sample: 'flags-health-detail', prefix: 'health', args: { detail: 'detail' } })
+    await expectSameShape(fixture, { sample: 'flags-osd-dump', prefix: 'osd dump', trimmed: pools })
+    await fixture.run('osd unset', { key: 'norebalance' })
+    await fixture.run('osd unset-group', { flags: 'noout', who: ['osd.7', 'node-1'] })
 
-    await stage.emptyNode('node-1')
-    await stage.seconds(10)
+    await fixture.emptyNode('node-1')
+    await fixture.seconds(10)
     const down: Record<string, Case> = {
       status: { sample: 'host-r0h0-down-status', prefix: 'status' },
       health: { sample: 'host-r0h0-down-health-detail', prefix: 'health detail' },
@@ -162,26 +162,26 @@ describe('answers keep that shape in trouble', () => {
       pgs: { sample: 'host-r0h0-down-pg-dump-pgs_brief', prefix: 'pg dump', args: { dumpcontents: ['pgs_brief'] } },
     }
     for (const shape of Object.values(down)) {
-      const given = without(await stage.ask(shape.prefix, shape.args), shape.trimmed ?? [])
+      const given = without(await fixture.ask(shape.prefix, shape.args), shape.trimmed ?? [])
       expect(shapeOf(given)).toEqual(shapeOf(without(readSample(shape.sample), shape.trimmed ?? [])))
     }
-    const refused = await stage.run('osd ok-to-stop', { ids: ['4', '6', '8', '10'] })
+    const refused = await fixture.run('osd ok-to-stop', { ids: ['4', '6', '8', '10'] })
     expect([refused.code, shapeOf(JSON.parse(refused.out))]).toEqual([
       16,
       shapeOf({ ...(readSample('host-r0h0-down-ok-to-stop-4') as object), ok_become_degraded: ['1.1'] }),
     ])
     expect(refused.err).toMatch(/^unsafe to stop osd\(s\) at this time \(\d+ PGs are or would become offline\)$/)
-    await stage.cordon('node-1', false)
-    await stage.seconds(9)
-    await expectSameShape(stage, { sample: 'recovering-status-1', prefix: 'status' })
-    stage.stop()
+    await fixture.cordon('node-1', false)
+    await fixture.seconds(9)
+    await expectSameShape(fixture, { sample: 'recovering-status-1', prefix: 'status' })
+    fixture.stop()
   })
 
   it('the words of health are those of the real one', async () => {
-    const stage = await openCeph()
-    await stage.emptyNode('node-1')
-    await stage.seconds(10)
-    const { checks } = await stage.ask<{
+    const fixture = await openCeph()
+    await fixture.emptyNode('node-1')
+    await fixture.seconds(10)
+    const { checks } = await fixture.ask<{
       checks: Record<string, { summary: { message: string }; detail: { message: string }[] }>
     }>('health detail')
     expect(Object.keys(checks)).toEqual(['OSD_DOWN', 'OSD_HOST_DOWN', 'PG_DEGRADED'])
@@ -196,6 +196,6 @@ describe('answers keep that shape in trouble', () => {
     expect(checks['PG_DEGRADED']?.detail[0]?.message).toMatch(
       /^pg 1\.[0-9a-f]+ is active\+undersized\+degraded, acting \[\d+,\d+\]$/,
     )
-    stage.stop()
+    fixture.stop()
   })
 })

@@ -5,17 +5,17 @@ import {
   parsePrepareStatus,
 } from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { container } from '../../testing/story.ts'
-import { type CephStage, cephNamespace, daemon, type OsdDumpAnswer, openCeph } from '../testing/ceph-stage.ts'
+import { container } from '../../testing/scenario.ts'
+import { type CephFixture, cephNamespace, daemon, type OsdDumpAnswer, openCeph } from '../testing/ceph-fixture.ts'
 import { type OsdPrepare, startOsdPrepare } from './osd-prepare.ts'
 
 const firstNew = [{ name: 'sdc', size: 2, deviceClass: 'nvme' }, { name: 'sdd' }]
 
-let stage: CephStage
+let fixture: CephFixture
 let prepare: OsdPrepare
 beforeEach(async () => {
-  stage = await openCeph()
-  const { api, clock, random, world, ceph, failures } = stage
+  fixture = await openCeph()
+  const { api, clock, random, world, ceph, failures } = fixture
   prepare = startOsdPrepare({
     api,
     clock,
@@ -29,9 +29,9 @@ beforeEach(async () => {
   })
 })
 afterEach(() => {
-  expect(stage.failures).toEqual([])
+  expect(fixture.failures).toEqual([])
   prepare.stop()
-  stage.stop()
+  fixture.stop()
 })
 
 function job(
@@ -62,7 +62,7 @@ function job(
 }
 
 const key = (place: string) => ({ namespace: cephNamespace, name: `rook-ceph-osd-${place}-status` })
-const rawStatus = (place: string) => stage.api.get(configMaps, key(place)).catch(() => undefined)
+const rawStatus = (place: string) => fixture.api.get(configMaps, key(place)).catch(() => undefined)
 
 async function status(place: string) {
   const map = await rawStatus(place)
@@ -71,24 +71,24 @@ async function status(place: string) {
 }
 
 async function jobEnd(place: string) {
-  const held = await stage.api.get(jobs, { namespace: cephNamespace, name: `rook-ceph-osd-prepare-${place}` })
+  const held = await fixture.api.get(jobs, { namespace: cephNamespace, name: `rook-ceph-osd-prepare-${place}` })
   return held.status?.conditions?.map(({ type }) => type).at(-1)
 }
 
 async function again(place: string) {
   const name = `rook-ceph-osd-prepare-${place}`
-  await stage.api.delete(jobs, { namespace: cephNamespace, name }, { propagationPolicy: 'Background' })
-  await stage.seconds(15)
-  await stage.api.create(jobs, job(place))
-  await stage.seconds(20)
+  await fixture.api.delete(jobs, { namespace: cephNamespace, name }, { propagationPolicy: 'Background' })
+  await fixture.seconds(15)
+  await fixture.api.create(jobs, job(place))
+  await fixture.seconds(20)
 }
 
 describe('a prepare Job whose pod runs', () => {
   it('says what it does, makes OSDs of the disks that are none, and reports all of its node before it ends', async () => {
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(4)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(4)
     expect(await status('node-1')).toMatchObject({ state: 'orchestrating', asked: '4', osds: [] })
-    await stage.seconds(4)
+    await fixture.seconds(4)
     expect(await jobEnd('node-1')).toBeUndefined()
     const location = { root: 'default', zone: 'zone-a', host: 'node-1' }
     const common = {
@@ -113,23 +113,23 @@ describe('a prepare Job whose pod runs', () => {
         { id: 13, blockPath: '/dev/sdd', deviceClass: 'ssd', ...common },
       ],
     })
-    await stage.seconds(20)
+    await fixture.seconds(20)
     expect(await jobEnd('node-1')).toBe('Complete')
   })
 
   it('leads to OSDs that serve as soon as they have their Deployments', async () => {
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(10)
-    for (const id of ['12', '13']) await stage.api.create(deployments, daemon('osd', id, 'node-1'))
-    await stage.seconds(120)
-    const { osds } = await stage.ask<OsdDumpAnswer>('osd dump')
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(10)
+    for (const id of ['12', '13']) await fixture.api.create(deployments, daemon('osd', id, 'node-1'))
+    await fixture.seconds(120)
+    const { osds } = await fixture.ask<OsdDumpAnswer>('osd dump')
     expect(osds.filter((osd) => osd.up === 1 && osd.in === 1)).toHaveLength(14)
-    expect(await stage.states()).toEqual({ 'active+clean': 64 })
+    expect(await fixture.states()).toEqual({ 'active+clean': 64 })
   })
 
   it('finds the same OSDs when it runs again, and a disk that was put in since', async () => {
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(20)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(20)
     prepare.addDevice('node-1', { name: 'sde' })
     await again('node-1')
     expect((await status('node-1')) ?? {}).toMatchObject({
@@ -139,7 +139,7 @@ describe('a prepare Job whose pod runs', () => {
   })
 
   it('keeps what others wrote on its ConfigMap, as an annotation of the operator', async () => {
-    await stage.api.create(configMaps, {
+    await fixture.api.create(configMaps, {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: {
@@ -149,16 +149,16 @@ describe('a prepare Job whose pod runs', () => {
       },
       data: { status: '{"status":"starting"}', other: 'stays' },
     })
-    await stage.api.create(jobs, job('node-2'))
-    await stage.seconds(15)
+    await fixture.api.create(jobs, job('node-2'))
+    await fixture.seconds(15)
     expect(await status('node-2')).toMatchObject({ state: 'completed', asked: '9', osds: [] })
     expect((await rawStatus('node-2'))?.data?.['other']).toBe('stays')
   })
 
   it('on a volume claim makes an OSD that is bound to no node', async () => {
     prepare.addDevice('set1-data-0', { name: 'mnt/set1' })
-    await stage.api.create(jobs, job('set1-data-0', { pvc: true }))
-    await stage.seconds(15)
+    await fixture.api.create(jobs, job('set1-data-0', { pvc: true }))
+    await fixture.seconds(15)
     expect(await status('set1-data-0')).toMatchObject({
       state: 'completed',
       osds: [{ id: 12, node: undefined, pvc: 'set1-data-0', location: { root: 'default', host: 'set1-data-0' } }],
@@ -167,14 +167,14 @@ describe('a prepare Job whose pod runs', () => {
 
   it('finds the disks that an annotation puts into its node, and says so where it names none', async () => {
     const wish = (text: string) =>
-      stage.api.patch(
+      fixture.api.patch(
         nodes,
         { name: 'node-2' },
         { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disks': text } } } },
       )
     await wish('sdx, sdy')
-    await stage.api.create(jobs, job('node-2'))
-    await stage.seconds(20)
+    await fixture.api.create(jobs, job('node-2'))
+    await fixture.seconds(20)
     expect(await status('node-2')).toMatchObject({ state: 'completed', osds: [{ id: 12 }, { id: 13 }] })
     await wish('../etc')
     await again('node-2')
@@ -186,8 +186,8 @@ describe('a prepare Job whose pod runs', () => {
   })
 
   it('is left alone where it is none of Rook, whatever its name', async () => {
-    await stage.api.create(jobs, job('node-1', { labels: { app: 'other' } }))
-    await stage.seconds(20)
+    await fixture.api.create(jobs, job('node-1', { labels: { app: 'other' } }))
+    await fixture.seconds(20)
     expect(await rawStatus('node-1')).toBeUndefined()
   })
 })
@@ -195,11 +195,11 @@ describe('a prepare Job whose pod runs', () => {
 describe('a prepare Job that goes wrong', () => {
   it('says why it failed, and gets its OSDs with the next pod once that is mended', async () => {
     prepare.setFault('node-1', { message: 'sdc holds a file system' })
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(15)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(15)
     expect(await status('node-1')).toMatchObject({ state: 'failed', message: 'sdc holds a file system', osds: [] })
     prepare.setFault('node-1', undefined)
-    await stage.seconds(40)
+    await fixture.seconds(40)
     expect(await status('node-1')).toMatchObject({ state: 'completed', message: '' })
     expect(await jobEnd('node-1')).toBe('Complete')
   })
@@ -210,33 +210,33 @@ describe('a prepare Job that goes wrong', () => {
     { fault: 'garbage' as const, says: { problem: 'its key status is no JSON' } },
   ])('by a fault of the kind $fault leaves what the operator must not take for a result', async ({ fault, says }) => {
     prepare.setFault('node-1', fault)
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(30)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(30)
     expect(await status('node-1')).toMatchObject(says)
-    expect((await stage.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
+    expect((await fixture.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
   })
 
   it('because Ceph does not answer makes nothing, and says so', async () => {
-    stage.ceph.controls.silence(true)
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(30)
+    fixture.ceph.controls.silence(true)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(30)
     expect(await status('node-1')).toMatchObject({
       state: 'failed',
       message: 'failed to make OSDs on node-1: Ceph did not answer "status" within 15000 ms',
     })
-    stage.ceph.controls.silence(false)
-    expect((await stage.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
+    fixture.ceph.controls.silence(false)
+    expect((await fixture.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
   })
 
   it('because its machine lost power makes nothing before that is back', async () => {
-    await stage.api.create(jobs, job('node-1'))
-    await stage.seconds(4)
-    stage.world.kubelet.powerOff('node-1')
-    await stage.seconds(20)
+    await fixture.api.create(jobs, job('node-1'))
+    await fixture.seconds(4)
+    fixture.world.kubelet.powerOff('node-1')
+    await fixture.seconds(20)
     expect(await status('node-1')).toMatchObject({ state: 'orchestrating' })
-    expect((await stage.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
-    stage.world.kubelet.powerOn('node-1')
-    await stage.seconds(60)
+    expect((await fixture.ask<OsdDumpAnswer>('osd dump')).osds).toHaveLength(12)
+    fixture.world.kubelet.powerOn('node-1')
+    await fixture.seconds(60)
     expect(await status('node-1')).toMatchObject({ state: 'completed' })
   })
 })

@@ -3,7 +3,7 @@ import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
 import type { ConfigMap, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { configMaps, jobs, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openStage } from '../../actor.ts'
+import { type Actor, type ActorPorts, openTools } from '../../actor.ts'
 import { isFinished, isTerminating } from '../../pod-facts.ts'
 import type { CephControls, SimulatedCeph } from '../simulated-ceph.ts'
 import { createDiskMaker, type OsdDevice, type PreparedOsd } from './disk-maker.ts'
@@ -48,12 +48,12 @@ interface Run {
  */
 export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepare {
   const { namespace, ceph, workMs = 3_000, isOn = () => true } = ports
-  const stage = openStage('rook-ceph-osd-prepare', ports)
-  const [jobView, podView, nodeView] = [stage.views.of(jobs), stage.views.of(pods), stage.views.of(nodes)]
+  const tools = openTools('rook-ceph-osd-prepare', ports)
+  const [jobView, podView, nodeView] = [tools.views.of(jobs), tools.views.of(pods), tools.views.of(nodes)]
   const disks = createDiskMaker(ceph, ports.devices ?? {})
   const faults = new Map<string, PrepareFault>()
   const runs = new Map<string, Run>()
-  const queue = stage.queue({ needs: [jobView, podView, nodeView], work: follow })
+  const queue = tools.queue({ needs: [jobView, podView, nodeView], work: follow })
 
   async function follow(key: string): Promise<void> {
     const pod = podView.get(key)
@@ -77,7 +77,7 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
   }
 
   async function begin(key: string, job: Job, restarts: number): Promise<void> {
-    const cancel = stage.clock.after(workMs, () => {
+    const cancel = tools.clock.after(workMs, () => {
       const run = runs.get(key)
       if (run?.state === 'working') run.state = 'due'
       queue.add(key)
@@ -112,13 +112,13 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
     const name = statusMapName(placeOf(job))
     for (;;) {
       try {
-        await stage.api.patch(configMaps, { namespace, name }, { type: 'merge', body: { data: { status } } })
+        await tools.api.patch(configMaps, { namespace, name }, { type: 'merge', body: { data: { status } } })
         return
       } catch (error) {
         if (!hasReason(error, 'NotFound')) throw error
       }
       try {
-        await stage.api.create(configMaps, newStatus(job, name, status))
+        await tools.api.create(configMaps, newStatus(job, name, status))
         return
       } catch (error) {
         if (!hasReason(error, 'AlreadyExists')) throw error
@@ -136,7 +136,7 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
 
   async function failPod({ metadata }: Pod): Promise<void> {
     const body = { metadata: { annotations: { [exitWith]: '1' } } }
-    await stage.api.patch(pods, { namespace, name: metadata.name }, { type: 'merge', body })
+    await tools.api.patch(pods, { namespace, name: metadata.name }, { type: 'merge', body })
   }
 
   function jobOf(pod: Pod): Job | undefined {
@@ -151,13 +151,13 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
     runs.delete(key)
   }
 
-  stage.onStop(
+  tools.onStop(
     podView.subscribe(({ key, after }) => {
       if (after === undefined ? runs.has(key) : isPrepared(after) && !(isFinished(after) && !runs.has(key)))
         queue.add(key)
     }),
   )
-  stage.onStop(() => {
+  tools.onStop(() => {
     for (const key of runs.keys()) forget(key)
   })
 
@@ -166,7 +166,7 @@ export function startOsdPrepare(ports: ActorPorts & OsdPrepareOptions): OsdPrepa
   }
 
   return {
-    stop: stage.stop,
+    stop: tools.stop,
     addDevice: (place, device) => disks.addDevice(place, device),
     setFault(place, fault) {
       if (fault === undefined) faults.delete(place)

@@ -10,7 +10,7 @@ import { calmState, type DrainState } from '../state-map.ts'
 import { decideStaticBudgets } from '../static-budgets.ts'
 import { isAhead, narrowTurn, type StorageTurn } from '../storage-turn.ts'
 import { coverOf } from '../wanted-budgets.ts'
-import { applyStep, nowMs } from './stage.ts'
+import { applyStep, nowMs } from './fixture.ts'
 
 /** A cluster in which every node is a failure domain of its own, with some OSDs, a mon, or both; and some nodes are drained. */
 export interface ModelSetup {
@@ -187,7 +187,7 @@ function operatorMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
   if (writing !== undefined) return moves
   if (decided !== undefined) moves.push(beginWriting(setup, state, decided))
   const budget = decideMons(setup, state)
-  if (isNews(state, budget)) {
+  if (isRelevant(state, budget)) {
     moves.push({ name: 'ceph-static-budgets decides', next: { ...state, writing: { who: 'static', budget } } })
   }
   // Nobody is so slow that what happened before is still unseen.
@@ -262,7 +262,7 @@ function writeMonBudget(state: ModelState, { maxUnavailable, exempt, loose, memo
   }
 }
 
-function isNews({ monBudget, loose, memory }: ModelState, next: DaemonBudget): boolean {
+function isRelevant({ monBudget, loose, memory }: ModelState, next: DaemonBudget): boolean {
   const isLoose = next.loose !== undefined && !same([...next.loose].sort(), loose)
   const isSame = monBudget?.maxUnavailable === next.maxUnavailable && same(monBudget.exempt, next.exempt)
   return !isSame || isLoose || !same(memory, next.memory)

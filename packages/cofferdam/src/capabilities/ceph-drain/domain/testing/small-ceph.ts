@@ -5,7 +5,7 @@ import { known } from '../../../../shared/observed.ts'
 import type { CephDrainSnapshot, OsdBudget } from '../snapshot.ts'
 import { calmState, type DrainState } from '../state-map.ts'
 import { coverOf } from '../wanted-budgets.ts'
-import { nowMs } from './stage.ts'
+import { nowMs } from './fixture.ts'
 
 const minSize = 2
 

@@ -1,7 +1,7 @@
 import { emptyLedger, grant, intend, type Ledger } from '../../../../ledger/rules/ledger.ts'
 import { arbiterOf, type StorageArbiter } from '../../../../ledger/rules/storage-arbiter.ts'
 import { known, type Observed } from '../../../../shared/observed.ts'
-import { now } from './stage.ts'
+import { now } from './fixture.ts'
 
 /** The cluster of every story. */
 export const cluster = { namespace: 'rook-ceph', name: 'my-cluster', uid: 'uid-1' }

@@ -10,8 +10,8 @@ import { parseOsdBudget } from '../osd-budgets.ts'
 import { type Heard, heardNothing, type PassSnapshot } from '../pass-snapshot.ts'
 import { calmState } from '../state-map.ts'
 import type { CephDrainStep } from '../steps.ts'
+import { now } from './fixture.ts'
 import type { SmallCeph } from './small-ceph.ts'
-import { now } from './stage.ts'
 
 /** Who may be in the way of one pass. */
 export interface Surroundings {
@@ -95,7 +95,7 @@ export class SmallPass {
         failures: [],
         isNoteCleared: true,
         heldEpoch: this.#epoch,
-        trial: { isDue: false, problem: undefined },
+        probe: { isDue: false, problem: undefined },
       },
     }
   }

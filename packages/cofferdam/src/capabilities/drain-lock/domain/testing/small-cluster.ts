@@ -18,7 +18,7 @@ import { deletionTimeoutMs } from '../budget-hold.ts'
 import { decideDisruption } from '../decide.ts'
 import type { DisruptionDecision, DisruptionStep } from '../decision.ts'
 import type { BudgetFacts, BudgetHold, DisruptionRecord, DisruptionSnapshot } from '../snapshot.ts'
-import { blank, minutes, nowMs, settings } from './stage.ts'
+import { blank, minutes, nowMs, settings } from './fixture.ts'
 
 interface SmallNode {
   readonly name: string

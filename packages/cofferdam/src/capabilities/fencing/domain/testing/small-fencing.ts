@@ -37,7 +37,7 @@ export function exampleCluster(nodes: readonly string[], more: Partial<FencedClu
       maxEvidenceAgeMs: minute,
       problems: [],
     },
-    evidence: known({ lookedAtMs: startMs, isClean: known(true), upOsds: new Set(nodes.keys()) }),
+    evidence: known({ polledAtMs: startMs, isClean: known(true), upOsds: new Set(nodes.keys()) }),
     osds: nodes.map((node, id) => ({ id, isReady: true, nodeName: known(node), domain: node })),
     heldBy: known([]),
     ...more,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { drainPolicies, type LonghornSnapshot } from '../snapshot.ts'
-import { longhornStage, managerView, type NodeSetting, type VolumeSetting } from './longhorn-stage.ts'
+import { longhornFixture, managerView, type NodeSetting, type VolumeSetting } from './longhorn-fixture.ts'
 
 const nodeNames = ['n1', 'n2', 'n3', 'n4', 'n5']
 const policy = fc.constantFrom(...drainPolicies, 'nonsense')
@@ -62,7 +62,7 @@ export const arbitraryLonghorn: fc.Arbitrary<LonghornSnapshot> = fc
     ]),
   })
   .map(({ nodes, volumes, hasOldManager, ...more }) =>
-    longhornStage({
+    longhornFixture({
       ...more,
       nodes: Object.fromEntries(nodes.map((setting, at) => [nodeNames[at] ?? '', setting])),
       volumes: Object.fromEntries(volumes.map((setting, at) => [`v${at + 1}`, setting])),

@@ -1,0 +1,87 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { buildAttempt, evictionAttemptedAnnotation } from '../capabilities/drain-detection/domain/attempt.ts'
+import type { SeenAttempt } from './eviction-attempts.ts'
+
+export interface AttemptPublisherOptions {
+  readonly api: Pick<KubeApi, 'patch'>
+  readonly clock: Clock
+  /** An eviction from a node that takes new pods is no drain: autoscalers and balancers do that all day. */
+  readonly isClosed: (node: string) => boolean
+  /** At most one write for a node in this time. Default one minute. */
+  readonly everyMs?: number
+  readonly onError?: (error: unknown) => void
+}
+
+export interface AttemptPublisher {
+  publish(attempt: SeenAttempt): void
+  /** Resolves when what is under way has ended; nothing is written after. */
+  stop(): Promise<void>
+}
+
+const mostUnderWay = 4
+const mostWaiting = 10_000
+
+/**
+ * Writes on the node that somebody tries to empty it. Every guard writes what it saw itself, so that no two have to agree;
+ * whoever decides about drains reads it there.
+ *
+ * Guarantees: at most one write per node and minute, few at once, and nobody waits for them; what fails is dropped, since
+ * the next attempt writes again.
+ */
+export function createAttemptPublisher(options: AttemptPublisherOptions): AttemptPublisher {
+  const { api, clock, isClosed, everyMs = 60_000, onError = () => {} } = options
+  const writtenAt = new Map<string, number>()
+  const waiting = new Map<string, SeenAttempt>()
+  const underWay = new Set<Promise<void>>()
+  const stopping = new AbortController()
+
+  function forgetOld(now: number): void {
+    for (const [node, at] of writtenAt) {
+      if (now - at < everyMs) break
+      writtenAt.delete(node)
+    }
+  }
+
+  function writeNext(): void {
+    while (underWay.size < mostUnderWay && !stopping.signal.aborted) {
+      const [next] = waiting.values()
+      if (next === undefined) return
+      waiting.delete(next.node)
+      const writing = write(next).finally(() => {
+        underWay.delete(writing)
+        writeNext()
+      })
+      underWay.add(writing)
+    }
+  }
+
+  async function write({ node, by, lastMs }: SeenAttempt): Promise<void> {
+    const annotations = { [evictionAttemptedAnnotation]: buildAttempt({ by, atMs: lastMs }) }
+    try {
+      const patch = { type: 'merge', body: { metadata: { annotations } } } as const
+      await api.patch(nodes, { name: node }, patch, { signal: stopping.signal })
+    } catch (error) {
+      if (!stopping.signal.aborted && !hasReason(error, 'NotFound')) onError(error)
+    }
+  }
+
+  return {
+    publish(attempt) {
+      const now = clock.now()
+      forgetOld(now)
+      if (stopping.signal.aborted || writtenAt.has(attempt.node) || !isClosed(attempt.node)) return
+      if (waiting.size >= mostWaiting) return
+      writtenAt.set(attempt.node, now)
+      waiting.set(attempt.node, attempt)
+      writeNext()
+    },
+    async stop() {
+      stopping.abort()
+      waiting.clear()
+      await Promise.all(underWay)
+    },
+  }
+}
