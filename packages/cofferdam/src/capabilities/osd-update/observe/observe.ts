@@ -62,7 +62,7 @@ export interface ObservedUpdate {
 /** Looks at clusters, and remembers what makes the next look cheaper. */
 export class OsdUpdateObserver {
   readonly #ports: UpdateObserverPorts
-  /** By cluster: the latest start of an OSD that was seen when Ceph was asked last. */
+  /** By cluster: the latest start of an OSD after which Ceph's map was read. */
   readonly #lastStarts = new Map<string, number>()
   readonly #lastGood = new Map<string, UpdateSettings>()
   /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
@@ -207,11 +207,12 @@ export class OsdUpdateObserver {
     const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
     const lastStart = Math.max(0, ...[...marks.values()].map((startedMs) => startedMs ?? 0))
     const pace = lastStart === this.#lastStarts.get(key) ? 'unsettled' : 'anew'
-    this.#lastStarts.set(key, lastStart)
     const [answer, health] = await Promise.all([
       ceph.reader.look({ key, asker: 'osd-update', ceph: commands, accepts: { pace }, isHealthyState, signal }),
       observeHealth(commands, signal),
     ])
+    // A reading that was broken off or failed is owed still.
+    if (answer.map.known) this.#lastStarts.set(key, lastStart)
     const map = ofSameCluster(answer.map, cluster)
     if (!map.known) return map
     if (!health.known) return health
