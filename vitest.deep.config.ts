@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import quick from './test.config.ts'
+import quick from './vitest.config.ts'
 
 /** What takes long and seldom fails alone: crash points, races, storms, exhaustive searches and the model. */
 export default defineConfig({

@@ -67,7 +67,7 @@ describe('the headline of an update', () => {
   })
 
   it('has a warning with reason and explanation while nothing starts', () => {
-    const held = { reason: 'StorageKeyHeld', explanation: 'node-a is drained and comes first' }
+    const held = { reason: 'StorageKeyHeld', explanation: 'node-a is drained and is first in the queue' }
     expect(headUpdate(board(held))).toMatchObject({ tone: 'busy', warning: held })
     const frozen = { reason: 'OsdUpdateFrozen', explanation: 'osd.4 froze the update' }
     expect(headUpdate(board(frozen))).toMatchObject({ tone: 'alarm', warning: frozen })

@@ -494,7 +494,7 @@ describe('the storage key of an update', () => {
 
   it('names who holds it, so that a user knows whom to ask', () => {
     expect(decideOsdUpdate(updateSnapshot({ arbiter: arbiter({ others: [entry({})] }) })).explanation).toBe(
-      'the drain of node-a holds host-a of storage/rook-ceph/rook-ceph since 2026-11-15T08:00:00Z and comes first',
+      'the drain of node-a holds host-a of storage/rook-ceph/rook-ceph since 2026-11-15T08:00:00Z and is first in the queue',
     )
   })
 })

@@ -53,7 +53,7 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
   }
   if (arbiter?.known === false) return gate('LedgerUnknown', `who holds the storage is not known: ${arbiter.why}`)
   const first = whoComesFirst(snapshot)
-  if (first !== undefined) return gate('StorageKeyHeld', `${first} and comes first`)
+  if (first !== undefined) return gate('StorageKeyHeld', `${first} and is first in the queue`)
   return healthGate(cluster, ceph.value) ?? turnGate(snapshot, record) ?? soakGate(snapshot, record)
 }
 

@@ -70,7 +70,7 @@ const scenarios: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     {
       ...updating,
       reason: 'StorageKeyHeld',
-      explanation: 'nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and comes first',
+      explanation: 'nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and is first in the queue',
       progress: { ...progress, running: [], blocked: 2 },
       blocked: [
         { osd: 8, why: 'pg 1.a is short' },
@@ -78,7 +78,7 @@ const scenarios: Record<string, readonly [UpdateSummary, readonly string[]]> = {
       ],
     },
     [
-      'rook-ceph/ceph: StorageKeyHeld: nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and comes first',
+      'rook-ceph/ceph: StorageKeyHeld: nodedisruption/r1 holds zone-a of storage/rook-ceph/ceph and is first in the queue',
       '4 of 12 OSDs done',
       '6 wait; about 4 rounds left, 3 at least',
       'blocked: 2',
