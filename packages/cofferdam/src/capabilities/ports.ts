@@ -29,7 +29,7 @@ export interface CommonPorts {
   readonly ask: Questions
 }
 
-/** What whoever looks after Ceph clusters needs besides. */
+/** What capabilities that manage Ceph clusters need besides. */
 export interface CephCapabilityPorts extends CommonPorts {
   readonly trust: CephTrust
   readonly ceph: CephPorts

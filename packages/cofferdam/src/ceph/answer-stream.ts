@@ -44,7 +44,7 @@ export function createAnswerStream(options: {
     else body = { header, chunks: [], missing: size }
   }
 
-  /** Takes what belongs to the body, and gives back the rest. */
+  /** Takes what belongs to the body, and returns the rest. */
   function fill(open: OpenBody, chunk: Buffer): Buffer {
     const taken = chunk.subarray(0, open.missing)
     open.chunks.push(taken)

@@ -1,4 +1,4 @@
-/** With which configuration and as whom Ceph is asked. What is left out is where Ceph itself looks for it. */
+/** With which configuration and as whom Ceph is asked. What is left out is found by Ceph's own defaults. */
 export interface CephAccess {
   /** The path of `ceph.conf`. */
   readonly conf?: string

@@ -1,7 +1,7 @@
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Reason } from '../shared/reasons.ts'
 
-/** Where news of a Ceph cluster goes, whoever has them. */
+/** Where events of a Ceph cluster go, whoever records them. */
 export interface ClusterReports {
   readonly events: EventRecorder<Reason>
   countDisagreement(cluster: string): void

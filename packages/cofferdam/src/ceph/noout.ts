@@ -19,9 +19,9 @@ export interface NooutFailure {
 }
 
 const invalid = 22
-/** Both a name that CRUSH does not have and a command that Ceph does not have are invalid; only the words differ. */
+/** Both a name that CRUSH does not have and a command that Ceph does not have are invalid; only the texts differ. */
 const unknownCommand = /command not known|invalid command/
-/** Ceph reads `1`, `01` and `osd.1` as that OSD and these words as every OSD, even where a bucket bears the name. */
+/** Ceph reads `1`, `01` and `osd.1` as that OSD and these names as every OSD, even where a bucket bears the name. */
 const nameOfOsds = /^(?:(?:osd\.)?\d+|all|any|\*)$/
 
 /**

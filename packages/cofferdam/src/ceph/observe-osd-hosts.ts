@@ -3,7 +3,7 @@ import { type AskOptions, askCeph } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
 import { parseOsdMetadata } from './parse-osd-metadata.ts'
 
-/** By OSD: the host on which it last ran, as Ceph was told. */
+/** By OSD: the host on which it last ran, as it reported to Ceph. */
 export function observeOsdHosts(
   commands: CephCommands,
   options: AskOptions = {},

@@ -4,7 +4,7 @@ import type { CephCommands } from './ceph-commands.ts'
 import { parseOkToStop, parseStoppable } from './parse-ok-to-stop.ts'
 
 /**
- * Ceph's own opinion on stopping these OSDs together: a second opinion only, since it answers from statistics that lag
+ * Ceph's ok-to-stop check of these OSDs together: a second check only, since it answers from statistics that lag
  * behind the map, and wrongly on some releases.
  */
 export async function askOkToStop(

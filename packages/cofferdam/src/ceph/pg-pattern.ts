@@ -4,7 +4,7 @@ import { known, type Observed, unknown } from '../shared/observed.ts'
 /** What counts as healthy unless the CephCluster says otherwise; the same as Rook's. */
 const defaultPattern = '^active(\\+(clean|deep|scrubbing|snaptrim|snaptrim_wait))+$'
 
-/** Tells which PG states are healthy. Patterns come from users, so they run in linear time, and are matched anywhere as in Go. */
+/** Decides which PG states are healthy. Patterns come from users, so they run in linear time, and are matched anywhere as in Go. */
 export function compilePgPattern(pattern: string | undefined): Observed<(state: string) => boolean> {
   const held = compiledPatterns.get(pattern)
   if (held !== undefined) return held
@@ -15,7 +15,7 @@ export function compilePgPattern(pattern: string | undefined): Observed<(state: 
   return compiled
 }
 
-/** Compiling costs a hundred times what it takes to match, and every look at a cluster needs its pattern. */
+/** Compiling costs a hundred times what it takes to match, and every snapshot of a cluster needs its pattern. */
 const compiledPatterns = new Map<string | undefined, Observed<(state: string) => boolean>>()
 const mostCompiled = 32
 

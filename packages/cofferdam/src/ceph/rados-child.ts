@@ -5,10 +5,10 @@ import type { CephAccess } from './ceph-access.ts'
 import { clientMissing } from './ceph-unreachable.ts'
 
 export interface RadosChild {
-  /** Told when Ceph can be asked; rejected when the child ended before. */
+  /** Resolved when Ceph can be asked; rejected when the child ended before. */
   readonly ready: Promise<void>
   send(request: JsonObject): void
-  /** Ends it for a reason, which `onEnd` is told. */
+  /** Ends it for a reason, which `onEnd` is called with. */
   end(why: Error): void
 }
 
@@ -40,7 +40,7 @@ export function startRadosChild(options: RadosChildOptions): RadosChild {
   const ready = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject }
   })
-  // Whoever waits hears of it; when nobody does, `onEnd` has told.
+  // Whoever waits hears of it; when nobody does, `onEnd` was called.
   ready.catch(() => {})
 
   function end(why: Error): void {
@@ -72,7 +72,7 @@ export function startRadosChild(options: RadosChildOptions): RadosChild {
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = `${complaint}${chunk.toString('utf8')}`.slice(-500)
   })
-  // Writing to a child that just died fails here and at `exit`; the latter tells more.
+  // Writing to a child that just died fails here and at `exit`; the latter says more.
   child.stdin.on('error', () => {})
   child.once('error', (error: NodeJS.ErrnoException) => {
     end(error.code === 'ENOENT' ? interpreterMissing(interpreter) : new Error(`${interpreter}: ${error.message}`))

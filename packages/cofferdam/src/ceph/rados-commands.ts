@@ -55,7 +55,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
       program,
       access,
       environment,
-      // A second less than we wait, so that a silent Ceph can be told from a connection that is stuck.
+      // A second less than we wait, so that a silent Ceph can be distinguished from a connection that is stuck.
       operationSeconds: Math.max(1, Math.floor(limits.timeoutMs / 1000) - 1),
       maxBytes: limits.maxBytes,
       onAnswer: hear,

@@ -18,7 +18,7 @@ export class RefusedWrites {
     await this.#events.record(cluster, { type: 'Warning', reason: 'RightsMissing', note: message }, { group: key })
   }
 
-  /** The write went through, or nobody is left to be told. */
+  /** The write went through, or nobody is left to notify. */
   forget(key: string): void {
     this.#events.forget(key)
   }

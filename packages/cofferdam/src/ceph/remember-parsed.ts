@@ -1,7 +1,7 @@
 import type { Observed } from '../shared/observed.ts'
 import { largeAnswer } from './answer-of-bytes.ts'
 
-/** A few: one operator may look after several clusters. */
+/** A few: one operator may manage several clusters. */
 const kept = 4
 
 interface Parsed<T> {

@@ -10,7 +10,7 @@ export interface ClusterLink {
   readonly api: KubeApi
   /** The address of the API server, for people. */
   readonly server: string
-  /** Where to look when no flag says so. */
+  /** Where the kubeconfig is when no flag says so. */
   readonly namespace?: string
   /** For what goes around the API: commands in pods. */
   readonly connection?: ClusterConnection

@@ -24,7 +24,7 @@ const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr
 const debug = process.env['COFFERDAM_DEBUG'] === '1'
 const ending = new AbortController()
 
-// npm passes a Ctrl-C on to a process that the terminal has told already: within a second it is the same one.
+// npm passes a Ctrl-C on to a process that got it from the terminal already: within a second it is the same one.
 const sameSignalMs = 1_000
 let endingSince: number | undefined
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -46,7 +46,7 @@ function isAnswer(error: CommanderError): boolean {
   return error.exitCode === 0
 }
 
-/** The command line as commander has it; `end` is told the exit code of the command that ran. */
+/** The command line as commander has it; `end` is called with the exit code of the command that ran. */
 export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => void): Command {
   const { terminal, signal } = options
   const program = new Command('cofferdam')

@@ -13,7 +13,7 @@ export interface DeployOptions {
 
 interface Part {
   readonly rights: readonly object[]
-  /** What the operator is told beside. */
+  /** Further arguments of the operator. */
   readonly args: readonly string[]
 }
 

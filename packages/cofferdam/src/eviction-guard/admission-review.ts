@@ -23,7 +23,7 @@ export type DecodedReview =
   | {
       readonly ok: true
       readonly uid: string
-      /** Undefined: it is about something else, which is nobody's business here. */
+      /** Undefined: it is about something else, which the guard does not judge. */
       readonly removal: PodRemoval | undefined
     }
   | { readonly ok: false; readonly why: string }
@@ -167,7 +167,7 @@ export function encodeAnswer(uid: string, answer: ReviewAnswer): string {
           details: {
             causes: [
               {
-                // The word that the eviction API itself uses, which clients look for.
+                // The reason that the eviction API itself uses, which clients look for.
                 reason: answer.cause.startsWith('pdb/') ? 'DisruptionBudget' : reason,
                 message,
                 field: harmlessText(answer.cause),

@@ -7,15 +7,15 @@ export interface CertificateSourceOptions {
   readonly read: (signal: AbortSignal) => Promise<Readonly<Record<string, string>> | undefined>
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Told of the first certificate and of every other one after it. */
+  /** Called with the first certificate and of every other one after it. */
   readonly onCertificate: (certificate: CertifiedKey) => void | Promise<void>
   readonly onError: (error: unknown) => void
-  /** How often to look. Default 30 s, and every second until there is one. */
+  /** How often to read it. Default 30 s, and every second until there is one. */
   readonly everyMs?: number
 }
 
 /**
- * Looks at the guard's Secret now and then, until the signal fires. Never rejects.
+ * Polls the guard's Secret, until the signal fires. Never rejects.
  *
  * It is read and not watched: a right to watch Secrets would let the guard see those of others.
  */

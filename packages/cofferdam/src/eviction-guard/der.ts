@@ -1,4 +1,4 @@
-/** The few pieces of ASN.1 DER that certificates are made of. Each function returns one encoded element. */
+/** The few elements of ASN.1 DER that certificates are made of. Each function returns one encoded element. */
 
 export function sequence(...parts: readonly Uint8Array[]): Buffer {
   return element(0x30, Buffer.concat(parts))

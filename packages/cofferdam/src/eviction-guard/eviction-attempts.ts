@@ -12,7 +12,7 @@ export interface SeenAttempt {
 
 export interface EvictionAttemptsOptions {
   readonly clock: Clock
-  /** After so long without an attempt the next one begins a new sighting. Default 5 minutes. */
+  /** After so long without an attempt the next one begins a new series of attempts. Default 5 minutes. */
   readonly quietMs?: number
   /** How many nodes are remembered; those seen longest ago are forgotten first. Default 10,000. */
   readonly mostNodes?: number

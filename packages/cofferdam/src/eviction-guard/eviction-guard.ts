@@ -29,7 +29,7 @@ export interface EvictionGuardOptions {
   readonly readPod: (key: { namespace: string; name: string }) => Promise<Observed<GuardedPod | undefined>>
   readonly budgets: CoveringBudgets
   readonly ledger: LedgerSource
-  /** What a request was allowed on somebody's explicit word. */
+  /** What a request was allowed by an explicit override. */
   readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
   /** As whom the operator evicts. */
   readonly operatorUser: () => Observed<string>

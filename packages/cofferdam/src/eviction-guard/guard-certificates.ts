@@ -55,7 +55,7 @@ export interface CertificateDecision {
 /**
  * The next step in the life of the guard's certificates.
  *
- * Guarantees: a certificate is never served before the API server has been told to trust its authority and was given time
+ * Guarantees: a certificate is never served before the API server trusts its authority and was given time
  * to hear it, unless there is nothing to go on from; an authority leaves only long after its last certificate was served.
  */
 export function decideCertificates(seen: CertificateSnapshot): CertificateDecision {

@@ -29,7 +29,7 @@ export function parseGuardSecret(data: SecretData | undefined): Observed<HeldCer
   return parsed
 }
 
-/** Reading keys and certificates is slow, and the Secret is looked at again and again. */
+/** Reading keys and certificates is slow, and the Secret is polled. */
 const parsedBefore = new WeakMap<SecretData, Observed<HeldCertificates | undefined>>()
 
 function parseFields(data: SecretData): Observed<HeldCertificates | undefined> {

@@ -20,7 +20,7 @@ export interface LedgerSourceOptions {
 export interface LedgerSource {
   /** As it was at most `freshMs` ago. */
   current(): Observed<Ledger> | Promise<Observed<Ledger>>
-  /** Read after this call; unknown when it was read a moment ago, since then it is not read again. */
+  /** Read after this call; unknown when it was read just before, since then it is not read again. */
   renewed(): Promise<Observed<Ledger>>
 }
 

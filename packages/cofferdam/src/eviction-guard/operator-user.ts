@@ -32,7 +32,7 @@ export function askOperatorUser({ api, clock, signal, onError }: OperatorUserOpt
       const before = user
       user = await reviewed().catch((error: unknown) => unknown(error instanceof Error ? error.message : String(error)))
       if (user.known || signal.aborted) return
-      // The same difficulty is told once.
+      // The same failure is reported once.
       const isRelevant = before.known || before.why !== user.why
       if (isRelevant)
         onError(new Error(`eviction tokens are ignored: the operator's own user is not known: ${user.why}`))

@@ -3,7 +3,7 @@ import type { PodRemoval } from './admission-review.ts'
 const ownControllers = /^system:(serviceaccount:kube-system:|kube-controller-manager$|kube-scheduler$|apiserver$)/
 
 /**
- * Why a deletion is not looked at, or undefined when it is.
+ * Why a deletion is not judged, or undefined when it is.
  *
  * Without these a kubelet could not finish a pod that was let go, and the controllers of the cluster could not tidy up,
  * roll out or make room: none of that is a drain. Evictions are never exempt.

@@ -40,9 +40,9 @@ export interface GuardOptions {
   readonly listen?: (options: GuardServerOptions) => Promise<GuardServer>
   readonly guardsDeletions?: boolean
   readonly limits?: Partial<GuardLimits>
-  /** How often to look whether the certificate changed. */
+  /** How often to check whether the certificate changed. */
   readonly certificateEveryMs?: number
-  /** On its way out it goes on answering for so long: the API server does not know yet that it goes. Default 0. */
+  /** While shutting down it goes on answering for so long: the API server does not know yet that it goes. Default 0. */
   readonly lingerMs?: number
   readonly report?: (outcome: GuardOutcome) => void
   readonly onError: (error: unknown) => void

@@ -8,7 +8,7 @@ export interface BudgetVerdict {
   readonly says: string
 }
 
-/** Spare nothing by design, and open when somebody drains. */
+/** Allow no disruption by design, and open when somebody drains. */
 const heldByDesign: readonly string[] = ['FollowsOsds', 'NotCordoned'] satisfies Reason[]
 const neverOpen: readonly string[] = ['BudgetImpossible', 'BudgetUncountable'] satisfies Reason[]
 

@@ -8,7 +8,7 @@ import type { Reason } from '../shared/reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
 import { type BudgetSnapshot, blockersOf, judgeBudget } from './judge-budget.ts'
 
-/** Can this budget spare a pod now, and if not, what lies behind it? */
+/** Does this budget allow a disruption now, and if not, what lies behind it? */
 export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   const { budget } = snapshot
   const object = `pdb/${keyText(keyOf(budget))}`

@@ -89,7 +89,7 @@ function domainAnswers(
     .sort((a, b) => compareText(a.domain, b.domain))
 }
 
-/** A drain takes the whole failure domain, so what was judged of it counts even where a budget would spare one OSD. */
+/** A drain takes the whole failure domain, so what was judged of it counts even where a budget would allow one OSD to go. */
 function fromStorage(
   view: StorageView | undefined,
   nodes: readonly string[],

@@ -91,7 +91,7 @@ function inDrain(judged: PodJudgement, nodeName: string, storage: readonly Stora
   return { ...judged, answer: { ...answer, verdict, explanation: `it follows ${when}` }, blockers: rest }
 }
 
-/** A budget that spares fewer pods than the node holds lets them go one after another. */
+/** A budget that allows fewer disruptions than the node holds pods lets them go one after another. */
 function inTurns(judged: readonly PodJudgement[], longhorn: LonghornAnswer | undefined): PodAnswer[] {
   const taken = new Map<PodDisruptionBudget, number>()
   return judged.map(({ answer, takesFrom }) => {

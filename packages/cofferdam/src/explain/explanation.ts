@@ -14,7 +14,7 @@ import type { StorageAnswer } from '../shared/storage-answer.ts'
  */
 export type PodVerdict = 'goes' | 'in-turn' | 'waits' | 'leaving' | 'stays'
 
-/** What a drain with kubectl has to be told before it touches such a pod. */
+/** The kubectl drain flag that is needed before it touches such a pod. */
 export type DrainFlag = '--delete-emptydir-data' | '--force' | '--ignore-daemonsets'
 
 export interface PodAnswer {
@@ -50,7 +50,7 @@ export interface NodeState {
   readonly notReadyReason?: string
   readonly notReadySince?: string
   readonly isCordoned: boolean
-  /** The tool that cordoned it, where its fields tell. */
+  /** The tool that cordoned it, where its managed fields say. */
   readonly cordonedBy?: string
   readonly cordonedSince?: string
   /** As drain detection decides it. */

@@ -31,13 +31,13 @@ export interface BudgetJudgement {
   readonly answer: BudgetAnswer
   /** Somebody holds it: whoever asks is refused before the budget is. */
   readonly isHeld: boolean
-  /** Present while the budget spares nothing; who waits for it is filled in by whoever asks. */
+  /** Present while the budget allows no disruption; who waits for it is filled in by whoever asks. */
   readonly blocker: Blocker | undefined
   /** Where several things hold it, each of them in place of the one. */
   readonly behind?: readonly Blocker[]
 }
 
-/** Whether a budget can spare a pod now, and if not, what lies behind it. */
+/** Whether a budget allows a disruption now, and if not, what lies behind it. */
 export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   const { budget, storage } = snapshot
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
@@ -72,7 +72,7 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   }
 }
 
-/** Everything that has to end before the budget spares a pod. */
+/** Everything that has to end before the budget allows a disruption. */
 export function blockersOf({ blocker, behind }: BudgetJudgement): readonly Blocker[] {
   return behind ?? (blocker === undefined ? [] : [blocker])
 }
@@ -131,7 +131,7 @@ function uncountable(budget: PodDisruptionBudget, why: string): Refusal {
   }
 }
 
-/** A budget that spares nothing even with every pod healthy: waiting does not help. */
+/** A budget that allows no disruption even with every pod healthy: waiting does not help. */
 function impossible({ budget, covered }: Guarded): Refusal | undefined {
   const { desiredHealthy = 0, expectedPods = 0 } = budget.status ?? {}
   const { maxUnavailable, minAvailable } = budget.spec

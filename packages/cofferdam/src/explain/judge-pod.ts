@@ -93,7 +93,7 @@ export function judgePod(
   }
 }
 
-/** What is told at length elsewhere is told in few words for each pod. */
+/** What is explained at length elsewhere gets a short text for each pod. */
 function whyOf(budget: PodDisruptionBudget, { answer, blocker, behind = [] }: BudgetJudgement): string {
   if (blocker === undefined) return answer.explanation
   if (isStorageBudget(budget)) return `its failure domain is held (${answer.reason})`

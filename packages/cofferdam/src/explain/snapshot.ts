@@ -12,7 +12,7 @@ export interface GuardSnapshot {
   readonly storage: readonly StorageView[]
   /** Left out where there is no Longhorn. */
   readonly longhorn?: LonghornView
-  /** Who holds what; left out where nobody has looked. */
+  /** Who holds what; left out where it was not read. */
   readonly holds?: HoldView
   /** What a drain of the node for a reboot would see, for pods that ask to stay. */
   readonly rehearsal?: DisruptionSnapshot

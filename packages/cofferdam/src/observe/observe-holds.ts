@@ -17,7 +17,7 @@ export interface HoldQuestion {
   readonly signal: AbortSignal
 }
 
-/** Who holds what. A cluster without Cofferdam has no ledger and no requests; missing rights are told, not fatal. */
+/** Who holds what. A cluster without Cofferdam has no ledger and no requests; missing rights are reported, not fatal. */
 export async function observeHolds(
   { api, clock, signal }: HoldQuestion,
   /** All of every namespace that is asked about. */

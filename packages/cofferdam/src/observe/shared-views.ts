@@ -15,7 +15,7 @@ import { parsePodOnNode } from '../shared/pod-on-node.ts'
 
 export type SharedViews = ReturnType<typeof openSharedViews>
 
-/** Views that several look at: each is opened once, when the first asks for it, and keeps what any of them needs. */
+/** Views that several controllers read: each is opened once, when the first asks for it, and keeps what any of them needs. */
 export function openSharedViews({ informers, log }: { readonly informers: Informers; readonly log: Log }) {
   /** A kind of ours, which the cluster may not have: the operator came before its definitions. */
   const optional = <T extends KubeObject, V>(

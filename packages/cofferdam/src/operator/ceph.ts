@@ -30,7 +30,7 @@ export interface CephWiring {
   readonly counts: Pick<CephCounts, 'countQuestion'>
 }
 
-/** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only told. */
+/** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only logged. */
 export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, counts }: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const limits = { timeoutMs: 15_000 }

@@ -19,7 +19,7 @@ export interface GuardWiring {
   readonly addressOf: (port: number) => GuardAddress
   /** The names and addresses under which it is called; its certificate is for them. */
   readonly hosts: readonly string[]
-  /** On its way out it answers for so long: behind a Service it is still called for a moment. Default 0. */
+  /** While shutting down it answers for so long: behind a Service it is still called for a while. Default 0. */
   readonly lingerMs?: number
   readonly listen?: GuardOptions['listen']
   /** Whether plain deletions of pods are asked about too, by whoever is no part of Kubernetes itself. Default no. */

@@ -20,7 +20,7 @@ export interface OperatorOptions {
   readonly metrics: Metrics
   /** Which controllers of the capabilities run, by name. */
   readonly controllers: readonly string[]
-  /** Check and tell every write, store none. */
+  /** Dry run: check and report every write, store none. */
   readonly dryRun: boolean
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
   readonly ceph?: (cluster: { readonly namespace: string; readonly name: string }) => CephCommands | undefined
@@ -28,7 +28,7 @@ export interface OperatorOptions {
   readonly parsers?: Pick<CephParsers, 'parse' | 'parseOsdDump'>
   /** Whoever counts how often a safety index is built passes their own. */
   readonly buildIndex?: typeof buildSafetyIndex
-  /** Which CephClusters this operator acts on, and how far; none unless told. */
+  /** Which CephClusters this operator acts on, and how far; none by default. */
   readonly trust?: CephTrust
   /** Where Rook's own operator may run, beside the namespaces of its clusters. */
   readonly rookNamespaces?: readonly string[]

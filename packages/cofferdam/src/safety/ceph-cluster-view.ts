@@ -2,7 +2,7 @@ export interface CephClusterView {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** `manage`: the budgets are ours. `observe`: another operator has them, we only look. `hand-back`: management was switched off, remove what is ours. */
+  /** `manage`: the budgets are ours. `observe`: another operator has them, we only observe. `hand-back`: management was switched off, remove what is ours. */
   readonly mode: 'manage' | 'observe' | 'hand-back'
   readonly settings: DisruptionSettings
 }
@@ -18,6 +18,6 @@ export interface DisruptionSettings {
   readonly maxDomains: number
   /** How long Ceph may be silent before nothing more may go down. Default 30 000. */
   readonly silenceGraceMs: number
-  /** Words for the condition: fields that are accepted and do nothing, values that cannot be used. */
+  /** Texts for the condition: fields that are accepted and do nothing, values that cannot be used. */
   readonly warnings: readonly string[]
 }

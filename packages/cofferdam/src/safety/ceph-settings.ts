@@ -72,7 +72,7 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
  * Who has the budgets of a cluster.
  *
  * Where the administrator says that no Rook writes, `managePodBudgets` decides. Everywhere else the budgets are Rook's, whether it
- * runs at this moment or not, unless its handling is off and the cluster says `cofferdam.io/manage: "true"`; we never touch what it
+ * runs now or not, unless its handling is off and the cluster says `cofferdam.io/manage: "true"`; we never touch what it
  * may touch.
  */
 export function managementMode(

@@ -5,7 +5,7 @@ export const failureDomainTypes = crushTypes.slice(crushTypes.indexOf('host'), c
 
 /**
  * The type whose members the budgets keep apart: the override, what Ceph's rules were judged to enforce, or the narrowest of
- * several. Where nothing usable is said it is `host`, the narrowest that labels can tell.
+ * several. Where nothing usable is said it is `host`, the narrowest that labels can show.
  */
 export function domainTypeInUse(
   override: string | undefined,

@@ -45,7 +45,7 @@ export class Doubts {
     this.#doubtful.push(pg)
   }
 
-  /** Not among the words: it is no lack of knowledge, and holds only what it touches. */
+  /** Not part of the text: it is no lack of knowledge, and holds only what it touches. */
   addLasting(pg: number): void {
     this.#lasting.push(pg)
   }

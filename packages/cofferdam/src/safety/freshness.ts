@@ -29,7 +29,7 @@ export function lastChanges(osds: readonly CephOsd[]): Int32Array {
   return changes
 }
 
-/** Whether the placement group's own report is older than the last change of one of its OSDs: then its row tells of a world that is gone. */
+/** Whether the placement group's own report is older than the last change of one of its OSDs: then its row is outdated. */
 export function isWaiting({ pgs }: CephMap, pg: number, changes: Int32Array): boolean {
   const reported = pgs.reportedEpochs[pg] as number
   for (let at = pgs.offsets[pg] as number; at < (pgs.offsets[pg + 1] as number); at += 1) {

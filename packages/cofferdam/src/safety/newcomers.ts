@@ -4,7 +4,7 @@ import { comparePgs, pgName } from './pg-words.ts'
 
 /**
  * OSDs that came up after the last report of a placement group that is short of copies. It may be theirs: they are in none of its
- * rows yet, so nothing else would keep them from being stopped again at the very moment they bring a copy back.
+ * rows yet, so nothing else would keep them from being stopped again just as they bring a copy back.
  */
 export class Newcomers {
   readonly #map: CephMap

@@ -24,11 +24,11 @@ export interface PgColumns {
   /** 1 where the row is older than a change of one of its OSDs. */
   readonly waiting: Uint8Array
   readonly floors: Int32Array
-  /** How many of its OSDs a PG can lose without a second look; 0 where it needs one anyway. */
+  /** How many of its OSDs a PG can lose without a second check; 0 where it needs one anyway. */
   readonly slack: Uint8Array
   /**
    * The PGs of OSD n are `entries[starts[n] .. starts[n + 1])`: those that it is an acting member of and, where the PG needs
-   * a second look anyway, those that it is meant to be a member of.
+   * a second check anyway, those that it is meant to be a member of.
    */
   readonly starts: Int32Array
   readonly entries: Int32Array
@@ -131,7 +131,7 @@ export function buildPgColumns(map: CephMap, reserve: number): PgColumns {
   }
 }
 
-/** The same columns as if that OSD alone were up or down; its PGs get a second look whenever they are touched. */
+/** The same columns as if that OSD alone were up or down; its PGs get a second check whenever they are touched. */
 export function withPresence(columns: PgColumns, id: number, presence: number): PgColumns {
   const slack = columns.slack.slice()
   for (const pg of pgsOf(columns, id)) slack[pg] = 0

@@ -2,7 +2,7 @@
  * What the state of a placement group proves about the copies that its acting set holds.
  *
  * - `complete`: every acting OSD holds everything. Also `undersized+degraded`: the absent copies are the missing ones.
- * - `moving`: as `complete`, and a backfill may put the `up` set in place of the acting set at any moment.
+ * - `moving`: as `complete`, and a backfill may put the `up` set in place of the acting set at any time.
  * - `doubtful`: some acting OSD may lack objects, and the state does not say which (recovery, inconsistency, a flag that
  *   is new to us).
  * - `inactive`: no client is served, or nobody answers for it any more; whatever its members hold, it must not lose more.

@@ -6,7 +6,7 @@ export interface ProbeQuestion {
   readonly group: string
 }
 
-/** Groups looked at until one will do; where hundreds will not, the map is too small or too sick for a question. */
+/** Groups examined until one will do; where hundreds will not, the map is too small or too sick for a question. */
 const mostTried = 2_000
 
 /**

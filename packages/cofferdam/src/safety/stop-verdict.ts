@@ -7,7 +7,7 @@ import { siteLost } from './pool-sites.ts'
 import type { StopVerdict } from './verdict.ts'
 import { WorstPgs } from './worst-pgs.ts'
 
-/** The placement groups that lose more than they can spare, or that need a second look when they lose anything. */
+/** The placement groups that lose more than they can lose, or that need a second check when they lose anything. */
 export function findSuspects({ presence, starts, entries, hits, slack }: PgColumns, osds: Iterable<number>): number[] {
   const suspects: number[] = []
   const leaving = [...new Set(osds)].filter((id) => presence[id] === up)

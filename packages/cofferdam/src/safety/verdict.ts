@@ -31,7 +31,7 @@ export type StopVerdict =
       readonly may: 'no'
       readonly troubles: readonly PgTrouble[]
       readonly troubleCount: number
-      /** The first few of the placement groups in lasting doubt. Only told where no other trouble is in the way. */
+      /** The first few of the placement groups in lasting doubt. Only reported where there is no other problem. */
       readonly doubts?: readonly PgDoubt[]
       readonly doubtCount?: number
     }

@@ -2,7 +2,7 @@
 export interface Blocker {
   /** `pdb/shop/orders`, `node/worker-a1`, `cephcluster/rook-ceph/rook-ceph`, `replica/vol-1-r-a` */
   readonly object: string
-  /** A word of docs/reference/reasons.md. */
+  /** A reason of docs/reference/reasons.md. */
   readonly reason: string
   readonly explanation: string
   readonly holder: string

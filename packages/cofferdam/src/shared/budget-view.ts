@@ -3,7 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { isExchangedBudget } from './exchanged-budget.ts'
 import type { BudgetReference } from './object-references.ts'
 
-/** What is kept of a budget, whoever looks at it. */
+/** What is kept of a budget, whoever reads it. */
 export interface BudgetView extends BudgetReference {
   /** Whether its status answers for its present spec. */
   readonly isCounted: boolean

@@ -15,7 +15,7 @@ export function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 }
 
-/** Where the hostname names no single node, only Ceph can tell where the OSD last ran. */
+/** Where the hostname names no single node, only Ceph knows where the OSD last ran. */
 export function nodeNameOf(
   deployment: Deployment,
   pods: readonly Pod[],

@@ -6,7 +6,7 @@ export interface Writer {
   readonly time?: string
 }
 
-/** Who wrote a field last, as far as the object's managed fields tell: `['spec', 'unschedulable']`. */
+/** Who wrote a field last, as far as the object's managed fields say: `['spec', 'unschedulable']`. */
 export function lastWriterOf({ metadata }: KubeObject, path: readonly string[]): Writer {
   const entries = (metadata.managedFields ?? []).filter(({ fieldsV1 }) => owns(fieldsV1, path))
   const latest = entries.toSorted((a, b) => compareText(b.time ?? '', a.time ?? ''))[0]

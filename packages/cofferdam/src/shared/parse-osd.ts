@@ -50,7 +50,7 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabou
   }
 }
 
-/** Finished pods hold up no drain; a pod that is told to go does until it is gone. */
+/** Finished pods hold up no drain; a terminating pod does until it is gone. */
 function isOnNode({ spec, status }: Pod): boolean {
   return spec.nodeName !== undefined && status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 }
@@ -69,7 +69,7 @@ function topologyOf(labels: Readonly<Record<string, string>>): Readonly<Record<s
   return topology
 }
 
-/** The labels of an OSD stay the same objects from look to look. */
+/** The labels of an OSD stay the same objects from snapshot to snapshot. */
 const topologies = new WeakMap<Readonly<Record<string, string>>, Readonly<Record<string, string>>>()
 
 /** What a Deployment and the pods of one OSD have in common. */

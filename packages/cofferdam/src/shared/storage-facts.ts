@@ -9,9 +9,9 @@ export interface StorageFacts {
   /** Whether this domain may be away now. */
   readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
   readonly isClean: Observed<boolean>
-  /** What is not clean and how it becomes so, where the storage tells. */
+  /** What is not clean and how it becomes so, where the storage reports it. */
   readonly awaited?: string
-  /** What keeps budgets of the storage's own pods on the node, where the storage tells. */
+  /** What keeps budgets of the storage's own pods on the node, where the storage reports it. */
   readonly holds?: readonly StorageHold[]
 }
 

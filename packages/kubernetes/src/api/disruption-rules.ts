@@ -67,7 +67,7 @@ function reasonForNone(budget: PodDisruptionBudget): string {
   const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {}
   const condition = conditionOf(budget, 'DisruptionAllowed')
   const explained = condition?.status === 'False' && condition.message ? condition.message : undefined
-  // The counts of a budget that could not be computed mean nothing, so its failure is told first.
+  // The counts of a budget that could not be computed mean nothing, so its failure is reported first.
   if (explained !== undefined && condition?.reason === 'SyncFailed') {
     return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${explained}`
   }

@@ -1,6 +1,6 @@
 export type IntOrString = number | string
 
-/** A count or a percentage of `total`. Percentages round up, as PodDisruptionBudgets do, unless told otherwise. */
+/** A count or a percentage of `total`. By default percentages round up, as PodDisruptionBudgets do. */
 export function scaledValue(value: IntOrString, total: number, rounding: 'up' | 'down' = 'up'): number {
   if (typeof value === 'number') return value
   const percent = percentOf(value)

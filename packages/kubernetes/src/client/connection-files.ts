@@ -35,7 +35,7 @@ export async function readText(path: string, purpose: string | undefined): Promi
 
 export interface ReloadingText {
   current(): Promise<string>
-  /** Something went wrong that a newer file would explain: look at the disk before the next use. */
+  /** Something went wrong that a newer file would explain: read the disk before the next use. */
   recheck(): void
 }
 

@@ -8,9 +8,9 @@ import { reloadingText } from './connection-files.ts'
 import type { CredentialSet } from './credentials.ts'
 
 export interface ConnectionPool {
-  /** The pool for the certificates of this moment. */
+  /** The pool for the current certificates. */
   current(credentials: CredentialSet): Promise<Dispatcher>
-  /** A connection failed: look at the certificate files before the next one. */
+  /** A connection failed: read the certificate files before the next one. */
   recheck(): void
   close(): Promise<void>
 }
@@ -91,7 +91,7 @@ function createDispatcher(connection: ClusterConnection, { ca, cert, key }: TlsT
     rejectUnauthorized: !connection.insecureSkipTlsVerify,
   }
   const limits = {
-    // Requests have their own time limits, told by the clock they are given; watches may be quiet for minutes.
+    // Requests have their own time limits, measured by the clock they are given; watches may be quiet for minutes.
     headersTimeout: 0,
     bodyTimeout: 0,
     // Well below the 90 s after which an API server drops an idle connection, so that we rarely write into a closing one.

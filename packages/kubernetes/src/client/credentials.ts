@@ -13,7 +13,7 @@ export interface CredentialSet {
 
 export interface Credentials {
   current(): Promise<CredentialSet>
-  /** The server answered 401 to these. Tells whether others are to be had. */
+  /** The server answered 401 to these. Returns whether there are others. */
   renew(refused: CredentialSet): Promise<boolean>
 }
 

@@ -8,7 +8,7 @@ export interface IntendedWrite {
   readonly subresource?: string
 }
 
-/** The same API, but every write is only checked by the server, never stored, and told to `onWrite` first. */
+/** The same API, but every write is only checked by the server, never stored, and passed to `onWrite` first. */
 export function dryRunApi(api: KubeApi, onWrite: (write: IntendedWrite) => void): KubeApi {
   return {
     get: (type, key, options) => api.get(type, key, options),

@@ -117,7 +117,7 @@ function collect(
       if (bytes > maxBytes) end(`what it prints is larger than ${maxBytes} bytes`)
       else texts.get(frame[0] ?? -1)?.push(frame.subarray(1))
     })
-    // A failure is followed by `close`, which tells the same for every way to end.
+    // A failure is followed by `close`, which reports every way to end alike.
     socket.addEventListener('error', () => {})
     socket.addEventListener('close', () => {
       close()

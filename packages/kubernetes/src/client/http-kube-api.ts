@@ -167,7 +167,7 @@ function deleteBody({ dryRun, gracePeriodSeconds, propagationPolicy, preconditio
   }
 }
 
-/** Most kinds are answered with a bare Status once they are gone: what it tells of the object is all there is. */
+/** Most kinds are answered with a bare Status once they are gone: what it says of the object is all there is. */
 function lastTraceOf(type: ResourceType, key: ObjectKey, status: JsonObject): KubeObject {
   const uid = (status['details'] as { readonly uid?: string } | undefined)?.uid
   const metadata = { ...key, ...(uid === undefined ? {} : { uid }) }

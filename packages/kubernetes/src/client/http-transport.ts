@@ -155,7 +155,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       const answer: unknown = JSON.parse(text)
       if (isJsonObject(answer)) return answer
     } catch {
-      // Told below: the parser's message quotes the text.
+      // Reported below: the parser's message quotes the text.
     }
     throw unreachable(name(call), 'what came is not a JSON object', {
       hint: 'see whether the server address in the kubeconfig is that of a Kubernetes API server',

@@ -16,7 +16,7 @@ interface WatchRequest {
 
 /** Far more than an object can have (etcd takes 1.5 MB), and little enough to keep. */
 const longestLineBytes = 64 * 2 ** 20
-/** Servers end a watch at its timeout; this is for what they send on the way out. */
+/** Servers end a watch at its timeout; this is for what they send at the end. */
 const timeoutSlackMs = 30_000
 
 const initialEventsEnd = 'k8s.io/initial-events-end'
@@ -42,7 +42,7 @@ export async function* watchOverHttp<T extends KubeObject>(request: WatchRequest
   }
 }
 
-/** Passes chunks on. A connection that died without a word is noticed by its silence, as no bookmark comes either. */
+/** Passes chunks on. A connection that died silently is noticed by its silence, as no bookmark comes either. */
 async function* withinIdleLimit(
   { transport, clock, query, idleMs }: WatchRequest,
   call: HttpCall,
@@ -53,7 +53,7 @@ async function* withinIdleLimit(
   let isWaiting = true
   let isSilent = false
   let cancel = () => {}
-  // One timer that looks back, instead of one per chunk.
+  // One timer that checks the last chunk, instead of one per chunk.
   const watchOver = (delayMs: number) => {
     cancel = clock.after(delayMs, () => {
       const silenceMs = isWaiting ? clock.now() - heardAt : 0

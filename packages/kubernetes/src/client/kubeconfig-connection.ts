@@ -97,7 +97,7 @@ function referred(
   return entry
 }
 
-/** A wrong path is told at the start, with the field that holds it, and not by the first request. */
+/** A wrong path is reported at the start, with the field that holds it, and not by the first request. */
 async function checkFiles({ certificateAuthority, clientCertificate, authentication }: ClusterConnection) {
   const materials: (Material | undefined)[] = [
     certificateAuthority,

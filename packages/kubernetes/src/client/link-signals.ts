@@ -5,7 +5,7 @@ export interface LinkedSignal {
   unlink(): void
 }
 
-/** A signal that fires with the first of its sources, or when it is told to. */
+/** A signal that fires with the first of its sources, or when `abort` is called. */
 export function linkSignals(...sources: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController()
   const present = sources.filter((source) => source !== undefined)

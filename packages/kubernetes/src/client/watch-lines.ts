@@ -33,7 +33,7 @@ export class LineDecoder {
     if (piece.length === 0) return
     this.#length += piece.length
     if (this.#length > this.#maxBytes) throw new RangeError(`a line is longer than ${this.#maxBytes} bytes`)
-    // Pieces are joined once per line, not once per chunk: joining as they come costs the square of a long line.
+    // Chunks are joined once per line, not once per chunk: joining as they come costs the square of a long line.
     this.#pieces.push(piece)
   }
 }

@@ -8,7 +8,7 @@ import type { ViewChange } from './watch-view.ts'
 
 export interface CachedCollectionOptions<T extends KubeObject, V> {
   readonly project: (object: T) => V
-  /** Whether values that are equal as JSON count as the same, so that nobody is told. */
+  /** Whether values that are equal as JSON count as the same, so that no listener is notified. */
   readonly sharesEqualValues: boolean
   readonly indexes: Indexes<V>
   readonly emit: (change: ViewChange<V>) => void
@@ -18,7 +18,7 @@ export interface CachedCollectionOptions<T extends KubeObject, V> {
 export interface StagedList<T extends KubeObject> {
   put(object: T): void
   remove(object: T): void
-  /** Takes the place of what was held, and tells the difference. */
+  /** Takes the place of what was held, and notifies of the difference. */
   commit(resourceVersion: string): void
 }
 

@@ -4,7 +4,7 @@ import type { ViewChange, WatchView } from './watch-view.ts'
 /**
  * The same view, with nothing in it but what passes.
  *
- * Guarantees: what does not pass is neither found nor told of, whoever made it.
+ * Guarantees: what does not pass is neither found nor notified of, whoever made it.
  * Assumes: whether a value passes depends on what never changes of it, as its name.
  */
 export function filteredView<V>(view: WatchView<V>, passes: (value: V) => boolean): WatchView<V> {

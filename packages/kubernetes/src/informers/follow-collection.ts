@@ -172,7 +172,7 @@ class CollectionFollower<T extends KubeObject> {
     }
   }
 
-  /** Tells whether the list is complete with this event. */
+  /** Returns whether the list is complete with this event. */
   #stage(staged: StagedList<T>, event: WatchEvent<T>): boolean {
     if (event.type === 'DELETED') staged.remove(event.object)
     else if (event.type !== 'BOOKMARK') staged.put(event.object)

@@ -102,7 +102,7 @@ export class ListInformers implements Informers {
       ...(labelSelector !== undefined && { labelSelector }),
       ...(fieldSelector !== undefined && { fieldSelector }),
     })
-    // Whoever waits hears of it; until then it is nobody's fault.
+    // Whoever waits hears of it; until then it must not count as an unhandled rejection.
     listed.catch(() => {})
     this.#lists.set(key, listed)
     return listed

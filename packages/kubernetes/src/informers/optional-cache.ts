@@ -10,7 +10,7 @@ export interface OptionalCache<V> extends WatchCache<V> {
 /**
  * A watch cache of a kind that the cluster may not have.
  *
- * Guarantees: while the server says that there is no such kind the cache counts as read, and empty, and `onAbsent` is told
+ * Guarantees: while the server says that there is no such kind the cache counts as read, and empty, and `onAbsent` is called
  * once; the kind is asked for again with the cache's own waits, so it is found soon after it was installed.
  */
 export function createOptionalCache<T extends KubeObject, V = T>(

@@ -7,7 +7,7 @@ import type { WatchView } from './watch-view.ts'
 export interface ScopedCacheOptions<T extends KubeObject, V> extends Omit<WatchCacheOptions<T, V>, 'namespace'> {
   /** Undefined: all of them, by one watch. */
   readonly namespaces: readonly string[] | undefined
-  /** Told once of each namespace that may not be read, until it may. */
+  /** Called once for each namespace that may not be read, until it may. */
   readonly onUnread?: (namespace: string, error: ApiError) => void
 }
 
@@ -29,8 +29,8 @@ interface Part<V> {
  * One view of several namespaces, each with a watch of its own, so that rights in these are enough.
  *
  * Guarantees: what one watch of everything would show of these namespaces, and nothing of others. A namespace that may not be read
- * keeps nobody from reading the others: it counts as looked at, and is tried again with the waits of the cache. Whoever asks by
- * name for one that is not read is told why, instead of that nothing is there.
+ * keeps nobody from reading the others: it counts as read, and is tried again with the waits of the cache. Whoever asks by
+ * name for one that is not read gets the reason, instead of an empty answer.
  */
 export function createScopedCache<T extends KubeObject, V = T>(options: ScopedCacheOptions<T, V>): ScopedCache<V> {
   const { namespaces, onUnread, ...rest } = options

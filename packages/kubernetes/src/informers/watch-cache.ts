@@ -18,7 +18,7 @@ export interface WatchCacheOptions<T extends KubeObject, V> {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Keeps only what is asked for, as plain JSON. A change that leaves the projection equal is told to nobody. */
+  /** Keeps only what is asked for, as plain JSON. A change that leaves the projection equal notifies nobody. */
   readonly project?: (object: T) => V
   readonly indexes?: Readonly<Record<string, (value: NoInfer<V>) => readonly string[]>>
   readonly pageSize?: number
@@ -29,7 +29,7 @@ export interface WatchCacheOptions<T extends KubeObject, V> {
   /** Shares its watch with others that read the same; by default it has one of its own. */
   readonly watches?: SharedWatches
   readonly onChange?: (change: ViewChange<NoInfer<V>>) => void
-  /** Told of every interruption and of every listener that throws; the cache goes on. */
+  /** Called for every interruption and of every listener that throws; the cache goes on. */
   readonly onError?: (error: unknown) => void
 }
 
@@ -67,7 +67,7 @@ interface Waiter {
  * Guarantees: after any run of faults it comes to hold exactly what the server holds; while a new list is under way the old
  * state is served; a listener that throws stops neither the cache nor other listeners.
  * Assumes: `project` and `indexes` are pure. When one throws, the cache cannot hold what the server says: it reports,
- * tries again later and grows old, so that whoever looks at its age stops trusting it.
+ * tries again later and grows old, so that whoever checks its age stops trusting it.
  */
 export function createWatchCache<T extends KubeObject, V = T>(options: WatchCacheOptions<T, V>): WatchCache<V> {
   const { clock, project, onError = () => {} } = options
@@ -82,7 +82,7 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
     try {
       onError(error)
     } catch {
-      // Nobody is left to tell.
+      // Nobody is left to notify.
     }
   }
   const collection = new CachedCollection<T, V>({

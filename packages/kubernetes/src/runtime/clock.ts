@@ -5,7 +5,7 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** Resolves after the delay, or at once when the signal fires. Never rejects: look at the signal. */
+/** Resolves after the delay, or at once when the signal fires. Never rejects: check the signal. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {

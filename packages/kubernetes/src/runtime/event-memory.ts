@@ -20,7 +20,7 @@ export interface Topic extends Repetition {
   readonly slot?: string
 }
 
-/** Whether it is a repetition was found out before: it is recorded, unless the same words come far too often. */
+/** Whether it is a repetition was found out before: it is recorded, unless the same text comes far too often. */
 export const foundNew: Topic = { group: 'found new', isNew: true }
 
 export interface RememberedEvent {
@@ -45,7 +45,7 @@ interface Occurrence {
 const retryMs = 60_000
 const repetitionMs = 60_000
 const flood = { most: 10, windowMs: 600_000 }
-/** Objects and words beyond that are forgotten, the oldest first: at worst one is recorded once more. */
+/** Objects and texts beyond that are forgotten, the oldest first: at worst one is recorded once more. */
 const mostRemembered = 5_000
 
 /** What was recorded last, on each topic and about each object. */
@@ -54,7 +54,7 @@ export class EventMemory {
   readonly #groups = new Map<string, Map<string, RememberedEvent>>()
   /** Of what has no topic, by object. */
   readonly #objects = new Map<string, RememberedEvent>()
-  /** By object and words: when they were recorded. */
+  /** By object and text: when they were recorded. */
   readonly #times = new Map<string, readonly number[]>()
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -77,7 +77,7 @@ export class EventMemory {
     return undefined
   }
 
-  /** The same for what somebody else puts into words. */
+  /** The same for texts that others write. */
   isChange(topic: Topic, state: string): boolean {
     return this.#change(this.#eventOn(topic), { state, reason: '' }, topic) !== undefined
   }
@@ -122,7 +122,7 @@ export class EventMemory {
     return Object.assign(event, now, { atMs: nowMs })
   }
 
-  /** Where the same words came again and again: when they may come once more. Else they are counted. */
+  /** Where the same text came again and again: when it may come once more. Else they are counted. */
   #freeAtMs(words: string): number | undefined {
     const nowMs = this.#clock.now()
     const recent = (this.#times.get(words) ?? []).filter((atMs) => nowMs - atMs < flood.windowMs)

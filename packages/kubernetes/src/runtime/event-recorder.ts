@@ -29,7 +29,7 @@ export interface Standing<R extends string> extends EventText<R>, Repetition {
  * Guarantees: never throws, for no event is worth a failed reconcile. On a topic an event is written when it differs from the last
  * one, or after it was forgotten, or after the time that was given; without a topic, when it differs from the last one about its
  * object or a minute has passed. One that was refused is tried again when it is recorded again, a minute later at the soonest. The
- * same words about the same object are written ten times in ten minutes at most; words that are new are never left out.
+ * same text about the same object is written ten times in ten minutes at most; a new text is never left out.
  */
 export class EventRecorder<R extends string = string> {
   readonly #options: EventRecorderOptions

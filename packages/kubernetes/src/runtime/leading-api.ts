@@ -6,7 +6,7 @@ import { CofferdamError } from '../errors.ts'
  *
  * Guarantees: a process that stood still, and goes on with what it decided long ago, does not write it beside what the new leader
  * has begun.
- * Assumes: a write that is on its way already is not held back; what must never happen twice is a compare-and-swap besides.
+ * Assumes: a write that is sent already is not held back; what must never happen twice is a compare-and-swap besides.
  */
 export function leadingApi(api: KubeApi, mayAct: () => boolean): KubeApi {
   const whileLeading = <T>(write: () => Promise<T>): Promise<T> =>

@@ -9,7 +9,7 @@ export const realClock: Clock = {
   },
 }
 
-/** Starts now, and tells how many milliseconds have passed, in fractions that a clock does not have. */
+/** Starts now, and returns how many milliseconds have passed, in fractions that a clock does not have. */
 export function startStopwatch(): () => number {
   const began = performance.now()
   return () => performance.now() - began

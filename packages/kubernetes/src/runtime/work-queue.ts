@@ -88,7 +88,7 @@ export class WorkQueue {
     this.#failures.delete(key)
   }
 
-  /** The next key, or undefined once the queue is closed. Whoever takes a key must give it back with `done`. */
+  /** The next key, or undefined once the queue is closed. Whoever takes a key must return it with `done`. */
   take(): Promise<string | undefined> {
     if (this.#closed) return Promise.resolve(undefined)
     for (const key of this.#ready) {
@@ -104,7 +104,7 @@ export class WorkQueue {
     if (this.#addedWhileInWork.delete(key)) this.add(key)
   }
 
-  /** Hands out nothing more. What is in work may still be given back. */
+  /** Hands out nothing more. What is in work may still be returned. */
   close(): void {
     this.#closed = true
     for (const { cancel } of this.#later.values()) cancel()

@@ -120,7 +120,7 @@ export class ApiServer {
     return this.#api(user, this.#admission)
   }
 
-  /** Tells of every stored object of a resource, and of each change in the moment it is stored. */
+  /** Notifies of every stored object of a resource, and of each change as soon as it is stored. */
   readonly observe: ObjectStore['observe'] = (storageKey, observer) => this.#store.observe(storageKey, observer)
 
   /** Forgets the past: watches and lists can resume only from here on. */

@@ -40,7 +40,7 @@ const pauseMs = 500
 export function createEvictionHandler(ports: EvictionPorts): (request: EvictionRequest) => Promise<JsonObject> {
   return async ({ key, body, user, dryRun, onWarning }) => {
     const eviction = parseEviction(key, body, dryRun)
-    // Webhooks are told of a dry run only by the query: the real server does not look into the body for that.
+    // Webhooks learn of a dry run only by the query: the real server does not read the body for that.
     await admitEviction(ports.admission, { key, eviction, user, dryRun, onWarning })
     const pod = await deletePodOutsideBudgets(ports, key, eviction)
     if (pod !== undefined) await deletePodWithinBudget(ports, pod, eviction)

@@ -40,7 +40,7 @@ class GarbageCollector {
   readonly #monitors = new Map<string, { readonly type: ResourceType; readonly stop: () => void }>()
   readonly #queue = new Set<string>()
   readonly #failures = new Map<string, number>()
-  /** Objects that refer to an owner of an unknown kind: looked at again when the kinds change. */
+  /** Objects that refer to an owner of an unknown kind: checked again when the kinds change. */
   readonly #unresolved = new Set<string>()
   readonly #timers = new Set<() => void>()
   #types: ReadonlyMap<string, ResourceType> = new Map()

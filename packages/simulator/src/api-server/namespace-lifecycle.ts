@@ -98,7 +98,7 @@ class NamespaceLifecycle {
     this.#after(Math.min(firstRetryMs * 2 ** retries, longestRetryMs), () => this.#enqueue(name))
   }
 
-  /** Brings one namespace as far as it can go now; false when it must be looked at again. */
+  /** Brings one namespace as far as it can go now; false when it must be reconciled again. */
   async #settle(name: string): Promise<boolean> {
     const namespace = await this.#ports.api.get(namespaces, { name }).catch(absent)
     if (namespace === undefined) return true

@@ -36,7 +36,7 @@ const noOwners: readonly OwnerReference[] = []
 /**
  * Who owns whom, by uid, as far as it has been seen.
  *
- * Every change answers with the uids that deserve a look, in a stable order. The cost of a change is in proportion to the
+ * Every change answers with the uids that need a reconcile, in a stable order. The cost of a change is in proportion to the
  * owners of the changed object, or to its dependents when it goes or starts to wait for them; never to the whole graph.
  */
 export class OwnershipGraph {

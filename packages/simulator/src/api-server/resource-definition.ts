@@ -66,7 +66,7 @@ export interface ResourceDefinition {
   readonly strategy: ResourceStrategy
 }
 
-/** The resources served at this moment; custom ones come and go. */
+/** The resources served now; custom ones come and go. */
 export interface ResourceCatalogue {
   find(group: string, version: string, plural: string): ResourceDefinition | undefined
   all(): readonly ResourceDefinition[]

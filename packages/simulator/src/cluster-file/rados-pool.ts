@@ -9,7 +9,7 @@ export interface RadosPool {
   readonly dataChunks?: number
   readonly failureDomain: FailureDomainType
   readonly pgs: number
-  /** False: made with the `ceph` command, so that no CephBlockPool tells of it. */
+  /** False: made with the `ceph` command, so that it has no CephBlockPool. */
   readonly hasResource: boolean
 }
 

@@ -46,7 +46,7 @@ export function judgeReadiness(state: ClusterState): Readiness {
       }
     }),
     ...state.daemonSets.map((set) => {
-      // Before its controller has counted, a DaemonSet wants none: at least one, or it would look done.
+      // Before its controller has counted, a DaemonSet wants none: at least one, or it would count as done.
       const wanted = isObserved(set) ? (set.status?.desiredNumberScheduled ?? 1) : 1
       return { name: nameOf(set), ready: isObserved(set) ? (set.status?.numberReady ?? 0) : 0, wanted }
     }),
@@ -64,7 +64,7 @@ export function judgeReadiness(state: ClusterState): Readiness {
   }
 }
 
-/** Storage is asked when everything else is up: before, what is missing is told by its pods. */
+/** Storage is asked when everything else is up: before, its pods show what is missing. */
 export async function observeReadiness(
   api: KubeApi,
   storage: readonly { observeMissing(): Promise<string[]> }[] = [],

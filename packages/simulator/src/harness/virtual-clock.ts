@@ -8,7 +8,7 @@ interface Timer {
 }
 
 /**
- * A clock that stands still until it is told to run, and then jumps from timer to timer.
+ * A clock that stands still until it is run, and then jumps from timer to timer.
  *
  * Guarantees: timers fire by time, then by the order in which they were set; between two timers every promise that can
  * settle has settled. So a program that takes all its time and chance from outside runs the same way each time.
@@ -52,7 +52,7 @@ export class VirtualClock implements Clock {
     this.#now = end
   }
 
-  /** Runs until the condition holds or the time is used up; tells whether it held. */
+  /** Runs until the condition holds or the time is used up; returns whether it held. */
   async advanceUntil(condition: () => boolean, withinMs: number): Promise<boolean> {
     const end = this.#now + withinMs
     await settle()

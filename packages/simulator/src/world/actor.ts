@@ -156,7 +156,7 @@ function writingAs(api: KubeApi, fieldManager: string): KubeApi {
   }
 }
 
-/** Somebody else was faster; the next look will see what they did. */
+/** Somebody else was faster; the next reconcile will see what they did. */
 function isExpectedRace(error: unknown): boolean {
   return hasReason(error, 'Conflict', 'NotFound')
 }

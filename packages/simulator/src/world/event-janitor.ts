@@ -3,7 +3,7 @@ import { events } from '@cofferdam/kubernetes/api/resources.ts'
 import { type Actor, type ActorPorts, deleteExactly, openTools } from './actor.ts'
 
 export interface EventJanitorOptions {
-  /** How long an event stays after it was last told. */
+  /** How long an event stays after it was last recorded. */
   readonly ttlSeconds?: number
   /** More than this many and the oldest go early. */
   readonly maxEvents?: number

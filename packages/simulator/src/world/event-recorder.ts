@@ -41,9 +41,9 @@ interface Allowance {
 }
 
 /**
- * Writes Events, the same news about the same object as one Event with a count.
+ * Writes Events, the same text about the same object as one Event with a count.
  *
- * Guarantees: never throws and never makes the teller wait; news is lost rather than piled up without end.
+ * Guarantees: never throws and never makes the caller wait; events are lost rather than piled up without end.
  */
 export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkOptions): EventSink {
   const told = new Map<string, Told>()

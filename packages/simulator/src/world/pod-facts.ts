@@ -16,7 +16,7 @@ export function isActive(pod: Pod): boolean {
 
 const readyConditions = new WeakMap<Pod, Condition | null>()
 
-/** Objects never change, so what was found in one is found there for ever; large sets of pods are looked through often. */
+/** Objects never change, so what was found in one is found there for ever; large sets of pods are searched often. */
 function readyCondition(pod: Pod): Condition | undefined {
   const known = readyConditions.get(pod)
   if (known !== undefined) return known ?? undefined

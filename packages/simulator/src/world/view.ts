@@ -26,7 +26,7 @@ const longestPauseMs = 10_000
 /**
  * The objects of one kind as last seen: listed once, then watched, listed again only when the watch cannot go on.
  *
- * Guarantees: an object never goes back to an older version; what `record` was told is seen at once, so whoever writes
+ * Guarantees: an object never goes back to an older version; what `record` got is seen at once, so whoever writes
  * through the API and records the answer reads its own writes.
  */
 export class View<T extends KubeObject = KubeObject> {
@@ -48,7 +48,7 @@ export class View<T extends KubeObject = KubeObject> {
     api: KubeApi
     clock: Clock
     type: ResourceType<T>
-    /** Told of each failure to list or watch, which is tried again in any case. */
+    /** Called for each failure to list or watch, which is tried again in any case. */
     onFailure?: (error: unknown) => void
   }) {
     this.#api = ports.api
@@ -74,7 +74,7 @@ export class View<T extends KubeObject = KubeObject> {
     return this.#held.values()
   }
 
-  /** Tells of everything held now and of every change after, in order. */
+  /** Notifies of everything held now and of every change after, in order. */
   subscribe(listener: ChangeListener<T>): () => void {
     for (const [key, after] of this.#held) listener({ key, before: undefined, after })
     this.#listeners.add(listener)
@@ -104,7 +104,7 @@ export class View<T extends KubeObject = KubeObject> {
 
   /** Takes in the answer of a write of ours before the watch brings it. */
   record(object: T): void {
-    // The watch has gone past this version: it has told us of this state and of all that followed.
+    // The watch has gone past this version: it has delivered this state and of all that followed.
     if (versionOf(object) <= this.#seenVersion) return
     this.#put(object)
   }

@@ -11,7 +11,7 @@ export interface WorkQueueOptions {
   readonly clock: Clock
   /** Brings one key to where it should be. Called again with backoff when it throws. */
   readonly work: (key: string) => Promise<void>
-  /** Added keys wait this long, so that a burst of changes becomes one piece of work. */
+  /** Added keys wait this long, so that a burst of changes becomes one reconcile. */
   readonly delayMs?: number
   readonly concurrency?: number
   readonly onFailure?: (key: string, error: unknown) => void

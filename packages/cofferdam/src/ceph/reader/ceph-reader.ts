@@ -50,7 +50,7 @@ interface Reading {
   /** The later one has the higher number. */
   readonly number: number
   readonly beganAt: number
-  /** How many disturbances had been told when it began. */
+  /** How many disturbances had been reported when it began. */
   readonly disturbances: number
 }
 
@@ -67,7 +67,7 @@ interface Memory {
   readAt: number
   /** When Ceph was last asked, if only whether anything changed. */
   lookedAt: number
-  /** When that question was put: what it tells may be from then. */
+  /** When that question was put: what it says may be from then. */
   askedAt: number
   disturbances: number
   disturbedAt: number
@@ -80,11 +80,11 @@ interface Memory {
   readonly given: Map<string, number>
 }
 
-/** Kubernetes tells of OSDs that come and go; only what it cannot see waits so long. */
+/** Kubernetes reports OSDs that come and go; only what it cannot see waits so long. */
 export const defaultCalmMs = 60_000
-/** A Ceph that just did not answer is not asked again so soon: each try may hold up what Kubernetes alone can tell. */
+/** A Ceph that just did not answer is not asked again so soon: each try may hold up what Kubernetes alone can show. */
 const silentMs = 1_000
-/** Several causes of one look within a second share it, whoever has them. */
+/** Several causes of one poll within a second share it, whoever has them. */
 const busyMs = 1_000
 /** While something is under way, everything is read anew so often, whatever the short answer says. */
 const busyReadMs = 60_000
@@ -95,7 +95,7 @@ const busyReadMs = 60_000
  *
  * Guarantees: nobody is given a map that is older than it accepts, or whose reading began before the last disturbance. A map that says
  * the same as the one before is the same object.
- * Fails closed: whatever goes wrong on the way is a map that is not known, for everybody who asks within the next second.
+ * Fails closed: whatever goes wrong meanwhile is a map that is not known, for everybody who asks within the next second.
  */
 export class CephReader {
   readonly #ports: CephReaderPorts
@@ -107,7 +107,7 @@ export class CephReader {
     this.#judge = new CephJudge(ports.buildIndex)
   }
 
-  /** Something happened that changes what Ceph has to say: the next look goes there, whoever looks. */
+  /** Something happened that changes what Ceph has to say: the next snapshot polls Ceph, whoever takes it. */
   disturb(key: string): void {
     const memory = this.#memoryOf(key)
     memory.disturbances += 1
@@ -128,7 +128,7 @@ export class CephReader {
     return Number.isFinite(askedAt) ? askedAt : undefined
   }
 
-  /** When a calm cluster is to be looked at again, from now: so long after the last look, whatever else happened since. */
+  /** When a calm cluster is to be polled again, from now: so long after the last poll, whatever else happened since. */
   dueInMs(key: string, calmMs: number): number {
     return Math.max(0, this.#memoryOf(key).lookedAt + calmMs - this.#ports.clock.now())
   }
@@ -168,7 +168,7 @@ export class CephReader {
       const joined = await underWay.answer.catch(() => undefined)
       look.signal.throwIfAborted()
       if (joined !== undefined) return joined
-      // Whoever began it was told to stop.
+      // Its caller was stopped.
     }
   }
 
@@ -236,7 +236,7 @@ export class CephReader {
     if (ceph === undefined) return unknown('no way to reach this Ceph is known')
     try {
       const answer = await question(ceph)
-      // Who was told to stop has heard nothing that others should know of.
+      // A caller that was stopped has heard nothing that others should know of.
       signal.throwIfAborted()
       return answer
     } catch (error) {

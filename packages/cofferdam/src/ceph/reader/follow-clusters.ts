@@ -43,7 +43,7 @@ export function followClusters(clusters: WatchView<CephCluster>, signal: AbortSi
   }
 }
 
-/** A budget changes with its status all the time; only what people and controllers write about it is news. */
+/** A budget changes with its status all the time; only what people and controllers write about it is a relevant change. */
 export function isRelevantBudgetChange(change: ViewChange<PodDisruptionBudget>): boolean {
   if (change.type !== 'changed') return true
   const { previous, value } = change

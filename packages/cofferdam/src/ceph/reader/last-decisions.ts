@@ -16,7 +16,7 @@ export interface LastDecision {
       readonly nodes: readonly string[]
     }[]
   }
-  /** When Ceph itself was asked last, of those times that it answered; a look may rest on an earlier answer. */
+  /** When Ceph itself was asked last, of those times that it answered; a decision may rest on an earlier answer. */
   readonly cephAskedAtMs: number | undefined
   /** The type of failure domain when Ceph answered last; undefined when it never has. */
   readonly domainType: string | undefined
@@ -26,11 +26,11 @@ export interface LastDecision {
 export interface LastDecisions {
   /** What was decided last, however long ago. */
   latest(key: string): LastDecision | undefined
-  /** Tells the key of every cluster that was decided about, from now on; the returned function ends it. */
+  /** Notifies with the key of every cluster that was decided about, from now on; the returned function ends it. */
   follow(tell: (key: string) => void): () => void
-  /** Asks for a look now, without waiting for it. */
+  /** Asks for a reconcile now, without waiting for it. */
   request(key: string): void
-  /** What was decided last, if that is no older than `maxAgeMs`; else what a look decides that begins now, in time or not. */
+  /** What was decided last, if that is no older than `maxAgeMs`; else the decision of a pass that begins now, in time or not. */
   decided(
     key: string,
     wait: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },

@@ -13,7 +13,7 @@ export interface ProbeRequest {
   readonly signal: AbortSignal
 }
 
-/** What Ceph's opinion is worth. */
+/** Result of the ok-to-stop probe. */
 interface Probe {
   /** Undefined: it answered as it must. */
   readonly problem: string | undefined
@@ -22,7 +22,7 @@ interface Probe {
 }
 
 /**
- * Asks Ceph about OSDs that certainly may not go together. A yes is told and holds nothing up: it makes Ceph's opinion worth
+ * Asks Ceph about OSDs that certainly may not go together. A yes is reported and blocks nothing: it makes Ceph's ok-to-stop check worth
  * nothing, and leaves ours as it was.
  */
 export class OkToStopProbes {
@@ -33,7 +33,7 @@ export class OkToStopProbes {
     this.#ceph = ceph
   }
 
-  /** What is wrong with Ceph's opinion, as far as it was tried. */
+  /** What is wrong with Ceph's ok-to-stop check, as far as it was probed. */
   problemOf(key: string): string | undefined {
     return this.#probes.get(key)?.problem
   }
@@ -42,7 +42,7 @@ export class OkToStopProbes {
     this.#probes.delete(key)
   }
 
-  /** To be called at every look: where data is not clean daemons may have gone. */
+  /** To be called for every snapshot: where data is not clean daemons may have gone. */
   see(key: string, isClean: boolean): void {
     const held = this.#probes.get(key)
     if (held !== undefined && !isClean) held.isStale = true
@@ -53,7 +53,7 @@ export class OkToStopProbes {
     return this.#probes.get(key)?.isStale !== false
   }
 
-  /** What Ceph said to the question; tells whether that is news. */
+  /** What Ceph said to the question; returns whether that is a change. */
   hear(key: string, question: ProbeQuestion, isSafe: boolean): boolean {
     const before = this.problemOf(key)
     const problem = isSafe ? misjudged(question) : undefined
@@ -61,7 +61,7 @@ export class OkToStopProbes {
     return problem !== before
   }
 
-  /** Tries it where everything is clean and nobody has tried since; says whether what came of it is news. */
+  /** Probes once while everything is clean; returns whether the result is a change. */
   async try({ key, isClean, map, ceph, signal }: ProbeRequest): Promise<boolean> {
     this.see(key, isClean)
     if (!this.isDue(key) || !isClean || map === undefined || ceph === undefined) return false

@@ -7,7 +7,7 @@ import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 /** Whether Rook's own operator writes the same objects. */
 export interface RookPresence {
   readonly operators: WatchView<Deployment>
-  /** Rook's, whether it runs at this moment or not, unless the administrator has said otherwise. */
+  /** Rook's, whether it runs now or not, unless the administrator has said otherwise. */
   isRooks(cluster: CephCluster): boolean
   /** The administrator says that no Rook writes there, and one runs. */
   isContested(cluster: CephCluster): boolean

@@ -1,7 +1,7 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 
-/** The little that one `ceph status` tells: enough to see that nothing happened. */
+/** The little that one `ceph status` says: enough to see that nothing happened. */
 export interface CephPulse {
   readonly epoch: number
   readonly pgStates: Readonly<Record<string, number>>

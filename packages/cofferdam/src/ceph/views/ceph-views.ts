@@ -24,7 +24,7 @@ export interface CephViewPorts {
 }
 
 /**
- * What is seen of Ceph in Kubernetes, by whoever looks after it. Each is opened once, when the first asks for it. All but `osdPods`
+ * What is seen of Ceph in Kubernetes, by whoever manages it. Each is opened once, when the first asks for it. All but `osdPods`
  * are indexed by `namespace`, and that by `osd`, as `indexOfOsd` says.
  */
 export interface CephViews {

@@ -1,7 +1,7 @@
 import type { Paint } from '../../shared/paint.ts'
 import type { Suggestion } from './suggestion.ts'
 
-/** What the demo tells when it is up; with `-o json|yaml` it is printed as it is. */
+/** What the demo prints when it is up; with `-o json|yaml` it is printed as it is. */
 export interface DemoReport {
   readonly cluster: string
   readonly nodes: number

@@ -3,7 +3,7 @@ import type { CliCommand } from '../command.ts'
 import { parsePort, parseSeed } from '../parse-number.ts'
 import type { DemoFlags, DemoPlaces } from './demo-flags.ts'
 
-/** Stories the demo can play; `default` leaves the cluster to you. */
+/** Scenarios the demo can play; `default` leaves the cluster to you. */
 const scenarios = ['default']
 
 export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, undefined> {

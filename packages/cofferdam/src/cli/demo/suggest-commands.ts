@@ -112,7 +112,7 @@ function suggestStorage(pods: readonly Pod[]): Suggestion[] | undefined {
   ]
 }
 
-/** A drain that a budget holds up: for ever where it never gives, else for as long as another pod is on its way. */
+/** A drain that a budget holds up: for ever where it never gives, else for as long as another pod is restarting. */
 function suggestRefusal(guarded: readonly GuardedWorkload[], stuck: GuardedWorkload | undefined): Suggestion[] {
   if (stuck !== undefined) {
     const says = `Drain a node and be refused: budget ${stuck.budget} allows no eviction, and the drain gives up`

@@ -25,7 +25,7 @@ export interface FollowOptions {
 
 const pollEveryMs = 1_000
 
-/** Looks at a request until it is where it is wanted, and tells what happens meanwhile. */
+/** Polls a request until it reaches the wanted state, and prints what happens meanwhile. */
 export async function followDisruption(first: NodeDisruption, options: FollowOptions): Promise<Followed> {
   const { clock, terminal, signal, timeoutMs, isReached } = options
   const deadline = clock.now() + timeoutMs

@@ -3,7 +3,7 @@ import { ageText } from '../../shared/age-text.ts'
 import { listText } from '../../shared/list-text.ts'
 import type { Paint } from '../../shared/paint.ts'
 
-/** What is new since the last look, a line for each thing. */
+/** What is new since the last poll, a line for each thing. */
 export function progressLines(
   before: DisruptionAnswer | undefined,
   now: DisruptionAnswer,

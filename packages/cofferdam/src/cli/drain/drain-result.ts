@@ -28,7 +28,7 @@ export interface DrainResult {
   readonly next: readonly string[]
 }
 
-/** What a request would do, made of nothing but looking. */
+/** What a request would do, from reading alone. */
 export interface PlannedDrain {
   /** `refused`: pods would be destroyed that nobody asked to lose, so no request was made. */
   readonly outcome: 'planned' | 'refused'
@@ -57,7 +57,7 @@ export function drainExitCode(answer: DrainAnswer): ExitCode {
   return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
 }
 
-/** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end tells. */
+/** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end says so. */
 export function isDrainSettled(answer: DisruptionAnswer): boolean {
   return answer.phase === 'Drained' || isOver(answer)
 }

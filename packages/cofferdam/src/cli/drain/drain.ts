@@ -54,7 +54,7 @@ export interface DrainPorts {
   readonly requester: () => string
 }
 
-/** How long the operator may take to look at a request before it counts as absent. */
+/** How long the operator may take to pick up a request before it counts as absent. */
 const firstLookMs = 15_000
 const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
 

@@ -143,7 +143,7 @@ async function giveBack(node: Node, disruption: NodeDisruption, context: Uncordo
       wayOut: `--force uncordons it anyway; kubectl delete nodedisruption ${first.request} ends the request and leaves the cordon`,
     }
   }
-  // A cordon that is lifted earlier is set again: only a node that is said to be drained is given back by lifting it.
+  // A cordon that is lifted earlier is set again: only for a node that is reported as drained does lifting it end the drain.
   const isDrained = first.phase === 'Drained' || first.phase === 'Recovering'
   if (!isDrained) {
     terminal.note(`nodedisruption/${first.request} is ${first.phase}, and is cancelled`)

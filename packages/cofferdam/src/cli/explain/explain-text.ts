@@ -41,7 +41,7 @@ export function renderExplained(explained: Explained, { list, paint }: Pick<Styl
   ].join('\n\n')
 }
 
-/** Of a cluster that is free what holds some of its failure domains is told all the same. */
+/** Of a cluster that is free what holds some of its failure domains is printed all the same. */
 function heldBy({ domains }: CephClusterExplanation): Blocker[] {
   return mergeBlockers(domains.flatMap(({ blockers }) => blockers))
 }
@@ -187,7 +187,7 @@ function budgetFacts({ budget }: BudgetExplanation): Fact[] {
   ]
 }
 
-/** Blockers that differ only in what they are about are told as one. */
+/** Blockers that differ only in what they are about are printed as one. */
 function alike(blockers: readonly Blocker[]): Blocker[][] {
   const groups = new Map<string, Blocker[]>()
   for (const blocker of blockers) {

@@ -16,7 +16,7 @@ interface ExplainFlags {
 export function createExplainCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
-  /** Everything unless told. */
+  /** Default: everything. */
   readonly capabilities?: readonly OperatorCapability[]
 }): CliCommand<ExplainFlags, Explained> {
   const list = shownOf(ports.capabilities ?? capabilities)

@@ -34,7 +34,7 @@ export async function observeLocks(
 
 const mostConflicts = 5
 
-/** Looks and writes again while somebody else changes the budget in between. */
+/** Reads and writes again while somebody else changes the budget in between. */
 export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
   for (let conflicts = 0; ; conflicts += 1) {
     try {
@@ -45,7 +45,7 @@ export async function untilWritten<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Changes annotations of the very version that was looked at; null takes one away. */
+/** Changes annotations of the very version that was read; null takes one away. */
 export async function annotateBudget(
   { api, signal }: LockPlace,
   { metadata }: PodDisruptionBudget,
@@ -57,7 +57,7 @@ export async function annotateBudget(
   await api.patch(podDisruptionBudgets, { namespace, name }, { type: 'merge', body }, options)
 }
 
-/** An Event for whoever looks later. The owner of a lock need not have the right to write one. */
+/** An Event for later readers. The owner of a lock need not have the right to write one. */
 export async function tellEvent(
   { api, clock, random, signal }: LockPlace,
   { about, ...text }: EventText & { readonly about: EventSubject },

@@ -27,7 +27,7 @@ export interface LockResult {
   /** The lock that was written, or the one that stands in the way. */
   readonly lock?: LockFacts
   readonly takenFrom?: LockFacts
-  /** A word of docs/reference/reasons.md. */
+  /** A reason of docs/reference/reasons.md. */
   readonly reason: string
   readonly explanation: string
   readonly wayOut?: string

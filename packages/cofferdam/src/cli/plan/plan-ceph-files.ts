@@ -24,7 +24,7 @@ const saveAgain = 'Save all five again, one right after the other, while no OSD 
  * Reads the map of a cluster from what five commands printed.
  *
  * Guarantees: files that contradict each other are refused.
- * Assumes: they were saved at one moment, as far as they do not contradict each other. `pg dump pgs_brief` does not say when
+ * Assumes: they were saved at one time, as far as they do not contradict each other. `pg dump pgs_brief` does not say when
  * a placement group last reported.
  */
 export async function readCephFiles(directory: string): Promise<PlanSource> {
@@ -115,7 +115,7 @@ function unusable(file: CephFile, message: string, hint: string): CofferdamError
   return new CofferdamError('CEPH_ANSWER_UNUSABLE', message, { facts: { file }, hint })
 }
 
-/** By its looks, which command printed it. */
+/** By its form, which command printed it. */
 function commandOf(json: unknown): string | undefined {
   const has = (value: unknown, ...fields: readonly string[]) =>
     isJsonObject(value) && fields.every((field) => value[field] !== undefined)

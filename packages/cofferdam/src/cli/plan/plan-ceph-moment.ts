@@ -17,7 +17,7 @@ export interface Difference {
   readonly says: string
 }
 
-/** What one file says otherwise than the OSD map does: then they were not saved at the same moment, or not of the same cluster. */
+/** What one file says otherwise than the OSD map does: then they were not saved at the same time, or not of the same cluster. */
 export function findDifference(answers: Answers): Difference | undefined {
   const said = {
     'osd-tree.json': treeDifference(answers),

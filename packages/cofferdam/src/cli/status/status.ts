@@ -13,7 +13,7 @@ interface StatusFlags {
 export function createStatusCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
-  /** Everything unless told. */
+  /** Default: everything. */
   readonly capabilities?: readonly OperatorCapability[]
 }): CliCommand<StatusFlags, Status> {
   const list = shownOf(ports.capabilities ?? capabilities)

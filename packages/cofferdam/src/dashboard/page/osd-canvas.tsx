@@ -96,7 +96,7 @@ function draw(canvas: HTMLCanvasElement, drawing: Drawing): void {
   pen.strokeRect(x - 1, y - 1, side + 2, side + 2)
 }
 
-/** As many as find room. Of hosts the places are told: they are few, and hosts are not. */
+/** As many as find room. For hosts their places are named: those are few, and hosts are not. */
 function drawLabels(pen: CanvasRenderingContext2D, { groups, layout, width, apart }: Drawing): void {
   let free = { x: 0, y: -1 }
   for (const [at, { label, place }] of groups.entries()) {

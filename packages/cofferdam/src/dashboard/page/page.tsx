@@ -17,11 +17,11 @@ import { ZoneMap } from './zone-map.tsx'
 
 const story = computed(() => (view.value === undefined ? undefined : viewCluster(view.value)))
 
-/** Of thousands of OSDs nothing is told anew while only other things change. */
+/** Of thousands of OSDs nothing is rendered anew while only other things change. */
 const updatePieces = computed(() => view.value?.osdUpdates)
 const updates = computed(() => viewUpdates(updatePieces.value ?? []))
 
-/** Locks end by the clock, so this is told anew now and then; the rest only when something changes. */
+/** Locks end by the clock, so this is rendered anew now and then; the rest only when something changes. */
 const lately = computed(() => Math.floor(now.value / 5_000))
 const locks = computed(() => (view.value === undefined ? [] : viewLocks(view.value, lately.value * 5_000)))
 

@@ -5,7 +5,7 @@ import { podStateWords, pointedPod } from './pod-chip.tsx'
 const width = 288
 const gap = 8
 
-/** What a pod chip says when one looks closer: one floating card, kept inside the window. */
+/** Details of a pod chip: one floating box, kept inside the window. */
 export function PodDetail() {
   const pointed = pointedPod.value
   const pod = pointed === undefined ? undefined : view.value?.pods.find(({ id }) => id === pointed.id)

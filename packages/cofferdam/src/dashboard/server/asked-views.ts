@@ -16,7 +16,7 @@ export interface AskedViews<Answer extends Answers> {
 export interface AskedViewsOptions<Answer> {
   readonly clock: Clock
   readonly sources: readonly Pick<WatchView<unknown>, 'subscribe'>[]
-  /** Whether anybody looks at the page: for nobody nothing is asked. */
+  /** Whether anybody has the page open: otherwise nothing is asked. */
   readonly isWanted: () => boolean
   readonly ask: (signal: AbortSignal) => Promise<Answer>
 }

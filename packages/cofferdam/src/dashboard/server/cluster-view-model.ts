@@ -32,7 +32,7 @@ export interface ZoneViewModel {
   readonly nodes: readonly NodeViewModel[]
 }
 
-/** The news in one sentence, and the rest of it. */
+/** The event in one sentence, and the rest of it. */
 export interface Headline {
   readonly tone: Tone
   readonly says: string
@@ -54,7 +54,7 @@ export interface ClusterViewModel {
   }
 }
 
-/** Turns the facts into what a person wants to know: who is where, what is on the move, and what is in its way. */
+/** Turns the facts into what a person wants to know: who is where, what is on the move, and what blocks it. */
 export function viewCluster(view: ClusterView): ClusterViewModel {
   const podsByNode = groupedBy(view.pods, (pod) => pod.node ?? '')
   const stays = new Set(openDrains(view.drains).flatMap((drain) => drain.stays))
@@ -233,7 +233,7 @@ function drainSentences(drains: readonly DrainView[]): string[] {
   })
 }
 
-/** Where Longhorn holds a budget, that has been told. */
+/** Where Longhorn holds a budget, that has been reported. */
 function heldSentences(stories: readonly NodeViewModel[], keepOf: KeepOf): string[] {
   const byBudget = groupedBy(
     stories.flatMap((story) => [...story.heldBy]).filter(([, budget]) => keepOf(budget) === undefined),

@@ -84,7 +84,7 @@ export interface DrainView extends DisruptionAnswer {
   readonly id: string
 }
 
-/** The ledger, of which there is one; signs of life are left out. */
+/** The ledger, of which there is one; heartbeats are left out. */
 export interface LedgerView {
   readonly id: string
   /** What owners may lock, where the operator has published it. */

@@ -5,7 +5,7 @@ import { emptyLedger } from '../../ledger/rules/ledger.ts'
 import { known } from '../../shared/observed.ts'
 import type { ClusterView, DrainView } from './cluster-view.ts'
 
-/** Everything that is held or was meant to be, as the command line tells it. */
+/** Everything that is held or was meant to be, as the command line prints it. */
 export function viewLocks(
   { budgets, drains, ledgers }: Pick<ClusterView, 'budgets' | 'drains' | 'ledgers'>,
   nowMs: number,

@@ -10,7 +10,7 @@ export function keepsOf(boards: readonly LonghornPanelModel[]): KeepOf {
   return (budget) => keeps.get(budget)
 }
 
-/** Budgets of instance managers on open nodes spare nothing by design, so nobody needs to hear of it. */
+/** Budgets of instance managers on open nodes allow no disruption by design, so nobody needs to hear of it. */
 export function isKeptOpen(keep: LonghornKeep | undefined): boolean {
   return keep?.reason === ('NotCordoned' satisfies Reason)
 }

@@ -48,7 +48,7 @@ function fencedMachines({ namespace, disrupted, fences }: MachineBudgetView): st
   return [...disrupted.keys(), ...fences.keys()].map((name) => (name.includes('/') ? name : `${namespace}/${name}`))
 }
 
-/** One line on the card of a node; what is as usual is told shortly. */
+/** One line in the panel of a node; short for the usual state. */
 export function machineText({ name, state }: MachineNote, isReady: boolean): string {
   switch (state) {
     case 'removed':

@@ -6,7 +6,7 @@ import type { PlacedOsd } from './placed-osds.ts'
 export type OsdState = 'done' | 'on-the-way' | 'waits' | 'blocked' | 'failed'
 
 /**
- * The update of a cluster's OSDs, in pieces, so that of ten thousand OSDs only what changed goes to the page: how it stands, the
+ * The update of a cluster's OSDs, in parts, so that of ten thousand OSDs only what changed goes to the page: how it stands, the
  * plan, and what is on each host.
  */
 export type UpdatePart = UpdateOverview | UpdatePlan | UpdateHost
@@ -94,7 +94,7 @@ function statesOf({ osds, report }: SeenUpdate): ReadonlyMap<number, OsdState> {
     if (running.has(id)) return 'on-the-way'
     if (problem !== undefined || (needsUpdate && leftAlone !== undefined)) return 'blocked'
     if (!needsUpdate) return 'done'
-    // Beside others that are on their way it only waits for them.
+    // Beside others that are restarting it only waits for them.
     return areAllHeld || (held.has(id) && running.size === 0) ? 'blocked' : 'waits'
   }
   return new Map(osds.map((osd) => [osd.id, stateOf(osd)]))

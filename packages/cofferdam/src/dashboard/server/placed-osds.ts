@@ -25,7 +25,7 @@ interface Remembered {
 }
 
 /**
- * Reads the OSDs of one cluster, again and again: of ten thousand only those are looked at whose objects changed since.
+ * Reads the OSDs of one cluster, again and again: of ten thousand only those are read whose objects changed since.
  *
  * Assumes: objects that did not change keep their identity.
  */

@@ -50,7 +50,7 @@ export function placeChanges(groups: readonly SquareGroup[]): ReadonlySet<number
   return new Set(isPlaced ? groups.flatMap(({ place }, at) => (place === groups[at - 1]?.place ? [] : [at])) : [])
 }
 
-/** What a square says when one looks closer. */
+/** Details of a square. */
 export function squareText({ osd, host, within, round, state }: OsdSquare): string {
   const where = host === '' ? '' : ` on ${host}${within.length === 0 ? '' : ` (${within.join(', ')})`}`
   return `osd.${osd}${where}, ${round === undefined ? '' : `round ${round}, `}${stateWords[state]}`

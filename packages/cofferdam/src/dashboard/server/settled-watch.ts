@@ -9,10 +9,10 @@ export interface SettledWatch<T> extends Pick<WatchView<T>, 'synced' | 'list' | 
 
 type Source = Pick<WatchView<unknown>, 'synced' | 'subscribe'>
 
-/** Changes within this time are looked at together: a rebuild or a fence changes several objects at once, again and again. */
+/** Changes within this time are handled together: a rebuild or a fence changes several objects at once, again and again. */
 const settleMs = 500
 
-/** Looks again when one of its sources changed, and tells what came out differently. */
+/** Reads again when one of its sources changed, and notifies of what differs. */
 export function createSettledWatch<T>({
   clock,
   sources,

@@ -24,7 +24,7 @@ export interface GuardCertificatesPorts {
   readonly clock: Clock
   /** The guard's own configuration, or all of them. */
   readonly configurations: WatchView<ValidatingWebhookConfiguration>
-  /** What the Secret should hold, given what it holds and since when the API server has been told of its authorities. */
+  /** What the Secret should hold, given what it holds and since when the API server has had its authorities. */
   readonly plan: (seen: {
     readonly nowMs: number
     readonly data: Secret['data'] | undefined

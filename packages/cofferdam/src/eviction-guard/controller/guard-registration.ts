@@ -45,7 +45,7 @@ export interface GuardRegistrationPorts {
     /** Undefined while it is not known where the guard listens. */
     readonly address: () => GuardAddress | undefined
     readonly guardsDeletions: boolean
-    /** The Secret is not watched, but looked at so often. Default 30 s. */
+    /** The Secret is not watched, but polled this often. Default 30 s. */
     readonly recheckSeconds?: number
   }
   readonly views: {
@@ -57,7 +57,7 @@ export interface GuardRegistrationPorts {
     readonly ledger: WatchView<Observed<Ledger>>
   }
   readonly policy: AppLockPolicy
-  /** Told when the configuration is missing, and when it is there again. Nobody here may make it. */
+  /** Called when the configuration is missing, and when it is there again. Nobody here may make it. */
   readonly report: (isThere: boolean) => void
 }
 

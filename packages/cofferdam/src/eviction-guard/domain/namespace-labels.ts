@@ -28,7 +28,7 @@ export interface NamespaceLabelDecision {
 }
 
 /**
- * Tells which namespaces hold an active lock: one of an application's owner, or a budget that the ledger has somebody hold.
+ * Decides which namespaces hold an active lock: one of an application's owner, or a budget that the ledger has somebody hold.
  *
  * Fails closed: while the ledger cannot be read, no label is taken away.
  */

@@ -4,7 +4,7 @@ import { type AppLock, type AppLockPolicy, appLockAnnotation, judgeAppLocks, typ
 /** Annotation on a budget that its owner keeps locked: since when, without a break. */
 export const lockedSinceAnnotation = 'cofferdam.io/locked-since'
 
-/** What must be known of a budget to tell whether its owner has locked it. */
+/** What must be known of a budget to decide whether its owner has locked it. */
 export interface AnnotatedBudget {
   readonly name: string
   readonly annotations: Readonly<Record<string, string>>

@@ -153,7 +153,7 @@ function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, loc
   }
 }
 
-/** The API server would answer 500, at which drains give up for good; what takes a moment must look like it. */
+/** The API server would answer 500, at which drains give up for good; what is temporary must be answered as such. */
 function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionBudget[]): EvictionVerdict {
   const names = budgets.map(({ name }) => name).join(' and ')
   return {

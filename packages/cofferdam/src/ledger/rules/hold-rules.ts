@@ -19,7 +19,7 @@ export interface HoldStep {
   readonly problem?: ObjectProblem
 }
 
-/** What `hold` is told beside the ledger. */
+/** Arguments of `hold` besides the ledger. */
 export interface HoldRequest<Id, Wanted> {
   readonly id: Id
   readonly wanted: Wanted

@@ -8,7 +8,7 @@ export interface Claim {
 }
 
 /**
- * `Granted`: nothing has been touched yet. `Acting`: the node may go at any moment, or is away. `Orphaned`: whoever acted is
+ * `Granted`: nothing has been touched yet. `Acting`: the node may go at any time, or is away. `Orphaned`: whoever acted is
  * gone, and what it did still counts.
  */
 export type EntryState = 'Granted' | 'Acting' | 'Orphaned'
@@ -123,7 +123,7 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
 }
 
 /**
- * Writes the intent down: from now on the node may go. `bootID` is the boot that goes; written once, so that an intent told
+ * Writes the intent down: from now on the node may go. `bootID` is the boot that goes; written once, so that an intent written
  * again after the reboot does not take the new boot for the old one.
  */
 export function intend(ledger: Ledger, by: { requestId: string; epoch: number; bootID?: string }): LedgerChange {
@@ -142,7 +142,7 @@ export function renew(ledger: Ledger, by: { requestId: string; epoch: number }):
   return change(ledger, by, (entry) => ({ ...entry, renewSequence: entry.renewSequence + 1 }))
 }
 
-/** Gives back everything of a request. */
+/** Releases everything of a request. */
 export function release(ledger: Ledger, by: { requestId: string; epoch: number }): LedgerChange {
   return change(ledger, by, () => 'gone')
 }
@@ -186,8 +186,8 @@ export function raiseEpoch(ledger: Ledger, highestSeen: number): Ledger {
 const brokenShown = 20
 
 /**
- * Takes keys away from whoever holds them, on somebody's explicit word; whoever waits for one loses its place. Whatever else
- * a former holder has is orphaned: it has to look again before it goes on. What `sparing` has stays.
+ * Takes keys away from whoever holds them, on an explicit override; whoever waits for one loses its place. Whatever else
+ * a former holder has is orphaned: it has to take a new snapshot before it goes on. What `sparing` has stays.
  */
 export function breakLocks(
   ledger: Ledger,
@@ -212,7 +212,7 @@ export function breakLocks(
   return { ...orphaned, broken: [...ledger.broken, ...told].slice(-brokenShown) }
 }
 
-/** What is held is all that is claimed. What is not claimed any more is given back, unless the request has begun. */
+/** What is held is all that is claimed. What is not claimed any more is released, unless the request has begun. */
 function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRequest): GrantAnswer {
   const { requestId, holder, claims } = request
   const hasBegun = held.some(({ state }) => state !== 'Granted')

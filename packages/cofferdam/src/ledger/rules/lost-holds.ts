@@ -48,11 +48,11 @@ export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): 
 }
 
 /**
- * Enters again what was held: as orphans, so that the request itself has to adopt them, or they are buried when their effect
+ * Enters again what was held: as orphans, so that the request itself has to adopt them, or they are purged when their effect
  * has ended.
  *
  * Guarantees: no epoch of a record is given out again; whoever was granted one of the keys meanwhile and has not acted loses
- * everything; whoever has acted meanwhile keeps it, for both cannot be told to hold it.
+ * everything; whoever has acted meanwhile keeps it, for the key cannot have two holders.
  */
 export function restoreHolds(ledger: Ledger, lost: readonly ActedRecord[], now: string): Ledger {
   return lost.reduce((before, record) => restoreHold(before, record, now), ledger)

@@ -5,7 +5,7 @@ import { doClaimsConflict, emptyLedger, type Ledger, type LedgerEntry, type Tick
 type LedgerStatus = NonNullable<DisruptionLedger['status']>
 
 /**
- * The ledger as its object tells it; an object that is absent or was never written to tells of an empty one.
+ * The ledger as read from its object; an object that is absent or was never written to is an empty one.
  *
  * Fails closed: what no sequence of grants can have led to is unknown, and nobody is granted anything on it.
  * Assumes: nobody changes an object that was read; the next state is another object.
@@ -17,7 +17,7 @@ export function parseLedger(object: DisruptionLedger | undefined): Observed<Ledg
   return read
 }
 
-/** Everybody who holds something reads the same object again at each look. */
+/** Everybody who holds something reads the same object again in each pass. */
 const parsedStatuses = new WeakMap<LedgerStatus, Observed<Ledger>>()
 
 function parseStatus(status: LedgerStatus): Observed<Ledger> {

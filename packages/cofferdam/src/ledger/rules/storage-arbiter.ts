@@ -66,7 +66,7 @@ export function storageArbiter(
 
 /**
  * Who waits for the key and comes before whoever wants it for this scope. A domain that somebody holds already is shared: that
- * keeps nobody from his turn.
+ * delays nobody in the queue.
  */
 export function earlierTicket({ key, own, others, tickets }: StorageArbiter, scope: string): Ticket | undefined {
   if ([...own, ...others].some((entry) => entry.scope === scope)) return undefined

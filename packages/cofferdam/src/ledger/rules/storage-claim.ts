@@ -4,5 +4,5 @@ import type { Claim } from './ledger.ts'
 export type StorageClaim =
   /** To be held before anything is opened. */
   | { readonly wants: 'hold'; readonly requestId: string; readonly holder: string; readonly claim: Claim }
-  /** To be given back after everything is held as it was before. */
+  /** To be released after everything is held as it was before. */
   | { readonly wants: 'release' }

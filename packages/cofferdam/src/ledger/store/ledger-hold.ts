@@ -38,7 +38,7 @@ interface Step<Id> {
  * The part that one controller takes in the ledger: it observes, acquires, renews and releases, and remembers its epochs. What
  * is claimed, and how, is the rules' to say.
  *
- * Guarantees: every change is made on what is true at that moment; nothing is released but entries that the rules call own.
+ * Guarantees: every change is made on what is true at that time; nothing is released but entries that the rules call own.
  * Without a ledger it holds nothing and is in nobody's way.
  */
 export class LedgerHold<Id, Wanted> {
@@ -65,7 +65,7 @@ export class LedgerHold<Id, Wanted> {
   }
 
   /**
-   * Acquires this, on what is true at that moment.
+   * Acquires this, on what is true at that time.
    *
    * Guarantees: `held` means that it is held under the epoch of this process. What was refused changed nothing; then, and when it
    * could not be written, `ledger` is what is to be decided on again.
@@ -140,7 +140,7 @@ export class LedgerHold<Id, Wanted> {
     return this.#held.has(this.#rules.nameOf(id))
   }
 
-  /** When to look again at the latest, so that whoever watches sees that the holder lives. */
+  /** When to reconcile again at the latest, so that the heartbeat is renewed in time. */
   recheckAfterSeconds(id?: Id): number | undefined {
     const held = id === undefined ? [...this.#held.values()] : [this.#heldAs(id) ?? []].flat()
     if (held.length === 0 || this.#ledger === undefined) return undefined

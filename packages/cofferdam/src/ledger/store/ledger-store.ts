@@ -31,7 +31,7 @@ export interface LedgerStore {
   /** As it is now, not from a cache. Never throws. */
   read(signal: AbortSignal): Promise<Observed<Ledger>>
   /**
-   * Writes what `next` makes of the ledger as it is now, and tells the value that went with it.
+   * Writes what `next` makes of the ledger as it is now, and returns the value that went with it.
    *
    * Guarantees: `next` saw the very ledger that was replaced; nothing is written when it gives the same ledger back.
    * Assumes: `next` is pure, and applied to its own outcome it changes nothing that matters: after a lost reply it may be
@@ -41,7 +41,7 @@ export interface LedgerStore {
    */
   change<T>(describe: string, next: (ledger: Ledger) => LedgerStep<T>, signal: AbortSignal): Promise<T>
   /**
-   * Enters again what a ledger has forgotten that was deleted, or put back as it once was. Tells of whom. `claimsOf` adds
+   * Enters again what a ledger has forgotten that was deleted, or put back as it once was. Returns whose. `claimsOf` adds
    * what is not on record.
    */
   restore(
@@ -181,7 +181,7 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
       swap(
         'rebuild the ledger',
         async ({ ledger, lost, isBehind }) => {
-          // The epoch is kept though nothing was lost: the records that tell of it may be deleted one day.
+          // The epoch is kept though nothing was lost: the records that mention it may be deleted one day.
           if (lost.length === 0) return { ledger: isBehind ? { ...ledger } : ledger, value: lost }
           const whole = await Promise.all(
             lost.map(async (record) => ({ ...record, claims: [...record.claims, ...(await claimsOf(record))] })),

@@ -10,9 +10,9 @@ import type { LedgerStore } from './ledger-store.ts'
 
 /** What whoever holds something needs of the ledger. */
 export interface HeldLedger {
-  /** For looking: it costs nothing while nothing happens. */
+  /** For reading: it costs nothing while nothing happens. */
   readonly view: Pick<WatchView<DisruptionLedger>, 'synced' | 'get'>
-  /** For changing, on what is true at that moment. */
+  /** For changing, on what is true at that time. */
   readonly store: Pick<LedgerStore, 'change'>
   /** How often a holder shows that it lives. */
   readonly renewMs: number
@@ -31,8 +31,8 @@ export function observeLedger(view: HeldLedger['view']): Observed<Ledger> {
 export type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
 
 /**
- * Whether a change of the ledger is about who holds the cluster, or waits for it; signs of life are not, nor is what the request
- * itself has just taken or given back.
+ * Whether a change of the ledger is about who holds the cluster, or waits for it; heartbeats are not, nor is what the request
+ * itself has just taken or released.
  */
 export function isRelevantStorageChange(
   change: ViewChange<DisruptionLedger>,

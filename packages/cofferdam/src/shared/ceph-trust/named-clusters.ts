@@ -21,7 +21,7 @@ export interface CephTrust {
 
 export const trustsNone: CephTrust = { named: [], own: [], grow: [], rookImage: undefined }
 
-/** No Rook is there: Cofferdam alone looks after these clusters. Without an image they do not grow. */
+/** No Rook is there: Cofferdam alone manages these clusters. Without an image they do not grow. */
 export function trustsAlone(clusters: readonly ClusterName[], rookImage?: string): CephTrust {
   const keys = clusters.map(keyOf)
   return { named: keys, own: keys, grow: rookImage === undefined ? [] : keys, rookImage }
@@ -37,7 +37,7 @@ export function mayOwn({ own }: CephTrust, cluster: ClusterName): boolean {
 }
 
 /**
- * Whether a Rook is to be reckoned with there. That none runs at this moment says nothing: it may be scaled down for an hour, or
+ * Whether a Rook is to be reckoned with there. That none runs now says nothing: it may be scaled down for an hour, or
  * come back in five seconds. Only the administrator's word does, and that is void while one runs.
  */
 export function isRooks(trust: CephTrust, cluster: ClusterName, { rookRuns }: { readonly rookRuns: boolean }): boolean {

@@ -15,7 +15,7 @@ export type ParsedTrust =
   /** With the flag and what of it is wrong. */
   | { readonly problem: string }
 
-/** Fails closed: one word that cannot be used makes all of it unusable, rather than less or more than was meant. */
+/** Fails closed: one value that cannot be used makes all of it unusable, rather than less or more than was meant. */
 export function parseTrust(written: WrittenTrust): ParsedTrust {
   const named = parseNames('--ceph-clusters', written.cephClusters)
   const own = parseNames('--own-osds', written.ownOsds)

@@ -30,7 +30,7 @@ const mastersRules: readonly PolicyRule[] = [
 ]
 
 /**
- * Role-based access control over what the reader shows at the moment of asking.
+ * Role-based access control over what the reader shows at the time of the request.
  *
  * Fails closed: a binding to a role that is not there, or of a kind that is not known, allows nothing.
  */

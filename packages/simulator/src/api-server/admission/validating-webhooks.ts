@@ -79,7 +79,7 @@ export function createValidatingWebhooks(options: ValidatingWebhooksOptions): Va
   }
 }
 
-/** In the order of the configurations' names, so that of several refusals it is always the same one that is told. */
+/** In the order of the configurations' names, so that of several refusals it is always the same one that is reported. */
 function webhooksOf(configurations: readonly KubeObject[]): readonly ValidatingWebhook[] {
   return [...configurations]
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))

@@ -16,7 +16,7 @@ export interface FieldChanges {
 
 /**
  * What differs between two objects of one kind; undefined when nothing does.
- * Parts that are the same reference on both sides are not looked into.
+ * Parts that are the same reference on both sides are not compared.
  */
 export function compareObjects(
   before: JsonObject,

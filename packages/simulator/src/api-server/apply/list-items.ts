@@ -15,7 +15,7 @@ export function itemElement(item: Json | undefined, plan: FieldPlan): PathElemen
   return typeof value === 'string' ? rememberedElement(value, item, plan) : keyElement(item, plan)
 }
 
-/** Lists name their items with few words, again and again: conditions by type, containers by name. */
+/** Lists name their items with few keys, again and again: conditions by type, containers by name. */
 function rememberedElement(value: string, item: JsonObject, plan: FieldPlan): PathElement | undefined {
   const known = plan.elements.get(value)
   if (known !== undefined) return known

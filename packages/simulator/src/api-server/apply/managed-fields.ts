@@ -24,7 +24,7 @@ const ancientManager = 'ancient-changes'
 
 /**
  * The entries of `metadata.managedFields`; undefined when one is not what it should be.
- * Entries that were written here come back as they are, without a second look.
+ * Entries that were written here come back as they are, without parsing again.
  */
 export function readOwnership(entries: readonly ManagedFieldsEntry[] | undefined): readonly Ownership[] | undefined {
   if (entries === undefined || entries === null) return []

@@ -103,7 +103,7 @@ function attempt({ request, applied, plan, owners }: ApplyState, force: boolean)
     if (fields === undefined) return []
     return [fields === owner.fieldsV1 ? owner : { ...owner, fieldsV1: fields }]
   })
-  // The time tells when the object last changed by this manager, so an apply without effect leaves it alone.
+  // The time says when the object last changed by this manager, so an apply without effect leaves it alone.
   const own = ownershipOf({ by: applier, fields: wanted, time: object === before ? last?.time : time })
   const entries = wanted === undefined ? after : [...after, isSameJson(own, last) && last !== undefined ? last : own]
   return { object: withOwnership(object as unknown as KubeObject, entries.toSorted(compareOwnership)) }

@@ -23,7 +23,7 @@ export function atMostAllErrors(value: IntOrString | undefined, field: string): 
   return [{ kind: 'Invalid', field, value, detail: 'must not be greater than 100%' }]
 }
 
-/** One of a closed list of words; absent is not looked at. */
+/** One of a closed list of values; absent is not checked. */
 export function choiceErrors(value: string | undefined, choices: readonly string[], field: string): FieldError[] {
   if (value === undefined || value === '' || choices.includes(value)) return []
   return [{ kind: 'NotSupported', field, value, detail: supportedValues([...choices].sort()) }]

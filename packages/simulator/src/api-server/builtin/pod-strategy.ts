@@ -31,7 +31,7 @@ export const podStrategy: ResourceStrategy = {
   },
 }
 
-/** Priorities the server knows without looking; those of other classes are given by who makes the pod. */
+/** Priorities the server knows by itself; those of other classes are given by who makes the pod. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,

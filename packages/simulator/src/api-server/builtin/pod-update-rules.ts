@@ -83,7 +83,7 @@ function changedFields(next: FullPodSpec, previous: FullPodSpec): string[] {
   return changed
 }
 
-/** A pod that waits at a scheduling gate may be told more precisely where to go. */
+/** A pod that waits at a scheduling gate may get a more precise placement. */
 function gatedAddition(next: FullPodSpec, previous: FullPodSpec): boolean {
   if ((previous.schedulingGates ?? []).length === 0) return false
   return Object.entries(previous.nodeSelector ?? {}).every(([key, value]) => next.nodeSelector?.[key] === value)

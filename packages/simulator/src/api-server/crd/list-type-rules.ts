@@ -2,7 +2,7 @@ import type { FieldError } from '../schema/field-error.ts'
 import type { Schema } from '../schema/schema.ts'
 import { supportedValues } from '../schema/value-rules.ts'
 
-/** What the words about lists and maps that are merged field by field demand of the schema around them. */
+/** What the keywords for lists and maps that are merged field by field demand of the schema around them. */
 export function listTypeErrors(schema: Schema, field: string): FieldError[] {
   return [...mapTypeErrors(schema, field), ...listErrors(schema, field)]
 }

@@ -31,7 +31,7 @@ export async function sendAnswer(exchange: Exchange, answer: Answer): Promise<vo
   response.end(exchange.method === 'HEAD' ? undefined : body)
 }
 
-/** Tells the caller beside the answer, whatever that will be: a refusal carries the warnings that came before it. */
+/** Warns the caller beside the answer, whatever that will be: a refusal carries the warnings that came before it. */
 export function warn({ response }: Exchange, text: string): void {
   const warnings = [response.getHeader('Warning') ?? []].flat().map(String)
   const header = warningHeader(text)
@@ -53,7 +53,7 @@ export function refusal(error: ApiError): Answer {
   }
 }
 
-/** Everything that is not a refusal is a fault of the server, told without its inside. */
+/** Everything that is not a refusal is a fault of the server, reported without its details. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const message = error instanceof Error ? error.message : String(error)

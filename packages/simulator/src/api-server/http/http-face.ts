@@ -23,7 +23,7 @@ const connectionLimits = { maxHeaderSize: 256 * 1024, keepAliveTimeout: 120_000 
 export interface HttpFaceOptions {
   readonly server: ServedApi
   readonly clock: Clock
-  /** 127.0.0.1 unless told otherwise: whoever reaches the port without a token is the administrator. */
+  /** Default 127.0.0.1: whoever reaches the port without a token is the administrator. */
   readonly host?: string
   /** 0 takes any free port. */
   readonly port: number
@@ -36,7 +36,7 @@ export interface HttpFaceOptions {
   readonly isReady?: () => boolean
   /** What answers `pods/exec`. Without it no stream is opened. */
   readonly exec?: Exec
-  /** Told of faults of the server itself, which callers only see as a 500. */
+  /** Called for faults of the server itself, which callers only see as a 500. */
   readonly onFault?: (error: unknown) => void
 }
 

@@ -27,7 +27,7 @@ export interface MetaSources {
   readonly isReady: () => boolean
 }
 
-/** The paths that tell what the server is and serves, all but the resources themselves. */
+/** The paths that say what the server is and serves, all but the resources themselves. */
 export function metaRoutes(sources: MetaSources): (exchange: Exchange) => Promise<boolean> {
   const known = knowledgeOf(sources)
   return async (exchange) => {

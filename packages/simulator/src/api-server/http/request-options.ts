@@ -113,7 +113,7 @@ function wholeNumber(query: URLSearchParams, field: string): number | undefined 
   return Number(text)
 }
 
-/** From the query, and from a DeleteOptions body, which has the last word. */
+/** From the query, and from a DeleteOptions body, which takes precedence. */
 export function deleteOptions(exchange: Exchange, body: Json | undefined): DeleteOptions & { waits: boolean } {
   const { query, signal } = exchange
   if (body !== undefined && body !== null && !isJsonObject(body)) throw badRequest('DeleteOptions must be an object')

@@ -10,7 +10,7 @@ export interface ServedApi {
   as(user: UserInfo): EmbeddedApi
 }
 
-/** What `/version` tells, and OpenAPI documents name. */
+/** What `/version` answers, and OpenAPI documents name. */
 export interface ServerVersion {
   readonly major: string
   readonly minor: string

@@ -61,7 +61,7 @@ export function trackNew(registry: Registry, request: WriteRequest, decoded: Kub
   return trackWrite(registry, request, prepareCreate(registry, request, decoded), undefined)
 }
 
-/** Refuses what would be created in a namespace that is not there or on its way out. */
+/** Refuses what would be created in a namespace that is not there or terminating. */
 export function requireOpenNamespace(registry: Registry, request: WriteRequest, metadata: ObjectMeta): void {
   const { type } = request.definition
   const { namespace } = metadata

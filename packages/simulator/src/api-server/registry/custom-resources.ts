@@ -33,7 +33,7 @@ export class CustomResources {
   readonly #clock: Clock
   readonly #catalogue: ResourceRegistry
   readonly #deleteInstances: (definition: ResourceDefinition) => void
-  /** Definitions on their way out, by the storage key of their instances. */
+  /** Definitions that terminate, by the storage key of their instances. */
   readonly #leaving = new Map<string, string>()
 
   constructor(ports: {

@@ -17,7 +17,7 @@ export function decodeObject(request: WriteRequest, sent: KubeObject, previous?:
 }
 
 /**
- * Drops what the schema does not know, and tells the writer as the writer wished.
+ * Drops what the schema does not know, and warns or refuses as the writer asked.
  *
  * @throws ApiError 400 when the writer asked for strictness
  */

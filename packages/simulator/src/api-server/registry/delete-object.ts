@@ -42,7 +42,7 @@ export async function deleteObject(
   }
 }
 
-/** What a delete makes of an object: a marked state that is kept, or one that is passed through on its way out. */
+/** What a delete makes of an object: a marked state that is kept, or one that is passed through during deletion. */
 interface DeleteStep {
   readonly keeps?: KubeObject
   readonly passes?: KubeObject
@@ -140,7 +140,7 @@ function laterGeneration({ generation, deletionTimestamp }: ObjectMeta): Pick<Ob
   return generation === undefined || deletionTimestamp !== undefined ? {} : { generation: generation + 1 }
 }
 
-/** The finalizers by which the garbage collector is told to go on with dependents before the owner may go. */
+/** The finalizers by which the garbage collector is made to go on with dependents before the owner may go. */
 function collectorFinalizers({ finalizers = [] }: ObjectMeta, { propagationPolicy }: DeleteOptions): readonly string[] {
   const held = finalizers.find((finalizer) => finalizer === 'orphan' || finalizer === 'foregroundDeletion')
   const wanted = { Orphan: 'orphan', Foreground: 'foregroundDeletion', Background: undefined }

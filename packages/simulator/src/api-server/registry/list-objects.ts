@@ -14,7 +14,7 @@ import { asServed } from './served-version.ts'
 /** Below this an index costs more than it saves. */
 const worthIndexing = 256
 
-/** Serves a list, or one page of it; all pages of one list show the state of one moment. */
+/** Serves a list, or one page of it; all pages of one list show the state of one revision. */
 export function listObjects(registry: Registry, definition: ResourceDefinition, query: ListQuery): KubeList {
   requireValidQuery(query)
   const selection = parseSelection(definition, query)

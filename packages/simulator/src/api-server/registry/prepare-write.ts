@@ -155,7 +155,7 @@ function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
   if (isKept) return sent
   const kept: Record<string, unknown> = { ...sent, managedFields }
   for (const field of serverFields) kept[field] = previous[field]
-  // These are not quietly put back: who sends others is told that they never change.
+  // These are not quietly put back: who sends others gets the answer that they never change.
   if (sent.uid) kept['uid'] = sent.uid
   kept['deletionTimestamp'] ??= sent.deletionTimestamp
   kept['deletionGracePeriodSeconds'] = sent.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds

@@ -43,7 +43,7 @@ export function bucketOf(registry: Registry, definition: ResourceDefinition): Bu
   return registry.store.bucket(definition.storageKey)
 }
 
-/** What admission is to be told, or undefined when nothing would listen: then the caller need not wait. */
+/** The request for admission, or undefined when nothing would listen: then the caller need not wait. */
 export function admissionOf(
   { definition, user, admission, dryRun, subresource, fieldManager }: WriteRequest,
   write: Pick<AdmissionRequest, 'operation' | 'key' | 'object' | 'oldObject'> & { readonly options?: JsonObject },

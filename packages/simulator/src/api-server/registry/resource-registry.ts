@@ -42,7 +42,7 @@ export class ResourceRegistry implements ResourceCatalogue {
     this.#refresh()
   }
 
-  /** What a CustomResourceDefinition defines at this moment. */
+  /** What a CustomResourceDefinition defines now. */
   definedBy(name: string): readonly ResourceDefinition[] {
     return this.#custom.get(name) ?? []
   }

@@ -51,7 +51,7 @@ async function createByUpdate(registry: Registry, request: WriteRequest, sent: K
   return created
 }
 
-/** What cannot be read is told first, and so is what of it nobody knows. */
+/** Unreadable input is reported first, and so are unknown fields. */
 async function refuseAbsent(request: WriteRequest, sent: KubeObject): Promise<never> {
   const { origin, type } = request.definition
   decodeObject(request, origin === 'custom' ? { ...sent, kind: type.kind } : sent)

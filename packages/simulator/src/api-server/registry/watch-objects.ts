@@ -12,7 +12,7 @@ import { asServed } from './served-version.ts'
 import { WatchStream } from './watch-stream.ts'
 
 const bookmarkEveryMs = 60_000
-/** How long before its end a watch is told where it stands, so that the next one resumes there. */
+/** How long before its end a watch gets a bookmark, so that the next one resumes there. */
 const lastBookmarkMs = 2_000
 
 /** Streams every change after a version, or first the present state. */

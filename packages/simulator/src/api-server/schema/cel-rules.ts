@@ -59,7 +59,7 @@ function resultProblem(type: string, ast: ASTNode | undefined, node: CompiledSch
   return unknown === undefined ? undefined : `compilation failed: undefined field '${unknown}'`
 }
 
-/** A value at its place. `previous` is what it was, where that can be told. */
+/** A value at its place. `previous` is what it was, where that is known. */
 export interface RuledValue {
   readonly value: unknown
   readonly previous: unknown
@@ -124,7 +124,7 @@ const kinds: Readonly<Record<string, FieldErrorKind>> = {
   FieldValueDuplicate: 'Duplicate',
 }
 
-/** What the writer is told. An expression that fails or gives no good line is passed over for the fixed text. */
+/** The message for the writer. An expression that fails or gives no good line is passed over for the fixed text. */
 function messageOf({ rule, message }: CompiledRule, variables: Evaluation['variables']): string {
   if (message !== undefined) {
     try {

@@ -16,7 +16,7 @@ export interface CompiledSchema {
   readonly intOrString: boolean
   readonly quantity: boolean
   readonly decoded: boolean
-  /** A list or map of the types of the real server, which does not tell an empty one from none. */
+  /** A list or map of the types of the real server, which does not distinguish an empty one from none. */
   readonly omitsEmpty: boolean
   readonly hasDefault: boolean
   /** Properties that are set when absent, with the value to set. */

@@ -1,4 +1,4 @@
-/** The JSON schema word for a value's type. */
+/** The JSON schema name of a value's type. */
 export function typeNameOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -4,7 +4,7 @@ import type { FieldError } from './field-error.ts'
 import { isOfFormat } from './formats.ts'
 import type { Schema } from './schema.ts'
 
-/** What the schema says of one value beyond its type; what is inside the value is not looked at. */
+/** What the schema says of one value beyond its type; what is inside the value is not checked. */
 export function* brokenValueRules(value: unknown, schema: Schema, field: string): Generator<FieldError> {
   if (schema.enum !== undefined && !schema.enum.some((allowed) => isSameJson(allowed, value))) {
     yield { kind: 'NotSupported', field, value, detail: supportedValues(schema.enum) }

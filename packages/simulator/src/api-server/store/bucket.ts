@@ -10,7 +10,7 @@ export interface VersionCounter {
   last: number
 }
 
-/** Told of what is stored, in the moment it is: must neither throw nor write. */
+/** Called with what is stored, as soon as it is: must neither throw nor write. */
 export type StoreObserver = (change: Pick<Change, 'type' | 'object'>) => void
 
 interface Snapshot {

@@ -14,7 +14,7 @@ export interface Change {
 export class ChangeLog {
   readonly #ring: (Change | undefined)[] = []
   readonly #length: number
-  /** Positions count every change ever appended, so that a cursor can tell what it has missed. */
+  /** Positions count every change ever appended, so that a cursor knows what it has missed. */
   #next = 0
   #forgottenVersion: number
 

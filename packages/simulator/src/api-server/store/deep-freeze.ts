@@ -3,7 +3,7 @@ type Fields = Readonly<Record<string, unknown>>
 const nothing: Fields = Object.freeze({})
 
 /**
- * Freezes a value and all it reaches, in place. What it shares with `previous`, which is frozen, is not even looked at: the
+ * Freezes a value and all it reaches, in place. What it shares with `previous`, which is frozen, is not even visited: the
  * cost is that of the new path.
  *
  * Assumes: no cycles; whatever is frozen already is frozen all the way down.

@@ -32,7 +32,7 @@ export class ObjectStore {
     return bucket
   }
 
-  /** Tells of every object of a resource there is, as added, and then of each change in the moment it is stored. Nothing can be missed. */
+  /** Notifies of every object of a resource there is, as added, and then of each change as soon as it is stored. Nothing can be missed. */
   observe(storageKey: string, observer: StoreObserver): () => void {
     for (const [, object] of this.bucket(storageKey).entries()) observer({ type: 'ADDED', object })
     const observers = this.#observersOf(storageKey)

@@ -23,7 +23,7 @@ export interface FullPod extends Pod {
 
 export interface PodSummary {
   readonly ready: string
-  /** One word for how the pod is: its phase, or the most telling reason of a container. */
+  /** One word for how the pod is: its phase, or the most specific reason of a container. */
   readonly status: string
   readonly restarts: number
   readonly lastRestart: string | undefined
@@ -100,7 +100,7 @@ function summarizeMain(pod: FullPod, reasonSoFar: string) {
   let errorReason: string | undefined
   let restarts = noRestarts
   let ready = 0
-  // From the last to the first, so that the first container has the last word.
+  // From the last to the first, so that the first container takes precedence.
   for (const container of (pod.status?.containerStatuses ?? []).toReversed()) {
     restarts = merge(restarts, restartsOf(container))
     const { terminated, waiting, running } = container.state ?? {}

@@ -17,7 +17,7 @@ const lasting = new Map<string, Ingredients>([
   ['quorum_status', (_, changes) => [changes]],
 ])
 
-/** In these the age of the quorum is told, in seconds. */
+/** These contain the age of the quorum, in seconds. */
 const telling = new Set(['status', 'quorum_status'])
 
 interface Remembered {
@@ -29,7 +29,7 @@ interface Remembered {
 export interface AnswerMemoryPorts {
   /** Another number after each change of Ceph. */
   readonly changes: () => number
-  /** Told after each command that is more than one of the remembered questions. */
+  /** Called after each command that is more than one of the remembered questions. */
   readonly changed: () => void
   readonly answer: (command: CephCommand) => CephAnswer
 }
@@ -65,7 +65,7 @@ function questionText(command: CephCommand): string {
   return command.prefix
 }
 
-/** `pg dump` of everything has a stamp of the moment in it. */
+/** `pg dump` of everything has a timestamp in it. */
 function tellsTheTime({ prefix, dumpcontents }: CephCommand): boolean {
   return prefix === 'pg dump' && !/^\["pgs(_brief)?"\]$/.test(JSON.stringify(dumpcontents ?? []))
 }

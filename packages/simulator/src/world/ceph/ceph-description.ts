@@ -36,7 +36,7 @@ export interface CephTimings {
   readonly downAfterMs: number
   /** The same where a machine falls silent and nobody refuses connections. */
   readonly heartbeatGraceMs: number
-  /** From a change of a placement group to the report that tells of it. */
+  /** From a change of a placement group to the report that shows it. */
   readonly statsLagMs: number
   readonly peeringMs: number
   /** Whole placement groups copied per second, over all of the cluster. */

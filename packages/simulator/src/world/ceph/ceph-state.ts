@@ -36,7 +36,7 @@ export interface SeenGroups {
   readonly untilMs: number
 }
 
-/** The mgr marks what a dead primary said last as stale, though not in the very moment. */
+/** The mgr marks what a dead primary said last as stale, though not at once. */
 const staleAfterMs = 1_000
 
 function seeGroup(

@@ -18,7 +18,7 @@ export interface CrushGrowth {
   locate(osd: number): boolean
 }
 
-/** New OSDs tell their place and size when they first boot; until then the CRUSH map does not know them. */
+/** New OSDs report their place and size when they first boot; until then the CRUSH map does not know them. */
 export function createCrushGrowth(
   map: OsdMap,
   { crush, pools }: Pick<CephDescription, 'crush' | 'pools'>,

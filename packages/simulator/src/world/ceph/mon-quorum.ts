@@ -34,7 +34,7 @@ export class MonQuorum {
     return this.#electionEpoch
   }
 
-  /** A mon came or went. Tells whether there is a quorum that was not there before. */
+  /** A mon came or went. Returns whether there is a quorum that was not there before. */
   look(mon: string, isNewKnown: boolean): boolean {
     if (isNewKnown) this.#known.add(mon)
     const had = this.hasQuorum

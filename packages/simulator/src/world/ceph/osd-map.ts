@@ -102,7 +102,7 @@ export class OsdMap {
     return this.#revision
   }
 
-  /** The primary of a group tells the mons that it got through to this epoch. */
+  /** The primary of a group reports to the mons that it got through to this epoch. */
   noteUpThru(id: number): void {
     const osd = this.osds.get(id)
     if (osd === undefined || osd.upThru === this.#epoch) return

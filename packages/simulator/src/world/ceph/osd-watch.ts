@@ -17,7 +17,7 @@ export interface OsdWatchPorts {
   readonly onChange: (osd: number, change: 'up' | 'down' | 'in' | 'out') => void
 }
 
-/** How often the mons look at who is due to go out. */
+/** How often the mons check which OSDs are due to be marked out. */
 const tickMs = 5_000
 /** `mon_osd_min_in_ratio`: with fewer in than this, a mass of failures is more likely a network than disks. */
 const leastIn = 0.75

@@ -10,7 +10,7 @@ import {
 } from './placement-group.ts'
 import type { Timers } from './timers.ts'
 
-/** What the mgr was last told of one placement group. */
+/** The last report of one placement group to the mgr. */
 export interface PgReport {
   readonly state: string
   readonly up: readonly number[]
@@ -22,7 +22,7 @@ export interface PgReport {
   readonly changedMs: number
   readonly degraded: number
   readonly misplaced: number
-  /** Shards that lack nothing, as Ceph writes them: `3`, or `8(0)` for chunk 0. Told only while it is degraded. */
+  /** Shards that lack nothing, as Ceph writes them: `3`, or `8(0)` for chunk 0. Reported only while it is degraded. */
   readonly complete: readonly string[]
 }
 
@@ -35,9 +35,9 @@ interface Batch {
 const refreshMs = 10_000
 
 /**
- * What the mgr knows: each primary's reports, which come a while after what they tell of.
+ * What the mgr knows: each primary's reports, which come a while after the change.
  *
- * Guarantees: a report says how the group is when the report is made, with the epoch of that moment.
+ * Guarantees: a report says how the group is when the report is made, with the epoch of that time.
  */
 export class PgReports {
   readonly #timers: Timers
@@ -46,7 +46,7 @@ export class PgReports {
   readonly #progress: (group: PlacementGroup) => number
   readonly #held = new Map<PlacementGroup, PgReport>()
   readonly #refreshed = new WeakMap<PgReport, PgReport>()
-  /** Groups with news, each in the batch of the moment in which it changed. */
+  /** Groups that changed, each in the batch of the time of its change. */
   readonly #due = new Map<PlacementGroup, Batch>()
   #batch: Batch | undefined
 
@@ -71,7 +71,7 @@ export class PgReports {
     if (refreshedMs <= held.atMs || begin === undefined || begin.epoch <= held.epoch) return held
     const shown = this.#refreshed.get(held)
     if (shown?.epoch === begin.epoch) return shown
-    // Told at the first refresh in that epoch; the later ones would say the same.
+    // Reported at the first refresh in that epoch; the later ones would say the same.
     const fromMs = Math.max(begin.atMs, held.atMs + 1)
     const atMs = refreshedMs - Math.floor((refreshedMs - fromMs) / refreshMs) * refreshMs
     const report = { ...held, epoch: begin.epoch, atMs }
@@ -95,7 +95,7 @@ export class PgReports {
     return now - ((now + seed) % refreshMs)
   }
 
-  /** The group has changed; its primary will tell. */
+  /** The group has changed; its primary will report it. */
   noteChange(group: PlacementGroup): void {
     if (this.#due.has(group)) return
     const now = this.#timers.now()

@@ -26,7 +26,7 @@ export interface PlacementGroup {
   readonly holders: Map<number, number>
   isPeering: boolean
   state: string
-  /** Work that is under way or waits for its turn. */
+  /** Work that is under way or queued. */
   work: { readonly kind: 'recovery' | 'backfill'; isRunning: boolean } | undefined
   mappingEpoch: number
   writesCountedMs: number
@@ -142,7 +142,7 @@ export function isRemapped({ up, acting }: PlacementGroup): boolean {
   return up.length !== acting.length || up.some((osd, place) => osd !== acting[place])
 }
 
-/** In the order in which Ceph puts the words. */
+/** In the order in which Ceph puts the parts. */
 const stateWords = [
   'active',
   'clean',

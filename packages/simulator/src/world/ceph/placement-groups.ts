@@ -68,7 +68,7 @@ export class PlacementGroups {
     return [...this.#served.keys()]
   }
 
-  /** The cluster was whole before we looked: what is up serves at once, and the mgr has heard of it. */
+  /** The cluster was whole before the start: what is up serves at once, and the mgr has heard of it. */
   begin(): void {
     for (const group of this.list) group.up = upOf(group, this.#isUp)
     this.#activate(this.list)

@@ -47,7 +47,7 @@ export class RecoveryQueue {
     this.#waiting.set(group, { group, cost, left: cost, sinceMs: 0, cancel: undefined })
   }
 
-  /** Takes a group out and tells how much of its work is done: 0 to 1. */
+  /** Takes a group out and returns how much of its work is done: 0 to 1. */
   remove(group: PlacementGroup): number {
     const done = this.progress(group)
     this.#waiting.delete(group)

@@ -25,7 +25,7 @@ export interface SimulatedCephPorts {
   readonly random: Random
   /** Shared with the actors of the world; its own when absent. */
   readonly views?: Views
-  /** Whether a machine has power, as `Kubelet.isOn` tells. Without it a loss shows when the API shows it. */
+  /** Whether a machine has power, as `Kubelet.isOn` says. Without it a loss shows when the API shows it. */
   readonly isOn?: (node: string) => boolean
 }
 
@@ -102,7 +102,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   const groups = new PlacementGroups({ timers, map, pools, timings })
   let hasBegun = false
   let isSilenced = false
-  /** What the mons were told by a mgr that has gone since. */
+  /** What the mons got from a mgr that has gone since. */
   let lastSeen: readonly SeenGroup[] = groups.list.map((group) => ({ group, report: undefined, state: 'unknown' }))
   let sight: (SeenGroups & { readonly changes: number }) | undefined
   const lookNow = () => seeGroups({ map, groups, now: () => clock.now() }, sight?.list)

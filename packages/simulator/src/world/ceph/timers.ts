@@ -5,7 +5,7 @@ export interface Timers extends Clock {
   stop(): void
 }
 
-/** A clock whose waits all end together; it tells after each. */
+/** A clock whose waits all end together; it notifies after each. */
 export function createTimers(clock: Clock, onFired: () => void = () => {}): Timers {
   const waiting = new Set<() => void>()
   let stopped = false

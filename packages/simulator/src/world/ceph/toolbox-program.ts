@@ -8,7 +8,7 @@ export interface ProgramEnd {
   readonly err: string
 }
 
-/** The names that words after a command go by; the last one takes all that are left. */
+/** The names of the arguments after a command; the last one takes all that are left. */
 const argumentNames: Readonly<Record<string, readonly string[]>> = {
   status: [],
   health: ['detail'],

@@ -13,7 +13,7 @@ export interface ControllerCaches {
   stop(): void
 }
 
-/** Every controller with a cache of its own: as late as it is told to be, and now and then too slow with a write. */
+/** Every controller with a cache of its own: as late as configured, and now and then too slow with a write. */
 export function createControllerCaches(
   ports: ActorPorts & { readonly random: Random; readonly views: Views },
   description: Pick<LonghornDescription, 'cacheLagMs' | 'conflictRate'>,

@@ -32,7 +32,7 @@ export interface VolumeDescription extends Omit<NonNullable<LonghornVolume['spec
 export interface LonghornTimings {
   readonly attachMs: number
   readonly detachMs: number
-  /** All controllers look at everything again this often. */
+  /** Resync interval of all controllers. */
   readonly resyncMs: number
   /** A node has to be NotReady for this long before anybody acts on it. */
   readonly notReadyGraceMs: number
@@ -76,7 +76,7 @@ export interface LonghornDescription {
   readonly cacheLagMs?: Partial<Record<LonghornController, number>>
   /** The share of writes that are refused as if somebody else had been faster. */
   readonly conflictRate?: number
-  /** Looks through replicas in an order drawn from the seed, as maps give none; by name otherwise. */
+  /** Goes through replicas in an order drawn from the seed, as maps give none; by name otherwise. */
   readonly drawnOrder?: boolean
   readonly blocks?: { readonly count?: number; readonly bytes?: number }
 }

@@ -32,7 +32,7 @@ export interface NodeStatusPorts {
   readonly resyncMs: number
 }
 
-/** Longhorn's own nodes: made where Kubernetes has one, and told what is known of it and of its disks. */
+/** Longhorn's own nodes: made where Kubernetes has one, with the status of it and of its disks. */
 export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node: string) => void } {
   const { tools, namespace, description, data, settings } = ports
   const kubeNodes = tools.views.of(nodes)
@@ -73,7 +73,7 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
     }
   }
 
-  /** Short silence is no news: kubelets stumble. */
+  /** Short silence is not recorded: kubelets stumble. */
   function readiness(kubeNode: Node | undefined): Condition {
     if (kubeNode === undefined) return { type: 'Ready', status: 'False', reason: 'KubernetesNodeGone' }
     const ready = conditionOf(kubeNode, 'Ready')

@@ -17,7 +17,7 @@ export interface OwnDrainPorts extends ProtectionPorts {
   readonly tools: ActorTools
   readonly settings: SettingsReader
   readonly resyncMs: number
-  /** Whether Longhorn's manager runs on that node: nobody else looks after its flags. */
+  /** Whether Longhorn's manager runs on that node: nothing else manages its flags. */
   readonly hasManager: (node: string) => boolean
 }
 
@@ -28,7 +28,7 @@ interface Verdict {
 
 const downReasons = new Set(['KubernetesNodeGone', 'KubernetesNodeNotReady'])
 
-/** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, every time it looks. */
+/** What Longhorn's controller of nodes does by itself: rewrites the flags of all replicas on a node, at every reconcile. */
 export function startOwnEvictions(ports: OwnDrainPorts): void {
   const { tools, namespace, settings } = ports
   const kubeNodes = tools.views.of(nodes)

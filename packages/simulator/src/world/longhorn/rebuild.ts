@@ -14,7 +14,7 @@ interface RebuildPorts {
   readonly onEnd: (isDone: boolean) => void
 }
 
-/** Told of progress at most this often. */
+/** Progress is reported at most this often. */
 const progressMs = 1_000
 const standstillMs = 1_000
 

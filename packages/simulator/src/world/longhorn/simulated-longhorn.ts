@@ -29,7 +29,7 @@ import { bytesPerBlock } from './volume-report.ts'
 import { startWorkloadTickets } from './workload-tickets.ts'
 
 export interface SimulatedLonghornPorts extends ActorPorts {
-  /** Whether a machine has power, as `Kubelet.isOn` tells. Without it a loss shows when the API shows it. */
+  /** Whether a machine has power, as `Kubelet.isOn` says. Without it a loss shows when the API shows it. */
   readonly isOn?: (node: string) => boolean
 }
 
@@ -40,7 +40,7 @@ export interface SimulatedLonghorn {
 
 /**
  * A Longhorn that lives on the objects of a cluster: attaches volumes, rebuilds and moves replicas that hold real bytes.
- * It decides no drain: who asks for evictions and keeps the budgets is somebody else, unless it is told to.
+ * It decides no drain: who asks for evictions and keeps the budgets is somebody else, unless it is configured to.
  *
  * Guarantees: the same clock, chance and objects give the same history; a stopped one leaves no timer and no watch.
  */
@@ -82,7 +82,7 @@ export function createSimulatedLonghorn(
     ...(isOn === undefined ? {} : { isOn }),
     onLost: (manager) => data.loseInstanceManager(manager),
     onChange: (_manager, node) => {
-      // The first news comes while the rest is still being built.
+      // The first notification comes while the rest is still being built.
       timers.after(1, () => {
         managers.look(node)
         volumes.lookAtAll()

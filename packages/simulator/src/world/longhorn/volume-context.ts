@@ -29,7 +29,7 @@ export interface VolumePorts extends PlacementFactsPorts {
   readonly podsUsing: (volume: string) => readonly Pod[]
 }
 
-/** What it remembers of one volume between two looks. */
+/** What it remembers of one volume between two reconciles. */
 export interface VolumeNotes {
   state: 'creating' | 'detached' | 'attaching' | 'attached' | 'detaching'
   node: string | undefined
@@ -47,12 +47,12 @@ export interface VolumeNotes {
   upgradeSinceMs: number | undefined
 }
 
-/** One look at one volume. */
+/** One reconcile of one volume. */
 export interface VolumeContext {
   readonly ports: VolumePorts
   readonly volume: LonghornVolume
   readonly notes: VolumeNotes
-  /** Look again after this time. */
+  /** Reconcile again after this time. */
   readonly again: (inMs: number) => void
 }
 
@@ -71,7 +71,7 @@ export function newNotes(volume: LonghornVolume): VolumeNotes {
   }
 }
 
-/** As they are held now, in the order in which this controller looks through them. */
+/** As they are held now, in the order in which this controller goes through them. */
 export function replicasOf({ ports, volume }: VolumeContext): LonghornReplica[] {
   const { tools, description } = ports
   const { name } = volume.metadata

@@ -43,7 +43,7 @@ export function startVolumes(
   const settings = tools.views.of(longhornSettings)
   const held = new Map<string, VolumeNotes>()
   const needs = [volumes, engines, replicas, attachments, managers, nodes, settings]
-  // Rebuild slots are counted over all volumes, so volumes are looked at one after the other.
+  // Rebuild slots are counted over all volumes, so volumes are reconciled one after the other.
   const queue = tools.queue({ needs, work: reconcile, concurrency: 1, delayMs: 10 })
 
   async function reconcile(name: string): Promise<void> {

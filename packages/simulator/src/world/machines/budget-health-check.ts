@@ -24,7 +24,7 @@ export interface BudgetHealthCheckOptions {
   readonly api?: MachineApi
   /** Of Cluster API; default the newest. */
   readonly version?: string
-  /** The machines it looks after. Default: all. */
+  /** The machines it manages. Default: all. */
   readonly selector?: LabelSelector
   /** Default 300. */
   readonly notReadySeconds?: number

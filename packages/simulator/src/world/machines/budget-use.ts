@@ -23,7 +23,7 @@ const allowed: BudgetAnswer = { isAllowed: true }
  * Budgets of 2019 were one to a machine, and two an error (`refuse`). With `all`, each of them has to agree.
  *
  * Guarantees: a machine that is booked already is not booked twice; each booking is a compare-and-swap on the budget as it was
- * judged; when one refuses, what was booked at the others for this is given back.
+ * judged; when one refuses, what was booked at the others for this is restored.
  */
 export async function useBudgets(
   tools: ActorTools,

@@ -11,7 +11,7 @@ export interface Vacancy {
   successor: string | undefined
 }
 
-/** A Machine on its way to a Node. */
+/** A Machine that waits for its Node. */
 export interface Order {
   readonly node: string
   /** Absent for a Node that is there already. */
@@ -38,7 +38,7 @@ export class Fleet {
     this.#orders.delete(machine)
   }
 
-  /** Guarantees: one vacancy for one machine, however often it is told; none for one that is not to be replaced. */
+  /** Guarantees: one vacancy for one machine, however often it is reported; none for one that is not to be replaced. */
   vacate(vacancy: Omit<Vacancy, 'successor'>): void {
     if (this.#unwanted.has(vacancy.machine)) return
     if (this.vacancies.some(({ machine }) => machine === vacancy.machine)) return

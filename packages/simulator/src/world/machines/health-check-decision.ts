@@ -7,7 +7,7 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { isTerminating } from '../pod-facts.ts'
 import { parseSicknesses, type Sickness, sickAtMs } from './sick-nodes.ts'
 
-/** A machine that the health check looks after. */
+/** A machine that the health check manages. */
 export interface Target {
   readonly machine: Machine
   readonly node: Node | undefined

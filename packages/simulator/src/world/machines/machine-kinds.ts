@@ -13,7 +13,7 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 
 export type MachineApi = 'openshift' | 'cluster-api'
 
-/** One of the two APIs that have machines, and the words in which they differ. */
+/** One of the two APIs that have machines, and the names in which they differ. */
 export interface MachineKinds {
   readonly api: MachineApi
   readonly machines: ResourceType<Machine>

@@ -26,7 +26,7 @@ export interface MachineLifePorts {
   readonly onTurn: () => void
 }
 
-/** How often a Machine that has no Node yet is looked at. */
+/** How often a Machine that has no Node yet is reconciled. */
 const recheckMs = 5_000
 
 export interface MachineLife {

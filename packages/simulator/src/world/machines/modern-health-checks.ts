@@ -24,7 +24,7 @@ export interface ModernHealthChecksOptions {
 
 const paused = 'cluster.x-k8s.io/paused'
 const skipRemediation = 'cluster.x-k8s.io/skip-remediation'
-/** How soon a check looks again while machines are sick. */
+/** How soon a check reconciles again while machines are sick. */
 const recheckMs = 60_000
 
 /** The health checks of today, of one API: all MachineHealthCheck objects there are. */

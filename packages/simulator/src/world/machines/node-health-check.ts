@@ -28,7 +28,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
   const nodeView = tools.views.of(nodes)
   const queue = tools.queue({ needs: [checkView, nodeView], work: reconcile, concurrency: 1 })
   const done: Remediation[] = []
-  /** Begun and not over, by `check/node`: the status that tells of it may be written late. */
+  /** Begun and not over, by `check/node`: the status that shows it may be written late. */
   const begun = new Map<string, UnhealthyNode>()
   let isListening = options.isListening ?? true
 

@@ -8,7 +8,7 @@ export type PowerSwitch = Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
 /** A node whose annotation keeps it off: whoever presses the button takes it away. */
 const powerWish = 'cofferdam.io/power'
 
-/** Cuts the power now and gives it back after a while: whatever ailed the machine is over, and it has booted anew. */
+/** Cuts the power now and restores it after a while: whatever ailed the machine is over, and it has booted anew. */
 export function powerCycle(
   tools: ActorTools,
   kubelet: PowerSwitch,

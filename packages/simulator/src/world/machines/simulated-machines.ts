@@ -66,7 +66,7 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     return machine
   }
 
-  /** A machine that is on its way out stays off. */
+  /** A machine that is being removed stays off. */
   function isKept(node: string): boolean {
     const machine = behind(node)
     return machine === undefined || !isTerminating(machine)

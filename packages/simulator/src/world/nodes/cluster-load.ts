@@ -20,7 +20,7 @@ export class ClusterLoad {
   readonly #placed = new Map<string, { readonly pod: Pod; readonly nodeName: string }>()
   readonly #onNode = new Map<string, Set<string>>()
   readonly topology = new TopologyCounts(() => this.#placedPods())
-  /** Grows whenever a place may have come free, so that a pod which found none knows when to look again. */
+  /** Grows whenever a place may have come free, so that a pod which found none knows when to try again. */
   freed = 0
   #order: NodeLoad[] | undefined
 

@@ -2,7 +2,7 @@ import type { Container, ContainerStatus, Pod } from '@cofferdam/kubernetes/api/
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { withCondition } from '../conditions.ts'
 
-/** What the containers of a pod do, as far as its status tells. */
+/** What the containers of a pod do, as far as its status says. */
 export type PodStage = 'creating' | 'ready' | 'unready' | 'waiting' | 'succeeded' | 'failed'
 
 export interface PodReport {

@@ -15,7 +15,7 @@ import { PodAddresses } from './pod-addresses.ts'
 export interface KubeletOptions extends PodRunnerOptions {
   /** Nodes to register when they are not there yet. */
   readonly register?: readonly Node[]
-  /** Which nodes have a machine behind them. All, unless told otherwise. */
+  /** Which nodes have a machine behind them. Default: all. */
   readonly owns?: (node: Node) => boolean
   readonly leaseRenewSeconds?: number
   readonly leaseDurationSeconds?: number

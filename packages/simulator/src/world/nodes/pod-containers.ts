@@ -33,7 +33,7 @@ const startError = 128
  * What really runs behind the pods of all machines.
  *
  * Guarantees: on one machine, two pods of one name never run at the same time, nor does one pod twice. Whatever a
- * container does, or fails to do, ends as a state that the next look at the pod sees; nothing is thrown or rejected.
+ * container does, or fails to do, ends as a state that the next sync of the pod sees; nothing is thrown or rejected.
  */
 export class PodContainers {
   readonly #runtime: ContainerRuntime
@@ -45,7 +45,7 @@ export class PodContainers {
   constructor(ports: {
     runtime: ContainerRuntime
     clock: Clock
-    /** Told that the container of this pod is in another state now. */
+    /** Called when the container of this pod is in another state now. */
     wake: (key: string) => void
     onFailure: (key: string, error: unknown) => void
   }) {
@@ -126,7 +126,7 @@ export class PodContainers {
     void attempt(() => tracked.running.stop(graceSeconds)).then(settle, fail)
   }
 
-  /** At once, without being asked. It may take a moment until it is gone. */
+  /** At once, without being asked. It may take a while until it is gone. */
   kill(container: PodContainer | undefined): void {
     const tracked = container === undefined ? undefined : this.#find(container)
     if (tracked !== undefined) this.#kill(tracked)

@@ -13,9 +13,9 @@ export interface PodRun {
   restarts: number
   startedAt: string | undefined
   podIP: string | undefined
-  /** When the stage ends: creating becomes ready, running becomes finished, waiting becomes another start. */
+  /** When the phase ends: creating becomes ready, running becomes finished, waiting becomes another start. */
   dueAt: number | undefined
-  /** When it is over with a pod that was deleted: its own end, or the moment in which its container is killed. */
+  /** When it is over with a pod that was deleted: its own end, or when its container is killed. */
   stopAt: number | undefined
   /** Whether a container stands behind it; undefined until the runtime was asked. */
   isBacked: boolean | undefined

@@ -12,7 +12,7 @@ import { ClusterLoad } from './cluster-load.ts'
 import { placePod } from './place-pod.ts'
 
 export interface SchedulerOptions {
-  /** Pods that found no place look again this long after one may have come free. */
+  /** Pods that found no place try again this long after one may have come free. */
   readonly retryMs?: number
   /** The `schedulerName` that pods call it by. */
   readonly schedulerName?: string

@@ -73,7 +73,7 @@ export function isComplete(deployment: Deployment, status: DeploymentStatus): bo
 /**
  * What the Progressing condition becomes, or undefined when it stays.
  *
- * `moved` restarts the deadline even when the words stay the same.
+ * `moved` restarts the deadline even when the text stays the same.
  */
 export function decideProgress({
   deployment,

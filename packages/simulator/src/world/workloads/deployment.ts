@@ -173,7 +173,7 @@ export function startDeployments(ports: ActorPorts): Actor {
     }
   }
 
-  /** Says in the Progressing condition that a rollout was stopped or goes on; the next look then finds that said. */
+  /** Says in the Progressing condition that a rollout was stopped or goes on; the next reconcile then finds that said. */
   async function reportPause(deployment: Deployment): Promise<Deployment> {
     const held = conditionOf(deployment, 'Progressing')
     if (deadlineSeconds(deployment) === undefined || held?.reason === 'ProgressDeadlineExceeded') return deployment

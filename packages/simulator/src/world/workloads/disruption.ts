@@ -29,7 +29,7 @@ export interface DisruptionOptions {
 
 type Scaled = KubeObject & { readonly spec: { readonly replicas?: number } }
 
-/** Works out how many pods each PodDisruptionBudget can spare. */
+/** Works out how many disruptions each PodDisruptionBudget allows. */
 export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   const { lagMs = 10, resourceOf } = ports
   const tools = openTools('controllermanager', ports)

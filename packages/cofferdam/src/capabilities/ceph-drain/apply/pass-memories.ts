@@ -31,7 +31,7 @@ export class PassMemories {
     this.#refusedSince.delete(key)
   }
 
-  /** Tells how long the record has been refused. */
+  /** Returns how long the record has been refused. */
   noteRefused(key: string): number {
     const now = this.#clock.now()
     const since = this.#refusedSince.get(key) ?? now

@@ -223,7 +223,7 @@ export class CephDrainPerformer {
     return this.#learned(step, { flags })
   }
 
-  /** Words for people keep nothing else from being done, unless they are all there is to write. */
+  /** A failed write of texts for people blocks nothing else, unless they are all there is to write. */
   async #writeNote(step: WriteNote | ClearNote): Promise<StepOutcome> {
     const { key, signal } = this.#pass
     const { memories } = this.#ports

@@ -49,7 +49,7 @@ function recordOf(
 }
 
 /**
- * Writes the record if it differs, as a compare-and-swap on what was read; tells what is there then.
+ * Writes the record if it differs, as a compare-and-swap on what was read; returns what is stored then.
  *
  * Guarantees: what is written fits, however many objects have problems and whatever others put beside it.
  */
@@ -66,7 +66,7 @@ export async function writeRecord(
     throw new ApiError('Invalid', `configmap ${namespace}/${name} is immutable`)
   }
   const foreign = foreignPartOf(configMap)
-  // Where nothing must survive the data is nobody's business: it may be locked, and notes can be written all the same.
+  // Where nothing must survive the data is not needed: it may be locked, and annotations can still be written.
   const data = change.state === undefined ? (configMap?.data ?? {}) : buildDrainState(change.state)
   const binaryData = Object.entries(foreign.binaryData ?? {}).filter(([key]) => !Object.hasOwn(data, key))
   const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
@@ -103,7 +103,7 @@ export async function writeRecord(
   return recordOf(record, updated)
 }
 
-/** Takes away what was written down while another operator had the budgets: from now on the state map tells. */
+/** Takes away what was written down while another operator had the budgets: from now on the state map is authoritative. */
 export async function deleteObserved(
   api: Pick<KubeApi, 'delete'>,
   namespace: string,

@@ -2,7 +2,7 @@ import { narrowTurn, type StorageTurn, type TurnInForce } from '../domain/storag
 
 /**
  * What ceph-drain and ceph-static-budgets of one process have to agree on: on which nodes mons and mgrs have to stay, and
- * which of them may go at this moment. Keys are CephClusters.
+ * which of them may go now. Keys are CephClusters.
  *
  * Guarantees: of those who work on the budgets of one cluster, one at a time does.
  */
@@ -34,7 +34,7 @@ export class StorageTurns {
     if (JSON.stringify(before) !== JSON.stringify(nodes)) this.#tell('loose', key)
   }
 
-  /** Tells the key of every cluster of which this has changed, until the signal. */
+  /** Notifies with the key of every cluster of which this has changed, until the signal. */
   follow(what: 'turn' | 'loose', tell: (key: string) => void, signal: AbortSignal): void {
     this.#followers[what].add(tell)
     signal.addEventListener('abort', () => this.#followers[what].delete(tell), { once: true })

@@ -7,7 +7,7 @@ import type { CephDrainSnapshot } from '../domain/snapshot.ts'
 export interface CephDecided extends LastDecision {
   readonly snapshot: CephDrainSnapshot
   readonly decision: CephDrainDecision
-  /** By this process's clock: when the look began. */
+  /** By this process's clock: when the pass began. */
   readonly polledAtMs: number
 }
 
@@ -17,7 +17,7 @@ interface Waiting {
 
 /**
  * What ceph-drain decided in this very process, for others that need its answer now. What an earlier process wrote down is no
- * answer: nobody looked since.
+ * answer: nothing was read since.
  */
 export class CephDecisions implements LastDecisions {
   readonly #clock: Clock
@@ -30,24 +30,24 @@ export class CephDecisions implements LastDecisions {
     this.#clock = clock
   }
 
-  /** How ceph-drain is asked to look at a cluster now. */
+  /** How ceph-drain is asked to reconcile a cluster now. */
   listen(ask: (key: string) => void): void {
     this.#ask = ask
     for (const key of this.#waiting.keys()) ask(key)
   }
 
-  /** Tells the key of every cluster that was decided about, from now on; the returned function ends it. */
+  /** Notifies with the key of every cluster that was decided about, from now on; the returned function ends it. */
   follow(tell: (key: string) => void): () => void {
     this.#followers.add(tell)
     return () => this.#followers.delete(tell)
   }
 
-  /** Asks for a look now, without waiting for it. */
+  /** Asks for a reconcile now, without waiting for it. */
   request(key: string): void {
     this.#ask(key)
   }
 
-  /** A look begins; whoever has waited for one is told when the returned function tells what was decided. */
+  /** A pass begins; callers that wait for one resolve when the returned function gets its decision. */
   begin(key: string): (decided: Pick<CephDecided, 'snapshot' | 'decision' | 'cephAskedAtMs'>) => void {
     const polledAtMs = this.#clock.now()
     const answered = [...(this.#waiting.get(key) ?? [])]
@@ -70,7 +70,7 @@ export class CephDecisions implements LastDecisions {
     return this.#latest.get(key)
   }
 
-  /** What was decided last, if that is no older than `maxAgeMs`; else what a look decides that begins now, in time or not. */
+  /** What was decided last, if that is no older than `maxAgeMs`; else the decision of a pass that begins now, in time or not. */
   async decided(
     key: string,
     { maxAgeMs, waitMs, signal }: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },

@@ -19,7 +19,7 @@ export interface ChosenDomains {
 export function chooseDomains(input: {
   readonly layout: Layout
   readonly recorded: readonly string[]
-  /** Domains that no budget holds at this moment. */
+  /** Domains that no budget holds now. */
   readonly uncovered: ReadonlySet<string>
   readonly maxDomains: number
   readonly openable: readonly (readonly string[])[]

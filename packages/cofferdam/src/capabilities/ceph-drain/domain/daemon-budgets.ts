@@ -8,14 +8,14 @@ export interface DaemonBudget {
   readonly maxUnavailable: number
   /** Ids of those that it leaves out: they may go. */
   readonly exempt: readonly string[]
-  /** Nodes whose daemon may go, or may have gone a moment ago unseen; undefined when that is not known. */
+  /** Nodes whose daemon may go, or may just have gone unseen; undefined when that is not known. */
   readonly loose: readonly string[] | undefined
   /** For the next decision, once this one is written. */
   readonly memory?: DaemonBudgetMemory
   readonly recheckAfterMs?: number
 }
 
-/** Who could go until a moment ago, and when that ended. */
+/** Who could go until just now, and when that ended. */
 export interface DaemonBudgetMemory {
   readonly withdrawn: readonly string[]
   readonly withdrawnAtMs: number
@@ -32,7 +32,7 @@ export interface BesideOsds {
   readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
 }
 
-/** An eviction that was granted a moment before is seen by then. */
+/** An eviction that was granted just before is seen by then. */
 const settleMs = 3_000
 /** For how long one of several that wait is preferred; drains ask every few seconds. */
 const shareMs = 30_000
@@ -43,8 +43,8 @@ const shareMs = 30_000
  * Where none of them runs beside OSDs that must stay, a number says it, as Rook's budget does. Elsewhere all are held but
  * those whose node is being emptied and may be, and no more of them than may be away.
  *
- * Guarantees: a daemon beside an OSD that may not go is held; no more are left out than can be spared, those included that
- * could go a moment ago.
+ * Guarantees: a daemon beside an OSD that may not go is held; no more are left out than may be away, those included that
+ * could go just before.
  * Fails closed: until it was decided about OSDs, nothing is loosened.
  */
 export function decideDaemonBudget(given: {

@@ -16,7 +16,7 @@ export interface PassDecision {
   readonly steps: readonly CephDrainStep[]
   /** What is in force when the steps are performed. */
   readonly decision: CephDrainDecision
-  /** When to look again because of what was written; undefined: that asks for none. */
+  /** When to reconcile again because of what was written; undefined: that asks for none. */
   readonly recheckAfterSeconds: number | undefined
   /** The record has to be taken before anything else can be done: after the steps the pass fails with what refused it. */
   readonly failsUnrecorded: boolean
@@ -27,7 +27,7 @@ const mostLedgerRefusals = 3
 const retryRecordAfterSeconds = 15
 
 /**
- * Decides all that one pass does: who is asked, what is held in the ledger, what is written, what is told, in the order in which it is
+ * Decides all that one pass does: who is asked, what is held in the ledger, what is written, what is reported, in the order in which it is
  * to be performed. What has to be heard first is the last of the steps until it was.
  *
  * Guarantees: Ceph is heard before a failure domain is opened, and the storage is held before anything is written that needs it; the
@@ -71,7 +71,7 @@ export function decidePass(pass: PassSnapshot): PassDecision {
   }
 }
 
-/** That Ceph's opinion is worth nothing holds nothing up, and is told. */
+/** A failed ok-to-stop probe blocks nothing, and is reported. */
 function misjudgement({ look, memory }: PassSnapshot) {
   const { problem } = memory.probe
   return problem === undefined ? [] : [{ object: `cephcluster/${look.cluster.name}`, problem }]
@@ -116,7 +116,7 @@ function tellSteps(
   ]
 }
 
-/** Ceph's opinion is tried where everything is clean and nobody has tried since: after all else, for no budget waits for it. */
+/** The ok-to-stop probe runs once while everything is clean: after all else, for no budget waits for it. */
 function trySteps({ look, map, isReachable, memory }: PassSnapshot): CephDrainStep[] {
   const isClean = look.ceph.known && look.ceph.value.pgs.health === 'clean'
   const mayAsk = isClean && look.cluster.mode === 'manage' && isReachable

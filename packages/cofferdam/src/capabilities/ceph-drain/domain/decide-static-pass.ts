@@ -31,7 +31,7 @@ const calmSeconds = 120
 
 /**
  * Decides all that one pass does: the quorum is asked for where it may be another one, then the budgets are decided and written by what
- * the OSDs beside the daemons may do at that moment.
+ * the OSDs beside the daemons may do at that time.
  *
  * Guarantees: budgets that follow the turn of the OSDs are decided and written while nobody else changes that turn.
  */

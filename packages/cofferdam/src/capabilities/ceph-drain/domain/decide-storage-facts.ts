@@ -16,7 +16,7 @@ export interface StorageFactsInput {
   readonly node: string | undefined
   /** OSDs that Kubernetes has on the node. */
   readonly osdsOnNode: readonly number[]
-  /** What ceph-drain saw and decided a moment ago; undefined when it did not. */
+  /** What ceph-drain read and decided recently; undefined when it did not. */
   readonly decided: DecidedStorage | undefined
   /** As they stand now, in the namespace of the cluster. */
   readonly budgets: readonly PodDisruptionBudget[]
@@ -44,7 +44,7 @@ type MayGo = StorageFacts['mayGo']
  * That somebody else holds another domain is no reason here: the ledger says so itself, to whoever asks it for the key.
  *
  * Guarantees: a domain that somebody holds may go only when no OSD of another one can be evicted.
- * Fails closed: what ceph-drain has not decided a moment ago is unknown.
+ * Fails closed: what ceph-drain has not decided recently is unknown.
  */
 export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcome {
   const { cluster, node, decided } = input
@@ -91,7 +91,7 @@ function one(facts: StorageFacts): StorageFactsOutcome {
   return { facts: [facts], isBehind: false }
 }
 
-/** Where labels have the node in the type that Ceph told last; '' where they do not agree on one. */
+/** Where labels have the node in the type that Ceph reported last; '' where they do not agree on one. */
 function labelledDomain({ snapshot, domainType }: DecidedStorage, node: string): string {
   const onNode = snapshot.osds.filter(({ nodeName }) => nodeName.known && nodeName.value === node)
   const domains = new Set(onNode.map(({ topology }) => (domainType === undefined ? '' : (topology[domainType] ?? ''))))

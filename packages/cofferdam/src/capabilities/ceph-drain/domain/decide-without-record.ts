@@ -8,7 +8,7 @@ import { coverOf, defaultBudget } from './wanted-budgets.ts'
 /** A record that the API server did not take. */
 export interface RecordRefusal {
   readonly why: string
-  /** False for what may be over in a moment: somebody else wrote at the same time, the server was busy. */
+  /** False for what is temporary: somebody else wrote at the same time, the server was busy. */
   readonly isLasting: boolean
 }
 
@@ -43,7 +43,7 @@ export function decideWithoutRecord(
     state,
     noout: { set: [], unset: decision.noout.unset.filter((bucket) => state.ownNoout.includes(bucket)) },
     domains: decision.domains.map(answer),
-    // What is not released yet is not given back either.
+    // While no budget is opened, the hold in the ledger is not released either.
     ...(claim?.wants === 'hold' ? { claim } : {}),
   }
 

@@ -90,19 +90,19 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     const isUnsettled = layout.domains.some(({ verdict }) => verdict.may === 'unknown') || ceph.pgs.health === 'unknown'
     if (waitsForBlocks) return 1
     if (isUnsettled || noout.set.length > 0 || noout.unset.length > 0) return 2
-    // That an OSD is back is told by Kubernetes; that its data is clean has to be asked for.
+    // Kubernetes reports that an OSD is back; whether its data is clean has to be polled.
     const isRecovering = !layout.osds.some(({ isDown }) => isDown)
     const usual = choice.chosen.length > 0 || !layout.isAtRest ? (isRecovering ? 5 : 15) : 60
     return noout.expiresInMs === undefined ? usual : Math.max(1, Math.min(usual, Math.ceil(noout.expiresInMs / 1000)))
   }
 }
 
-/** Failure domains with an OSD that matters and that no budget of ours selects at this moment. */
+/** Failure domains with an OSD that matters and that no budget of ours selects now. */
 function uncoveredDomains(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
   return domainsOutside(layout, coverOf(snapshot.budgets.filter(({ isOurs }) => isOurs)))
 }
 
-/** Failure domains with an OSD that could be evicted at this moment: a budget that has lost its one OSD spares no other. */
+/** Failure domains with an OSD that could be evicted now: a budget that has lost its one OSD allows no other. */
 function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
   const down = layout.osds.filter(({ isDown }) => isDown)
   const isUsedUp = (budget: OsdBudget) =>

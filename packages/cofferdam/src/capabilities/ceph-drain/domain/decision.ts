@@ -25,11 +25,11 @@ export interface CephDrainDecision {
   readonly alarm: boolean
   /** Whether all data is in place, every pod that is gone counted; what only somebody's repair would change does not count. */
   readonly isClean: Observed<boolean>
-  /** What to hold in the ledger before the budgets are written, or to give back after. Absent: nothing changes there. */
+  /** What to hold in the ledger before the budgets are written, or to release after. Absent: nothing changes there. */
   readonly claim?: StorageClaim
   /** On which nodes mons and mgrs have to stay. Absent: it is not for us to say. */
   readonly turn?: StorageTurn
-  /** When to look again although nothing changed; undefined: only on a change. */
+  /** When to reconcile again although nothing changed; undefined: only on a change. */
   readonly recheckAfterSeconds: number | undefined
 }
 

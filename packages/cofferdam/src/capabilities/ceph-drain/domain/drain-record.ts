@@ -2,7 +2,7 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { DrainState } from './state-map.ts'
 
-/** What is written down about one cluster: the state that must survive, and words for whoever reads the ConfigMap. */
+/** What is written down about one cluster: the state that must survive, and texts for whoever reads the ConfigMap. */
 export interface DrainRecord {
   readonly namespace: string
   readonly name: string

@@ -28,7 +28,7 @@ export interface HeardDecision {
  * take its place, and Ceph has to be heard on that one too.
  *
  * Guarantees: nothing is let go that Ceph was not asked about, once nothing is unheard.
- * Fails closed: an opinion that differs holds the domain, and so does one that cannot be had, for as long as that lasts.
+ * Fails closed: an ok-to-stop answer that differs holds the domain, and so does a missing one, for as long as that lasts.
  */
 export function decideHearingCeph(snapshot: CephDrainSnapshot, { map, cephSays }: CephsOpinions): HeardDecision {
   const first = decideCephDrain(snapshot)

@@ -7,7 +7,7 @@ import type { DrainRecord } from './drain-record.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import type { TurnInForce } from './storage-turn.ts'
 
-/** Everything that one pass over a cluster is decided on: one look, what earlier passes left, and what was heard since the look. */
+/** Everything that one pass over a cluster is decided on: one snapshot, what earlier passes left, and what was heard since the snapshot. */
 export interface PassSnapshot {
   /** Without the ledger: that is among what was heard. */
   readonly look: Omit<CephDrainSnapshot, 'arbiter'>
@@ -20,7 +20,7 @@ export interface PassSnapshot {
   /** Since when Ceph has not answered. */
   readonly silentSince: number | undefined
   readonly problems: readonly ObjectProblem[]
-  /** What mons and mgrs could do when the look began; undefined where nobody decides about them. */
+  /** What mons and mgrs could do when the pass began; undefined where nobody decides about them. */
   readonly turnBefore: TurnInForce | undefined
   readonly memory: PassMemory
   readonly heard: Heard
@@ -34,7 +34,7 @@ export interface PassMemory {
   readonly isNoteCleared: boolean
   /** Under which epoch this process holds the storage in the ledger. */
   readonly heldEpoch: number | undefined
-  /** What Ceph's opinion is worth. */
+  /** Result of the ok-to-stop probe. */
   readonly probe: {
     /** Nobody has tried it since daemons went. */
     readonly isDue: boolean
@@ -56,7 +56,7 @@ export interface Heard {
   readonly failures: readonly ObjectProblem[]
   /** What is held in the ledger could neither be released nor renewed. */
   readonly unsettled: readonly ObjectProblem[]
-  /** Ceph's opinion is worth more, or less, than it was thought to be. */
+  /** The result of the ok-to-stop probe changed. */
   readonly isProbeChanged: boolean
   /** The names of the steps that were performed. */
   readonly performed: readonly string[]

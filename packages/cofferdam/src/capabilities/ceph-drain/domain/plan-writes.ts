@@ -19,7 +19,7 @@ export interface PlannedWrites {
   readonly failures: readonly ObjectProblem[]
   /** Set while the record is refused. */
   readonly refusal: HeardRefusal | undefined
-  /** A mon may have gone since the look, from a node that is to keep it: nothing is released yet. */
+  /** A mon may have gone since the snapshot, from a node that is to keep it: nothing is released yet. */
   readonly isEarly: boolean
   /** The pass fails with what refused the record. */
   readonly failsUnrecorded: boolean
@@ -38,7 +38,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   const { mode } = snapshot.cluster
   const common = { decision: wanted, failures: heard.failures, refusal: undefined, failsUnrecorded: false }
   if (mode === 'observe') {
-    // Rook's state map is Rook's while it has the budgets: what we see is told in a map of our own.
+    // Rook's state map is Rook's while it has the budgets: what we see is reported in a map of our own.
     const change = { state: undefined, decision: wanted, silentSince }
     return { ...common, steps: [{ do: 'write', name: 'note', change, isNeeded: true }], isWhole: true, isEarly: false }
   }

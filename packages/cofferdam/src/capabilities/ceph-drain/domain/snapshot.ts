@@ -18,7 +18,7 @@ export interface CephDrainSnapshot {
   readonly state: DrainState
   /** The OSD budgets that are there now, ours by owner or by name. */
   readonly budgets: readonly OsdBudget[]
-  /** Mons and mgrs. Absent where nobody looks after them. */
+  /** Mons and mgrs. Absent where no controller manages them. */
   readonly daemons?: readonly DaemonView[]
   /** Who holds which failure domain. Absent where there is no ledger: then nobody else has a say. */
   readonly arbiter?: Observed<StorageArbiter>

@@ -52,7 +52,7 @@ export function parseDrainState(data: Readonly<Record<string, string>> | undefin
   const first = listOf(entries[keys.domain])
   const all = listOf(entries[keys.openDomains])
   return {
-    // Rook rewrites its key and leaves ours alone: where they differ, its word is the newer one.
+    // Rook rewrites its key and leaves ours alone: where they differ, its value is the newer one.
     openDomains: first.every((domain) => all.includes(domain)) && first.length > 0 ? all : first,
     wantsNoout: entries[keys.wantsNoout] === 'true',
     lastUncleanAt: entries[keys.uncleanAt] === '' ? undefined : entries[keys.uncleanAt],

@@ -75,7 +75,7 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
     desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
     remove: existing
       .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
-      // Rook makes the very same, that of the mgrs whatever it is told: what it made stays when we go.
+      // Rook makes the same budgets, that of the mgrs whatever its settings say: what it made stays when we go.
       .filter((budget) => cluster.mode === 'manage' || isManagedByUs(budget))
       .map(({ metadata }) => metadata.name)
       .sort(),
@@ -107,7 +107,7 @@ function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['da
   }
 }
 
-/** For a moment everything stays as it is. */
+/** For now everything stays as it is. */
 function unknownQuorum(present: PodDisruptionBudget | undefined): DaemonBudget {
   const maxUnavailable = present?.spec?.maxUnavailable
   if (typeof maxUnavailable !== 'number') return { maxUnavailable: 0, exempt: [], loose: [] }

@@ -12,7 +12,7 @@ export interface AskQuorum extends Step {
   readonly name: 'quorum'
 }
 
-/** From here on nobody else works on the budgets of the cluster: whose turn it is has to be looked at after that. */
+/** From here on nobody else works on the budgets of the cluster: whose turn it is has to be read after that. */
 export interface EnterTurn extends Step {
   readonly do: 'hold'
   readonly name: 'enter-turn'

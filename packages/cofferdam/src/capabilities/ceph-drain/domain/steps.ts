@@ -25,7 +25,7 @@ export type CephDrainStep =
   | ReportDecided
   | TryCeph
 
-/** Ceph's own opinion on failure domains that are to be opened. */
+/** Ceph's ok-to-stop check of failure domains that are to be opened. */
 export interface HearCeph extends Step {
   readonly do: 'ask'
   readonly name: 'hear-ceph'
@@ -38,7 +38,7 @@ export interface AskedDomain {
   readonly osds: readonly number[]
 }
 
-/** Whether Ceph's opinion is worth anything. */
+/** The ok-to-stop probe: a question that Ceph must refuse. */
 export interface TryCeph extends Step {
   readonly do: 'ask'
   readonly name: 'try-ceph'
@@ -109,7 +109,7 @@ export interface WriteNote extends Step {
   readonly do: 'write'
   readonly name: 'note'
   readonly change: RecordChange
-  /** What keeps it from being written ends the pass; else it is only told. */
+  /** What keeps it from being written ends the pass; else it is only reported. */
   readonly isNeeded: boolean
 }
 

@@ -55,16 +55,16 @@ export function narrowTurn(before: StorageTurn | undefined, next: StorageTurn): 
   }
 }
 
-/** What mons and mgrs could do when a look began. */
+/** What mons and mgrs could do when a pass began. */
 export interface TurnInForce {
   /** Undefined until it was decided about OSDs. */
   readonly turn: StorageTurn | undefined
-  /** Nodes whose mon or mgr may go; undefined until their budgets were looked at. */
+  /** Nodes whose mon or mgr may go; undefined until their budgets were read. */
   readonly looseNodes: readonly string[] | undefined
 }
 
 /**
- * Whether a mon or mgr may have left, unseen by a look that began then, a node where the turn that was decided from it wants it
+ * Whether a mon or mgr may have left, unseen by a pass that began then, a node where the turn that was decided from it wants it
  * to stay. Then no OSD may be let go yet: it could be the OSD of another node, which would wait for that mon.
  */
 export function isAhead({ turn, looseNodes }: TurnInForce, { heldNodes }: StorageTurn): boolean {

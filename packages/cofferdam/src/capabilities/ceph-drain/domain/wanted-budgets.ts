@@ -50,7 +50,7 @@ export function closedDefault(
 /**
  * Lets the first OSD go only where its whole domain may follow: a budget for those, blocks for the rest.
  *
- * Guarantees: each OSD but the spare ones is selected by exactly one of the budgets.
+ * Guarantees: each OSD that is needed is selected by exactly one of the budgets.
  */
 export function partialBudgets(layout: Layout, held: ReadonlySet<string>): WantedBudget[] {
   const isHeld = (domain: string) => held.has(domain)

@@ -48,7 +48,7 @@ function explainLoss({ domains, missing, type }: Layout, wanted: readonly string
   return words.length === 0 ? `${type} ${shortened(wanted, (names) => names.join(', '))} recovers` : words.join(', ')
 }
 
-/** What is told of a holder has to fit into the ledger, however much is down. */
+/** The text about a holder has to fit into the ledger, however much is down. */
 function shortened<T>(items: readonly T[], inWords: (items: readonly T[]) => string): string {
   if (items.length <= mostNamed) return inWords(items)
   return `${inWords(items.slice(0, mostNamed))} and ${items.length - mostNamed} more`

@@ -24,7 +24,7 @@ import type { DrainRecord } from '../domain/drain-record.ts'
 import { parseOsdBudget } from '../domain/osd-budgets.ts'
 import type { CephDrainSnapshot, DaemonView, NodeView } from '../domain/snapshot.ts'
 
-/** What of Kubernetes is looked at. Clusters, Deployments and budgets are indexed by `namespace`. */
+/** What is read of Kubernetes. Clusters, Deployments and budgets are indexed by `namespace`. */
 export interface CephDrainViews {
   readonly clusters: WatchView<CephCluster>
   readonly osdDeployments: WatchView<Deployment>
@@ -51,7 +51,7 @@ export interface ObserverPorts {
   isPollWanted?(cluster: CephCluster): boolean
 }
 
-/** One look at a cluster, and what is needed to act on it. */
+/** One snapshot of a cluster, and what is needed to act on it. */
 export interface Seen {
   readonly snapshot: CephDrainSnapshot
   readonly record: DrainRecord
@@ -69,7 +69,7 @@ export interface Seen {
 const catchUpMs = 60_000
 const calmSeconds = 60
 
-/** Looks at clusters, and remembers what makes the next look cheaper. */
+/** Takes snapshots of clusters, and remembers what makes the next one cheaper. */
 export class CephDrainObserver {
   readonly #ports: ObserverPorts
   readonly #reader: CephReader
@@ -161,7 +161,7 @@ export class CephDrainObserver {
     }
   }
 
-  /** When to look again, and with that how much the next look may rely on this one. */
+  /** When to reconcile again, and with that how much the next snapshot may rely on this one. */
   recheckAfterSeconds(key: string, { snapshot }: Seen, decision: CephDrainDecision): number | undefined {
     const { ceph, osds } = snapshot
     const wanted = decision.recheckAfterSeconds

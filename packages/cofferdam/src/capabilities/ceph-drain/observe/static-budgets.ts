@@ -58,7 +58,7 @@ interface Memory {
   daemonBudgets: StaticBudgetDecision['daemonBudgets']
 }
 
-/** Looks at the daemons of clusters, and remembers what Ceph said of their quorum. Keys are `namespace/name` of CephClusters. */
+/** Observes the daemons of clusters, and remembers what Ceph said of their quorum. Keys are `namespace/name` of CephClusters. */
 export class StaticBudgetObserver {
   readonly #ports: StaticObserverPorts
   readonly #memories = new Map<string, Memory>()

@@ -22,7 +22,7 @@ export interface StorageFactsPorts {
   readonly decisions: Pick<CephDecisions, 'decided' | 'latest'>
   readonly rook: RookPresence
   readonly ledgers: WatchView<DisruptionLedger>
-  /** Whether machines may be fenced; absent where nobody of ours looks after that. */
+  /** Whether machines may be fenced; absent where fencing is off. */
   readonly fenceGate?: FenceGate
 }
 
@@ -31,9 +31,9 @@ const maxAgeMs = 10_000
 const waitMs = 10_000
 
 /**
- * What Ceph clusters have to do with a node, or a key: as ceph-drain decided it a moment ago, in this process.
+ * What Ceph clusters have to do with a node, or a key: as ceph-drain decided it recently, in this process.
  *
- * A cluster whose disruptions were switched off has no facts: nobody looks at it, and its drains are its owner's business.
+ * A cluster whose disruptions were switched off has no facts: it is not observed, and its drains are up to its owner.
  */
 export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
   const { views, decisions, rook, ledgers } = ports
@@ -63,17 +63,17 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
     signal: AbortSignal,
   ): Promise<readonly StorageFacts[]> {
     const key = keyText(keyOf(cluster))
-    // Most nodes have no storage: nobody has to look for them.
+    // Most nodes have no storage: nothing has to be read for them.
     const latest = decisions.latest(key)
     if (node !== undefined && latest !== undefined && factsOf(cluster, node, latest).facts.length === 0) return []
     const first = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs, waitMs, signal }))
     if (!first.isBehind) return withGate(cluster, first.facts, signal)
-    // What holds the other domains follows the ledger: whoever was granted one is told so only then.
+    // What holds the other domains follows the ledger: whoever was granted one is notified only then.
     const second = factsOf(cluster, node, await decisions.decided(key, { maxAgeMs: -1, waitMs, signal }))
     return withGate(cluster, second.facts, signal)
   }
 
-  /** Fencing follows the ledger too: whoever was granted a domain waits a moment for it to close. */
+  /** Fencing follows the ledger too: whoever was granted a domain waits for it to close. */
   function withGate(cluster: CephCluster, facts: readonly StorageFacts[], signal: AbortSignal) {
     const { fenceGate } = ports
     if (fenceGate === undefined) return facts

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 
-/** One Ceph cluster as the last look left it. */
+/** One Ceph cluster as of the last reconcile. */
 export interface CephFigures {
   /** `namespace/name` of the CephCluster. */
   readonly cluster: string

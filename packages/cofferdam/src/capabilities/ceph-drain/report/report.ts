@@ -6,7 +6,7 @@ import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
 
-/** Where news of Ceph clusters and the figures of their drains go. */
+/** Where events of Ceph clusters and the metrics of their drains go. */
 export interface CephReports extends ClusterReports {
   show(figures: {
     readonly cluster: string

@@ -9,7 +9,7 @@ import type { StorageAnswer } from '../../../shared/storage-answer.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
 import { blockedDomain, domainOf } from './blocked-domain.ts'
 
-/** Whether the budget follows the quorum: its number is what monitors can spare, not what somebody chose. */
+/** Whether the budget follows the quorum: its number is how many monitors may be away, not what somebody chose. */
 export function isQuorumBudget({ metadata, spec }: PodDisruptionBudget): boolean {
   return metadata.name === 'rook-ceph-mon-pdb' && spec.selector?.matchLabels?.['app'] === 'rook-ceph-mon'
 }
@@ -33,7 +33,7 @@ export function quorumRefusal(
   }
 }
 
-/** Why an OSD budget spares nothing: what was decided about its failure domain, else what is on record. */
+/** Why an OSD budget allows no disruption: what was decided about its failure domain, else what is on record. */
 export function storageRefusal({
   budget,
   covered,
@@ -146,7 +146,7 @@ export function osdOf({ metadata }: KubeObject): number | undefined {
   return id === undefined || !/^\d{1,9}$/.test(id) ? undefined : Number(id)
 }
 
-/** A budget of ours stays as it is while no operator looks after it, whatever the data says meanwhile. */
+/** A budget of Cofferdam stays as it is while no operator manages it, whatever the data says meanwhile. */
 function absentOperator(view: StorageView | undefined): Cause[] {
   if (view?.isAttended !== false) return []
   const { unattendedSince: since } = view

@@ -46,14 +46,14 @@ export function decideDrain(snapshot: DrainSnapshot | undefined): DrainPlan {
 }
 
 /**
- * Tells whether a node is being drained: from attempts that a guard saw, and from what its pods show.
+ * Decides whether a node is being drained: from attempts that a guard saw, and from what its pods show.
  *
  * A cordon alone is no drain: administrators cordon nodes for many reasons. Nor is an eviction from a node that takes new
  * pods: autoscalers and balancers do that all day. A drain that a guard saw ends when nobody tries any more; one that was
  * seen by its pods alone goes on until the node is uncordoned or nothing is left, so that one which waits for a budget
  * does not look as if it were over.
  *
- * Guarantees: a node is drained only if no pod is left on it that a drain removes, running or still on its way out, but for
+ * Guarantees: a node is drained only if no pod is left on it that a drain removes, running or terminating, but for
  * those that a request leaves there and holds the budgets of. Whoever reads that takes the machine down.
  */
 export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {

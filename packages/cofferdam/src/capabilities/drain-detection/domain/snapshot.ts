@@ -12,10 +12,10 @@ export interface OnNode {
   readonly leftByRequest: readonly string[]
 }
 
-/** What must be seen of a node to tell whether it is being drained. */
+/** What must be seen of a node to decide whether it is being drained. */
 export interface DrainSnapshot extends OnNode {
   readonly node: DrainedNode
-  /** What is on the node was listed at the API server in this pass. Otherwise it is what the watches last told, which may be behind. */
+  /** What is on the node was listed at the API server in this pass. Otherwise it is what the watches last delivered, which may be behind. */
   readonly isFresh?: boolean
   readonly now: string
   /** A drain of which nothing was seen for so long has ended; 5 minutes when absent. */

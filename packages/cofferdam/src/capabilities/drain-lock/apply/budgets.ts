@@ -69,7 +69,7 @@ function markFor(budget: PodDisruptionBudget, { hold, mode }: BudgetLockOrder) {
     const { spec, formerLimit } = loweredSpec(budget.spec, before)
     return { spec, text: formatBudgetHold({ ...hold, formerLimit }) }
   }
-  // Whoever lowered it under another mode, or lost it since, has not given it back.
+  // Whoever lowered it under another mode, or lost it since, has not restored it.
   const formerLimit = before?.formerLimit === undefined ? {} : { formerLimit: before.formerLimit }
   return { spec: budget.spec, text: formatBudgetHold({ ...hold, ...formerLimit }) }
 }

@@ -43,7 +43,7 @@ export class PodEvictor {
     return [...(this.#attempts.get(requestId)?.values() ?? [])].flatMap(({ blocker }) => blocker ?? [])
   }
 
-  /** Tells what keeps them, in the words of the API server. */
+  /** Returns what keeps them, in the words of the API server. */
   async evict(
     pods: readonly PodReference[],
     token: EvictionToken,

@@ -5,7 +5,7 @@ import type { Permission } from '../../../shared/permission.ts'
 import { unlockBudget } from './budgets.ts'
 import { uncordonNode } from './cordon.ts'
 
-/** Beside what looking at the keys needs. */
+/** What is needed besides reading the ledger keys. */
 export const undoDisruptionPermissions: readonly Permission[] = [
   { group: '', resource: 'nodes', verbs: ['patch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['patch'] },

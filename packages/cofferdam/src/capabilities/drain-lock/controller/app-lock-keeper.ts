@@ -27,7 +27,7 @@ export interface AppLockKeeperPorts {
   readonly events: EventRecorder<Reason>
 }
 
-/** Writes down since when owners have kept budgets locked, and tells what became of their locks. Keys are namespaces. */
+/** Writes down since when owners have kept budgets locked, and reports what became of their locks. Keys are namespaces. */
 export function createAppLockKeeper({ api, clock, policy, budgets, events }: AppLockKeeperPorts): Controller {
   const memories = new Map<string, Map<string, AppLockMemory>>()
 

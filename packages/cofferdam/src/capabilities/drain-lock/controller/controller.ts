@@ -48,7 +48,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   const evictor = new PodEvictor({ api, clock, count: (result) => reports.countEviction(result) })
   const reporter = new DisruptionReporter(reports)
   const takeovers = new Takeovers(clock, missedRenewals * ports.settings.renewMs)
-  /** The budgets that each request depended on when it was last looked at. */
+  /** The budgets that each request depended on at its last reconcile. */
   const concerns = new Map<string, ReadonlySet<string>>()
 
   function forget(name: string, id: string | undefined): void {

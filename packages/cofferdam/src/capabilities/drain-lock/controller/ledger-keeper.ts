@@ -45,7 +45,7 @@ export interface LedgerKeeperPorts extends ObserveKeysPorts {
 /** A key of its own: what cannot be published holds up nothing else. */
 const settingsKey = 'settings'
 
-/** Looks after what no living request looks after: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
+/** Cleans up what no living request manages: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
 export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
   const { api, clock, ledgers, disruptions, renewMs, settings } = ports
   const signs = new RequestHeartbeats(clock)

@@ -2,7 +2,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { heartbeat } from '../domain/orphans.ts'
 
-/** Times, by this process's own clock, for how long each request in the ledger has shown no sign of life. */
+/** Times, by this process's own clock, for how long each request in the ledger has shown no heartbeat. */
 export class RequestHeartbeats {
   readonly #clock: Clock
   readonly #seen = new Map<string, { readonly sign: string | undefined; readonly atMs: number }>()
@@ -16,7 +16,7 @@ export class RequestHeartbeats {
     return this.#seen.size
   }
 
-  /** Takes in what the ledger shows now. The living look after themselves. */
+  /** Takes in what the ledger shows now. The living manage themselves. */
   note(ledger: Ledger, living: ReadonlySet<string>): void {
     const ids = new Set([...ledger.entries, ...ledger.tickets].map(({ requestId }) => requestId))
     for (const id of this.#seen.keys()) if (!ids.has(id) || living.has(id)) this.#seen.delete(id)

@@ -6,7 +6,7 @@ import { heartbeat } from '../domain/orphans.ts'
  * Knows which requests this process has held, and whether another process has taken one of them over from it.
  *
  * A process that was replaced and does not know it yet would otherwise take back what was taken from it, with an epoch that
- * voids that of its successor, and so on in turn.
+ * voids that of its successor, and so on.
  */
 export class Takeovers {
   readonly #clock: Pick<Clock, 'now'>
@@ -15,7 +15,7 @@ export class Takeovers {
   readonly #held = new Map<string, number>()
   readonly #seen = new Map<string, { readonly sign: string | undefined; readonly atMs: number }>()
 
-  /** A successor that shows no sign of life for so long is gone too. */
+  /** A successor that shows no heartbeat for so long is gone too. */
   constructor(clock: Pick<Clock, 'now'>, silentMs: number) {
     this.#clock = clock
     this.#silentMs = silentMs

@@ -17,7 +17,7 @@ export interface WriteLockedSince extends Step {
   readonly stamp: string | null
 }
 
-/** Tell the news of one budget, and remember what was told. */
+/** Record the events of one budget, and remember which were recorded. */
 export interface ReportAppLock extends Step {
   readonly do: 'report'
   readonly uid: string
@@ -44,7 +44,7 @@ const overtakenRecheckMs = 1_000
 /**
  * The steps of one pass, budget by budget.
  *
- * Guarantees: nothing is told of a budget before its time is written on it; one that somebody else changes holds up no other.
+ * Guarantees: no event is recorded for a budget before its time is written on it; one that somebody else changes holds up no other.
  */
 export function decideAppLockPass(snapshot: AppLockPassSnapshot): AppLockPass {
   const { steps, recheckAfterMs } = decideAppLocks(snapshot)

@@ -81,7 +81,7 @@ export function disruptedUntilMs(status: BudgetStatus | undefined): Readonly<Rec
 
 /**
  * The status with the disruption of each pod taken, as the eviction API takes it, until `untilMs`. Undefined when the budget
- * can spare fewer than are needed.
+ * allows fewer disruptions than are needed.
  *
  * Guarantees: all pods or none; a pod that stands there already costs nothing more, and no sooner lapses than before.
  * Assumes: the status answers for the present spec, and is written back only over the very version it was read from.
@@ -110,7 +110,7 @@ function laterOf(before: string | undefined, atMs: number): string {
   return before !== undefined && beforeMs !== undefined && beforeMs > atMs ? before : rfc3339(atMs)
 }
 
-/** The status without these pods. What it may spare then is for the disruption controller to count. */
+/** The status without these pods. How many disruptions it allows then is for the disruption controller to count. */
 export function unreservedStatus(status: BudgetStatus, pods: readonly string[]): BudgetStatus {
   const before = status.disruptedPods ?? {}
   const gone = new Set(pods)
@@ -118,7 +118,7 @@ export function unreservedStatus(status: BudgetStatus, pods: readonly string[]):
   return left.length === Object.keys(before).length ? status : { ...status, disruptedPods: Object.fromEntries(left) }
 }
 
-/** The spec that spares no pod, and what it allowed before. A spec that somebody lowered for us keeps what `hold` remembers. */
+/** The spec that allows no disruption, and what it allowed before. A spec that somebody lowered for us keeps what `hold` remembers. */
 export function loweredSpec(
   spec: BudgetSpec,
   hold: BudgetHold | undefined,

@@ -116,7 +116,7 @@ export function storageBlockers(view: DisruptionView): DisruptionBlocker[] {
   })
 }
 
-/** What is not known is told as a clause or as a sentence. */
+/** What is not known is reported as a clause or as a sentence. */
 export function notKnownYet(why: string): string {
   return `Not known yet: ${why.replace(/\.$/u, '')}.`
 }

@@ -48,7 +48,7 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
   const broken = brokenKeys(view, acting)
   if (broken.length > 0) return standStill(view, acting, broken)
   const isEmpty = plan.leaves.length + plan.going.length === 0
-  // A cordon that somebody lifted before it was said that the node may go was not lifted to give it back.
+  // A cordon that somebody lifted before it was said that the node may go was not lifted to end the drain.
   if (isEmpty && (node.isCordoned || record.phase === 'Drained')) return decideDrained(view, acting)
   return decideDraining(view, acting)
 }
@@ -190,7 +190,7 @@ function actingRecord(view: DisruptionView, held: HeldKeys, node: NodeFacts): Di
   })
 }
 
-/** For a record that has lost them: the keys still tell for which pods they were taken. */
+/** For a record that has lost them: the ledger keys still say for which pods they were taken. */
 function podsWithKeys(view: DisruptionView, { entries }: HeldKeys): readonly PodReference[] {
   const { record, snapshot } = view
   if (record.hasFallenBack || !entries.some(({ key }) => key.startsWith('pdb/'))) return record.skippedPods
@@ -258,7 +258,7 @@ function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
   return holds.length > 0 ? holds : [budgetBlocker(view, budget, 'BudgetExhausted')]
 }
 
-/** Storage keeps the budgets of its own pods for a reason, and the number of pods that they can spare is not it. */
+/** Storage keeps the budgets of its own pods for a reason, and the number of disruptions they allow is not it. */
 function storageHolds({ snapshot, held }: DisruptionView, key: string): DisruptionBlocker[] {
   return snapshot.storage
     .flatMap(({ holds = [] }) => holds)

@@ -25,10 +25,10 @@ interface Hold {
   readonly endedMs: number | undefined
 }
 
-/** What is remembered of a budget from the last look. */
+/** What is remembered of a budget from the last pass. */
 export interface AppLockMemory {
   readonly hold: Hold | undefined
-  /** The fault that was told last, with the text it was found in. */
+  /** The fault that was reported last, with the text it was found in. */
   readonly told: string
 }
 
@@ -38,7 +38,7 @@ export interface AppLockSnapshot {
   readonly restMs: number
   /** All budgets of one namespace. */
   readonly budgets: readonly (AnnotatedBudget & { readonly uid: string })[]
-  /** By uid of the budget; undefined when nobody has looked at the namespace yet. */
+  /** By uid of the budget; undefined when the namespace was not reconciled yet. */
   readonly memory: ReadonlyMap<string, AppLockMemory> | undefined
 }
 
@@ -79,7 +79,7 @@ interface SeenBudget {
 
 /**
  * Keeps the owners' locks of one namespace honest: since when each budget has been locked is written on it, and what
- * begins, ends or does not count is told once.
+ * begins, ends or does not count is reported once.
  *
  * Guarantees: never throws. The beginning of a hold never moves forward while the hold lasts, whatever is done to the
  * annotations; a lock that `maxHoldMs` ended does not begin anew by itself.
@@ -196,7 +196,7 @@ function afterLock(seen: Seen, budget: SeenBudget, { fault }: ParsedAppLock, hel
 
 const cappedRecheckMs = 60_000
 
-/** Of a time before anybody looked, only the stamp tells. */
+/** For the time before the first pass only the stamp counts. */
 function foundHold({ nowMs, policy }: Seen, { text, stampMs }: SeenBudget): Hold | undefined {
   if (stampMs === undefined) return undefined
   return { sinceMs: stampMs, text, lock: undefined, endedMs: Math.min(nowMs, stampMs + policy.maxHoldMs) }
@@ -228,7 +228,7 @@ function tellNews(
   const hold = memory?.hold
   const former = hold?.endedMs === undefined ? hold?.lock : undefined
   const news: AppLockChange[] = []
-  // Whoever led before has told of it.
+  // The leader before this one has reported it.
   const isKnownAlready = seen.isFirstLook && stampMs !== undefined
   if (lock !== undefined && former?.holder !== lock.holder && !isKnownAlready) {
     const note = `${lock.holder} has locked it until ${rfc3339(lock.untilMs)}: ${lock.reason}`

@@ -19,7 +19,7 @@ export interface Ending extends Pick<Conclusion, 'reason' | 'explanation' | 'war
 }
 
 /**
- * Ends a request that has done nothing, or whose doing is over: everything of it is given back, and the record says so.
+ * Ends a request that has done nothing, or whose doing is over: everything of it is released, and the record says so.
  *
  * Assumes: no key of the request has been acted upon, or what was done under it has ended.
  */
@@ -32,7 +32,7 @@ export function decideEnding(view: DisruptionView, ending: Ending): DisruptionDe
   steps.push(...unlockSteps(markedBudgets(view)))
   if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
   if (ticket !== undefined) steps.push({ step: 'withdraw' })
-  // Whoever reads on record that the node may go must not read it any more once a lock is given back.
+  // Whoever reads on record that the node may go must not read it any more once a lock is released.
   if (steps.length > 0) steps.unshift(...recordSteps(view, record))
   if (typeof cordon === 'object') return goOn(view, { ...words, steps, blockedBy: [obstacleBlocker(view, cordon)] })
   // With nothing held, only the record remembers that the cordon is ours.

@@ -46,7 +46,7 @@ interface JudgedLock extends BudgetLock {
   readonly judgement: HoldJudgement
 }
 
-/** From the first look to the written intent: nothing of the node has been touched yet. */
+/** From the first snapshot to the written intent: nothing of the node has been touched yet. */
 export function decideLocking(view: DisruptionView): DisruptionDecision {
   const { snapshot, record, request } = view
   const { node } = snapshot
@@ -99,7 +99,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
     epoch: undefined,
     nodeUid: node.uid,
     lockedAtMs: undefined,
-    // Until its lock is given back, the pod that a budget was locked for must stay on record.
+    // Until its lock is released, the pod that a budget was locked for must stay on record.
     ...(marked.length === 0 ? { skippedPods: asReferences(view.record.skippedPods, []) } : {}),
   })
   if (marked.length > 0) {
@@ -154,7 +154,7 @@ function isByUpdate({ ledger }: DisruptionView, { object, reason }: DisruptionBl
   return ledger.entries.some(({ key, requestId }) => key === object && isUpdateRequest(requestId))
 }
 
-/** Keys are held: lock every budget, look again, write the intent. Whatever does not hold gives everything back. */
+/** Keys are held: lock every budget, take another snapshot, write the intent. Whatever does not hold releases everything. */
 function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): DisruptionDecision {
   const { snapshot, nowMs } = view
   const { node, plan, judged } = planned

@@ -11,9 +11,9 @@ import { planPods } from './plan-pods.ts'
  * The record says that the node may go, and the ledger has no such entry: it was wiped, or somebody broke it.
  *
  * While the node has not gone, everything begins anew. When it has, its keys are taken again as they were, and the intent is
- * told again with the boot on record.
+ * written again with the boot on record.
  *
- * Guarantees: nothing is evicted, and no node is given back that is away, with nothing held.
+ * Guarantees: nothing is evicted, and no node that is away is uncordoned with nothing held.
  */
 export function decideLost(view: DisruptionView, ending: DisruptionEnding | undefined): DisruptionDecision {
   const { held, record, snapshot, request } = view

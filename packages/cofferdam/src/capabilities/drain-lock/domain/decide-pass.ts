@@ -59,7 +59,7 @@ function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   return { steps: planned, isOver, recheckAfterMs: isDryRun ? dryRunRecheckMs : recheckAfterMs }
 }
 
-/** Steps after which everything may look different at once. */
+/** Steps after which everything may have changed at once. */
 function leadsOn({ step }: DisruptionStep): boolean {
   return step !== 'renew' && step !== 'evict' && step !== 'record'
 }

@@ -19,7 +19,7 @@ import { planPods, podName } from './plan-pods.ts'
 import type { DisruptionRecord } from './snapshot.ts'
 
 /**
- * From the node's return, or from the moment nobody wants it gone any more, until nothing of it is felt: it takes pods again
+ * From the node's return, or from when no request wants it gone any more, until nothing of it is felt: it takes pods again
  * as soon as it is there, and the keys are held until the pods that stayed run and storage is clean.
  */
 export function decideRecovering(view: DisruptionView, ending: DisruptionEnding): DisruptionDecision {
@@ -52,7 +52,7 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
     steps,
     blockedBy,
     warnings: locks?.warnings ?? [],
-    // Others wait for the key, and nothing tells that storage has become clean.
+    // Others wait for the key, and no event says that storage has become clean.
     ...(blockedBy.some(({ reason }) => reason === 'StorageRecovering') ? { recheckAfterMs: retryMs } : {}),
   })
 }
@@ -62,7 +62,7 @@ function mayStillGo({ request }: DisruptionView): boolean {
   return request.record.phase === 'Drained'
 }
 
-/** Nothing is given back on what was seen while the node might still go: that is looked at again afterwards. */
+/** Nothing is released on what was seen while the node might still go: that is read again afterwards. */
 function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: Ending): DisruptionDecision {
   const { reason, explanation } = words
   return goOn(view, { reason, explanation, record, steps: recordSteps(view, record) })

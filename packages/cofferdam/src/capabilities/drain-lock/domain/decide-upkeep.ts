@@ -21,7 +21,7 @@ export interface UpkeepSnapshot {
 
 export interface UpkeepDecision {
   readonly steps: readonly UpkeepStep[]
-  /** Nobody is timed: nothing has to be looked at again. */
+  /** No holder is timed: no reconcile is needed. */
   readonly isQuiet: boolean
 }
 

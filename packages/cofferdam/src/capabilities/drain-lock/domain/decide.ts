@@ -10,14 +10,14 @@ import type { DisruptionPhase, DisruptionSnapshot } from './snapshot.ts'
  * Decides the next steps of one disruption.
  *
  * What the ledger says counts more than what the record says: a request that has begun is one whose entries say so, or
- * whose record does while the ledger has lost them. Nothing is evicted, cordoned or given back but by whoever holds the
+ * whose record does while the ledger has lost them. Nothing is evicted, cordoned or released but by whoever holds the
  * entries under the epoch of the day.
  *
  * The record of the decision is what shall stand when the round is over. It may be written even if a step failed: whatever it
- * says too early is noticed with the next look. What must be written before a step is a step of its own.
+ * says too early is noticed with the next snapshot. What must be written before a step is a step of its own.
  *
- * Guarantees: total; a request that waits holds nothing; keys are given back only when what was done under them has ended.
- * Fails closed: without the ledger nothing is begun, and nothing is given back.
+ * Guarantees: total; a request that waits holds nothing; keys are released only when what was done under them has ended.
+ * Fails closed: without the ledger nothing is begun, and nothing is released.
  */
 export function decideDisruption(snapshot: DisruptionSnapshot): DisruptionDecision {
   const { ledger } = snapshot

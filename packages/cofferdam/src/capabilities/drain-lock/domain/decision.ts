@@ -4,7 +4,7 @@ import type { Reason } from '../../../shared/reasons.ts'
 import type { DisruptionRecord } from './snapshot.ts'
 
 /**
- * What to do next, one after the other; whoever does it stops at the first that fails, and looks again.
+ * What to do next, one after the other; whoever does it stops at the first that fails, and reconciles again.
  *
  * Every step can be done twice: the second time changes nothing.
  */
@@ -16,7 +16,7 @@ export type DisruptionStep =
   | { readonly step: 'renew'; readonly epoch: number }
   /** Write the record before what it speaks of is done. */
   | { readonly step: 'record'; readonly record: DisruptionRecord }
-  /** Make the budget hold for the pods that stay: by the mode of the settings. Fails when it can spare none. */
+  /** Make the budget hold for the pods that stay: by the mode of the settings. Fails when it allows no disruption. */
   | {
       readonly step: 'lock'
       readonly budget: BudgetReference
@@ -25,12 +25,12 @@ export type DisruptionStep =
       readonly epoch: number
     }
   | { readonly step: 'unlock'; readonly budget: BudgetReference }
-  /** The last look was fresh and everything holds: the node may go. */
+  /** The last snapshot was fresh and everything holds: the node may go. */
   | { readonly step: 'intend'; readonly epoch: number; readonly bootID: string }
   | { readonly step: 'cordon' }
   | { readonly step: 'uncordon' }
   | { readonly step: 'evict'; readonly pods: readonly PodReference[]; readonly epoch: number }
-  /** Break the locks of others, on the word of the break-glass annotation. */
+  /** Break the locks of others, as the break-glass annotation asks. */
   | { readonly step: 'break'; readonly keys: readonly string[]; readonly by: string; readonly reason: string }
   | { readonly step: 'release'; readonly epoch: number }
   | { readonly step: 'withdraw' }

@@ -120,14 +120,14 @@ export function recordSteps({ request }: DisruptionView, record: DisruptionRecor
 export type Conclusion = Pick<DisruptionDecision, 'reason' | 'explanation'> &
   Partial<Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings' | 'recheckAfterMs'>>
 
-/** How soon to look again after steps that others may answer to. */
+/** How soon to reconcile again after steps that others may answer to. */
 export const soonMs = 1000
 /** How often an eviction that was refused is asked for again. */
 export const retryMs = 5000
 const patientMs = 15_000
 const most = 20
 
-/** A decision that goes on: what is held is shown to be alive, and the next look is no later than anything is timed for. */
+/** A decision that goes on: the heartbeat of what is held is renewed, and the next reconcile is no later than anything is timed for. */
 export function goOn(view: DisruptionView, conclusion: Conclusion): DisruptionDecision {
   const { steps = [], blockedBy = [], warnings = [], record = view.record } = conclusion
   const { alive, againMs } = stayAlive(view, steps)

@@ -59,7 +59,7 @@ export function isAppLocked({ appLock }: Pick<BudgetFacts, 'appLock'>, nowMs: nu
 }
 
 /**
- * The status counts every pod that it names as gone: at once in what may be spared, and with the next count in what is
+ * The status counts every pod that it names as gone: at once in the allowed disruptions, and with the next count in what is
  * healthy. So a reservation that went through is safe for as long as enough are healthy.
  */
 function judgeReservation(question: HoldQuestion): HoldJudgement {

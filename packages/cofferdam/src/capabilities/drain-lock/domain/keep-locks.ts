@@ -29,7 +29,7 @@ const none: readonly never[] = []
 export function keepLocks(view: DisruptionView, plan: PodPlan, record: DisruptionRecord, epoch: number): KeptLocks {
   if (plan.locks.length === 0 && record.lockedBudgets.length === 0) return { steps: none, record, warnings: none }
   const { snapshot, request, nowMs, held, breaksGlass } = view
-  // Once the node is back or gone, what is locked is given back together with the keys.
+  // Once the node is back or gone, what is locked is released together with the keys.
   const marked = record.phase === 'Recovering' ? none : markedBudgets(view)
   const unneeded = marked.filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
   const steps: DisruptionStep[] = unlockSteps(unneeded)

@@ -18,7 +18,7 @@ export type LedgerStep = Extract<DisruptionStep, { step: LedgerStepName }>
 /** What a step makes of the ledger. */
 export interface LedgerStepOutcome {
   readonly ledger: Ledger
-  /** Without it the request is looked at again before anything else of it is done. */
+  /** Without it the request is reconciled again before anything else of it is done. */
   readonly isTaken: boolean
   /** Of what the request holds from then on, where the step gives it one. */
   readonly epoch?: number

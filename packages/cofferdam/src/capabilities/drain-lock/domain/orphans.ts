@@ -15,14 +15,14 @@ import type { BudgetFacts, NodeFacts } from './snapshot.ts'
 /** Everything that is seen before it is decided what becomes of keys and tickets whose request may be gone. */
 export interface OrphanSnapshot {
   readonly ledger: Ledger
-  /** Requests that are there and have not ended: whatever they hold is theirs to look after. */
+  /** Requests that are there and have not ended: whatever they hold is theirs to manage. */
   readonly living: ReadonlySet<string>
   /** Requests that were there and are gone. */
   readonly vanished: ReadonlySet<string>
-  /** Of all others: the last sign of life, and for how long it has been the same by our own clock. */
+  /** Of all others: the last heartbeat, and for how long it has been the same by our own clock. */
   readonly signs: ReadonlyMap<string, { readonly sign: string | undefined; readonly unchangedMs: number }>
   readonly renewMs: number
-  /** What is behind the keys of orphans now. A key that is missing has not been looked at. */
+  /** What is behind the keys of orphans now. A key that is missing has not been read. */
   readonly facts: ReadonlyMap<string, KeyFacts>
 }
 
@@ -47,14 +47,14 @@ export interface OrphanDecision {
   readonly explanation: string
 }
 
-/** A holder that shows no sign of life for so many renewals counts as gone. */
+/** A holder that shows no heartbeat for so many renewals counts as gone. */
 export const missedRenewals = 3
 
 /**
- * What becomes of everything in the ledger that no living request looks after.
+ * What becomes of everything in the ledger that no living request manages.
  *
  * Guarantees: what was acted upon is freed only after all of what was done has been seen to have ended; a holder is given up
- * only for what it has not shown while we looked, never by a time that somebody wrote down.
+ * only for what it has not shown while we watched, never by a time that somebody wrote down.
  * Fails closed: what is not known has not ended.
  */
 export function decideOrphans(snapshot: OrphanSnapshot): readonly OrphanDecision[] {
@@ -99,7 +99,7 @@ const endings: Record<OrphanDecision['step'], (ledger: Ledger, requestId: string
 }
 
 /**
- * What changes while a request lives. Undefined for whoever waits for others: it has nothing to show. Whose turn has come
+ * What changes while a request lives. Undefined for whoever waits for others: it has nothing to show. Whose position in the queue is first
  * takes what it waits for, if it lives.
  */
 export function heartbeat(ledger: Ledger, requestId: string): string | undefined {
@@ -162,7 +162,7 @@ function findEffect({ key, uid, bootID }: LedgerEntry, seen: KeyFacts | undefine
     if (node === undefined || isAnother(node.uid, uid)) return undefined
     if (!node.isReady) return `${key} is not ready`
     const isBack = bootID !== undefined && bootID !== '' && node.bootID !== '' && node.bootID !== bootID
-    // Cordoned and in its old boot, it may be rebooted at any moment by whoever waited for the drain.
+    // Cordoned and in its old boot, it may be rebooted at any time by whoever waited for the drain.
     return isBack || !node.isCordoned ? undefined : `${key} is cordoned and has not been rebooted yet`
   }
   if (seen.kind === 'budget') {

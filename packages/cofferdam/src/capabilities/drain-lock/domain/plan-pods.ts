@@ -8,7 +8,7 @@ export interface PodPlan {
   readonly stays: readonly PodFacts[]
   /** To be evicted. */
   readonly leaves: readonly PodFacts[]
-  /** On their way already. */
+  /** Terminating already. */
   readonly going: readonly PodFacts[]
   /** What has to hold for the pods that stay, by key of the budget. */
   readonly locks: readonly BudgetLock[]
@@ -26,7 +26,7 @@ export interface PodPlanQuestion {
   readonly hasFallenBack: boolean
   /** Once the intent is written, nothing more may stay than was on record then. */
   readonly bound: readonly PodReference[] | undefined
-  /** A budget that could spare more pods than stay, and does not, is not waited for any longer. */
+  /** A budget that could allow more disruptions than pods stay, and does not, is not waited for any longer. */
   readonly isPatienceOver: boolean
 }
 
@@ -68,7 +68,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
   return { stays, leaves, going, locks: locks.filter((lock) => !selfBlocking.includes(lock)), warnings }
 }
 
-/** What a budget spares for the pods that stay may be all that the others of the same node wait for. */
+/** The disruptions that a budget allows for the pods that stay may be all that the others of the same node wait for. */
 function isInOwnWay({ budget, pods }: BudgetLock, leaves: readonly PodFacts[], question: PodPlanQuestion): boolean {
   const { bound, seen, isPatienceOver } = question
   const waits = ({ kind, budgetUids }: PodFacts) =>

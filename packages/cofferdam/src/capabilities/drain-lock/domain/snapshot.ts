@@ -47,7 +47,7 @@ export interface RequestView {
 }
 
 export type DisruptionPhase =
-  /** Not looked at yet. */
+  /** Not read yet. */
   | 'Pending'
   /** Something stands in the way; nothing is held. */
   | 'Waiting'
@@ -69,7 +69,7 @@ export interface DisruptionRecord {
   readonly lockedBudgets: readonly BudgetReference[]
   readonly skippedPods: readonly PodReference[]
   readonly evictedPods: readonly PodReference[]
-  /** Whether the cordon is ours to undo. `undefined`: not looked at yet. */
+  /** Whether the cordon is ours to undo. `undefined`: not read yet. */
   readonly cordonedBy: string | undefined
   readonly nodeUid: string | undefined
   readonly bootIDBefore: string | undefined

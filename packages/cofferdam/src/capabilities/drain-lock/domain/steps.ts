@@ -41,7 +41,7 @@ export interface WriteRecord extends Step {
 /** What is said of the request beside its record. */
 export type RecordWords = Pick<DisruptionDecision, 'reason' | 'explanation' | 'blockedBy' | 'warnings'>
 
-/** Fails when the budget can spare no pod. */
+/** Fails when the budget allows no disruption. */
 export interface LockBudget extends Step {
   readonly do: 'write'
   readonly what: 'lock'

@@ -2,7 +2,7 @@ import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { OrphanDecision, OrphanSnapshot } from './orphans.ts'
 
-/** What one pass over the ledger does for what no living request looks after. */
+/** What one pass over the ledger does for what no living request manages. */
 export type UpkeepStep = AskWhatIsBehind | RestoreLedger | SettleOrphans | UndoOrphan | ReportUpkeep
 
 /** List all requests at the API server, and observe what is behind these keys. */
@@ -17,7 +17,7 @@ export interface RestoreLedger extends Step {
   readonly what: 'restore'
 }
 
-/** Free, orphan or withdraw in the ledger what has ended, as it is at that moment. */
+/** Free, orphan or withdraw in the ledger what has ended, as it is at that time. */
 export interface SettleOrphans extends Step {
   readonly do: 'hold'
   readonly what: 'settle'
@@ -34,8 +34,8 @@ export interface ReportUpkeep extends Step {
   readonly do: 'report'
   /** The request that it is about; empty: the ledger itself. */
   readonly about: string
-  /** Undefined: what was told of it before is over. */
+  /** Undefined: what was reported of it before is over. */
   readonly news: Pick<OrphanDecision, 'reason' | 'explanation'> | undefined
-  /** It lasts: told once until something else is told of it. */
+  /** It lasts: reported once until something else is reported of it. */
   readonly isLasting: boolean
 }

@@ -20,7 +20,7 @@ export interface ObserveKeysPorts extends StorageObserver {
   readonly api: Pick<KubeApi, 'get'>
 }
 
-/** What is behind the keys now, read fresh: a copy from before the node went down would tell that all is well. */
+/** What is behind the keys now, read fresh: a copy from before the node went down would say that all is well. */
 export async function observeKeys(
   ports: ObserveKeysPorts,
   entries: readonly LedgerEntry[],

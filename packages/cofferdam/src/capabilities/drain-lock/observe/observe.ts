@@ -113,7 +113,7 @@ async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: Ab
   }
 }
 
-/** The mark on the node tells whose cordon it is, whatever we had meant to do and whatever was made of the record. */
+/** The mark on the node says whose cordon it is, whatever we had meant to do and whatever was made of the record. */
 function withOwnCordon(request: RequestView, node: HostNode | undefined): RequestView {
   const { record, name, id } = request
   if (node?.isCordoned !== true) return request

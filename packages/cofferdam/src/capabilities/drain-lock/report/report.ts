@@ -7,7 +7,7 @@ import { reasonOnRecord } from '../apply/record.ts'
 import type { DisruptionDecision } from '../domain/decision.ts'
 import type { NodeFacts } from '../domain/snapshot.ts'
 
-/** Where news of disruptions goes. */
+/** Where the events of disruptions go. */
 export interface DisruptionReports {
   readonly events: EventRecorder<Reason>
   countEviction(result: EvictionResult): void
@@ -27,7 +27,7 @@ const warnings: ReadonlySet<Reason> = new Set([
   'RightsMissing',
 ])
 
-/** What the people who look at the node want to hear of. */
+/** Events that belong on the node too. */
 const aboutNode: ReadonlySet<Reason> = new Set([
   'BreakGlass',
   'DeadlinePassed',
@@ -38,7 +38,7 @@ const aboutNode: ReadonlySet<Reason> = new Set([
   'NodeMayGo',
 ])
 
-/** Between two requests that take turns in waiting for each other, the same words would come again and again. */
+/** Between two requests that alternately wait for each other, the same event would come again and again. */
 const notAgainMs = 300_000
 
 /** Records what changed since it was last recorded, and nothing else. */

@@ -16,7 +16,7 @@ export interface DisruptionAnswer {
   readonly purpose?: string
   readonly phase: DisruptionPhase
   readonly since?: string
-  /** A word of docs/reference/reasons.md: why it is where it is. */
+  /** A reason of docs/reference/reasons.md: why it is where it is. */
   readonly reason?: string
   readonly explanation: string
   /** Whether it waits for something that others must end. */
@@ -53,7 +53,7 @@ export function isOver({ phase }: Pick<DisruptionAnswer, 'phase'>): boolean {
   return phase === 'Completed' || phase === 'Rejected'
 }
 
-/** The request as its record tells it. */
+/** The request as its record says. */
 export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer {
   const { metadata, spec, status = {} } = disruption
   const phase = status.phase ?? 'Pending'

@@ -11,13 +11,13 @@ export interface DisruptionPlan {
   readonly intent: 'Reboot' | 'Remove' | 'Replace'
   /** Whether it could begin at once. */
   readonly mayBegin: boolean
-  /** A word of docs/reference/reasons.md. */
+  /** A reason of docs/reference/reasons.md. */
   readonly reason: string
   readonly explanation: string
   /** `shop/orders-0` */
   readonly stays: readonly string[]
   readonly leaves: readonly string[]
-  /** On their way already. */
+  /** Terminating already. */
   readonly leaving: readonly string[]
   /** What has to be held: `node/worker-a1`, `pdb/shop/orders`, `storage/rook-ceph/rook-ceph`. */
   readonly keys: readonly string[]

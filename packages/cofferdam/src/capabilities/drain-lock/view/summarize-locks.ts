@@ -18,7 +18,7 @@ export function summarizeLocks(view: HoldView, facts: ReadonlyMap<string, KeyFac
 
 const order: readonly HoldAnswer['state'][] = ['Orphaned', 'Ignored', 'AppLock', 'Acting', 'Granted', 'Waiting']
 
-/** As the keeper of the ledger judges them. It alone has watched the others for signs of life. */
+/** As the keeper of the ledger judges them. It alone has watched the others for heartbeats. */
 function orphanWords({ ledger }: HoldView, facts: ReadonlyMap<string, KeyFacts>): ReadonlyMap<string, string> {
   if (!ledger.known) return new Map()
   const decisions = decideOrphans({

@@ -8,14 +8,14 @@ import { fenceHold, fenceRequestId, neededHolds, unneededHolds } from '../domain
 /** What fences hold in the ledger, and which of it was released though the view of the ledger still shows it. */
 export class FenceHolds {
   readonly #hold: LedgerHold<string, Fence>
-  /** Requests that are about to be released, or were a moment ago. */
+  /** Requests that are about to be released, or just were. */
   readonly #released = new Set<string>()
 
   constructor(clock: Clock, ledger: HeldLedger | undefined) {
     this.#hold = new LedgerHold(clock, ledger, fenceHold)
   }
 
-  /** Holds the key for every fence that is not over, and shows that its holder lives. Tells what could not be held. */
+  /** Holds the key for every fence that is not over, and renews its heartbeat. Returns what could not be held. */
   async hold(
     fences: readonly Fence[],
     signal: AbortSignal,

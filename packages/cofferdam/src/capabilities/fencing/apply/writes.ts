@@ -131,7 +131,7 @@ export class FencingWrites {
     )
   }
 
-  /** Whatever else stands there, it spares nobody from now on. */
+  /** Whatever else stands there, it allows no disruption from now on. */
   async shutBudget(key: { readonly namespace: string; readonly name: string }): Promise<void> {
     const budget = this.budget(key)
     if (budget === undefined) return
@@ -151,7 +151,7 @@ export class FencingWrites {
     )
   }
 
-  /** Waits until the views have what was written, so that the next look does not plan it again. */
+  /** Waits until the views have what was written, so that the next pass does not plan it again. */
   async settle(): Promise<void> {
     for (const [view, objects] of this.#latest) {
       for (const { metadata } of objects.values()) {

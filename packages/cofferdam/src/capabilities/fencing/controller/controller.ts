@@ -71,10 +71,10 @@ export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'
 /** Machines are shared by clusters, so all of it is one key, and is decided about by one at a time. */
 const everything = 'machines'
 
-/** At the start nobody is waited for longer than this: what is not known by then is closed, and it is told why. */
+/** At the start nobody is waited for longer than this: what is not known by then is closed, and the reason is reported. */
 const patienceMs = 10_000
 
-/** Keeps the labels and budgets of machines, and what remediators are told, as the data allows. */
+/** Keeps the labels and budgets of machines, and the annotations for remediators, as the data allows. */
 export function createFencing(ports: FencingPorts): Controller {
   const { clock, views, decisions, ledger } = ports
   const holds = new FenceHolds(clock, ledger)
@@ -123,7 +123,7 @@ export function createFencing(ports: FencingPorts): Controller {
       const { leases: _, ...needed } = views
       const all = [...(Object.values(needed) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
       await atMost(Promise.all(all.map((view) => view.whenSynced(signal))), signal)
-      // What is not known is closed; a first look of Ceph's saves whoever starts anew from closing what is open for a moment.
+      // What is not known is closed; a first poll of Ceph keeps a restarted operator from briefly closing what is open.
       await atMost(Promise.all(clusterIds().map((cluster) => firstLook(cluster, signal))), signal)
       tell()
     },

@@ -18,7 +18,7 @@ export class RemediatorListeners {
     this.#clock = clock
   }
 
-  /** What is wrong, and how soon to look again for it. */
+  /** What is wrong, and how soon to reconcile again for it. */
   check(
     { remediators }: FencingSnapshot,
     objects: FencingObjects,

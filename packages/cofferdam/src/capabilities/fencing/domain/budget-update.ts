@@ -20,7 +20,7 @@ export interface BudgetOfCluster {
  * The budget to put in place of the one that was seen, whatever was changed on it by hand; undefined: it is as it should be.
  * It carries the resourceVersion that was seen.
  *
- * Guarantees: labels and annotations of others stay. A record of fences that cannot be read stays for somebody to look at.
+ * Guarantees: labels and annotations of others stay. A record of fences that cannot be read stays for somebody to inspect.
  */
 export function buildBudgetUpdate(
   seen: MachineDisruptionBudget,

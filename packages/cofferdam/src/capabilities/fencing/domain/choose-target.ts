@@ -6,7 +6,7 @@ import type { FencedNodeView, MachineView, StorageHolder } from './snapshot.ts'
 /** A node whose machine somebody wants to take away, with OSDs of these clusters on it. */
 export interface SickNode {
   readonly node: FencedNodeView
-  /** A node may have none: somebody may look after nodes alone. */
+  /** A node may have none: a remediator may manage nodes alone. */
   readonly machine: MachineView | undefined
   readonly clusters: readonly LabelledCluster[]
 }
@@ -33,7 +33,7 @@ export function sickNodes(index: FencingIndex): SickNode[] {
   )
 }
 
-/** A deletion cannot be taken back, so the machine goes when its turn comes, even if its node is well by then. */
+/** A deletion cannot be taken back, so the machine goes when it is next in the queue, even if its node is well by then. */
 function waitingNodes({ snapshot }: FencingIndex): ReadonlySet<string> {
   const waiting = new Set<string>()
   for (const { isBeingDeleted, isHookedByUs, nodeName } of snapshot.machines) {
@@ -49,7 +49,7 @@ export function isInScope({ osds }: LabelledCluster, node: string, { scope }: Pi
 }
 
 /**
- * The sick nodes that may go now: of each cluster that can spare one, one at most, and only where every cluster with OSDs on it
+ * The sick nodes that may go now: of each cluster that can lose one, one at most, and only where every cluster with OSDs on it
  * can. A fence that has begun goes on; one whose node came back and is sick anew is no leave to take it again.
  */
 export function chooseTargets(

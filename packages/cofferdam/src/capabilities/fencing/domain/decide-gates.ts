@@ -23,7 +23,7 @@ export interface NodesForQuorum {
 }
 
 /**
- * What remediators are to be told about sick storage nodes that must stay for now. Nodes that are well, and those without OSDs,
+ * The annotations for remediators on sick storage nodes that must stay for now. Nodes that are well, and those without OSDs,
  * are never touched; what we set is taken back when it is not needed any more, and nothing else is. What keeps a machine comes
  * before what lets one go.
  */

@@ -15,7 +15,7 @@ type Answer = ClusterAnswer & { readonly budget: WantedMachineBudget }
 
 const holding: readonly GateChange['kind'][] = ['hold-lease', 'pause', 'skip-machine', 'hook-machine']
 
-/** How soon to look again for what cannot be read. */
+/** How soon to reconcile again for what cannot be read. */
 const blindRecheckSeconds = 5
 
 /**
@@ -42,7 +42,7 @@ function decideBlind({ unread, budgets }: BlindFencing): FencingPass {
   return { steps, recheckAfterSeconds: blindRecheckSeconds }
 }
 
-/** Labels that are missing, gates that hold, budgets that spare nobody, what is held; then what is announced. */
+/** Labels that are missing, gates that hold, budgets that allow no disruption, what is held; then what is announced. */
 function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[] {
   const { fences, labels, gates } = decision
   const steps: FencingStep[] = []
@@ -77,7 +77,7 @@ function lets({ orphanBudgets, labels, gates }: FencingDecision): boolean {
 }
 
 interface Standing {
-  /** The budget that spares nobody. Fences that are over stay on record: they are taken off where things are released. */
+  /** The budget that allows no disruption. Fences that are over stay on record: they are taken off where things are released. */
   readonly wanted: BudgetOfCluster
   /** It may stay open, and is as it should be. */
   readonly isKept: boolean
@@ -129,7 +129,7 @@ function release(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   return [...steps, { do: 'hold', what: 'release', fences }, reportOf(snapshot, decision)]
 }
 
-/** A budget that a cluster had before stays until it has another, and spares nothing meanwhile. */
+/** A budget that a cluster had before stays until it has another, and allows no disruption meanwhile. */
 function shutFormer({ budgets }: SeenFencing, decision: FencingDecision): EndBudget[] {
   const wanted = [...answersOf(decision).map(({ budget }) => budget), ...decision.orphanBudgets]
   return shut(budgets, (key) => !wanted.some((each) => isSame(each, key)))

@@ -12,7 +12,7 @@ import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
 import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
 
-/** How often everything is looked at although nothing changed. */
+/** Resync interval: how often everything is reconciled although nothing changed. */
 const recheckSeconds = 60
 
 export interface FencingJudge {
@@ -87,7 +87,7 @@ function judge(
   return { labelled, fences, verdict, machines }
 }
 
-/** One look at all machines: which labels change, and what each cluster has of them. */
+/** One pass over all machines: which labels change, and what each cluster has of them. */
 function lookAtMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
   readonly labels: readonly LabelChange[]
   readonly storage: readonly StorageMachines[]

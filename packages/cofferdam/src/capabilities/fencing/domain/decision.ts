@@ -6,7 +6,7 @@ export interface FencingDecision {
   readonly clusters: readonly ClusterAnswer[]
   /** Labels that machines should carry or not; only those that change. */
   readonly labels: readonly LabelChange[]
-  /** What remediators are to be told; only what changes. */
+  /** Annotations for remediators; only what changes. */
   readonly gates: readonly GateChange[]
   /** For every node with an OSD that runs or ran: may its machine be fenced now? In the order of their names. */
   readonly nodes: readonly FenceAnswer[]
@@ -15,7 +15,7 @@ export interface FencingDecision {
   /** What is held in the ledger while a fence is under way. */
   readonly fences: readonly Fence[]
   readonly problems: readonly { readonly object: string; readonly problem: string }[]
-  /** When to look again although nothing changed. */
+  /** When to reconcile again although nothing changed. */
   readonly recheckAfterSeconds: number
 }
 
@@ -93,6 +93,6 @@ export interface Fence {
   readonly sinceMs: number
   /** When its machine was first seen to be gone. */
   readonly goneMs?: number
-  /** Ended: the record and the entry in the budget may go, and the key is given back. */
+  /** Ended: the record and the entry in the budget may go, and the key is released. */
   readonly isOver: boolean
 }

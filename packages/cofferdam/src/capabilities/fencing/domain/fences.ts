@@ -7,7 +7,7 @@ import type { FencedCluster, MachineView, RecordedFence } from './snapshot.ts'
 
 /** How long Ceph may take to notice that OSDs are gone: evidence from before that proves nothing. */
 const noticeMs = 60_000
-/** A machine that is well on the same boot for so long was spared after all. */
+/** A machine that is well on the same boot for so long was not fenced after all. */
 const sparedAfterMs = 10 * 60_000
 
 /**
@@ -64,7 +64,7 @@ function forgottenScopes(
   return heldForFences.filter((scope) => !known.has(scope))
 }
 
-/** A budget names the machines of its own namespace; others are told with theirs. */
+/** A budget names the machines of its own namespace; others are reported with theirs. */
 function nameIn({ cluster }: LabelledCluster, { namespace, name }: MachineView): string {
   return namespace === cluster.settings.budgetNamespace ? name : `${namespace}/${name}`
 }
@@ -104,7 +104,7 @@ function isOver(
   const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
   if (isWanted || node === undefined) return false
   const readyMs = node.readySinceMs ?? sinceMs
-  // Even if it is sick anew: that is another fence, and waits for its own turn.
+  // Even if it is sick anew: that is another fence, and is queued on its own.
   if (bootID !== '' && node.bootID !== bootID) return isNoticed(readyMs)
   return node.isReady && nowMs - Math.max(sinceMs, Math.min(readyMs, nowMs)) >= sparedAfterMs
 }

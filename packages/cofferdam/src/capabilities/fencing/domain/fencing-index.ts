@@ -24,7 +24,7 @@ const remediatingHolder = /^(Node|Machine)HealthCheck-/
 
 export interface FencingIndex {
   readonly snapshot: FencingSnapshot
-  /** Those that are looked after, in the order of their names, so that whoever comes first does so every time. */
+  /** Those that are managed, in the order of their names, so that whoever comes first does so every time. */
   readonly clusters: readonly LabelledCluster[]
   readonly nodes: ReadonlyMap<string, FencedNodeView>
   readonly machinesByNode: ReadonlyMap<string, MachineView>
@@ -58,7 +58,7 @@ export interface PlacedMachine {
   readonly change: LabelChange | undefined
 }
 
-/** Looks at one snapshot after the other, and does again only what a change can matter to. */
+/** Takes one snapshot after the other, and does again only what a change can matter to. */
 export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingIndex {
   const nodeMap = new KeptMap<FencedNodeView>(({ name }) => name)
   const nodeOrder = new ListIndex(inOrder)
@@ -198,7 +198,7 @@ function takenMachines(
   machinesByNode: ReadonlyMap<string, MachineView>,
   remediating: ReadonlySet<string>,
 ): MachineView[] {
-  // While our hook is on a machine, it only waits for its turn.
+  // While our hook is on a machine, it is only queued.
   const taken = new Set(
     machines.filter(
       ({ isBeingDeleted, isHookedByUs, isRemediated }) => (isBeingDeleted && !isHookedByUs) || isRemediated === true,

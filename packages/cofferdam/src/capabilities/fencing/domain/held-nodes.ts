@@ -1,7 +1,7 @@
 import type { FenceAnswer, FencingDecision } from './decision.ts'
 import type { FencingSnapshot } from './snapshot.ts'
 
-/** The sick nodes that remediators are kept from, because storage cannot spare them now. */
+/** The sick nodes that remediators are kept from, because storage cannot lose them now. */
 export function heldNodes(
   { nodes }: Pick<FencingDecision, 'nodes'>,
   seen: Pick<FencingSnapshot, 'nodes'>,

@@ -43,8 +43,8 @@ export function unneededHolds({ entries }: Ledger, needed: ReadonlyMap<string, F
 }
 
 /**
- * Holds the key for a fence, or shows that whoever fences lives. Those who wait for the key are passed by: a fence that has begun
- * asks nobody. Where somebody else holds it the fence goes on all the same, and people are told.
+ * Holds the key for a fence, or renews the heartbeat of the fence. Those who wait for the key are passed by: a fence that has begun
+ * asks nobody. Where somebody else holds it the fence goes on all the same, and that is reported.
  */
 export function holdFence(
   ledger: Ledger,

@@ -24,7 +24,7 @@ interface ClusterFacts {
 }
 
 /**
- * Can the cluster spare a machine now?
+ * Can the cluster lose a machine now?
  *
  * Guarantees: yes only when Ceph, asked just now, has every placement group clean, no fence is under way, and whoever holds
  * its storage holds nothing but the failure domain in which every sick machine is; and every machine with OSDs that run carries

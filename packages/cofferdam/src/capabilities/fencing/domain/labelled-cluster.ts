@@ -2,10 +2,10 @@ import type { LostQuorum } from './lost-quorum.ts'
 import type { RunningOsds } from './running-osds.ts'
 import type { FencedCluster, MachineBudgetView } from './snapshot.ts'
 
-/** A cluster that is looked after, and what its machines carry. */
+/** A cluster that is managed, and what its machines carry. */
 export interface LabelledCluster {
   readonly cluster: FencedCluster
-  /** Its place in the list of those that are looked after. */
+  /** Its place in the list of those that are managed. */
   readonly at: number
   readonly key: string
   readonly osds: RunningOsds

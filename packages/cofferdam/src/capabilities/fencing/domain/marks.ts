@@ -1,4 +1,4 @@
-/** How what we set is told from what others set. Only what carries one of these is ever taken back. */
+/** Marks that distinguish what we set from what others set. Only what carries one of these is ever taken back. */
 export const marks = {
   /** On a Machine: the label keys that we put there, joined by commas. */
   labels: 'cofferdam.io/fence-labels',
@@ -12,7 +12,7 @@ export const marks = {
 
 /** What is written in `marks.setByUs`. */
 export const gateMarks = { skip: 'skip-remediation', pause: 'paused' } as const
-/** Remediators look whether their annotation is there; its value tells who set it. */
+/** Remediators check whether their annotation is there; its value says who set it. */
 export const gateValue = 'cofferdam'
 
 /** The name of our lifecycle hook on a Machine. */

@@ -50,7 +50,7 @@ export function parseNodeHealthCheck(
   }
 }
 
-/** Whoever looks after a health check writes its status; where there is none, nobody does. */
+/** Whoever manages a health check writes its status; where there is none, nobody does. */
 function aliveness(written: unknown, field: string): Observed<boolean> {
   return written === undefined || written === null
     ? unknown(`${field} is not set, so no controller manages it yet`)

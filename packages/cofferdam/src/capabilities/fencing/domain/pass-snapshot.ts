@@ -28,6 +28,6 @@ export interface SeenFencing {
   readonly announced: readonly BudgetKey[] | undefined
   /** Storage that could not be held in this pass. */
   readonly unheld: Problems
-  /** What is wrong with those who should listen, and when to look again for it. */
+  /** What is wrong with those who should listen, and when to reconcile again for it. */
   readonly heard: { readonly problems: Problems; readonly recheckAfterSeconds: number | undefined }
 }

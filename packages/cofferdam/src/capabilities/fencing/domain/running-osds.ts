@@ -24,7 +24,7 @@ export function freshEvidence(
 ): Observed<CephEvidence> {
   if (!evidence.known) return evidence
   const ageMs = nowMs - evidence.value.polledAtMs
-  // A look from the future means that a clock was turned back, and then nobody knows how old it is.
+  // A snapshot from the future means that a clock was turned back, and then nobody knows how old it is.
   if (Math.abs(ageMs) <= settings.maxEvidenceAgeMs) return known(evidence.value)
   return unknown(`Ceph was last polled ${Math.round(ageMs / 1_000)} s ago`)
 }

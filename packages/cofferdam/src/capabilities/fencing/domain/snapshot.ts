@@ -30,7 +30,7 @@ export interface FencedCluster {
   readonly osds: readonly FencedOsd[]
   /** Why its OSDs could not be read; then any machine may carry some. */
   readonly osdsUnread?: string
-  /** Its monitors. Absent where nobody looked. */
+  /** Its monitors. Absent where they were not read. */
   readonly mons?: readonly FencedMon[]
   /** Ceph was asked and gave no answer. Absent: it answered, or nobody asked. */
   readonly silence?: CephSilence
@@ -55,7 +55,7 @@ export interface FencingSettings {
 }
 
 export interface CephEvidence {
-  /** When the look began that it comes from. */
+  /** When the pass began that it comes from. */
   readonly polledAtMs: number
   /** Whether every placement group is clean, by reports newer than the last change. */
   readonly isClean: Observed<boolean>
@@ -102,7 +102,7 @@ export interface MachineView {
   readonly labelsOfOurs: readonly string[]
   /** Whether our hook keeps it from being terminated. OpenShift only. */
   readonly isHookedByUs: boolean
-  /** Whether we told Cluster API to leave it alone; `others`: somebody else did. */
+  /** Whether we paused it for Cluster API; `others`: somebody else did. */
   readonly skip: 'ours' | 'others' | undefined
   /** Its remediator said on it that it takes it away: by Cluster API's condition, or OpenShift's annotation for bare metal. */
   readonly isRemediated?: boolean
@@ -161,9 +161,9 @@ export interface RemediatorView {
   readonly kind: 'openshift-mhc' | 'cluster-api-mhc' | 'medik8s-nhc'
   /** `openshift-machine-api/workers`; NodeHealthChecks have no namespace. */
   readonly key: string
-  /** Names of the nodes it looks after; undefined: it cannot be told. */
+  /** Names of the nodes it manages; undefined: unknown. */
   readonly nodes: readonly string[] | undefined
-  /** What it says of itself: whether somebody looks after the object at all. */
+  /** What it says of itself: whether somebody manages the object at all. */
   readonly isAlive: Observed<boolean>
   /** It deletes Machines, so that a hook on one holds it up; else it reboots or replaces them by itself, and hooks hold nothing. */
   readonly isHeldByHooks: boolean

@@ -39,8 +39,8 @@ export interface WriteGate extends Step {
 }
 
 /**
- * `close-budget`: make it so that it spares nobody, the spec first. `keep-budget`: it is as it should be.
- * `open-budget`: let its status say what it can spare.
+ * `close-budget`: make it so that it allows no disruption, the spec first. `keep-budget`: it is as it should be.
+ * `open-budget`: let its status say how many disruptions it allows.
  */
 export interface WriteBudget extends Step {
   readonly do: 'write'
@@ -60,7 +60,7 @@ export interface AnnounceBudget extends Step {
   readonly meanwhile: WantedMachineBudget
 }
 
-/** `shut-budget`: whatever else stands there, it spares nobody. */
+/** `shut-budget`: whatever else stands there, it allows no disruption. */
 export interface EndBudget extends Step {
   readonly do: 'write'
   readonly what: 'shut-budget' | 'delete-budget'

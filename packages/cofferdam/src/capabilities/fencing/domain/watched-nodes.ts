@@ -13,7 +13,7 @@ interface Selection {
   readonly same: ListIndex<string, readonly string[]>
 }
 
-/** Which nodes health checks look after. The list of one stays the same object while it has the same nodes. */
+/** Which nodes health checks manage. The list of one stays the same object while it has the same nodes. */
 export class WatchedNodes {
   readonly #lists = new Remembered()
   readonly #selections = new Map<string, Selection>()

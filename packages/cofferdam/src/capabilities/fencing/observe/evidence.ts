@@ -3,13 +3,13 @@ import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 
 /** How old what Ceph said may be. */
 const staleMs = 60_000
-/** By then another look is asked for. */
+/** By then another poll is asked for. */
 const oldMs = 35_000
 
-/** How often Ceph is looked at in calm times, so that what it said never grows stale while it answers. */
+/** How often Ceph is polled in calm times, so that what it said never grows stale while it answers. */
 export const evidenceCalmMs = 30_000
 
-/** Tells which of ceph-drain's decisions say something new about machines. */
+/** Says which of ceph-drain's decisions say something new about machines. */
 export class EvidenceChanges {
   readonly #clock: Clock
   readonly #told = new Map<string, { readonly sign: string; readonly askedAtMs: number | undefined }>()

@@ -6,7 +6,7 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 /** A view of a kind that the API server may not know, or know in one of several versions. */
 export interface KindView<T extends KubeObject> extends WatchView<T> {
   isServed(): boolean
-  /** In the version that is looked at. */
+  /** In the version that is read. */
   type(): ResourceType<T>
 }
 

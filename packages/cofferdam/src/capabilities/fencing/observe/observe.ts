@@ -173,7 +173,7 @@ function evidenceOf(
   }
 }
 
-/** What is looked at of a node; heartbeats are left out. */
+/** What is read of a node; heartbeats are left out. */
 export function slimFencedNode({ apiVersion, kind, metadata, status }: Node): Node {
   const { name, uid, labels } = metadata
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')

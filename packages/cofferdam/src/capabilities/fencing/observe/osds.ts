@@ -17,8 +17,8 @@ interface SeenOsd {
 }
 
 /**
- * Where the OSDs of clusters are. Thousands of them stay where they are from one look to the next, so what was made of one is
- * kept until its Deployment, its pods or what Ceph tells of it is another; and the same list comes back while nothing in it changed.
+ * Where the OSDs of clusters are. Thousands of them stay where they are from one snapshot to the next, so what was made of one is
+ * kept until its Deployment, its pods or what Ceph reports of it changes; and the same list comes back while nothing in it changed.
  */
 export class FencedOsds {
   readonly #seen = new WeakMap<Deployment, SeenOsd>()
@@ -126,7 +126,7 @@ function nodesToldBy({ snapshot }: LastDecision): ToldByCeph['nodes'] {
   return new Map(snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
 }
 
-/** Only in the words in which the storage key is scoped: those of the type that Ceph told last. */
+/** Only in the type by which the ledger key of the storage is scoped: the one that Ceph reported last. */
 function domainsOf({ decision, domainType }: LastDecision): ToldByCeph['domains'] {
   if (decision.failureDomainType !== domainType) return new Map()
   return new Map(decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))

@@ -76,7 +76,7 @@ function recordedCleanness(
   const reason = annotations[recordNotes.reason]
   const isCurrent = (budget.status?.observedGeneration ?? -1) >= generation
   if (budget.spec?.maxUnavailable === 1 && isCurrent) return known(true)
-  // A fence that is on record has the last word whatever the data is like.
+  // A fence that is on record decides whatever the data is like.
   if ((annotations[marks.fences] ?? '') !== '') return known(false)
   if (Object.keys(budget.status?.disruptedMachines ?? {}).length > 0) return known(false)
   if (isAmong(notClean, reason)) return known(false)

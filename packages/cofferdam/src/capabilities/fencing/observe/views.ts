@@ -32,7 +32,7 @@ export interface FencingViewPorts {
   readonly cephViews: Pick<CephViews, 'all' | 'daemonDeployments' | 'daemonPods'>
 }
 
-/** Everything that is read of machines, budgets and remediators, and of the Ceph clusters whose machines are looked after. */
+/** Everything that is read of machines, budgets and remediators, and of the Ceph clusters whose machines are managed. */
 export function openFencingViews({ informers, log, trust, cephViews }: FencingViewPorts): FencingViews {
   function kind<T extends KubeObject>(
     type: ResourceType<T>,
@@ -88,7 +88,7 @@ export function openFencingViews({ informers, log, trust, cephViews }: FencingVi
 }
 
 /**
- * Named clusters, and those that fencing has looked after before: an operator that comes without their names, as after an upgrade,
+ * Named clusters, and those that fencing has managed before: an operator that comes without their names, as after an upgrade,
  * must not free their machines. Without what ceph-drain decides, their budgets stay closed.
  */
 function namedOrGuarded(

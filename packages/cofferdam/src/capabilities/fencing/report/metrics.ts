@@ -44,7 +44,7 @@ export function createFencingMetrics(registry: Registry) {
     }
     const before = labelled
     labelled = now
-    // What the first look finds was there before.
+    // What the first pass finds was there before.
     if (before === undefined) return
     labelChanges.inc({ verb: 'add' }, countBeyond(now, before))
     labelChanges.inc({ verb: 'remove' }, countBeyond(before, now))

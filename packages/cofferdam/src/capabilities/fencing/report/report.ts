@@ -21,7 +21,7 @@ export interface FencingReport {
 }
 
 const warnings: readonly Reason[] = ['FenceUnknown', 'LedgerUnknown', 'QuorumLost']
-/** It comes and goes with every OSD that is restarted: while an OSD starts, Ceph's reports are older than that. News is what stays. */
+/** It comes and goes with every OSD that is restarted: while an OSD starts, Ceph's reports are older than that. Only what stays is reported. */
 const passing: Reason = 'FenceUnknown'
 const lastingMs = 60_000
 
@@ -59,7 +59,7 @@ export class FencingReporter {
       const slot = `${namespace}/${name}`
       const state = `${reason} ${budget?.maxUnavailable ?? ''}`
       const isWarning = warnings.includes(reason)
-      // After a start only what differs from what the process before it left is news.
+      // After a start only what differs from what the process before it left is reported.
       const left = budgets.find((each) => each.namespace === budget?.namespace && each.name === budget.name)
       const isAsLeft = budget === undefined || left?.maxUnavailable === budget.maxUnavailable
       if (isAsLeft && !isWarning) this.#events.assume({ group: 'clusters', slot, state })

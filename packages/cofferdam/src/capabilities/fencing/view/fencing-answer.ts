@@ -42,11 +42,11 @@ export interface MachineBudgetAnswer {
 export interface RemediatorAnswer {
   /** `openshift-mhc/openshift-machine-api/workers`, `medik8s-nhc/workers` */
   readonly remediator: string
-  /** Whether somebody looks after it. */
+  /** Whether a controller manages it. */
   readonly listens: boolean
   /** Why that is not so, or not known. */
   readonly why?: string
-  /** `us`: because storage cannot spare a node it looks after. */
+  /** `us`: because storage cannot lose a node it manages. */
   readonly pausedBy?: 'us' | 'others'
 }
 

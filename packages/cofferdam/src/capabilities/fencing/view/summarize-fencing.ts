@@ -16,7 +16,7 @@ export interface FencingSummary {
 export interface ClusterFencing {
   /** `rook-ceph/rook-ceph` */
   readonly cluster: string
-  /** How many machines may be taken now; left out where nothing is looked after. */
+  /** How many machines may be taken now; left out where nothing is managed. */
   readonly allowed?: number
   readonly reason: string
   readonly explanation: string

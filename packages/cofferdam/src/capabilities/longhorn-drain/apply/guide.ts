@@ -31,7 +31,7 @@ export interface LonghornGuidePorts {
 }
 
 /**
- * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Tells each change. Returns what
+ * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Reports each change. Returns what
  * was refused; that stops no other.
  *
  * Guarantees: what changed since it was seen is refused with 409, and judged again; replicas, budgets and statuses are
@@ -85,7 +85,7 @@ export class StuckTeller {
     this.#events = events.scoped()
   }
 
-  /** Returns when to look again, where a node waits that is not stuck yet. */
+  /** Returns when to reconcile again, where a node waits that is not stuck yet. */
   async tell({ objects, snapshot, decision }: ObservedLonghorn): Promise<number | undefined> {
     this.#since = observeLingering(this.#since, snapshot, decision)
     const stuck = explainLonghornStuck(snapshot, decision, this.#since)

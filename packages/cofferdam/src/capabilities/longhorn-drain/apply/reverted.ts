@@ -26,10 +26,10 @@ export interface RevertedPorts {
   readonly reports: LonghornReports
 }
 
-/** Whoever undoes the same thing again and again is told of this often; the metric counts every time. */
+/** Whoever undoes the same thing again and again is reported this often; the metric counts every time. */
 const toldAgainMs = 600_000
 
-/** Knows what was written as owner, and tells what somebody else undid of it. A new operator begins with what it finds. */
+/** Knows what was written as owner, and reports what somebody else undid of it. A new operator begins with what it finds. */
 export class OwnWriteWatch {
   readonly #ports: RevertedPorts
   #written: OwnWrites = noWrites

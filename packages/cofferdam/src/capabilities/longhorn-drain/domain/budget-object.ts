@@ -11,7 +11,7 @@ const component = 'longhorn.io/component'
 const managerComponent = 'instance-manager'
 const csiDeployments = ['csi-attacher', 'csi-provisioner'] as const
 
-/** On budgets that we made: they tell that we are in charge even when the setting is gone. */
+/** On budgets that we made: they show that we are in charge even when the setting is gone. */
 export const ownBudgetLabel: Readonly<Record<string, string>> = { 'app.kubernetes.io/managed-by': 'cofferdam' }
 
 /** The value of the label `longhorn.io/instance-manager-image` on the pods of an instance manager. */
@@ -45,7 +45,7 @@ export function buildInstanceManagerBudget(
   }
 }
 
-/** By its selector, as Longhorn tells them; any other budget is somebody else's. */
+/** By its selector, as Longhorn recognizes them; any other budget is somebody else's. */
 export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
   return budget.spec?.selector?.matchLabels?.[component] === managerComponent
 }

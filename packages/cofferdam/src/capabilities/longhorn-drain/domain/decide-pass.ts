@@ -34,11 +34,11 @@ interface Owned {
   readonly failed: ReadonlyMap<string, string>
 }
 
-/** How soon a kubelet that fell silent is looked at again: by then it is more than a blip. */
+/** How soon a kubelet that is NotReady is checked again: by then it is more than a blip. */
 const blipRecheckSeconds = 15
 
 /**
- * Everything that one pass does, in order: what protects, what moves, what is let go, what is told.
+ * Everything that one pass does, in order: what protects, what moves, what is let go, what is reported.
  *
  * Guarantees: every budget of an instance manager that is wanted is there before one is deleted. What is let go was decided on what
  * the API server listed, not on what was last heard; a copy goes only if both agree on it, one of a volume at a time, and only in the
@@ -203,7 +203,7 @@ function migrationSteps({ objects }: ObservedLonghorn): readonly LonghornWrite[]
 }
 
 /**
- * Longhorn decides; what it decides is told in the words of the same decision. Where it is not guided any more, this only takes back
+ * Longhorn decides; what it decides is reported as the same decision. Where it is not guided any more, this only takes back
  * what was changed for it.
  */
 function guide(look: ObservedLonghorn): Pick<Owned, 'steps' | 'problems'> {

@@ -6,7 +6,7 @@ import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
 import { drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
-/** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only look. */
+/** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only observe. */
 export const manageAnnotation = 'cofferdam.io/manage'
 /** There as well: the policy that a guide brings about while a node is drained. Default: the value of the setting. */
 export const wantedPolicyAnnotation = 'cofferdam.io/wanted-policy'
@@ -34,7 +34,7 @@ export interface DrainSurroundings {
 /**
  * What Longhorn's settings and the annotations on `node-drain-policy` come to.
  *
- * Fails closed: a word that is not known counts as the default, and is told. Where the setting is gone and budgets are ours,
+ * Fails closed: an unknown value counts as the default, and is reported. Where the setting is gone and budgets are ours,
  * we stay in charge and the policy is unknown, so that last copies are held.
  *
  * Guarantees: beside a Longhorn manager, or where none can be ruled out, the mode is never `owner`: both would write the

@@ -5,7 +5,7 @@ export interface MoveEstimate {
   readonly secondsLeft: number
 }
 
-/** How fast replicas leave a node, on the whole since they began, and how long the rest takes; undefined while nothing tells. */
+/** How fast replicas leave a node, on the whole since they began, and how long the rest takes; undefined while that is unknown. */
 export function estimateMove(seen: {
   readonly moving: LonghornNodeView['moving']
   readonly bytesLeft: number

@@ -67,7 +67,7 @@ function ownTicket({ name, tickets }: VolumeView): AttachmentTicketView | undefi
 }
 
 function mayBeAttached(volume: VolumeView, held: AttachmentTicketView | undefined): boolean {
-  // Longhorn asks for the same a moment later, but to the node that owns the volume, be it the one that leaves.
+  // Longhorn asks for the same a little later, but to the node that owns the volume, be it the one that leaves.
   const isForTheSame = ({ type }: AttachmentTicketView) => held !== undefined && type === evictionTicketType
   const isWantedByOthers = (volume.tickets ?? []).some((ticket) => ticket !== held && !isForTheSame(ticket))
   if (isWantedByOthers || volume.isStrictLocal || volume.robustness === 'faulted') return false
@@ -94,7 +94,7 @@ class Surroundings {
   }
 
   /**
-   * Whether a copy could go somewhere, as far as nodes and disks tell; space and tags are Longhorn's to judge. Where as many
+   * Whether a copy could go somewhere, as far as nodes and disks show; space and tags are Longhorn's to judge. Where as many
    * copies as are wanted stay already, the new one has its place.
    */
   hasPlaceFor(volume: VolumeView): boolean {

@@ -11,7 +11,7 @@ export interface GuidanceStep {
   readonly value?: string
   /** Of a node. */
   readonly spec?: { readonly evictionRequested?: boolean; readonly allowScheduling?: boolean }
-  /** Undefined: only our own mark changes, which is no news. */
+  /** Undefined: only our own mark changes, which is not reported. */
   readonly reason?: Reason
   readonly explanation: string
 }

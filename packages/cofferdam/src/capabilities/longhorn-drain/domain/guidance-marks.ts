@@ -51,7 +51,7 @@ export function parseGuidanceMarks(objects: {
   }
 }
 
-/** Whether anything is left to take back, so that a Longhorn that is not guided any more is looked at once more. */
+/** Whether anything is left to take back, so that a Longhorn that is not guided any more is reconciled once more. */
 export function hasGuidanceMarks({ setting, nodes }: GuidanceMarks): boolean {
   return setting?.restores !== undefined || [...nodes.values()].some(({ asked }) => asked !== undefined)
 }

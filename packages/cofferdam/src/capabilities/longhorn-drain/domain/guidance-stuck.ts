@@ -5,7 +5,7 @@ import { drainPolicySetting } from './policy.ts'
 import { hasProtectedCopyElsewhere, isHealthy, isUnused } from './protection.ts'
 import type { DrainPolicy, LonghornSnapshot, ReplicaView } from './snapshot.ts'
 
-/** Longhorn looks again every half minute; what it did not do in two looks it will not do. */
+/** Longhorn reconciles every half minute; what it did not do in two passes it will not do. */
 export const stuckAfterMs = 60_000
 
 export interface StuckNode {
@@ -32,7 +32,7 @@ export function observeLingering(
 /**
  * Why Longhorn does not let nodes go that nothing holds. In the order of their names.
  *
- * Without `since` only those are told of which the cause is seen: for how long the others have waited is not known then.
+ * Without `since` only those with a known cause are reported: for how long the others have waited is not known then.
  */
 export function explainLonghornStuck(
   snapshot: LonghornSnapshot,

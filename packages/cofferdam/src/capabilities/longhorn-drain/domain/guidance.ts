@@ -40,7 +40,7 @@ function isGuidedAway({ settings }: LonghornSnapshot, node: LonghornNodeView, { 
   return isLeaving(settings, node) || (node.isCordoned && isBegun)
 }
 
-/** Longhorn lets a node go the moment it is cordoned, and never holds it again then: what is announced is made ready for. */
+/** Longhorn lets a node go as soon as it is cordoned, and never holds it again then: what is announced is made ready for. */
 function isAnnounced({ isDraining, intent }: LonghornNodeView): boolean {
   return isDraining && intent !== undefined
 }

@@ -24,7 +24,7 @@ export interface LonghornJudge {
 }
 
 /**
- * Decides again and again about one Longhorn, and looks only at what a change can matter to.
+ * Decides again and again about one Longhorn, and judges again only what a change can affect.
  *
  * Budgets are let go one after the other in the order of the nodes' names, and one that is let go protects nothing for
  * those that follow: of the copies of a volume that rely on each other, one always keeps its budget.
@@ -155,7 +155,7 @@ export function createLonghornJudge(): LonghornJudge {
     }
   }
 
-  /** The answers follow what was settled, not what a second look would give after others were settled too. */
+  /** The answers follow what was settled, not what a second pass would give after others were settled too. */
   function isHeldAsSettled(name: string): boolean {
     return index
       .instanceManagersOn(name)

@@ -10,7 +10,7 @@ import type {
   VolumeView,
 } from './snapshot.ts'
 
-/** A snapshot from which every question about one node or one volume is answered without looking at the others. */
+/** A snapshot from which every question about one node or one volume is answered without reading the others. */
 export interface LonghornIndex {
   readonly settings: LonghornDrainSettings
   readonly budgets: ReadonlySet<string>

@@ -85,7 +85,7 @@ function isClosed(kubeNode: Node): boolean {
   return isReadable ? isClosedToPods(kubeNode) : true
 }
 
-/** The condition outlives a drain that was given up for a moment; a node that is open again is not drained. */
+/** The condition outlives a drain that was briefly given up; a node that is open again is not drained. */
 function isDrainSeen(kubeNode: Node | undefined): boolean {
   return kubeNode !== undefined && isClosed(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
 }

@@ -58,7 +58,7 @@ const rules: Readonly<Record<DrainPolicy, ReplicaRule>> = {
  * The rule for a replica: by the policy of its volume, else by the setting.
  *
  * A node that only reboots brings its replicas back. Under the setting `block-for-eviction` they then move only where no
- * protected copy is elsewhere. A volume that asks for `block-for-eviction` itself is taken at its word.
+ * protected copy is elsewhere. A volume that asks for `block-for-eviction` itself gets exactly that.
  */
 export function ruleOf(asked: {
   readonly setting: Observed<DrainPolicy>

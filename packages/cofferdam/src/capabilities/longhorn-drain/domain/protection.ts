@@ -88,7 +88,7 @@ export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | unde
 
 /**
  * Whether a copy is protected once this decision is carried out. Nothing may be given up on the strength of it; it only
- * keeps data from being moved, or a second budget from being made, for the moment that a first one takes to appear.
+ * keeps data from being moved, or a second budget from being made, for the time that a first one takes to appear.
  */
 export function isProtectedSoon(so: SettledSoFar, copy: ReplicaView): boolean {
   if (ownWeakness(so.index, copy) !== undefined || so.surplus.has(copy.name)) return false

@@ -9,7 +9,7 @@ export interface RevertedRecord {
   readonly says: string
 }
 
-/** For how long it is told after it happened. */
+/** For how long it is reported after it happened. */
 const toldMs = 3_600_000
 
 export function buildRevertedRecord({ atMs, says }: RevertedRecord): string {

@@ -28,7 +28,7 @@ export interface LonghornSnapshot {
 
 /**
  * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
- * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and cannot be told not to.
+ * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and has no setting against it.
  */
 export const drainModes = ['observe', 'guide', 'owner'] as const
 

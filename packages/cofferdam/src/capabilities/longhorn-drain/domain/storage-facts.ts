@@ -54,7 +54,7 @@ export function longhornStorageFacts(question: LonghornStorageQuestion): Storage
   }
 }
 
-/** For whoever could not look. */
+/** For callers that could not read it. */
 export function unknownLonghornStorage(node: string, why: string): StorageFacts {
   return { key: longhornStorageKey, uid: '', failureDomain: node, mayGo: unknown(why), isClean: unknown(why) }
 }

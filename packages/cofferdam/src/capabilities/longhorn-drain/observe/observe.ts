@@ -28,7 +28,7 @@ import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 
-/** What is looked at. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
+/** What is read. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
 export interface LonghornViews {
   readonly settings: WatchView<LonghornSetting>
   readonly nodes: WatchView<LonghornNode>

@@ -46,7 +46,7 @@ export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornSt
     },
   }
 
-  /** Not for ever: where the server does not let us look, that is said. */
+  /** Not for ever: where the server denies the read, that is reported. */
   async function whenSynced(signal: AbortSignal): Promise<void> {
     if (Object.values(views).every((view) => view.synced)) return
     const given = new AbortController()

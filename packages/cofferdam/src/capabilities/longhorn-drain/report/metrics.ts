@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** All of Longhorn as the last look left it. */
+/** All of Longhorn as of the last reconcile. */
 export interface LonghornFigures {
   /** Those that are cordoned or drained. */
   readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]

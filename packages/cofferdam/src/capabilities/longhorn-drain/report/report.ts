@@ -78,7 +78,7 @@ export class LonghornReporter {
     if (this.#isChange('ObjectsUnusable', unusable)) await this.#warn(objects, 'ObjectsUnusable', unusable)
   }
 
-  /** What the API server refused for want of rights in one look: recorded again only when it is something else. */
+  /** What the API server refused for want of rights in one pass: recorded again only when it is something else. */
   async reportRefusals(objects: LonghornObjects, messages: readonly string[]): Promise<void> {
     const note = [...new Set(messages)].sort().join('; ')
     if (this.#isChange('RightsMissing', note)) await this.#warn(objects, 'RightsMissing', note)

@@ -10,7 +10,7 @@ import { explainLonghornStuck } from '../domain/guidance-stuck.ts'
 import { drainPolicyLabel } from '../domain/policy.ts'
 import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
 
-/** Why the budget of an instance manager spares nothing: the things behind it, one by one. Empty: a drain of its node frees it. */
+/** Why the budget of an instance manager allows no disruption: the things behind it, one by one. Empty: a drain of its node frees it. */
 export type LonghornRefusals = readonly Omit<Blocker, 'waiting'>[]
 
 /** Undefined for any other budget, and where its instance manager is not known. */

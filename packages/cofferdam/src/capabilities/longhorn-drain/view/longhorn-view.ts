@@ -11,7 +11,7 @@ import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
 export interface LonghornView extends Attendance {
   readonly snapshot: LonghornSnapshot
   readonly decision: LonghornDecision
-  /** An open node that is shown as if it were drained, to tell what a drain would meet. */
+  /** An open node that is shown as if it were drained, to show what a drain would meet. */
   readonly rehearsed?: string
 }
 
@@ -43,7 +43,7 @@ export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   return { ...view, snapshot, decision: { ...decision, nodes: answers }, rehearsed: node }
 }
 
-/** The same answer in words that do not claim that anything moves yet. */
+/** The same answer, without the claim that anything moves yet. */
 function asRehearsed(answer: NodeAnswer): NodeAnswer {
   const blockers = answer.blockers.map((blocker): ReplicaBlocker => {
     if (blocker.reason !== 'ReplicaMoving') return blocker

@@ -19,7 +19,7 @@ export function startUpdate(
 }
 
 /**
- * Tells the very pods that were seen to go: within their budgets, or past them.
+ * Evicts or deletes exactly the pods that were seen: within their budgets, or past them.
  *
  * Assumes: past their budgets only where those are ours, and the storage is held for the update.
  */
@@ -33,7 +33,7 @@ export function startRestart(api: KubeApi, { osd, pods, by }: Eviction, signal: 
   })
 }
 
-/** Deletes the very Deployment that was seen: a new one of the same name is another OSD. Tells whether it did. */
+/** Deletes the very Deployment that was seen: a new one of the same name is another OSD. Returns whether it did. */
 export async function removeDeployment(
   api: Pick<KubeApi, 'delete'>,
   { namespace, name, uid }: LostDeployment,

@@ -15,9 +15,9 @@ interface StartingPrepare extends PrepareStart {
 }
 
 /**
- * Claim, status, Job, in this order: whoever is interrupted in between is carried on by the next look.
+ * Claim, status, Job, in this order: whoever is interrupted in between is carried on by the next pass.
  *
- * Guarantees: what the server does not take is written into the status, so that it is told and not tried again and again.
+ * Guarantees: what the server does not take is written into the status, so that it is reported and not tried again and again.
  */
 export async function startPrepare(api: KubeApi, given: StartingPrepare, signal: AbortSignal): Promise<GrowthOutcome> {
   const { cluster, place, rookImage } = given

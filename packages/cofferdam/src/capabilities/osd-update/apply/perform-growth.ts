@@ -11,7 +11,7 @@ import { deleteJob, deleteStatus, markUsed, outcomeOf, startPrepare } from './gr
 
 export interface PerformGrowthPorts {
   readonly api: KubeApi
-  /** A word that nobody has had before. */
+  /** A unique token. */
   newNonce(): string
   observeOsdUuids(cluster: ClusterName, signal: AbortSignal): Promise<Observed<OsdUuids>>
 }
@@ -65,7 +65,7 @@ export function performGrowth(
     }
   }
 
-  /** Ends early when the decision is void: the change that made it so has asked for another look. */
+  /** Ends early when the decision is void: the change that made it so has asked for another reconcile. */
   async function inGroups<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
     const results: R[] = []
     for (let at = 0; at < items.length && !pass.isVoid() && !signal.aborted; at += groupSize) {

@@ -20,7 +20,7 @@ export async function readUpdate(
   return storedOf(configMap, cluster.generation)
 }
 
-/** Writes it as a compare-and-swap on what was read; tells what is there then. */
+/** Writes it as a compare-and-swap on what was read; returns what is stored then. */
 export async function writeRecord(
   api: Pick<KubeApi, 'create' | 'update'>,
   { verb, configMap }: RecordWrite,

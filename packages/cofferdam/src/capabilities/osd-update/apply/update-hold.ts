@@ -47,7 +47,7 @@ export class UpdateHold {
     return this.#hold.acquire(cluster, claim, signal)
   }
 
-  /** Releases what is not needed any more, or shows that its holder lives. Tells what could not be done. */
+  /** Releases what is not needed any more, or renews its heartbeat. Returns what could not be done. */
   async settle(cluster: UpdateId, wants: 'release' | 'keep', signal: AbortSignal): Promise<ObjectProblem | undefined> {
     const { freed, failure } = await this.#hold.settle(cluster, wants, signal)
     const aside = freed && stepAside(arbiterOf(freed, cluster), this.#clock.now())

@@ -52,7 +52,7 @@ const recheckSeconds = 15
 /**
  * Brings OSDs to what their CephCluster says, as many at a time as their data allows. Keys are `namespace/name` of CephClusters.
  *
- * Guarantees: every reconcile is one look, one decision and its writes; whatever has to be awaited is awaited between two of them,
+ * Guarantees: every reconcile is one snapshot, one decision and its writes; whatever has to be awaited is awaited between two of them,
  * so a change of the cluster counts at once. While nothing differs Ceph is not asked and nothing is written.
  */
 export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
@@ -120,7 +120,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       try {
         return await reconcileCluster(key, cluster, { signal, changed: change.signal })
       } catch (error) {
-        // The change itself has asked for another look.
+        // The change itself has asked for another reconcile.
         if (change.signal.aborted && !signal.aborted) return undefined
         if (isRightMissing(error)) await reporter.reportRefusal(key, cluster, error.message)
         throw error

@@ -46,10 +46,10 @@ export interface OsdGrowthPorts extends PerformGrowthPorts {
 }
 
 /**
- * Adds OSDs: has every place that a CephCluster names looked at by a prepare Job, and makes the OSDs that come out. Keys are
+ * Adds OSDs: has every place that a CephCluster names inspected by a prepare Job, and makes the OSDs that come out. Keys are
  * `namespace/name` of CephClusters.
  *
- * Guarantees: it knows nothing of updates, so none can hold it up. Ceph is asked only while a result waits to be used. Every reconcile is one look, one decision and
+ * Guarantees: it knows nothing of updates, so none can hold it up. Ceph is asked only while a result waits to be used. Every reconcile is one snapshot, one decision and
  * its writes; a failed place is recorded and the others go on. While nothing is to do nothing is written.
  */
 export function createOsdGrowth(ports: OsdGrowthPorts): Controller {

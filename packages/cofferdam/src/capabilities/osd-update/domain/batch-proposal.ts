@@ -4,9 +4,9 @@ export interface BatchQuestion {
   /** Which may stop alone by our own reckoning: only these are worth a question. Ascending. */
   readonly osds: readonly number[]
   readonly max: number
-  /** What updated OSDs run, if it was told. */
+  /** What updated OSDs run, if that is known. */
   readonly version?: string
-  /** Which are updated already, and can tell the version. */
+  /** Which are updated already, and can report the version. */
   readonly updated: readonly number[]
 }
 

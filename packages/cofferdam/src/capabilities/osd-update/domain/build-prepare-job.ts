@@ -80,7 +80,7 @@ export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, { rook
   }
 }
 
-/** Says that a look at the place begins; the Job writes its result over it. */
+/** Says that an inspection of the place begins; the Job writes its result over it. */
 export function buildStartingStatus(
   cluster: CephCluster,
   place: GrowthPlace,

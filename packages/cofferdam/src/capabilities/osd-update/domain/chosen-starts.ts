@@ -3,7 +3,7 @@ import type { RoundPlan } from './plan-rounds.ts'
 
 export interface ChosenStarts {
   readonly start: readonly number[]
-  /** Which could not stop now even alone, with all that is on its way. */
+  /** Which could not stop now even alone, with all that are restarting. */
   readonly blocked: RoundPlan['blocked']
   readonly roundsLeft: number
   readonly lowerBound: number
@@ -17,6 +17,6 @@ export interface ChosenStarts {
   readonly cephDisagrees?: string
   /** Why Ceph has not said what it would choose. */
   readonly silence?: string
-  /** Why it cannot be told yet whether Ceph's choice is right. */
+  /** Why it is not known yet whether Ceph's choice is right. */
   readonly doubt?: string
 }

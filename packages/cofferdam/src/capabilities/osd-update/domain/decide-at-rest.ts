@@ -7,10 +7,10 @@ import type { UpdatePassSnapshot } from './pass-snapshot.ts'
 import type { UpdateStep } from './steps.ts'
 import { recordWrite } from './stored-update.ts'
 
-/** Nobody tells when a record is repaired. */
+/** No event says that a record is repaired. */
 const recheckSeconds = 15
 
-/** Nothing differs and nothing is on its way, or what was remembered cannot be read. What is left is OSDs that are gone for good. */
+/** Nothing differs and no OSD is restarting, or what was remembered cannot be read. What is left is OSDs that are gone for good. */
 export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
   const { seen, stored, heard, problems, wakeAfterSeconds } = pass
   const isReadable = stored.problem === undefined

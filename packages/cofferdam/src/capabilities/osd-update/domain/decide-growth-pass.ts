@@ -8,7 +8,7 @@ import type { GrowthOutcome, GrowthStep, NewDeployment, PrepareStart, UsedStatus
 import type { NewOsd } from './new-osd.ts'
 import { statusMapName } from './prepare-status.ts'
 
-/** What one look at a cluster found, and what is needed to act on it. */
+/** One snapshot of a cluster, and what is needed to act on it. */
 export interface ObservedGrowth {
   readonly snapshot: GrowthSnapshot
   readonly nodes: readonly Node[]
@@ -38,18 +38,18 @@ export interface HeardInGrowth {
 export interface GrowthPassDecision {
   readonly steps: readonly GrowthStep[]
   readonly recheckAfterSeconds: number | undefined
-  /** What went wrong and is not about one object: told as the failure of the pass. */
+  /** What went wrong and is not about one object: reported as the failure of the pass. */
   readonly trouble?: unknown
 }
 
-/** Ceph did not answer; nobody tells when it does. */
+/** Ceph did not answer; no event says when it does. */
 const askAgainSeconds = 10
 
 /**
  * What a pass does next: ask Ceph about the OSDs of results that wait, make their Deployments, mark the results as used, start
  * prepare Jobs, remove what is left of earlier ones, report.
  *
- * Guarantees: a result is used up only after each of its OSDs was tried. A failed place is told of and the others go on.
+ * Guarantees: a result is used up only after each of its OSDs was tried. A failed place is reported and the others go on.
  */
 export function decideGrowthPass(pass: GrowthPassSnapshot): GrowthPassDecision {
   const { look, heard, isVoid } = pass
@@ -124,7 +124,7 @@ function reportOf({ look, heard }: GrowthPassSnapshot, decision: GrowthDecision)
   return {
     added: made.filter(({ outcome }) => outcome.result === 'made').map(({ osd, place }) => ({ id: osd, place })),
     prepared: begun.flatMap(({ place, outcome }) => (outcome.result === 'made' ? [place] : [])),
-    // What was refused just now is in the statuses, which the next look reads.
+    // What was refused just now is in the statuses, which the next pass reads.
     errors: decision.errors.map(({ place, why }) => ({ place, why, asked: asked.get(place) ?? '' })),
     awaited: decision.awaited.length + decision.prepare.length,
     unusable: decision.unusable.length,

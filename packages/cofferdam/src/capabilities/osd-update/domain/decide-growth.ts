@@ -24,11 +24,11 @@ export interface GrowthDecision {
   readonly create: readonly NewOsd[]
   /** Places whose prepare Job is to start, with a status of `starting`. */
   readonly prepare: readonly string[]
-  /** Jobs to delete: of an earlier look, of a place that is not wanted any more, or with its result used. */
+  /** Jobs to delete: of an earlier inspection, of a place that is not wanted any more, or with its result used. */
   readonly cleanJobs: readonly string[]
   /** Status ConfigMaps whose result is used up by this decision, whether every OSD can be created or not. */
   readonly used: readonly string[]
-  /** Status ConfigMaps of earlier looks; that of a place to prepare is written anew instead. */
+  /** Status ConfigMaps of earlier inspections; that of a place to prepare is written anew instead. */
   readonly cleanStatuses: readonly string[]
   readonly errors: readonly { readonly place: string; readonly why: string }[]
   /** Places whose Job has not ended. */
@@ -42,7 +42,7 @@ export interface GrowthDecision {
 /**
  * What to do next so that every disk that the CephCluster wants has its OSD.
  *
- * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier look left behind is
+ * Guarantees: only OSDs without a Deployment are created, each once; a result is used once; what an earlier inspection left behind is
  * never used, nor what no succeeded Job of ours left, nor an OSD that Ceph does not know; a failed place keeps no other one from its OSDs. Asked again after a crash it goes on where it was.
  */
 export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
@@ -80,7 +80,7 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
   const isPast = (status: { readonly place: string; readonly asked: string | undefined }) => {
     const wanted = asked.get(status.place)
     if (wanted !== undefined) return status.asked !== wanted && !prepare.includes(status.place)
-    // Of a place that may be wanted again in a moment the result is kept for as long as the cluster is the same.
+    // Of a place that may be wanted again soon the result is kept for as long as the cluster is the same.
     return generationAsked(status.asked) !== generation
   }
   return {

@@ -30,7 +30,7 @@ export interface RemovalDecision {
   /** Ceph has to say something about these first. */
   readonly ask: readonly number[]
   readonly remove: readonly number[]
-  /** When to look again although nothing changed. */
+  /** When to reconcile again although nothing changed. */
   readonly recheckAfterSeconds: number | undefined
 }
 
@@ -46,7 +46,7 @@ export interface LostDeployment {
 const unreadyGraceMs = 10 * 60_000
 /** A new OSD may take its time to come up for the first time. */
 const newGraceMs = 60 * 60_000
-/** Nobody tells when Ceph has moved the last data away. */
+/** No event says when Ceph has moved the last data away. */
 const recheckSeconds = 60
 
 const nothing: RemovalDecision = { ask: [], remove: [], recheckAfterSeconds: undefined }

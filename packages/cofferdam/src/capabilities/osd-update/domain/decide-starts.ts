@@ -14,9 +14,9 @@ import { recordWrite, type StartNote, type StartNotes } from './stored-update.ts
 import { withFailure } from './update-record.ts'
 
 /**
- * Hold, Ceph's own word, record, then the objects: whoever is interrupted in between is carried on by the next pass.
+ * Hold, Ceph's ok-to-stop check, record, then the objects: whoever is interrupted in between is carried on by the next pass.
  *
- * Guarantees: without Ceph's yes to exactly those that are to stop and those that are on their way, nothing is touched. Where Ceph said
+ * Guarantees: without Ceph's yes to exactly those that are to stop and those that are restarting, nothing is touched. Where Ceph said
  * no before, it is asked before the storage is held, so that nobody else has to wait for an update that cannot start.
  */
 export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecision): UpdatePassDecision {
@@ -84,7 +84,7 @@ function beginUpdates(
   return asking(...recordOf(pass, intent), { do: 'write', write: 'deployments', starts, intent })
 }
 
-/** Beside Rook: its Deployment makes another pod when the old one is told to go. */
+/** Beside Rook: its Deployment makes another pod when the old one is evicted or deleted. */
 function beginRestarts(
   pass: UpdatePassSnapshot,
   decision: OsdUpdateDecision,
@@ -93,7 +93,7 @@ function beginRestarts(
   const { seen, stored, heard } = pass
   const { ways } = heard
   const { start } = decision
-  // At the last moment: a budget or a lock that came meanwhile counts.
+  // Right before the write: a budget or a lock that came meanwhile counts.
   if (ways === undefined || ('ways' in ways && start.some((osd) => !ways.ways.has(osd)))) {
     return asking({ do: 'ask', ask: 'restart-ways', osds: start, isAgain: false })
   }
@@ -117,7 +117,7 @@ function beginRestarts(
   return asking(...recordOf(pass, intent), { do: 'evict', evictions, intent, isAgain: false })
 }
 
-/** OSDs were touched: what came of it is put on record and told. */
+/** OSDs were touched: what came of it is recorded and reported. */
 export function decideAfterStarts(
   pass: UpdatePassSnapshot,
   begun: NonNullable<HeardInPass['begun']>,
@@ -146,7 +146,7 @@ export function decideAfterStarts(
   })
 }
 
-/** A budget of ours that was open a moment ago is being closed for this very update. */
+/** A budget of Cofferdam that was open just now is being closed for this very update. */
 function tryAgain(
   pass: UpdatePassSnapshot,
   { intent, outcomes, isTriedAgain }: NonNullable<HeardInPass['begun']>,
@@ -207,8 +207,8 @@ function intentOf(
 }
 
 /**
- * The record with the starts on it. As news it is told, and its reason written, when it is done: whoever takes over after a crash in
- * between has to tell it.
+ * The record with the starts on it. It is reported, and its reason written, when it is done: whoever takes over after a crash in
+ * between has to report it.
  */
 function recordOf(
   { seen, stored }: UpdatePassSnapshot,
@@ -231,7 +231,7 @@ function withoutNotes(
   return new Map([...notes].filter(([osd]) => !isUnbegun.has(osd)))
 }
 
-/** Which of these were on their way before: all that start now are counted among the running already. */
+/** Which of these were restarting before: all that start now are counted among the running already. */
 function runningBefore({ osds, record }: OsdUpdateSnapshot, running: readonly number[]): readonly number[] {
   const isRunning = new Set(running)
   return osds

@@ -17,7 +17,7 @@ import { withinBudgets } from './within-budgets.ts'
 
 /** Below so many OSDs nothing can be spread, so they go one at a time; they are judged like all others. */
 const fewOsds = 3
-/** Ceph tells nobody when placement groups have peered. */
+/** Ceph sends no event when placement groups have peered. */
 const pollSeconds = 5
 
 /** Whether the decision needs to know Ceph. When not, nobody asks it anything. */
@@ -30,8 +30,8 @@ export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
  * Which OSDs of a cluster are to be updated now, and why not more. Asked again after every change and every return: what must be
  * remembered is in the record, the rest is seen.
  *
- * Guarantees: only OSDs that need an update start; with all that is on its way they leave every placement group its floor, by two
- * reckonings; never more than the settings allow are on their way; nothing starts while the update is frozen, or while somebody
+ * Guarantees: only OSDs that need an update start; with all that are restarting they leave every placement group its floor, by two
+ * reckonings; never more than the settings allow are restarting; nothing starts while the update is frozen, or while somebody
  * else holds the storage or waits for it, or has it left free for a drain. With the same record and world the answer is the same, so whoever crashed goes on.
  * Assumes: the claim is held and the record is written before any Deployment is.
  * Fails closed: without Ceph, ledger or a readable record nothing starts.
@@ -76,7 +76,7 @@ function hasPending({ pending, again }: SortedOsds): boolean {
   return pending.length > 0 || again.length > 0
 }
 
-/** A failed OSD is looked for in Ceph only when Kubernetes has it back: a dead disk must not cost a question for ever. */
+/** A failed OSD is queried in Ceph only when Kubernetes has it back: a dead disk must not cost a question for ever. */
 function hasWork(sorted: SortedOsds, { failed }: UpdateRecord, osds: readonly UpdatableOsd[]): boolean {
   if (hasPending(sorted) || sorted.back.length > 0) return true
   const isFailed = new Set(failed.map(({ osd }) => osd))
@@ -177,7 +177,7 @@ function claimOf(
 ): OsdUpdateDecision['claim'] {
   const { seen, isActive, sorted, chosen } = given
   const isGone = snapshot.cluster.isBeingDeleted
-  // A drain that caught them on their way would wait for the storage, they for the end of the drain.
+  // A drain that caught them restarting would wait for the storage, they for the end of the drain.
   const isHandedOver =
     chosen.start.length === 0 && sorted.away.length > 0 && sorted.away.every(({ isHomeless }) => isHomeless === true)
   // A damaged placement group may stay so for days: the storage is not held all that time for an update that is over.

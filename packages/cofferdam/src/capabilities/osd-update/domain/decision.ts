@@ -8,7 +8,7 @@ export interface OsdUpdateDecision {
   readonly reason: Reason
   readonly explanation: string
   /**
-   * OSDs that may be updated now, together with all that are on their way. Ceph's own answer for exactly these and those that are
+   * OSDs that may be updated now, together with all that are restarting. Ceph's own answer for exactly these and those that are
    * running comes on top: where it says no, none of them is touched.
    */
   readonly start: readonly number[]
@@ -19,10 +19,10 @@ export interface OsdUpdateDecision {
   readonly ask?: BatchQuestion
   /** Those that cannot go now, and what stands in their way. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
-  /** What to hold in the ledger before anything is written, or to give back after. Absent: nothing changes there. */
+  /** What to hold in the ledger before anything is written, or to release after. Absent: nothing changes there. */
   readonly claim?: StorageClaim
   readonly record: UpdateRecord
-  /** When to look again although nothing changed; undefined: only on a change. */
+  /** When to reconcile again although nothing changed; undefined: only on a change. */
   readonly recheckAfterSeconds: number | undefined
 }
 
@@ -33,7 +33,7 @@ export interface UpdateProgress {
   readonly waiting: number
   readonly blocked: number
   readonly failed: number
-  /** Rounds that are left, and the fewest there can be: of the plan, or, while OSDs are on their way, with as many at a time as now. */
+  /** Rounds that are left, and the fewest there can be: of the plan, or, while OSDs are restarting, with as many at a time as now. */
   readonly roundsLeft: number
   readonly lowerBound: number
   /** Seconds, from how long those took that came back; undefined when none has. */

@@ -34,7 +34,7 @@ export function unitsByDomain(map: CephMap, graph: SlackHypergraph, type: string
 
 /**
  * What an administrator does by hand: one failure domain after the other, several at a time where every placement group can
- * spare several copies. Where a whole domain is more than may stop together, its units are parted by first fit.
+ * lose several copies. Where a whole domain is more than may stop together, its units are parted by first fit.
  */
 export function domainByDomain(problem: RoundProblem, domains: readonly (readonly number[])[]): Partition {
   const { graph } = problem

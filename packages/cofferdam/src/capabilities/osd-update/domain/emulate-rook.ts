@@ -5,7 +5,7 @@ import { RunningSet } from './running-set.ts'
 export interface RookRounds {
   /** What is updated together; OSDs that Ceph offers though they are done are left out. */
   readonly batches: readonly (readonly number[])[]
-  /** How often Ceph would have looked at every placement group: once for each set that is tried. */
+  /** How often Ceph would have checked every placement group: once for each set that is tried. */
   readonly pgScans: number
   /** Those that `ok-to-stop` never allows. */
   readonly stuck: readonly number[]

@@ -2,7 +2,7 @@ import { ClassCosts } from './class-costs.ts'
 import { ClassFill, type Partition, type RoundProblem } from './class-limits.ts'
 import { mixedNumbers } from './mixed-numbers.ts'
 
-/** How many steps are taken between two looks at the budget. */
+/** How many steps are taken between two checks of the budget. */
 const stepsPerLook = 256
 /** How many of the broken units are considered for one step: with a few the steps are much cheaper and hardly worse. */
 const considered = 8
@@ -12,7 +12,7 @@ const considered = 8
  * of a few at a time the one that breaks the fewest, and for a while not back. A unit stays barred for longer the more is broken: on
  * large clusters short bars only stir the same few units.
  *
- * Ends when `atLeast` is reached or the budget is used up; gives back the last partition that broke nothing.
+ * Ends when `atLeast` is reached or the budget is used up; returns the last partition that broke nothing.
  */
 export function withFewerClasses(given: {
   readonly problem: RoundProblem

@@ -12,7 +12,7 @@ export interface Attempt {
   readonly how: string
 }
 
-/** Members looked at by reorderings: large clusters get few, small ones many. */
+/** Members visited by reorderings: large clusters get few, small ones many. */
 const reorderingWork = 2_000_000
 const mostReorderings = 30
 const searchWork = 6_000
@@ -67,7 +67,7 @@ function swap(list: number[], a: number, b: number): void {
   list[b] = kept
 }
 
-/** What it costs to look at every member of every edge of every unit. */
+/** What it costs to visit every member of every edge of every unit. */
 function workOf({ edgeStarts, slack }: SlackHypergraph): number {
   let work = 0
   for (let edge = 0; edge < slack.length; edge += 1) {

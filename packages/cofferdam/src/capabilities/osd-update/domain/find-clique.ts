@@ -3,7 +3,7 @@ import type { SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
 /** Up to here every pair of units has a byte of its own. */
 const mostInMatrix = 1_024
 const mostStarts = 64
-/** Members looked at in a cluster that is too large for that; there the cliques that can be found are small anyway. */
+/** Members visited in a cluster that is too large for that; there the cliques that can be found are small anyway. */
 const mostLooks = 400_000
 
 /** Units of which every two share an edge of slack 1: no two of them may be down together. Greedy, so not always the largest. */

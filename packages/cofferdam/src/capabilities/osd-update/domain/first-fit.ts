@@ -1,7 +1,7 @@
 import { ClassFill, classesOf, type Partition, type RoundProblem } from './class-limits.ts'
 
 /**
- * Each unit in turn goes into the first class that it fits into.
+ * One after the other, each unit goes into the first class that it fits into.
  *
  * Guarantees: when the order runs through safe sets within the limits, one after the other, there are no more classes than
  * such sets: a class with the number of a set can only have got units of that set or of later ones, and every part of a safe

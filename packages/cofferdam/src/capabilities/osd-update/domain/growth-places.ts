@@ -6,9 +6,9 @@ import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
 import type { NewOsd } from './new-osd.ts'
 
-/** On the CephCluster: any new value, best the present time, has all places looked at again. */
+/** On the CephCluster: any new value, best the present time, has all places inspected again. */
 export const prepareAgainAnnotation = 'cofferdam.io/prepare-again'
-/** On a node: its disks as somebody wrote them down; a change has that node looked at again. */
+/** On a node: its disks as somebody wrote them down; a change has that node inspected again. */
 export const disksAnnotation = 'cofferdam.io/disks'
 
 export const claimLabels = {
@@ -23,7 +23,7 @@ export interface GrowthPlace {
   /** What Rook calls it by: the hostname of the node, or the name of the claim. */
   readonly name: string
   /**
-   * Which look at it is wanted: the generation of the CephCluster, and what else was asked for since. What was made under another
+   * Which inspection of it is wanted: the generation of the CephCluster, and what else was asked for since. What was made under another
    * one is of the past.
    */
   readonly asked: string
@@ -71,7 +71,7 @@ export function deviceSetOf(cluster: CephCluster, name: string): StorageClassDev
   return cluster.spec?.storage?.storageClassDeviceSets?.find((set) => set.name === name)
 }
 
-/** An OSD with what its place tells of it: a volume that cannot move keeps it on the node where it was prepared. */
+/** An OSD with what its place says of it: a volume that cannot move keeps it on the node where it was prepared. */
 export function placedOsd(
   osd: NewOsd,
   { cluster, place, nodes }: Pick<PlaceObjects, 'cluster' | 'nodes'> & { readonly place: GrowthPlace },
@@ -145,7 +145,7 @@ function whyUnusable(node: Node, tolerations: readonly Toleration[]): string | u
   return taint === undefined ? undefined : `the node has the taint ${taint.key}, which spec.placement does not tolerate`
 }
 
-/** Taints of the node's own condition tell what is told better otherwise. */
+/** Taints of the node's own condition are reported better elsewhere. */
 function ownTaint({ spec }: Node, tolerations: readonly Toleration[]): Taint | undefined {
   return spec?.taints?.find(
     (taint) =>

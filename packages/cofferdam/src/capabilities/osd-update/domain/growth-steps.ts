@@ -7,7 +7,7 @@ import type { GrowthPlace } from './growth-places.ts'
 /** What became of one write. */
 export type GrowthOutcome =
   | { readonly result: 'made' }
-  /** It was there already, or changed meanwhile: the next look sees to it. */
+  /** It was there already, or changed meanwhile: the next pass handles it. */
   | { readonly result: 'passed' }
   /** The server does not take it, now or later. */
   | { readonly result: 'refused'; readonly why: string }
@@ -19,7 +19,7 @@ export interface PrepareStart {
   readonly cluster: CephCluster
   readonly place: GrowthPlace
   readonly rookImage: string
-  /** The status of an earlier look, which has the same name. */
+  /** The status of an earlier inspection, which has the same name. */
   readonly previous: ConfigMap | undefined
 }
 
@@ -39,7 +39,7 @@ export interface GrowthReport {
   readonly prepared: readonly string[]
   /** With what was asked of the place. */
   readonly errors: readonly { readonly place: string; readonly asked: string; readonly why: string }[]
-  /** Places whose disks are being looked at, and those where that cannot be done now. */
+  /** Places whose disks are being inspected, and those where that cannot be done now. */
   readonly awaited: number
   readonly unusable: number
 }

@@ -14,7 +14,7 @@ import type { UpdatedCluster } from './snapshot.ts'
 export type UpdateId = Pick<UpdatedCluster, 'namespace' | 'name' | 'uid'>
 export type UpdateClaim = Extract<StorageClaim, { wants: 'hold' }>
 
-/** How updates take part in the ledger: all failure domains of a cluster, while any OSD of it is on its way. */
+/** How updates take part in the ledger: all failure domains of a cluster, while any OSD of it is restarting. */
 export const updateHold: HoldRules<UpdateId, UpdateClaim> = {
   nameOf: ({ uid }) => uid,
   describe: (task, cluster) => `${task} ${storageKey(cluster)} for its update`,
@@ -40,7 +40,7 @@ export function holdForUpdate(
   return { ledger: answer.ledger, epoch: answer.granted ? answer.epoch : undefined }
 }
 
-/** How long those who waited get to take what was released to them: storage has to tell them first that their node may go. */
+/** How long those who waited get to take what was released to them: the storage has to allow their node to go first. */
 const asideMs = 15_000
 
 /** Those who waited when an update released the storage, and until when it steps aside for them. */

@@ -2,7 +2,7 @@ import type { OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import { isBack, type SortedOsds, type StartedOsd } from './sort-osds.ts'
 import { freshRecord } from './update-record.ts'
 
-/** What is remembered, for the generation at hand: another one begins anew, but what is on its way stays so. */
+/** What is remembered, for the generation at hand: another one begins anew, but what is restarting stays so. */
 export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 'cluster' | 'record'>): UpdateRecord {
   if (record.generation === cluster.generation) return record
   const { lastEndedMs, settledMs, wereDown, turns } = record

@@ -5,7 +5,7 @@ import { mixedNumbers } from './mixed-numbers.ts'
 const mostChance = 1e-9
 /** What rounding may have done; it is far less. */
 const rounding = 1e-9
-/** Of a product, below which the vectors so far have told everything. */
+/** Of a product, below which the vectors so far have covered everything. */
 const nothingLeft = 1e-10
 
 /**
@@ -58,7 +58,7 @@ function tridiagonalOf(matrix: ConflictMatrix, start: Float64Array, steps: numbe
   return { diagonal, beside }
 }
 
-/** Takes out of a vector what it has in common with the others; tells what length is left. Twice, for rounding brings some back. */
+/** Takes out of a vector what it has in common with the others; returns what length is left. Twice, for rounding brings some back. */
 function straighten(vector: Float64Array, others: readonly Float64Array[]): number {
   for (let pass = 0; pass < 2; pass += 1) {
     for (const other of others) {

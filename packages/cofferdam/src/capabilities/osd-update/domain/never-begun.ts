@@ -9,10 +9,10 @@ export interface NeverBegun {
   readonly isHeld: boolean
 }
 
-/** When somebody said no, and nobody will tell when it is a yes. */
+/** After a refusal, when no event will say that it is over. */
 const recheckSeconds = 15
 
-/** The progress before anything that was decided is done. `running`: those that are on their way already. */
+/** The progress before anything that was decided is done. `running`: those that are restarting already. */
 export function beforeStarts(
   { progress, start }: Pick<OsdUpdateDecision, 'progress' | 'start'>,
   running: readonly number[],
@@ -23,7 +23,7 @@ export function beforeStarts(
 /**
  * The decision as it was carried out.
  *
- * Guarantees: no OSD is said to be on its way, or to start, that was not touched.
+ * Guarantees: no OSD is said to be restarting, or to start, that was not touched.
  */
 export function withoutNeverBegun(
   decision: OsdUpdateDecision,

@@ -16,7 +16,7 @@ const runs = 2
 
 /**
  * The plan without barrier: whoever comes back makes room for those that share a placement group with it, at once. An event
- * costs as much as the edges of the OSD and of its neighbours, not a look at the whole cluster.
+ * costs as much as the edges of the OSD and of its neighbours, not a scan of the whole cluster.
  *
  * Guarantees: what runs is always a safe set of at most `maxParallel`; the first `barrierRounds` rounds of the plan run one by one.
  * Assumes: nothing else stops or fails meanwhile; a changed map needs a new plan and a new window.

@@ -21,7 +21,7 @@ export interface UpdateObjects {
   readonly restartAskedMs?: number | undefined
   /** Rook writes the Deployments: then nothing but such a restart is ours. */
   readonly isBesideRook?: boolean
-  /** Absent: nodes are not looked at. */
+  /** Absent: nodes are not read. */
   readonly nodeOf?: NodeOfHostname<OsdNode>
 }
 

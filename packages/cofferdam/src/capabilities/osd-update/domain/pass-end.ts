@@ -6,11 +6,11 @@ import { recordWrite, type StartNotes } from './stored-update.ts'
 export interface UpdatePassDecision {
   /** In the order in which they are performed. */
   readonly steps: readonly UpdateStep[]
-  /** When to look again although nothing changed; undefined: only on a change. */
+  /** When to reconcile again although nothing changed; undefined: only on a change. */
   readonly recheckAfterSeconds: number | undefined
-  /** Nothing differs and nothing is on its way, or what was remembered cannot be read. */
+  /** Nothing differs and no OSD is restarting, or what was remembered cannot be read. */
   readonly isAtRest?: true
-  /** What went wrong and is not about an OSD: told as the failure of the pass. */
+  /** What went wrong and is not about an OSD: reported as the failure of the pass. */
   readonly trouble?: unknown
 }
 
@@ -35,14 +35,14 @@ function attemptsOf({ hold }: HeardInPass): number {
 export interface PassEnd {
   readonly decision: OsdUpdateDecision
   readonly notes: StartNotes
-  /** Nothing is on its way that the storage is to be held for. */
+  /** No OSD is restarting that the storage is to be held for. */
   readonly isIdle: boolean
   /** Pods that were refused. */
   readonly held?: readonly { readonly uid: string; readonly why: string }[]
   readonly trouble?: unknown
 }
 
-/** Everything is done that is to be done: it is put on record and told, and the hold is released or renewed. */
+/** Everything is done that is to be done: it is recorded and reported, and the hold is released or renewed. */
 export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecision {
   const { seen, stored, heard, problems, wakeAfterSeconds } = pass
   const { decision, notes, isIdle, held = [], trouble } = end
@@ -61,7 +61,7 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   }
 }
 
-/** Of those on their way, and of those that were given up and may yet return. */
+/** Of those that are restarting, and of those that were given up and may yet return. */
 export function notesOf(
   notes: StartNotes,
   running: readonly number[],

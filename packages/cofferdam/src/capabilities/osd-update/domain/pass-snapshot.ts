@@ -20,7 +20,7 @@ export interface UpdatePassSnapshot {
   readonly oldPods: ReadonlyMap<number, readonly Pod[]>
   readonly removable: readonly RemovableOsd[]
   readonly problems: readonly string[]
-  /** When to look again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
+  /** When to reconcile again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
   readonly wakeAfterSeconds?: number
   readonly stored: StoredUpdate
   /** What is wanted of the ledger is held under the epoch of this process. */
@@ -68,7 +68,7 @@ export type SeenWays = { readonly ways: ReadonlyMap<number, RestartWay> } | { re
 export interface StartIntent {
   readonly nowMs: number
   readonly decision: OsdUpdateDecision
-  /** Which were on their way before. */
+  /** Which were restarting before. */
   readonly running: readonly number[]
   readonly notes: StartNotes
   /** Of those that are not touched. */

@@ -20,7 +20,7 @@ export interface PlanInput {
   readonly reserve?: number
   /** `by-domain`: all OSDs of a failure domain are done before the next domain begins. */
   readonly order?: 'fewest-rounds' | 'by-domain'
-  /** Of the failure domains for order and cap; what the pools' rules say unless told. */
+  /** Of the failure domains for order and cap; by default what the pools' rules say. */
   readonly domainType?: string
   /** The first rounds have one OSD, two, four and so on. */
   readonly canary?: boolean
@@ -43,7 +43,7 @@ export interface RoundPlan {
  * In which rounds to stop the targets, as few as can be found.
  *
  * An OSD that is down already is in the first round that has room, but no canary in its own right: stopping it takes nothing away, it
- * tells nothing about the change, and its return can only add copies.
+ * says nothing about the change, and its return can only add copies.
  *
  * Guarantees: every target is in exactly one round or blocked; every round is a safe set by the rules of the safety index, with
  * at most `maxParallel` OSDs. Without canary and domain order there are never more rounds than domain by domain, nor (without a

@@ -5,7 +5,7 @@ import { clusterEnvironment, monitorEnvironment } from './osd-environment.ts'
 
 const releaseNames: Readonly<Record<string, string>> = { 17: 'quincy', 18: 'reef', 19: 'squid', 20: 'tentacle' }
 
-/** What Rook's program is told of the place whose disks it prepares. */
+/** Environment of Rook's program about the place whose disks it prepares. */
 export function provisionEnvironment(cluster: CephCluster, place: GrowthPlace, device: string | undefined): EnvVar[] {
   const { spec, status } = cluster
   const version = status?.version?.version

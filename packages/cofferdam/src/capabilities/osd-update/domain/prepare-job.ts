@@ -6,6 +6,6 @@ export interface PrepareJob {
   readonly state: 'active' | 'succeeded' | 'failed'
   /** The CephCluster itself is its owner. */
   readonly isOurs: boolean
-  /** What tells this Job from every other of its name. */
+  /** What distinguishes this Job from every other of its name. */
   readonly nonce: string | undefined
 }

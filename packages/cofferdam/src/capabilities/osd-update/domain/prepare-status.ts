@@ -7,7 +7,7 @@ import type { NewOsd } from './new-osd.ts'
 export const generationAnnotation = 'cofferdam.io/generation'
 /** On them too: the place, whose name may be too long for theirs and for a label. */
 export const placeAnnotation = 'cofferdam.io/place'
-/** On both: a random word of this very Job, so that no result of another passes for its own. */
+/** On both: a random token of this very Job, so that no result of another passes for its own. */
 export const nonceAnnotation = 'cofferdam.io/prepare-nonce'
 /** On a status ConfigMap: its result has been used. */
 export const usedAnnotation = 'cofferdam.io/result-used'
@@ -53,7 +53,7 @@ export interface PrepareStatus {
 
 export type ParsedPrepareStatus =
   | { readonly status: PrepareStatus }
-  /** It is one, of that place and look, and cannot be understood. */
+  /** It is one, of that place and inspection, and cannot be understood. */
   | { readonly name: string; readonly place: string; readonly asked: string | undefined; readonly problem: string }
 
 /**

@@ -11,7 +11,7 @@ import { stoppableOsds } from './stoppable-osds.ts'
  * The conservative way: Ceph itself names the batch, one batch after the other.
  *
  * Guarantees: of what Ceph names only those start that need an update and that our own reckoning lets stop together; when it
- * names a set that our reckoning refuses, or refuses all that our reckoning allows, nothing starts and that is told.
+ * names a set that our reckoning refuses, or refuses all that our reckoning allows, nothing starts and that is reported.
  */
 export function proposedStarts(
   input: StartInput,

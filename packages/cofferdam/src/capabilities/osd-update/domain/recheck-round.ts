@@ -8,13 +8,13 @@ export type RoundCheck =
       readonly why: string
       readonly pg?: string
       readonly pool?: string
-      /** Reports are missing, or too old to tell: it may be safe all the same. */
+      /** Reports are missing, or too old to decide on: it may be safe all the same. */
       readonly isUnsure?: true
     }
 
 /**
  * May this batch stop? Asked once more before anything does, from the rows as Ceph gave them, one placement group after the
- * other: written to be read, not to be fast, and without a line of what made the plan but for the words of PG states.
+ * other: written to be read, not to be fast, and without a line of what made the plan but for the names of PG states.
  *
  * Fails closed: what cannot be judged is not safe.
  */

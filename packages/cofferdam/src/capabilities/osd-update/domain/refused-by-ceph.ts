@@ -2,7 +2,7 @@ import type { Observed } from '../../../shared/observed.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { namesOf } from './proposed-starts.ts'
 
-/** When Ceph said no, and nobody will tell when it says yes. */
+/** After Ceph refused, when no event says that it would agree. */
 const recheckSeconds = 15
 /** Each question costs the mgr a scan of all placement groups. */
 const longestWaitSeconds = 120
@@ -18,7 +18,7 @@ export function refusedByCeph(
   given: {
     readonly answer: Observed<boolean>
     readonly asked: readonly number[]
-    /** For how long now; undefined while others are on their way, whose return may change it. */
+    /** For how long now; undefined while others are restarting, whose return may change it. */
     readonly refusedForMs: number | undefined
   },
 ): OsdUpdateDecision {

@@ -45,7 +45,7 @@ export function isPodBefore({ metadata }: Pod, askedMs: number | undefined): boo
   return createdMs === undefined || createdMs < askedMs
 }
 
-/** Whether its template carries this request already, so that its old pod is on its way out. */
+/** Whether its template carries this request already, so that its old pod is terminating. */
 export function isRestartedFor({ spec }: Deployment, askedMs: number): boolean {
   const restartedMs = parseRfc3339(spec.template.metadata?.annotations?.[restartedAnnotation] ?? '')
   return restartedMs !== undefined && restartedMs >= Math.floor(askedMs / 1000) * 1000

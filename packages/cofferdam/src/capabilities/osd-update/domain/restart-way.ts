@@ -20,7 +20,7 @@ export interface RestartQuestion {
   readonly ledger: Observed<Ledger>
 }
 
-/** How the pod of an OSD is told to go where Rook writes its Deployment. */
+/** How the pod of an OSD is removed where Rook writes its Deployment. */
 export type RestartWay =
   /** Only budgets of our own cover it, and they are closed: whoever holds the storage passes them, for that is why they are. */
   | { readonly way: 'past-own-budgets' }
@@ -32,8 +32,8 @@ export type RestartWay =
  * How an OSD may be restarted, as far as budgets and locks have a say.
  *
  * Guarantees: a pod that an owner has locked, that a request holds, or that a budget of somebody else covers is never passed over;
- * what the eviction guard would refuse waits. A budget of ours that is still open is not passed but used: a drain that comes in the
- * same moment finds it used up.
+ * what the eviction guard would refuse waits. A budget of Cofferdam that is still open is not passed but used: a drain that comes in the
+ * same instant finds it used up.
  * Fails closed: without the ledger it waits, and so does a pod that is covered twice, which the API server does not evict.
  */
 export function decideRestartWay({ nowMs, pod, budgets, ledger }: RestartQuestion): RestartWay {

@@ -1,6 +1,6 @@
 import type { SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
 
-/** Units that are down at the moment, with a count for each edge, so that one more is judged by its own edges alone. */
+/** Units that are down now, with a count for each edge, so that one more is judged by its own edges alone. */
 export class RunningSet {
   readonly #graph: SlackHypergraph
   readonly #counts: Uint16Array

@@ -10,7 +10,7 @@ export interface OsdUpdateSnapshot {
   readonly cluster: UpdatedCluster
   /** In the order of their ids. */
   readonly osds: readonly UpdatableOsd[]
-  /** Asked only while an OSD needs an update or is on its way back: without that nobody asks Ceph anything. */
+  /** Asked only while an OSD needs an update or is restarting: without that nobody asks Ceph anything. */
   readonly ceph: Observed<CephForUpdate> | undefined
   /** Who holds the storage. Absent where there is no ledger. */
   readonly arbiter?: Observed<StorageArbiter>
@@ -38,7 +38,7 @@ export interface UpdatedCluster {
   /** The administrator says that no Rook writes here, and one runs: whose the Deployments are has to be said first. */
   readonly isContested?: boolean
   readonly settings: UpdateSettings
-  /** Another image is wanted than some OSD runs: then the health of Ceph is looked at first. */
+  /** Another image is wanted than some OSD runs: then the health of Ceph is checked first. */
   readonly isUpgrade: boolean
 }
 
@@ -51,7 +51,7 @@ export interface UpdatableOsd {
   readonly leftAlone?: string
   /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
   readonly isHomeless?: boolean
-  /** Beside Rook: why its pod cannot be told to go now. The others go on, and it is asked again by itself. */
+  /** Beside Rook: why its pod cannot be removed now. The others go on, and it is asked again by itself. */
   readonly held?: string
   /** Beside Rook: the budget of somebody else that its pod would go by, and how many may go by that now. */
   readonly takesFrom?: { readonly budget: string; readonly room: number }
@@ -96,7 +96,7 @@ export interface UpdateRecord {
   readonly lastEndedMs: number | undefined
   /** Everything that was started before has come back, or was given up. */
   readonly settledMs?: number
-  /** Of those on their way: which were down before they were touched, so that their staying away says nothing about the change. */
+  /** Of those that are restarting: which were down before they were touched, so that their staying away says nothing about the change. */
   readonly wereDown?: readonly number[]
   /** Cordoned nodes, and the turn that they get before the rest of the update. */
   readonly turns?: DrainTurns

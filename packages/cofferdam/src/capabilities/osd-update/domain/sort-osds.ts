@@ -2,7 +2,7 @@ import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } fro
 
 /** The OSDs of a cluster by what the update has to do with them. */
 export interface SortedOsds {
-  /** To be updated, and not on their way; in order of their ids, as are all lists here. */
+  /** To be updated, and not restarting; in order of their ids, as are all lists here. */
   readonly pending: readonly UpdatableOsd[]
   /** Started, and not known to be back. */
   readonly away: readonly StartedOsd[]
@@ -50,7 +50,7 @@ export function upOsds({ map }: Pick<CephForUpdate, 'map'>): ReadonlySet<number>
   return up
 }
 
-/** Whether the OSD is back by the word of both: Kubernetes has its pod ready, and Ceph has it up with all its data in service. */
+/** Whether the OSD is back as both report: Kubernetes has its pod ready, and Ceph has it up with all its data in service. */
 export function isBack(osd: UpdatableOsd, seen: CephForUpdate | undefined): boolean {
   return isBackInBoth(osd, seen === undefined ? noOsds : upOsds(seen), seen)
 }

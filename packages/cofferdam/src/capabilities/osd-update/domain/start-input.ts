@@ -6,19 +6,19 @@ import type { UpdateSettings } from './update-settings.ts'
 export interface StartInput {
   readonly map: CephMap
   readonly settings: UpdateSettings
-  /** To be updated, and neither on their way nor shaky. */
+  /** To be updated, ready, and not restarting. */
   readonly pending: readonly number[]
   /** To be updated, but their pods are not ready: they count as down for others, and as up for themselves. */
   readonly unready: readonly number[]
-  /** On their way, and to be updated once more. */
+  /** Restarting, and to be updated once more. */
   readonly again: readonly number[]
-  /** All that are gone or may be gone at any moment, whatever Ceph says. */
+  /** All that are gone or may be gone at any time, whatever Ceph says. */
   readonly away: ReadonlySet<number>
-  /** At most so many more may be on their way. */
+  /** At most so many more may be restarting. */
   readonly room: number
   /** How many the canary lets begin beside none; undefined when the ramp is over or was never asked for. */
   readonly ramp: number | undefined
-  /** On their way and expected back: they are the round that is open. */
+  /** Restarting and expected back: they are the round that is open. */
   readonly running: readonly number[]
   /** Ceph itself is to name the batches. */
   readonly cephChooses?: CephChoice

@@ -33,7 +33,7 @@ export function failedStart(osd: number, error: unknown): StartOutcome {
   return { osd, result: 'refused', why: `the API server refused it: ${error.message}` }
 }
 
-/** By a budget, or for the moment that its pod is covered by two, which the API server answers with 500. */
+/** By a budget, or while its pod is covered by two, which the API server answers with 500. */
 function isHeld(error: unknown): error is ApiError {
   if (hasReason(error, 'TooManyRequests')) return true
   return error instanceof ApiError && error.message.includes('more than one PodDisruptionBudget')

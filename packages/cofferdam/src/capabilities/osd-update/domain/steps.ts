@@ -7,7 +7,7 @@ import type { UpdateClaim } from './hold-for-update.ts'
 import type { StartIntent } from './pass-snapshot.ts'
 import type { RecordWrite } from './stored-update.ts'
 
-/** What a pass over one cluster does. Within a kind the second word says which. */
+/** What a pass over one cluster does. Within a kind the second part of the name says which. */
 export type UpdateStep = AskStep | HoldStep | WriteStep | EvictStep | ReportStep
 
 interface Ask extends Step {
@@ -19,11 +19,11 @@ export type AskStep =
   | (Ask & { readonly ask: 'map' })
   /** Which batch Ceph itself would choose. */
   | (Ask & { readonly ask: 'batch'; readonly question: BatchQuestion })
-  /** Whether Ceph's word on a batch is worth anything. What it says is told and holds nothing up. */
+  /** The probe of Ceph's ok-to-stop check. Its result is reported and blocks nothing. */
   | (Ask & { readonly ask: 'trial'; readonly isClean: boolean })
   /** Whether these may stop together. A yes counts only when nobody else can take the storage after it. */
   | (Ask & { readonly ask: 'ok-to-stop'; readonly osds: readonly number[]; readonly isSecured: boolean })
-  /** How the pods of these may be told to go, by the budgets as the API server has them now. */
+  /** How the pods of these may be removed, by the budgets as the API server has them now. */
   | (Ask & { readonly ask: 'restart-ways'; readonly osds: readonly number[]; readonly isAgain: boolean })
   /** Which of these Ceph has lost, and which of those it could do without. */
   | (Ask & { readonly ask: 'lost-osds'; readonly osds: readonly number[] })
@@ -71,7 +71,7 @@ export type ReportStep =
   | (Report & { readonly report: 'held'; readonly pods: readonly { readonly uid: string; readonly why: string }[] })
   | (Report & { readonly report: 'removed'; readonly notes: readonly string[] })
 
-/** The pods of one OSD that are told to go, within their budgets or past them. */
+/** The pods of one OSD that are removed, within their budgets or past them. */
 export interface Eviction {
   readonly osd: number
   readonly by: 'eviction' | 'deletion'

@@ -30,7 +30,7 @@ const startsKey = 'starts'
 const progressKey = 'progress'
 const planKey = 'plan'
 const blockedKey = 'blocked'
-/** A ConfigMap holds 1 MiB; a plan is for people to look at, and must not be what fills it. */
+/** A ConfigMap holds 1 MiB; a plan is for people to read, and must not be what fills it. */
 const mostPlanBytes = 300_000
 const mostBlocked = 50
 
@@ -100,8 +100,8 @@ export function recordWrite(
 }
 
 /**
- * What was planned last stays until it is planned anew, or until another generation makes it worthless. That nothing can go at this
- * moment is no plan.
+ * What was planned last stays until it is planned anew, or until another generation makes it worthless. That nothing can go right
+ * now is no plan.
  */
 function planOf(
   { configMap, record: before }: StoredUpdate,
@@ -113,7 +113,7 @@ function planOf(
   return text === undefined || text.length > mostPlanBytes ? {} : { [planKey]: text }
 }
 
-/** Who waits for OSDs that are on their way does so in other words at every look: that alone is not worth a write. */
+/** Who waits for OSDs that are restarting changes its text at every pass: that alone is not worth a write. */
 function isAsBefore(
   before: Readonly<Record<string, string>>,
   data: Readonly<Record<string, string>>,

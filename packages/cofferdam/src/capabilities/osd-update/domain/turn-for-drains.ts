@@ -18,7 +18,7 @@ type OpenTurn = NonNullable<DrainTurns['open']>
  * Guarantees: a node has one turn until it is open again; only time in which nobody held the storage counts. Nodes that are cordoned
  * at about the same time share a turn. Between two turns everything that can start does, so nodes that are cordoned again and again
  * do not stop an update. A frozen update gives no turn. With nothing new the same record comes back.
- * Assumes: it is written before the storage is given back, and before anything starts.
+ * Assumes: it is written before the storage is released, and before anything starts.
  */
 export function withTurns(
   snapshot: OsdUpdateSnapshot,
@@ -27,7 +27,7 @@ export function withTurns(
     /** Something is left to start: who has nothing is in nobody's way. */
     readonly isPending: boolean
     readonly isWorking: boolean
-    /** OSDs are on their way that nothing but time keeps from coming back. */
+    /** OSDs are restarting that nothing but time keeps from coming back. */
     readonly isMoving: boolean
   },
 ): UpdateRecord {

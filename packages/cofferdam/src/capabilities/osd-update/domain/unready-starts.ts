@@ -10,7 +10,7 @@ import type { StartInput } from './start-input.ts'
 export function unreadyStarts({ map, settings, again, unready, away, room }: StartInput): {
   readonly start: readonly number[]
   readonly blocked: RoundPlan['blocked']
-  /** How much room they need: those that are on their way already need none. */
+  /** How much room they need: those that are restarting already need none. */
   readonly taken: number
 } {
   if (again.length === 0 && unready.length === 0) return { start: [], blocked: [], taken: 0 }

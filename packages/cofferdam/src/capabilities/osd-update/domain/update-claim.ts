@@ -24,7 +24,7 @@ function otherHolder({ cluster, arbiter }: Seen): LedgerEntry | undefined {
 
 /**
  * Who keeps new OSDs from starting: whoever holds a part of the storage, or waits for one. An update can take hours, so a drain that
- * waits gets its turn as soon as what runs is back.
+ * waits gets the storage as soon as what runs is back.
  */
 export function whoComesFirst(seen: Seen): string | undefined {
   const { cluster, arbiter } = seen

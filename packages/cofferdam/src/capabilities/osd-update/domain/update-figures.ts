@@ -16,11 +16,11 @@ export interface OsdUpdateFigures {
 
 export interface OsdGrowthFigures {
   readonly cluster: string
-  /** Nodes and volume claims: whose disks are being looked at, where that failed, and where it cannot be done now. */
+  /** Nodes and volume claims: whose disks are being inspected, where that failed, and where it cannot be done now. */
   readonly awaited: number
   readonly failed: number
   readonly unusable: number
 }
 
-/** Whose word was against whose. */
+/** Which checks disagree. */
 export type DisagreeingSource = 'ceph' | 'second-check'

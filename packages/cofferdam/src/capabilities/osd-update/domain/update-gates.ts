@@ -8,14 +8,14 @@ import { updateRecordName } from './update-record.ts'
 export interface Gate {
   readonly reason: Reason
   readonly explanation: string
-  /** When to look again; infinite when only a change can open it. */
+  /** When to reconcile again; infinite when only a change can open it. */
   readonly afterSeconds: number
   /** It is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
   readonly sparesDown?: true
 }
 
 const recheckSeconds = 15
-/** The ledger does not tell whoever gave back that it is free. */
+/** The ledger does not notify whoever released it that it is free. */
 const soonSeconds = 2
 const mostNamed = 5
 const never = Number.POSITIVE_INFINITY

@@ -19,7 +19,7 @@ export function progressOf(given: {
     ({ id, needsUpdate, problem }) => !needsUpdate && problem === undefined && !away.has(id) && !failed.has(id),
   ).length
   const toStart = sorted.pending.filter(({ id }) => !started.has(id)).length
-  // What waits for those on their way is not blocked: it goes when they are back.
+  // What waits for restarting OSDs is not blocked: it goes when they are back.
   const blockedNow = running.length === 0 ? chosen.blocked.length : 0
   const waiting = toStart - Math.min(blockedNow, toStart)
   return {

@@ -22,7 +22,7 @@ export interface UpdateReport {
   readonly failed: UpdateRecord['failed']
   readonly frozen: UpdateRecord['frozen']
   readonly startedMs: number | undefined
-  /** When nothing was on its way any more, last. */
+  /** When the last OSD had finished restarting. */
   readonly lastEndedMs?: number
   /** How many were updated under this generation of the CephCluster. */
   readonly done: number

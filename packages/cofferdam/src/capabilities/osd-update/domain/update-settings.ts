@@ -27,7 +27,7 @@ export interface UpdateSettings {
   readonly maxInParallel: ParallelLimit
   /** As Rook itself would read it, which has 20 where nothing is said. */
   readonly rookMaxInParallel?: number
-  /** Do not look at the health of Ceph before an upgrade. */
+  /** Do not check the health of Ceph before an upgrade. */
   readonly skipUpgradeChecks: boolean
   readonly continueUpgradeAfterChecksEvenIfNotHealthy: boolean
   readonly removeIfOutAndSafeToDestroy: boolean
@@ -49,7 +49,7 @@ export interface UpdateSettings {
    * one batch after the other.
    */
   readonly strategy: (typeof updateStrategies)[number]
-  /** For `ok-to-upgrade`: what updated OSDs report to run. Unless told, those that are updated already say it. */
+  /** For `ok-to-upgrade`: what updated OSDs report to run. By default those that are updated already say it. */
   readonly cephVersion?: string
 }
 

@@ -21,7 +21,7 @@ const mostQuestions = 20
 /** Lets Ceph name the next batch. */
 export class BatchProposals {
   readonly #ceph: Pick<CephPorts, 'askStoppable' | 'askOkToUpgrade' | 'observeOsdVersions'>
-  /** By cluster: where the last look ended without a yes. The next one begins there. */
+  /** By cluster: where the last search ended without a yes. The next one begins there. */
   readonly #turns = new Map<string, number>()
   readonly #notes = new Map<string, string>()
 

@@ -20,7 +20,7 @@ export class GrowthPass {
     this.#rookImage = given.rookImage
   }
 
-  /** Ceph is asked first, and then all of Kubernetes is looked at again. */
+  /** Ceph is asked first, and then all of Kubernetes is read again. */
   hearUuids(seen: Observed<OsdUuids>): void {
     const fsid = this.cluster.status?.ceph?.fsid ?? ''
     const isOther = seen.known && fsid !== '' && seen.value.fsid !== fsid

@@ -21,7 +21,7 @@ export interface GrowthViews {
   readonly claims: WatchView<PersistentVolumeClaim>
 }
 
-/** One look at a cluster. Nothing is asked: everything comes from views, and from what Ceph said if that was asked before. */
+/** One snapshot of a cluster. Nothing is asked: everything comes from views, and from what Ceph said if that was asked before. */
 export function observeGrowth(views: GrowthViews, cluster: CephCluster, ceph?: GrowthSnapshot['ceph']): ObservedGrowth {
   const { namespace = '' } = cluster.metadata
   const nodes = [...views.nodes.list()]
@@ -49,7 +49,7 @@ export function wishOf({ metadata }: CephCluster): string {
   return JSON.stringify([uid, generation, deletionTimestamp, annotations[prepareAgainAnnotation]])
 }
 
-/** What growth looks at in a node; a kubelet's reports of itself are no news. */
+/** What growth reads of a node; a kubelet's status reports are no relevant change. */
 export function slimGrowthNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   const { name, labels, annotations = {}, deletionTimestamp } = metadata
   const disks = annotations[disksAnnotation]

@@ -67,7 +67,7 @@ export class UpdatePass {
     this.#stored = stored
   }
 
-  /** The record is read once; Kubernetes is looked at anew each time. */
+  /** The record is read once; Kubernetes is read anew each time. */
   async observe(signal: AbortSignal): Promise<UpdatePassSnapshot> {
     const { key, cluster } = this
     const { observer, hold, proposals, probes, refusals, unready } = this.#memory

@@ -48,18 +48,18 @@ export interface UpdateObserverPorts extends Pick<RestartWayPorts, 'appLocks' | 
   observeHealth(ceph: CephCommands, signal: AbortSignal): Promise<Observed<boolean>>
 }
 
-/** One look at a cluster without Ceph and ledger, and what is needed to act on it. */
+/** One snapshot of a cluster without Ceph and ledger, and what is needed to act on it. */
 export interface ObservedUpdate {
   readonly snapshot: Omit<OsdUpdateSnapshot, 'ceph' | 'arbiter'>
   readonly deployments: ReadonlyMap<number, Deployment>
   /** Beside Rook: the pods that are to be restarted. */
   readonly oldPods: ReadonlyMap<number, readonly Pod[]>
   readonly problems: readonly string[]
-  /** When to look again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
+  /** When to reconcile again at the latest although nothing changes: a restart is asked for a time that lies ahead. */
   readonly wakeAfterSeconds?: number
 }
 
-/** Looks at clusters, and remembers what makes the next look cheaper. */
+/** Takes snapshots of clusters, and remembers what makes the next one cheaper. */
 export class OsdUpdateObserver {
   readonly #ports: UpdateObserverPorts
   /** By cluster: the latest start of an OSD after which Ceph's map was read. */
@@ -95,7 +95,7 @@ export class OsdUpdateObserver {
     this.#held.note(uid, why)
   }
 
-  /** How pods of one OSD may be told to go, by the budgets as the API server has them now. */
+  /** How pods of one OSD may be removed, by the budgets as the API server has them now. */
   async readRestartWays(cluster: CephCluster, signal: AbortSignal): Promise<(pods: readonly Pod[]) => RestartWay> {
     const around = await this.#ways.read(cluster, signal)
     return (pods) => wayOfPods(around, pods)
@@ -185,9 +185,9 @@ export class OsdUpdateObserver {
   }
 
   /**
-   * What Ceph says. Whoever decides on it looks at Kubernetes again after it.
+   * What Ceph says. Whoever decides on it reads Kubernetes again after it.
    *
-   * Guarantees: the reading of the map began after every start of an OSD that was seen, for what Ceph said before a start tells nothing of
+   * Guarantees: the reading of the map began after every start of an OSD that was seen, for what Ceph said before a start says nothing of
    * who is back; no map is used for two decisions; where another controller had a map read within the last second, and nothing
    * of the cluster has changed since, that one is used.
    */

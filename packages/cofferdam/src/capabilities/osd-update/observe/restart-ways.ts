@@ -31,14 +31,14 @@ export interface RestartWayPorts {
 
 type Budget = RestartBudget & Pick<BudgetView, 'selector'>
 
-/** The budgets around the OSDs of a cluster at one moment. */
+/** The budgets around the OSDs of a cluster at one time. */
 export interface RestartSurroundings {
   readonly nowMs: number
   readonly budgets: readonly Budget[]
   readonly ledger: Observed<Ledger>
 }
 
-/** How pods of OSDs may be told to go, by what is known of the budgets around them. */
+/** How pods of OSDs may be removed, by what is known of the budgets around them. */
 export class RestartWays {
   readonly #ports: RestartWayPorts
 
@@ -59,8 +59,8 @@ export class RestartWays {
   }
 
   /**
-   * Whether pods of OSDs may now be told to go that could not before, or the other way round. Budgets of our own open and close with
-   * what an update itself does: of them only the lock of an owner is news, or every refusal would wake whoever was refused.
+   * Whether pods of OSDs may now be removed that could not before, or the other way round. Budgets of our own open and close with
+   * what an update itself does: of them only the lock of an owner is a relevant change, or every refusal would wake whoever was refused.
    */
   isRelevant({ metadata }: CephCluster, change: ViewChange<BudgetView>): boolean {
     const now = change.type === 'removed' ? change.previous : change.value

@@ -7,14 +7,14 @@ import { whySpokenFor } from '../domain/why-left-alone.ts'
 
 /** Since when pods of OSDs have not been ready. Whoever takes over begins to count anew. */
 export class UnreadyOsds {
-  /** By cluster and OSD: since when its pod was seen not ready at every look. */
+  /** By cluster and OSD: since when its pod was seen not ready in every snapshot. */
   readonly #since = new Map<string, ReadonlyMap<number, number>>()
 
   forget(key: string): void {
     this.#since.delete(key)
   }
 
-  /** Assumes: called at every look. */
+  /** Assumes: called for every snapshot. */
   look(
     key: string,
     given: {

@@ -45,7 +45,7 @@ export class OsdGrowthReporter {
       await this.#events.record(cluster, { type: 'Normal', reason: 'OsdAdded', note })
     }
     this.#growing.add(key)
-    // Remembered by place, also while there is none: a Job that tries again fails in the same words.
+    // Remembered by place, also while there is none: a Job that tries again fails with the same text.
     const news = errors.filter(({ place, asked, why }) =>
       this.#events.isChange({ group: key, slot: place, state: `${asked}: ${why}` }),
     )

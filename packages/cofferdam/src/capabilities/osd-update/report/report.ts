@@ -25,7 +25,7 @@ export interface UpdateReport {
   readonly cluster: CephCluster
   readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'record' | 'progress' | 'start'>
   readonly problems: readonly string[]
-  /** What was on record before this decision, by this process or the one before it: that was told. */
+  /** What was on record before this decision, by this process or the one before it: that was reported. */
   readonly recorded: { readonly reason: string | undefined; readonly record: UpdateRecord }
 }
 
@@ -43,7 +43,7 @@ const disagreeing: Readonly<Partial<Record<Reason, DisagreeingSource>>> = {
   CephDisagrees: 'ceph',
   ChecksDisagree: 'second-check',
 }
-/** In the middle of an update they come and go with every round; news is what stays. */
+/** In the middle of an update they come and go with every round; only what stays is reported. */
 const passing: readonly string[] = [
   'OsdUpdateBlocked',
   'SafetyUnknown',
@@ -132,7 +132,7 @@ export class OsdUpdateReporter {
     update?.countDisagreement(key, source)
   }
 
-  /** Those that were given up while others go on; the one that froze the update has its own news. */
+  /** Those that were given up while others go on; the one that froze the update has its own event. */
   async #reportFailures(
     cluster: CephCluster,
     { reason, record, explanation }: UpdateReport['decision'],
@@ -164,7 +164,7 @@ function problemsOf(key: string): string {
   return `${key} problems`
 }
 
-/** Whether it goes on is news, not with which step. */
+/** That it goes on is reported, not with which step. */
 function stateOf(reason: string): string {
   return moving.includes(reason) ? 'moving' : reason
 }

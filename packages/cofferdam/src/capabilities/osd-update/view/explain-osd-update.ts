@@ -10,22 +10,22 @@ export interface OsdUpdateAnswer {
   readonly cluster: string
   readonly osd: number
   /**
-   * `done`: it is what the CephCluster says. `running`: stopped and not known to be back. `waits`: its turn comes by itself.
+   * `done`: it is what the CephCluster says. `running`: stopped and not known to be back. `waits`: it is queued and starts by itself.
    * `blocked`: something has to end first. `failed`: it did not come back. `left-alone`: somebody wants it as it is.
    */
   readonly state: 'done' | 'running' | 'waits' | 'blocked' | 'failed' | 'left-alone' | 'unknown'
   readonly explanation: string
-  /** A word of docs/reference/reasons.md, where the whole update has one to say. */
+  /** A reason of docs/reference/reasons.md, where the whole update has one to say. */
   readonly reason?: string
   readonly since?: string
   /** What can be done about it. */
   readonly wayOut?: string
-  /** Of its turn in the plan on record: the first is 1. */
+  /** Its round in the plan on record: the first is 1. */
   readonly round?: number
   readonly rounds?: number
 }
 
-/** Whether the update of an OSD is done, on the way, or waits for what: by the record, and by what its Deployment says now. */
+/** Whether the update of an OSD is done, restarting, or waits for what: by the record, and by what its Deployment says now. */
 export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer {
   const { namespace = '', name } = seen.cluster.metadata
   const about = { cluster: `${namespace}/${name}`, osd: id }

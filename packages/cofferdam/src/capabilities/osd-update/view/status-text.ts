@@ -40,7 +40,7 @@ export function updateDetails(summary: UpdateSummary, now: string, paint: Paint)
   ]
 }
 
-/** Told by figures, and with an estimate. */
+/** Shown by figures, and with an estimate. */
 const movingReasons: readonly string[] = ['OsdsUpdating'] satisfies readonly Reason[]
 const colours = { OsdUpdateFrozen: 'red', OsdUpdateFailed: 'red', UpdateRecordUnreadable: 'red' }
 
@@ -96,7 +96,7 @@ const listing: readonly (string | undefined)[] = [
   'OsdsUpToDate',
 ] satisfies readonly Reason[]
 
-/** Most of those that something else holds, or others on their way, go when that is over: they are only counted. */
+/** Most of those that something else holds, or others that are restarting, go when that is over: they are only counted. */
 function blockedLines({ progress, blocked, reason }: UpdateSummary, paint: Paint): string[] {
   const count = progress?.blocked ?? blocked.length
   if (count === 0) return []
@@ -138,7 +138,7 @@ function shortened(lines: readonly string[], unlisted = 0): string[] {
     : [...shown, `… and ${more} more; -o json shows ${unlisted > 0 ? `${lines.length} of them` : 'all'}`]
 }
 
-/** `12m`, as ages are told. */
+/** `12m`, as ages are shown. */
 function ageOf(seconds: number): string {
   return ageText(new Date(0).toISOString(), new Date(seconds * 1_000).toISOString()) ?? `${seconds}s`
 }

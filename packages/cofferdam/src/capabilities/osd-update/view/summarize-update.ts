@@ -13,7 +13,7 @@ export interface UpdateSummary {
   readonly cluster: string
   /** `own`: the OSDs are the operator's. `beside-rook`: only restarts, and on request. Left out where it is not known. */
   readonly mode?: UpdatedCluster['mode']
-  /** A word of docs/reference/reasons.md; left out where nothing is on record. */
+  /** A reason of docs/reference/reasons.md; left out where nothing is on record. */
   readonly reason?: string
   readonly explanation: string
   /** Of the last decision on record. */
@@ -45,10 +45,10 @@ export interface FailedOsd {
 }
 
 export interface GrowthSummary {
-  /** Nodes and volume claims whose disks are being looked at. */
+  /** Nodes and volume claims whose disks are being inspected. */
   readonly awaited: readonly string[]
   readonly failed: readonly { readonly place: string; readonly why: string }[]
-  /** Those that cannot be looked at now. */
+  /** Those that cannot be inspected now. */
   readonly unusable: readonly { readonly place: string; readonly why: string }[]
   /** Ids of OSDs that are about to get their Deployment. */
   readonly adding: readonly number[]
@@ -98,10 +98,10 @@ const notNamed: Reason = 'ClusterNotNamed'
 const calmReasons: readonly Reason[] = [notNamed, 'OsdsUpToDate', 'OsdUpdateOff', 'ClusterDeleted']
 const calm: readonly (string | undefined)[] = [...calmReasons, undefined]
 
-/** So long it is told that an update ended. */
+/** How long it is reported that an update ended. */
 const notableMs = 3_600_000
 
-/** Whether there is anything to tell but that every OSD is as it should be. */
+/** Whether there is anything to report but that every OSD is as it should be. */
 export function isUpdateNotable(summary: UpdateSummary, nowMs: number): boolean {
   const { reason, progress, outdated = 0, blocked, failed, frozen, growth, updated, endedAt } = summary
   if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true

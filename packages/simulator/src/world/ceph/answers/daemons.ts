@@ -85,7 +85,7 @@ export function osdVersion(osd: OsdEntry | undefined, state: CephState): string 
   return osd === undefined || osd.upFrom === 0 ? undefined : versionTexts[releaseOf(state)].split(' ')[2]
 }
 
-/** What an OSD told of itself when it booted last; one that never did is a bare number. */
+/** What an OSD reported when it booted last; one that never did is a bare number. */
 export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
   if (osd.upFrom === 0) return { id: osd.id }
   const { back, front, heartbeatBack, heartbeatFront } = osdAddresses(osd)
@@ -147,7 +147,7 @@ export function osdMetadata(osd: OsdEntry, state: CephState): JsonObject {
   }
 }
 
-/** Rook tells its daemons in which pod they are, and they pass it on. */
+/** Rook passes its daemons the name of their pod, and they pass it on. */
 function podOf({ pod }: OsdEntry, { description }: CephState): JsonObject {
   return { pod_name: pod ?? '', pod_namespace: description.namespace }
 }

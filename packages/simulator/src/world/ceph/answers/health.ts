@@ -148,7 +148,7 @@ function checkGroups(state: CephState, checks: Map<string, Check>): void {
   }
 }
 
-/** Whether this is one of the words of its state. */
+/** Whether this is one of the parts of its state. */
 export function isInState({ state }: SeenGroup, word: string): boolean {
   let words = stateWords.get(state)
   if (words === undefined) {
@@ -175,7 +175,7 @@ function objectCounts(seen: readonly SeenGroup[]) {
   return { copies, degraded, misplaced }
 }
 
-/** The same as `status` and `pg stat` tell it: nothing where nothing lacks. */
+/** The same as `status` and `pg stat` print it: nothing where nothing lacks. */
 export function objectTroubles(seen: readonly SeenGroup[]): JsonObject {
   const { copies, degraded, misplaced } = objectCounts(seen)
   return {

@@ -28,7 +28,7 @@ export interface StopAnswer {
 
 /**
  * `osd ok-to-stop` as the mgr judges it, from the reports that it has: right after a change it is as wrong as they are old.
- * With `max` it adds OSDs from the same bucket, then from the next wider one, as long as none was refused on the way.
+ * With `max` it adds OSDs from the same bucket, then from the next wider one, as long as none was refused.
  */
 export function okToStop(question: StopQuestion): StopAnswer {
   const osds = new Set(question.osds)
@@ -81,7 +81,7 @@ function judgeGroup(
   const isDegraded = state.includes('degraded')
   const members = isDegraded ? report.complete.map((shard) => Number.parseInt(shard, 10)) : report.acting
   const left = new Set(members.filter((osd) => osd !== noOsd && !osds.has(osd)))
-  // 20.2.4 forgets about each member when it looks at the next.
+  // 20.2.4 forgets about each member when it checks the next.
   const isTouched = isTentacle ? osds.has(members.at(-1) ?? noOsd) : members.some((osd) => osds.has(osd))
   if (!isTouched) return
   if (!state.split('+').includes('active')) verdict.alreadyInactive.push(group.id)

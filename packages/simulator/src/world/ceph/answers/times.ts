@@ -9,7 +9,7 @@ export function cephTime(ms: number): string {
   return text
 }
 
-/** One answer has the same few moments in it many times. */
+/** One answer has the same few timestamps in it many times. */
 const printed = new Map<number, string>()
 const mostPrinted = 1_000
 

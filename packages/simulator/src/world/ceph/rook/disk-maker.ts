@@ -18,7 +18,7 @@ export type PreparedOsd = JsonObject
 
 export interface DiskMaker {
   addDevice(place: string, device: OsdDevice): void
-  /** Makes OSDs of the disks of a place that are none yet, and tells of all that are there. A volume has no node. */
+  /** Makes OSDs of the disks of a place that are none yet, and returns all that are there. A volume has no node. */
   prepare(place: string, on: { readonly node: Node | undefined }): Promise<readonly PreparedOsd[]>
 }
 
@@ -38,7 +38,7 @@ const disksWish = 'cofferdam.io/disks'
 /** ENOENT */
 const notThere = 2
 
-/** The disks of all places, and which OSD is on which: as on real ones, that stays however often they are looked at. */
+/** The disks of all places, and which OSD is on which: as on real ones, that stays however often they are inspected. */
 export function createDiskMaker(
   ceph: Pick<SimulatedCeph, 'commands'> & { readonly controls: Pick<CephControls, 'addOsd'> },
   devices: Readonly<Record<string, readonly OsdDevice[]>>,

@@ -16,11 +16,11 @@ export interface OsdPrepareOptions {
   readonly devices?: Readonly<Record<string, readonly OsdDevice[]>>
   /** How long one Job works before it has its result. Default 3 s. */
   readonly workMs?: number
-  /** Whether a machine has power, as `Kubelet.isOn` tells. */
+  /** Whether a machine has power, as `Kubelet.isOn` says. */
   readonly isOn?: (node: string) => boolean
 }
 
-/** `dies`: its process fails without a word. `mute`: it ends well, without a word. `garbage`: what it writes is no JSON. */
+/** `dies`: its process fails without output. `mute`: it ends well, without output. `garbage`: what it writes is no JSON. */
 export type PrepareFault = 'dies' | 'garbage' | 'mute' | { readonly message: string }
 
 export interface OsdPrepare extends Actor {

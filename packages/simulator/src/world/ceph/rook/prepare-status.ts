@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** On prepare Jobs, and copied onto what tells of them: for which look at the cluster they were made. */
+/** On prepare Jobs, and copied onto their status: for which inspection of the cluster they were made. */
 export const generationAnnotation = 'cofferdam.io/generation'
 /** There as well: the place, whose name may be too long for a label. */
 export const placeAnnotation = 'cofferdam.io/place'
