@@ -27,11 +27,11 @@ const locks = computed(() => (view.value === undefined ? [] : viewLocks(view.val
 
 function Page() {
   const facts = view.value
-  const told = story.value
+  const shown = story.value
   return (
     <>
       <TopBar />
-      {facts === undefined || told === undefined ? (
+      {facts === undefined || shown === undefined ? (
         <main class="waiting" aria-busy="true">
           <p>
             {connection.value === 'connecting' ? 'Reading the cluster…' : 'The server does not answer. Trying again…'}
@@ -40,10 +40,10 @@ function Page() {
       ) : (
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
           <div class="summary">
-            <Overview story={told} />
+            <Overview story={shown} />
             <OsdUpdatePanels stories={updates.value} />
           </div>
-          <ZoneMap story={told} />
+          <ZoneMap story={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
             <LonghornPanel board={facts.longhorn[0]} />

@@ -21,7 +21,7 @@ export type CephDrainStep =
   | ClearNote
   | LeaveTurn
   | SettleStorage
-  | TellDecided
+  | NotifyDecided
   | ReportDecided
   | TryCeph
 
@@ -120,7 +120,7 @@ export interface ClearNote extends Step {
 }
 
 /** To others in this process, and to the next pass. */
-export interface TellDecided extends Step {
+export interface NotifyDecided extends Step {
   readonly do: 'report'
   readonly name: 'tell'
   readonly snapshot: CephDrainSnapshot

@@ -108,7 +108,7 @@ export class CephDrainObserver {
     const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
     const isNeeded = isWanted || record.state.ownNoout.length > 0
     const answer: CephAnswer = isNeeded
-      ? await this.#reader.look({
+      ? await this.#reader.poll({
           key,
           asker: 'ceph-drain',
           ceph: commands,

@@ -26,11 +26,11 @@ export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
 }
 
 export function createFencingJudge(): FencingJudge {
-  const lookAt = createFencingIndex()
+  const indexSnapshot = createFencingIndex()
   let before: FencingDecision['nodes'] = []
   return {
     decide(snapshot) {
-      const decision = decideAll(lookAt(snapshot), before)
+      const decision = decideAll(indexSnapshot(snapshot), before)
       before = decision.nodes
       return decision
     },
@@ -39,7 +39,7 @@ export function createFencingJudge(): FencingJudge {
 
 function decideAll(index: FencingIndex, before: FencingDecision['nodes']): FencingDecision {
   const { snapshot, clusters } = index
-  const { labels, storage } = lookAtMachines(index)
+  const { labels, storage } = judgeMachines(index)
   const sick = sickNodes(index)
   const judged = clusters.map((labelled) => judge(index, labelled, { sick, storage }))
   const fences = judged.flatMap((one) => one.fences)
@@ -88,7 +88,7 @@ function judge(
 }
 
 /** One pass over all machines: which labels change, and what each cluster has of them. */
-function lookAtMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
+function judgeMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
   readonly labels: readonly LabelChange[]
   readonly storage: readonly StorageMachines[]
 } {

@@ -130,7 +130,7 @@ export function longhornPerformers(
       }
       case 'own-writes':
         watch.remember(objects)
-        return watch.tell(objects, step.reverted, signal)
+        return watch.report(objects, step.reverted, signal)
       case 'evictions':
         return reporter.reportEvictions(objects, memory.changed)
       case 'decision': {

@@ -63,8 +63,8 @@ export function isBlipping(kubeNode: Node | undefined): boolean {
 function kubernetesOf(node: LonghornNode, { kubeNode, nowMs }: NodeSurroundings): LonghornNodeView['kubernetes'] {
   if (kubeNode === undefined) return 'absent'
   const own = conditionOf(node, 'Ready')
-  const isToldDown = own?.reason === 'KubernetesNodeGone' || own?.reason === 'KubernetesNodeNotReady'
-  if (own?.status === 'False' && isToldDown) return 'silent'
+  const isReportedDown = own?.reason === 'KubernetesNodeGone' || own?.reason === 'KubernetesNodeNotReady'
+  if (own?.status === 'False' && isReportedDown) return 'silent'
   const ready = conditionOf(kubeNode, 'Ready')
   if (ready?.status === 'True') return 'ready'
   const sinceMs = parseRfc3339(String(ready?.lastTransitionTime ?? ''))

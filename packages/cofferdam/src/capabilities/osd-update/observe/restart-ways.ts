@@ -46,7 +46,7 @@ export class RestartWays {
     this.#ports = ports
   }
 
-  look(cluster: CephCluster): RestartSurroundings {
+  observe(cluster: CephCluster): RestartSurroundings {
     const { namespace = '' } = cluster.metadata
     return this.#around(cluster, this.#ports.budgets.byIndex('namespace', namespace))
   }

@@ -141,13 +141,13 @@ export class OsdUpdateReporter {
     const known = new Set(
       before.record.generation === record.generation ? before.record.failed.map(({ osd }) => osd) : [],
     )
-    const isTold = ({ osd }: { readonly osd: number }) =>
+    const isReported = ({ osd }: { readonly osd: number }) =>
       isRelevant &&
       (osd === record.frozen?.osd || (reason === 'OsdUpdateFailed' && explanation.startsWith(`osd.${osd}:`)))
-    const news = record.failed.filter((failure) => !known.has(failure.osd) && !isTold(failure))
-    if (news.length === 0) return
-    const named = news.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
-    const more = news.length > named.length ? `; and ${news.length - named.length} more` : ''
+    const newFailures = record.failed.filter((failure) => !known.has(failure.osd) && !isReported(failure))
+    if (newFailures.length === 0) return
+    const named = newFailures.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
+    const more = newFailures.length > named.length ? `; and ${newFailures.length - named.length} more` : ''
     const note = `${named.join('; ')}${more}`
     await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGivenUp', note })
   }
