@@ -52,8 +52,8 @@ interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | '
   readonly withoutManager: Set<string>
   readonly random: Random
   readonly shape: { readonly count: number; readonly blockBytes: number }
-  readonly lookAtVolume: (volume: string) => void
-  readonly lookAtNode: (node: string) => void
+  readonly enqueueVolume: (volume: string) => void
+  readonly enqueueNode: (node: string) => void
 }
 
 const ticketIds = { workload: 'csi-workload', ui: 'longhorn-ui' }
@@ -87,8 +87,8 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     else brokenDisks.delete(diskUuid)
     data.breakDisk(diskUuid, isBroken)
     for (const { node, volume } of data.storesOn(diskUuid)) {
-      ports.lookAtNode(node)
-      ports.lookAtVolume(volume)
+      ports.enqueueNode(node)
+      ports.enqueueVolume(volume)
     }
   }
 
@@ -101,7 +101,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
         data.write(volume, block, bytes)
         written.push(block)
       }
-      ports.lookAtVolume(volume)
+      ports.enqueueVolume(volume)
       return written
     },
     verify(volume) {
@@ -128,7 +128,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     setManager(node, isOn) {
       if (isOn) ports.withoutManager.delete(node)
       else ports.withoutManager.add(node)
-      ports.lookAtNode(node)
+      ports.enqueueNode(node)
     },
   }
 }
