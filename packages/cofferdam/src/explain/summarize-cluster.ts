@@ -28,7 +28,7 @@ export interface ClusterSummary {
     readonly total: number
     /** Those of Longhorn's instance managers on open nodes: they allow no disruption by design, and go when the node is cordoned. */
     readonly keptOpen?: number
-    /** Those that hold pods back now. */
+    /** Budgets that hold pods back now. */
     readonly blocked: readonly BlockedBudget[]
   }
   /** Requests to take a node out that are not over. */

@@ -41,7 +41,7 @@ export function pgEvidenceOf(state: string): PgEvidence {
   return evidence
 }
 
-/** They stay until somebody repairs, frees space or brings disks back. */
+/** Flags that stay until somebody repairs, frees space or brings disks back. */
 const lastingFlags = new Set([
   'inconsistent',
   'failed_repair',
@@ -50,7 +50,7 @@ const lastingFlags = new Set([
   'backfill_toofull',
   'backfill_unfound',
 ])
-/** They end by themselves. */
+/** Flags that end by themselves. */
 const passingFlags = new Set(['recovering', 'recovery_wait', 'forced_recovery', 'repair', 'premerge'])
 
 /**

@@ -16,7 +16,7 @@ export interface CephReaderPorts {
 }
 
 export interface CephQuestioner {
-  /** Of the cluster: `namespace/name`. */
+  /** The cluster: `namespace/name`. */
   readonly key: string
   /** Who asks, by the name of its controller. */
   readonly asker: string
@@ -61,7 +61,7 @@ interface HeardAnswer extends CephAnswer {
 
 interface Memory {
   map: CephMap | undefined
-  /** Of `map`. */
+  /** The reading that `map` comes from. */
   reading: Reading | undefined
   /** When all of the map was read. */
   readAt: number

@@ -39,7 +39,7 @@ export interface CephViews {
     readonly osdDeployments: () => WatchView<Deployment>
     readonly osdPods: () => WatchView<Pod>
   }
-  /** Of mons and mgrs. */
+  /** Deployments of mons and mgrs. */
   readonly daemonDeployments: () => WatchView<Deployment>
   readonly daemonPods: () => WatchView<Pod>
   readonly rook: () => RookPresence

@@ -32,10 +32,10 @@ export interface UpdateOverview extends Piece {
   readonly secondsLeft?: number
   /** Why all others wait: the first that did not come back. */
   readonly frozenBy?: number
-  /** Of those that did not come back, the first few. */
+  /** The first few OSDs that did not come back. */
   readonly failures: readonly OsdNote[]
   readonly failed: number
-  /** Of those that cannot go now, the first few. */
+  /** The first few OSDs that cannot go now. */
   readonly hindrances: readonly OsdNote[]
   /** When the last OSD that was started came back; absent while some are to come. */
   readonly endedMs?: number

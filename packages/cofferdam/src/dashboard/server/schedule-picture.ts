@@ -8,7 +8,7 @@ export interface OsdSquare {
   readonly host: string
   /** From the widest: `zone a`, `rack r1`. */
   readonly within: readonly string[]
-  /** Of the plan, from 1; undefined when it is in none. */
+  /** Round of the plan, from 1; undefined when it is in none. */
   readonly round: number | undefined
 }
 

@@ -28,7 +28,7 @@ const registrations = { group: 'admissionregistration.k8s.io', resource: 'valida
 export const keptConfiguration = { name: guardConfigurationName } as const
 
 export const guardRegistrationPermissions: readonly Permission[] = [
-  // It is shipped with deploy/: a right to create one would be a right to create any.
+  // The configuration is shipped with deploy/: a right to create one would be a right to create any.
   { ...registrations, verbs: ['list', 'watch'] },
   { ...registrations, names: [guardConfigurationName], verbs: ['update'] },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch', 'patch'] },
@@ -188,7 +188,7 @@ function lastOf<V>(change: ViewChange<V>): V {
   return change.type === 'removed' ? change.previous : change.value
 }
 
-/** Of every budget that the ledger speaks of, before the change and after. */
+/** Namespaces of every budget in the ledger, before the change and after. */
 function namespacesIn(change: ViewChange<Observed<Ledger>>): ReadonlySet<string> {
   const before = 'previous' in change ? [change.previous] : []
   const after = 'value' in change ? [change.value] : []

@@ -1,7 +1,7 @@
 /** What one request needs for itself: `node/NAME`, `pdb/NAMESPACE/NAME`, `storage/NAMESPACE/CLUSTER`. */
 export interface Claim {
   readonly key: string
-  /** Of the object behind the key. */
+  /** Uid of the object behind the ledger key. */
   readonly uid: string
   /** Claims of one key with the same scope go together: the failure domain of a storage key. '' shares with nobody. */
   readonly scope: string

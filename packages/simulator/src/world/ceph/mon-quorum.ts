@@ -21,7 +21,7 @@ export class MonQuorum {
     return [...this.#known].sort()
   }
 
-  /** Those in the quorum; nobody without a majority. */
+  /** Mons in the quorum; none without a majority. */
   get members(): readonly string[] {
     return this.hasQuorum ? this.#alive : []
   }

@@ -160,7 +160,7 @@ export class PlacementGroups {
       this.#peeringEndsMs.set(group, endsMs)
       this.#settle(group)
     }
-    // It is part of the map that moved them.
+    // Priming is part of the map that moved the groups.
     if (isPrimed) this.#setServed(groups)
     if (groups.length === 0) return
     this.#timers.after(this.#timings.peeringMs, () => {

@@ -71,9 +71,9 @@ export interface GroupTruth {
   readonly isPeering: boolean
   /** Those that serve it by the last map, which is late where a machine fell silent. */
   readonly acting: readonly number[]
-  /** Of these, the ones whose processes run. */
+  /** OSDs among these whose processes run. */
   readonly serving: readonly number[]
-  /** Of these, the ones whose copy lacks nothing. */
+  /** OSDs among these whose copy lacks nothing. */
   readonly whole: readonly number[]
 }
 

@@ -33,7 +33,7 @@ export interface LonghornControls {
   attach(volume: string, node: string, by?: 'workload' | 'ui'): Promise<void>
   /** Takes all tickets of that kind back. */
   detach(volume: string, by?: 'workload' | 'ui'): Promise<void>
-  /** Of every rebuild, in bytes per second; 0 stops them. */
+  /** Sets the rate of every rebuild, in bytes per second; 0 stops them. */
   setRate(bytesPerSecond: number): void
   /** Everything that starts from now on runs in instance managers of this image. */
   setImage(image: string): void
@@ -66,7 +66,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
   const { tools, namespace, data, brokenDisks, random, shape } = ports
   const replicaView = tools.views.of(longhornReplicas)
 
-  /** Those that the objects call healthy and the engine, where one runs, writes to. */
+  /** Replicas that the objects call healthy and the engine, where one runs, writes to. */
   function healthyReplicas(volume: string): string[] {
     const isUsed = (replica: string) =>
       !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')

@@ -22,7 +22,7 @@ export interface Remediator extends Actor {
 export interface BudgetHealthCheckOptions {
   /** Default `openshift`. */
   readonly api?: MachineApi
-  /** Of Cluster API; default the newest. */
+  /** Version of Cluster API; default the newest. */
   readonly version?: string
   /** The machines it manages. Default: all. */
   readonly selector?: LabelSelector

@@ -15,7 +15,7 @@ import { isOtherHealth } from './sick-nodes.ts'
 export interface ModernHealthChecksOptions {
   /** Default `openshift`. */
   readonly api?: MachineApi
-  /** Of Cluster API; default the newest. */
+  /** Version of Cluster API; default the newest. */
   readonly version?: string
   /** Default `delete`. */
   readonly remedy?: RemedyKind

@@ -15,7 +15,7 @@ export interface DaemonBudget {
   readonly recheckAfterMs?: number
 }
 
-/** Who could go until just now, and when that ended. */
+/** Nodes whose daemon could go until just now, and when that ended. */
 export interface DaemonBudgetMemory {
   readonly withdrawn: readonly string[]
   readonly withdrawnAtMs: number

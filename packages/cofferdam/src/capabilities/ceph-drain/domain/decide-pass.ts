@@ -22,7 +22,7 @@ export interface PassDecision {
   readonly failsUnrecorded: boolean
 }
 
-/** So often others may change the ledger at the same time. */
+/** How many write conflicts on the ledger one pass tolerates. */
 const mostLedgerRefusals = 3
 const retryRecordAfterSeconds = 15
 

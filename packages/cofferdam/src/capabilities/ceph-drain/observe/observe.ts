@@ -33,7 +33,7 @@ export interface CephDrainViews {
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<NodeView>
   readonly budgets: WatchView<PodDisruptionBudget>
-  /** Of mons and mgrs. */
+  /** Deployments of mons and mgrs. */
   readonly daemonDeployments: WatchView<Deployment>
   readonly daemonPods: WatchView<Pod>
 }

@@ -34,7 +34,7 @@ export interface AppLockPassSnapshot extends AppLockSnapshot {
 
 export interface AppLockPass {
   readonly steps: readonly AppLockPassStep[]
-  /** Of all budgets that carry or carried something of a lock, by uid. */
+  /** Uids of all budgets that carry or carried an owner's lock. */
   readonly concerned: ReadonlySet<string>
   readonly recheckAfterMs: number | undefined
 }

@@ -116,7 +116,7 @@ export function judgeCluster(
   }
 }
 
-/** For whoever knows more than can be seen from here: that a machine has no power. */
+/** The manual override, for an administrator who knows that a machine has no power. */
 function override({ namespace, name }: LabelledCluster['cluster']): string {
   return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' allows all of them to be fenced.`
 }

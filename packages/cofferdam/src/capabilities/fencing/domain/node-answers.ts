@@ -13,7 +13,7 @@ interface Judged {
   readonly sick: readonly SickNode[]
   readonly targets: ReadonlySet<string>
   readonly forQuorum: NodesForQuorum
-  /** Those of the last time; what is the same is taken from there. */
+  /** Answers of the last pass; unchanged ones are reused. */
   readonly before: readonly FenceAnswer[]
 }
 

@@ -28,7 +28,7 @@ export interface FencingObjects {
   readonly openshiftHealthChecks: readonly MachineHealthCheck[]
   readonly clusterApiHealthChecks: readonly MachineHealthCheck[]
   readonly nodeHealthChecks: readonly NodeHealthCheck[]
-  /** Of medik8s; undefined: its namespace for them is not there. */
+  /** Leases of medik8s; undefined: their namespace does not exist. */
   readonly leases: readonly Lease[] | undefined
 }
 

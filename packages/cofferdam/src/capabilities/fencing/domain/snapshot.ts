@@ -115,7 +115,7 @@ export interface FencedNodeView {
   /** Its kubelet sends no heartbeat: Ready is Unknown. */
   readonly isSilent?: boolean
   readonly readySinceMs?: number | undefined
-  /** Of this boot: another one proves that a reboot is over. */
+  /** Id of this boot: another one proves that a reboot is over. */
   readonly bootID: string
 }
 

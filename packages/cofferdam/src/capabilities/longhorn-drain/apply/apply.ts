@@ -36,7 +36,7 @@ export interface LonghornMemory {
   objects: LonghornObjects | undefined
   afresh: Observed<SeenAfresh> | undefined
   readonly attempted: Set<string>
-  /** Of writes; one that is refused stops no other. */
+  /** Failures of writes; one that is refused stops no other. */
   readonly failures: unknown[]
   /** Flags that were written. */
   changed: readonly EvictionAnswer[]

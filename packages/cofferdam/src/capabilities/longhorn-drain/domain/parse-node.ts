@@ -71,7 +71,7 @@ function kubernetesOf(node: LonghornNode, { kubeNode, nowMs }: NodeSurroundings)
   return sinceMs !== undefined && nowMs - sinceMs < blipMs ? 'ready' : 'silent'
 }
 
-/** Of objects that may hold anything. */
+/** Reads a condition of an object that may hold anything. */
 function conditionOf(object: { readonly status?: unknown }, type: string): Condition | undefined {
   const { conditions } = new Reading().fields(object.status, 'status')
   const list = Array.isArray(conditions) ? (conditions as readonly (Condition | null)[]) : []

@@ -79,7 +79,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       pass.hear({ hold: { isAcquired: false, refusals: refusals + 1 } }, hold.observe(cluster, acquired.ledger))
       return 'learned'
     }
-    // That it holds the storage by now is no reason to decide otherwise.
+    // The new hold on the storage does not change the decision.
     pass.hear({ hold: { isAcquired: true, refusals: 0 } }, pass.last.answers.arbiter === undefined ? seen : {})
     return 'done'
   }

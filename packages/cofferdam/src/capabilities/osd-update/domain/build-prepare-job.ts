@@ -37,7 +37,7 @@ const longestLabel = 63
 
 export interface PrepareRun {
   readonly rookImage: string
-  /** Of this very Job: its result counts only with the same. */
+  /** Token of this very Job: its result counts only with the same token. */
   readonly nonce: string
 }
 

@@ -46,7 +46,7 @@ export interface PlaceObjects {
   readonly cluster: CephCluster
   readonly nodes: readonly Node[]
   readonly claims: readonly PersistentVolumeClaim[]
-  /** Of OSDs. */
+  /** Deployments of OSDs. */
   readonly deployments: readonly Deployment[]
   /** Places that there are statuses of. */
   readonly inspected: readonly { readonly place: string; readonly asked: string | undefined }[]

@@ -23,7 +23,7 @@ export interface GrowthObjects {
   readonly jobs: readonly Job[]
   readonly configMaps: readonly ConfigMap[]
   readonly deployments: readonly Deployment[]
-  /** Of its device sets. */
+  /** Claims of its device sets. */
   readonly claims?: readonly PersistentVolumeClaim[]
   readonly ceph?: GrowthSnapshot['ceph']
 }

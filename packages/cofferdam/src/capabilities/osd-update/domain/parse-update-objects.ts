@@ -27,7 +27,7 @@ export interface UpdateObjects {
 
 /** What counts of a node with OSDs. */
 export interface OsdNode extends HostnamedNode {
-  /** That it names for its disks. */
+  /** The device class that the node names for its disks. */
   readonly deviceClass: string | undefined
   readonly isCordoned: boolean
 }

@@ -27,7 +27,7 @@ export interface UpdatedCluster {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Of the CephCluster: another one means that everything is judged anew. */
+  /** Generation of the CephCluster: after a change everything is judged anew. */
   readonly generation: number
   readonly isBeingDeleted: boolean
   /**
@@ -47,7 +47,7 @@ export interface UpdatableOsd {
   readonly deployment: string
   /** Whether its Deployment differs from what it should be; beside Rook: whether its pod is older than the restart asked for. */
   readonly needsUpdate: boolean
-  /** It is left alone, and why: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
+  /** Why the OSD is left alone: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
   readonly leftAlone?: string
   /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
   readonly isHomeless?: boolean

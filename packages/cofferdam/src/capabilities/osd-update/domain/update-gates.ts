@@ -10,7 +10,7 @@ export interface Gate {
   readonly explanation: string
   /** When to reconcile again; infinite when only a change can open it. */
   readonly afterSeconds: number
-  /** It is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
+  /** The gate is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
   readonly sparesDown?: true
 }
 

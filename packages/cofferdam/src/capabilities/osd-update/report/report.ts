@@ -101,7 +101,7 @@ export class OsdUpdateReporter {
   ): Promise<boolean> {
     const { reason, record } = decision
     const topic = { group: key }
-    // Of what was never on record there is nothing to say while it is calm.
+    // While calm, nothing is reported that was never on record.
     const left = before.reason ?? (calm.includes(reason) ? reason : undefined)
     if (left !== undefined) this.#events.assume({ ...topic, state: stateOf(left) }, left)
     const last = this.#events.lastReason(topic)

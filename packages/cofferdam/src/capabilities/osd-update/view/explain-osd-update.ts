@@ -57,9 +57,9 @@ function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): OsdState {
   return { state: 'running', explanation, ...since }
 }
 
-/** Of reasons that hold no OSD back. */
+/** Reasons that hold no OSD back. */
 const goingOn: readonly string[] = ['OsdsUpdating', 'OsdUpdateBlocked', 'OsdsUpToDate'] satisfies readonly Reason[]
-/** They end without anybody's doing. */
+/** Reasons that end by themselves. */
 const passing: readonly string[] = ['OsdUpdateSoaks', 'DrainFirst'] satisfies readonly Reason[]
 
 function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): OsdState {
