@@ -11,13 +11,13 @@ export type OsdState = 'done' | 'on-the-way' | 'waits' | 'blocked' | 'failed'
  */
 export type UpdatePart = UpdateOverview | UpdatePlan | UpdateHost
 
-interface Piece {
+interface Part {
   readonly id: string
   /** `namespace/name` of the CephCluster. */
   readonly of: string
 }
 
-export interface UpdateOverview extends Piece {
+export interface UpdateOverview extends Part {
   readonly piece: 'board'
   readonly cluster: string
   readonly reason: string
@@ -46,12 +46,12 @@ export interface OsdNote {
   readonly why: string
 }
 
-export interface UpdatePlan extends Piece {
+export interface UpdatePlan extends Part {
   readonly piece: 'plan'
   readonly rounds: readonly (readonly number[])[]
 }
 
-export interface UpdateHost extends Piece {
+export interface UpdateHost extends Part {
   readonly piece: 'host'
   readonly host: string
   /** What it stands in, from the widest: `zone a`, `rack r1`. */

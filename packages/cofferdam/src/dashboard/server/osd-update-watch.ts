@@ -111,9 +111,9 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePart> {
     sources,
     stop: () => Promise.all(sources.map((source) => source.stop())),
     observe() {
-      const pieces = [...clusters.list()].flatMap(partsOf)
-      for (const key of readers.keys()) if (!pieces.some(({ of }) => of === key)) readers.delete(key)
-      return new Map(pieces.map((piece) => [piece.id, piece]))
+      const parts = [...clusters.list()].flatMap(partsOf)
+      for (const key of readers.keys()) if (!parts.some(({ of }) => of === key)) readers.delete(key)
+      return new Map(parts.map((part) => [part.id, part]))
     },
   })
 }

@@ -39,9 +39,9 @@ export const stateWords: Readonly<Record<OsdState, string>> = {
 /** In this order everywhere. */
 export const osdStates: readonly OsdState[] = ['done', 'on-the-way', 'waits', 'blocked', 'failed']
 
-export function drawSchedule(story: Pick<UpdateViewModel, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
-  const squares = squaresOf(story)
-  return order === 'by-host' ? byHost(story, squares) : byRound(story, squares)
+export function drawSchedule(model: Pick<UpdateViewModel, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
+  const squares = squaresOf(model)
+  return order === 'by-host' ? byHost(model, squares) : byRound(model, squares)
 }
 
 /** Indexes of groups that stand in another place than the one before; none where no place is known. */

@@ -23,7 +23,7 @@ import {
 import { isSet } from './volume-facts.ts'
 import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
 import { advancePhase } from './volume-phase.ts'
-import { reflectHealth, removeSpareReplica, salvage, startRebuild } from './volume-replicas.ts'
+import { reflectHealth, removeSurplusReplica, salvage, startRebuild } from './volume-replicas.ts'
 import { reportEngine, reportReplicas, reportVolume } from './volume-report.ts'
 
 /** Keeps every volume attached where it is wanted and its replicas whole. */
@@ -65,7 +65,7 @@ export function startVolumes(
     await reflectHealth(context)
     await upgradeEngine(context)
     await salvage(context)
-    await removeSpareReplica(context)
+    await removeSurplusReplica(context)
     await replenish(context)
     await addBetterReplica(context)
     await startRebuild(context)

@@ -76,7 +76,7 @@ export async function salvage(context: VolumeContext): Promise<void> {
 }
 
 /** Deletes at most one replica that is no longer needed. */
-export async function removeSpareReplica(context: VolumeContext): Promise<void> {
+export async function removeSurplusReplica(context: VolumeContext): Promise<void> {
   const { ports, volume } = context
   const { tools, timings, data } = ports
   const minutes = volume.spec?.staleReplicaTimeout

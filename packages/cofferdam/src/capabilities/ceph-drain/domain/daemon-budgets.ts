@@ -83,11 +83,11 @@ export function decideDaemonBudget(given: {
     .filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
     .map(({ id }) => id)
     .sort()
-  const spare = Math.max(0, most - away)
-  const isContested = spare > 0 && mayGo.length > spare
+  const allowed = Math.max(0, most - away)
+  const isContested = allowed > 0 && mayGo.length > allowed
   // Whoever is asked for is not known here, and a node may be cordoned for long: each gets its time.
   const first = isContested ? Math.floor(nowMs / shareMs) % mayGo.length : 0
-  const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, spare)
+  const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, allowed)
   const wasLoose = isClosed ? before : present === undefined ? [] : running.map(({ id }) => id)
   const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
   const recalled = beside.memory[type]

@@ -39,8 +39,8 @@ export function decidePass(pass: PassSnapshot): PassDecision {
   const { observed, heard, memory } = pass
   const ledger = heard.ledgerRefusals < mostLedgerRefusals ? heard.ledger : unknown('it changes all the time')
   const snapshot: CephDrainSnapshot = { ...observed, ...storageArbiter(ledger, observed.cluster) }
-  const opinions = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
-  const { decision: decided, unheard } = decideHearingCeph(snapshot, opinions)
+  const okToStop = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
+  const { decision: decided, unheard } = decideHearingCeph(snapshot, okToStop)
   if (unheard.length > 0) {
     const steps: CephDrainStep[] = [{ do: 'ask', name: 'hear-ceph', domains: unheard }]
     return { steps, decision: decided, recheckAfterSeconds: undefined, failsUnrecorded: false }

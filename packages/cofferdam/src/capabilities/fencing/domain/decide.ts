@@ -43,8 +43,8 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
   const sick = sickNodes(index)
   const judged = clusters.map((labelled) => judge(index, labelled, { sick, storage }))
   const fences = judged.flatMap((one) => one.fences)
-  const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
-  const targets = chooseTargets(sick, maySpare, fences)
+  const mayLoseOne = new Set(judged.filter(({ verdict }) => verdict.mayLoseOne).map((one) => one.labelled))
+  const targets = chooseTargets(sick, mayLoseOne, fences)
   const forQuorum = nodesForQuorum(clusters, sick)
   const isServed = snapshot.areMachinesServed
   const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
@@ -134,7 +134,7 @@ function answerOf(one: JudgedCluster): ClusterAnswer {
   const { labelled, fences, verdict, machines } = one
   const { cluster, budgetName } = labelled
   const { namespace, name, uid, settings } = cluster
-  const maxUnavailable = verdict.maySpare ? 1 : 0
+  const maxUnavailable = verdict.mayLoseOne ? 1 : 0
   const disrupted = fences.filter(({ isOver }) => !isOver).map(({ machine }) => machine)
   return {
     namespace,

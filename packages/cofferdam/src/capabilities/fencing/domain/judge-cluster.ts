@@ -9,7 +9,7 @@ import { freshEvidence } from './running-osds.ts'
 import type { MachineView } from './snapshot.ts'
 
 export interface ClusterVerdict {
-  readonly maySpare: boolean
+  readonly mayLoseOne: boolean
   readonly reason: Reason
   readonly explanation: string
   readonly wayOut: string
@@ -36,7 +36,7 @@ export function judgeCluster(
 ): ClusterVerdict {
   const { cluster, budget, formerBudgets } = labelled
   const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
-    maySpare: false,
+    mayLoseOne: false,
     reason,
     explanation,
     wayOut,
@@ -109,7 +109,7 @@ export function judgeCluster(
     )
   }
   return {
-    maySpare: true,
+    mayLoseOne: true,
     reason: 'FenceAllowed',
     explanation: 'All placement groups are clean and the storage is not held: one machine may be fenced.',
     wayOut: '',

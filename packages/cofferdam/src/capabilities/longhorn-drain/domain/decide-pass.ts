@@ -128,12 +128,12 @@ function releases(
   const create = plan.create.filter((write) => isOpen(write, attempted))
   if (create.length > 0) return { isLeading: true, steps: [...budgetSteps(create), server] }
   const isOneMissing = plan.taken.length + plan.create.length > 0
-  const spare = planCsiBudgets(fresh, deployments).remove
+  const unneeded = planCsiBudgets(fresh, deployments).remove
   const surplus = surplusToRemove(observed, fresh)
   return {
     isLeading: false,
     steps: [
-      ...budgetSteps(isOneMissing ? spare : [...plan.remove, ...spare]),
+      ...budgetSteps(isOneMissing ? unneeded : [...plan.remove, ...unneeded]),
       ...(surplus.length === 0 ? [] : [{ do: 'write', what: 'surplus', replicas: surplus } as const]),
     ],
   }

@@ -50,7 +50,7 @@ export interface UpdatableOsd {
   /** Why the OSD is left alone: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
   readonly leftAlone?: string
   /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
-  readonly isHomeless?: boolean
+  readonly isNodeCordoned?: boolean
   /** Beside Rook: why its pod cannot be removed now. The others go on, and it is asked again by itself. */
   readonly held?: string
   /** Beside Rook: the budget of somebody else that its pod would go by, and how many may go by that now. */
