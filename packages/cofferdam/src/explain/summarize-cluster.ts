@@ -26,7 +26,7 @@ export interface ClusterSummary {
   readonly pods: number
   readonly budgets: {
     readonly total: number
-    /** Those of Longhorn's instance managers on open nodes: they allow no disruption by design, and go when the node is cordoned. */
+    /** How many budgets belong to Longhorn's instance managers on open nodes: they allow no disruption by design, and go when the node is cordoned. */
     readonly keptOpen?: number
     /** Budgets that hold pods back now. */
     readonly blocked: readonly BlockedBudget[]

@@ -41,7 +41,7 @@ export function renderExplained(explained: Explained, { list, paint }: Pick<Styl
   ].join('\n\n')
 }
 
-/** Of a cluster that is free what holds some of its failure domains is printed all the same. */
+/** What holds some failure domains is printed for a free cluster too. */
 function heldBy({ domains }: CephClusterExplanation): Blocker[] {
   return mergeBlockers(domains.flatMap(({ blockers }) => blockers))
 }

@@ -17,7 +17,7 @@ import { ZoneMap } from './zone-map.tsx'
 
 const model = computed(() => (view.value === undefined ? undefined : viewCluster(view.value)))
 
-/** Of thousands of OSDs nothing is rendered anew while only other things change. */
+/** Thousands of OSDs are not rendered anew while only other things change. */
 const updateParts = computed(() => view.value?.osdUpdates)
 const updates = computed(() => viewUpdates(updateParts.value ?? []))
 

@@ -126,7 +126,7 @@ export class OsdWatch {
       wasMarked = true
       this.#ports.onChange(entry.id, 'out')
     }
-    // Those that are due and held back wait for a change; only the others need the clock.
+    // OSDs that are due and held back wait for a change; only the others need the clock.
     const isAnyLeft = [...map.osds.values()].some(
       ({ isUp, isIn, downAt, downSinceMs }) =>
         !isUp && isIn && downAt > 0 && timers.now() - downSinceMs < timings.downOutIntervalMs,

@@ -63,7 +63,7 @@ export class PlacementGroups {
     return this.#list
   }
 
-  /** Those whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
+  /** Groups whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
   get remapped(): readonly PlacementGroup[] {
     return [...this.#served.keys()]
   }

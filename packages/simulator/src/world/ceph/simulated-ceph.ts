@@ -69,7 +69,7 @@ export interface GroupTruth {
   readonly pool: string
   readonly minSize: number
   readonly isPeering: boolean
-  /** Those that serve it by the last map, which is late where a machine fell silent. */
+  /** OSDs that serve it by the last map, which is late where a machine fell silent. */
   readonly acting: readonly number[]
   /** OSDs among these whose processes run. */
   readonly serving: readonly number[]

@@ -26,7 +26,7 @@ export interface BesideOsds {
   readonly daemons: readonly DaemonView[]
   /** Undefined until it was decided about OSDs. */
   readonly turn: StorageTurn | undefined
-  /** Nodes that somebody empties. */
+  /** Nodes that are being drained. */
   readonly leavingNodes: ReadonlySet<string>
   readonly nowMs: number
   readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>

@@ -188,7 +188,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   }
 }
 
-/** Of very many the first, and how many more there are: every sentence has to fit where it is written. */
+/** The first names of a long list, and how many more there are: every sentence has to fit where it is written. */
 export function osdNames(osds: readonly number[]): string {
   return fewNames(osds.map((id) => `osd.${id}`))
 }

@@ -36,7 +36,7 @@ export interface PassMemory {
   readonly heldEpoch: number | undefined
   /** Result of the ok-to-stop probe. */
   readonly probe: {
-    /** Nobody has tried it since daemons went. */
+    /** No probe ran since daemons went. */
     readonly isDue: boolean
     readonly problem: string | undefined
   }

@@ -139,7 +139,7 @@ function isActive(object: NodeDisruption): boolean {
   return !isOver(object.status?.phase) || hasFinalizer(object)
 }
 
-/** A holder that only shows that it lives changes nothing for anybody. */
+/** A heartbeat alone changes nothing for others. */
 function isRelevantLedgerChange(change: ViewChange<DisruptionLedger>): boolean {
   if (change.key !== ledgerName || change.type === 'resynced') return false
   if (change.type !== 'changed') return true

@@ -138,7 +138,7 @@ function awayBlocker({ request }: DisruptionView, { node, held }: Acting): Disru
   }
 }
 
-/** Somebody took keys of ours while we were at it: what is left of them is kept, and nothing more is done. */
+/** Ledger keys of this request were taken away meanwhile: what is left of them is kept, and nothing more is done. */
 function standStill(view: DisruptionView, acting: Acting, broken: readonly string[]): DisruptionDecision {
   const { request, ledger } = view
   const locks = keepLocks(view, acting.plan, acting.record, acting.held.epoch)

@@ -98,7 +98,7 @@ function highestEpoch({ ledger }: DisruptionSnapshot): number {
   return ledger.known ? ledger.value.nextEpoch - 1 : 0
 }
 
-/** The ledger knows which node it is, though somebody edit the record. */
+/** The ledger knows which node it is, even if the record was edited. */
 function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
   const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
   const held = entries.find(({ key }) => key === `node/${request.nodeName}`)

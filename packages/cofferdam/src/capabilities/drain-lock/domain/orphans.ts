@@ -19,7 +19,7 @@ export interface OrphanSnapshot {
   readonly living: ReadonlySet<string>
   /** Requests that were there and are gone. */
   readonly vanished: ReadonlySet<string>
-  /** Of all others: the last heartbeat, and for how long it has been the same by our own clock. */
+  /** For all other requests: the last heartbeat, and for how long it has been the same by our own clock. */
   readonly heartbeats: ReadonlyMap<string, { readonly beat: string | undefined; readonly unchangedMs: number }>
   readonly renewMs: number
   /** What is behind the keys of orphans now. A key that is missing has not been read. */

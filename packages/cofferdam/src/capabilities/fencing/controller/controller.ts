@@ -63,7 +63,7 @@ export interface FencingLedger extends StorageLedger {
 export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'> {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
   readonly decisions: LastDecisions | undefined
-  /** Where disruptions are agreed upon; without it nobody else has a say. */
+  /** Where disruptions are agreed upon; without it no other holder counts. */
   readonly ledger: FencingLedger | undefined
   readonly reports: FencingReports
 }

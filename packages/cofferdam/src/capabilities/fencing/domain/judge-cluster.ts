@@ -19,7 +19,7 @@ interface ClusterFacts {
   readonly nowMs: number
   readonly fences: readonly Fence[]
   readonly sick: readonly SickNode[]
-  /** A machine with OSDs that run, without the label as yet. */
+  /** A machine with OSDs that run, still without the label. */
   readonly unlabelled: MachineView | undefined
 }
 

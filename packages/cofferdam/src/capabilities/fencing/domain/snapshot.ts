@@ -8,7 +8,7 @@ export interface FencingSnapshot {
   readonly areMachinesServed: boolean
   readonly machines: readonly MachineView[]
   readonly nodes: readonly FencedNodeView[]
-  /** Those that are ours by owner or by name, and those of others that select machines of ours. */
+  /** Budgets that are ours by owner or by name, and others that select managed machines. */
   readonly budgets: readonly MachineBudgetView[]
   readonly remediators: readonly RemediatorView[]
   /** Whether medik8s keeps Leases here: its namespace for them exists. */

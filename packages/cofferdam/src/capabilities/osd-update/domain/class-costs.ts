@@ -7,7 +7,7 @@ import type { Partition } from './class-limits.ts'
  */
 export class ClassCosts {
   readonly classOf: Int32Array
-  /** Of unit u and class c at `u * count + c`, with the number of classes at the start. */
+  /** Cost of unit u in class c at `u * count + c`, with the number of classes at the start. */
   readonly cells: Uint16Array
   /** The first `brokenCount` are the units that are where they may not be. */
   readonly broken: Int32Array

@@ -25,7 +25,7 @@ export function findClique(graph: SlackHypergraph): number[] {
 }
 
 interface Neighbours {
-  /** Those of the candidates, or of all when there are none given, that the unit must not be down with. */
+  /** The units among the candidates, or among all when none are given, that the unit must not be down with. */
   readonly among: (unit: number, candidates: readonly number[] | undefined) => number[]
   readonly isExhausted: () => boolean
 }

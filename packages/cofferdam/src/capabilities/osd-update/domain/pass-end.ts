@@ -61,7 +61,7 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   }
 }
 
-/** Of those that are restarting, and of those that were given up and may yet return. */
+/** Notes on OSDs that are restarting, and on those that were given up and may still return. */
 export function notesOf(
   notes: StartNotes,
   running: readonly number[],

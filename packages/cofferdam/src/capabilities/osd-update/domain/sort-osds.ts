@@ -6,7 +6,7 @@ export interface SortedOsds {
   readonly pending: readonly UpdatableOsd[]
   /** Started, and not known to be back. */
   readonly away: readonly StartedOsd[]
-  /** Those of `away` that need yet another update, because the cluster changed after they were started. */
+  /** OSDs of `away` that need yet another update, because the cluster changed after they were started. */
   readonly again: readonly StartedOsd[]
   /** Started since everything was settled last, and back: pod Ready, up in Ceph, and its placement groups peered. */
   readonly back: readonly StartedOsd[]

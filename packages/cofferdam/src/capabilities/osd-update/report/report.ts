@@ -132,7 +132,7 @@ export class OsdUpdateReporter {
     update?.countDisagreement(key, source)
   }
 
-  /** Those that were given up while others go on; the one that froze the update has its own event. */
+  /** Reports OSDs that were given up while others go on; the one that froze the update has its own event. */
   async #reportFailures(
     cluster: CephCluster,
     { reason, record, explanation }: UpdateReport['decision'],
