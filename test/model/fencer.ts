@@ -154,8 +154,17 @@ export function emitKeeper(model: Model, state: ModelState, emit: Emit): void {
     ],
     [storageKey, { kind: 'storage', storage: { uid, isClean } }],
   ])
-  const signs = new Map([[fencerId, { sign: heartbeat(ledger, fencerId), unchangedMs: fencer.unchanged * tickMs }]])
-  const decisions = model.parts.decideOrphans({ ledger, living, vanished: new Set(), signs, renewMs: tickMs, facts })
+  const heartbeats = new Map([
+    [fencerId, { beat: heartbeat(ledger, fencerId), unchangedMs: fencer.unchanged * tickMs }],
+  ])
+  const decisions = model.parts.decideOrphans({
+    ledger,
+    living,
+    vanished: new Set(),
+    heartbeats,
+    renewMs: tickMs,
+    facts,
+  })
   const after = model.parts.applyOrphans(ledger, decisions)
   if (after === ledger) return
   const next = withLedger(model, state, after)

@@ -24,7 +24,7 @@ export interface Answers {
 
 /** What capabilities ask of each other; the operator routes it to whoever answers. */
 export interface Questions {
-  /** Of every storage that is managed in this process. */
+  /** Observers of every storage that is managed in this process. */
   storage(): readonly StorageObserver[]
   fenceGate(): FenceGate | undefined
   cephDecisions(): LastDecisions | undefined

@@ -30,13 +30,13 @@ function compile(pattern: string | undefined): Observed<(state: string) => boole
 
 /** States are few, and each is asked of thousands of times. */
 function rememberStates(isHealthy: (state: string) => boolean): (state: string) => boolean {
-  const told = new Map<string, boolean>()
+  const verdicts = new Map<string, boolean>()
   return (state) => {
-    const before = told.get(state)
+    const before = verdicts.get(state)
     if (before !== undefined) return before
     const verdict = isHealthy(state)
-    if (told.size >= 1_000) told.clear()
-    told.set(state, verdict)
+    if (verdicts.size >= 1_000) verdicts.clear()
+    verdicts.set(state, verdict)
     return verdict
   }
 }

@@ -12,7 +12,7 @@ export interface ProgramRun {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   readonly timeoutMs: number
-  /** Of standard output and standard error together. */
+  /** Limit for standard output and standard error together. */
   readonly maxBytes: number
   readonly signal?: AbortSignal | undefined
 }

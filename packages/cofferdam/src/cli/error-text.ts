@@ -24,7 +24,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 function messageOf(error: unknown): string {
   if (error instanceof ApiError) return harmlessText(`the Kubernetes API refused: ${error.message} (${error.reason})`)
   const message = error instanceof Error ? error.message : String(error)
-  // It lists what is wrong with a file of the user, a line each; nothing of it comes from a cluster.
+  // The message lists what is wrong with a file of the user, a line each; nothing in it comes from a cluster.
   return hasCode(error, 'CLUSTER_FILE_INVALID') ? message : harmlessText(message)
 }
 

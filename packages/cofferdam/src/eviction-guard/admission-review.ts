@@ -13,7 +13,7 @@ export interface PodRemoval {
   readonly user: string
   readonly groups: readonly string[]
   readonly isDryRun: boolean
-  /** Of the Eviction; a deletion carries none. */
+  /** Annotations of the Eviction; a deletion carries none. */
   readonly annotations: Readonly<Record<string, string>>
   /** The pod as it is; an eviction does not bring it along. */
   readonly pod: Pod | undefined

@@ -66,14 +66,15 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
 
   async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
     const tookMs = startStopwatch()
-    const told = (verdict: GuardOutcome['verdict'], reason: string) => report?.({ verdict, reason, tookMs: tookMs() })
+    const reportVerdict = (verdict: GuardOutcome['verdict'], reason: string) =>
+      report?.({ verdict, reason, tookMs: tookMs() })
     const decoded = decodeReview(text)
     if (!decoded.ok) {
-      told('malformed', 'Malformed')
+      reportVerdict('malformed', 'Malformed')
       return { code: 400, body: `not understood: ${decoded.why}\n` }
     }
     const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isStrict)
-    told(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
+    reportVerdict(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
     return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
   }
 

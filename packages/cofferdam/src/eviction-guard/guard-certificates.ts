@@ -6,7 +6,7 @@ import { type CertifiedKey, createCertificateAuthority, issueServerCertificate }
 
 export interface CertificateSettings {
   readonly authorityMs: number
-  /** So long before its authority ends the next one is announced. */
+  /** How long before an authority ends the next one is announced. */
   readonly authorityRenewBeforeMs: number
   readonly servingMs: number
   readonly servingRenewBeforeMs: number

@@ -20,9 +20,9 @@ export interface GuardServerOptions {
 }
 
 export interface GuardLimits {
-  /** Of one review; a Pod can be large, and a deletion brings one along. */
+  /** Limit for one review; a Pod can be large, and a deletion brings one along. */
   readonly bodyBytes: number
-  /** Of all reviews that are being read. */
+  /** Limit for all reviews that are being read. */
   readonly bytesUnderWay: number
   readonly requestsUnderWay: number
   readonly connections: number

@@ -29,7 +29,7 @@ export interface GuardedBudget {
   readonly selector: LabelSelector | undefined
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
-  /** Those of ours only. */
+  /** Only Cofferdam's annotations. */
   readonly annotations: Readonly<Record<string, string>>
 }
 

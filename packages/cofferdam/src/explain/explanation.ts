@@ -82,7 +82,7 @@ export interface NodeExplanation extends Explanation {
 
 export interface PodExplanation extends Explanation {
   readonly pod: PodAnswer
-  /** Of an OSD's pod: how far its update is. */
+  /** For the pod of an OSD: how far its update is. */
   readonly osdUpdate?: OsdUpdateAnswer
 }
 

@@ -195,7 +195,7 @@ function exhausted({ budget, covered }: Guarded): Refusal {
   }
 }
 
-/** Whose budget it is: the controller that owns it, else the tool that wrote its spec. */
+/** Who the budget belongs to: the controller that owns it, else the tool that wrote its spec. */
 export function authorOf(budget: PodDisruptionBudget): string {
   const owner = controllerOf(budget)
   if (owner !== undefined) return `${owner.kind.toLowerCase()}/${budget.metadata.namespace ?? ''}/${owner.name}`

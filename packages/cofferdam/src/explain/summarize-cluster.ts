@@ -26,9 +26,9 @@ export interface ClusterSummary {
   readonly pods: number
   readonly budgets: {
     readonly total: number
-    /** Those of Longhorn's instance managers on open nodes: they allow no disruption by design, and go when the node is cordoned. */
+    /** How many budgets belong to Longhorn's instance managers on open nodes: they allow no disruption by design, and go when the node is cordoned. */
     readonly keptOpen?: number
-    /** Those that hold pods back now. */
+    /** Budgets that hold pods back now. */
     readonly blocked: readonly BlockedBudget[]
   }
   /** Requests to take a node out that are not over. */

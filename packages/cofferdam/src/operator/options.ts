@@ -16,7 +16,7 @@ export interface OperatorOptions {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
-  /** Of everything that this operator can do. */
+  /** Metrics of everything that this operator can do. */
   readonly metrics: Metrics
   /** Which controllers of the capabilities run, by name. */
   readonly controllers: readonly string[]

@@ -63,7 +63,7 @@ export class Newcomers {
   }
 }
 
-/** Those of the OSDs that must wait for such a report, and for which. */
+/** The OSDs that must wait for such a report, and for which. */
 export function unheardNewcomers(
   map: CephMap,
   osds: readonly number[],

@@ -41,7 +41,7 @@ export function pgEvidenceOf(state: string): PgEvidence {
   return evidence
 }
 
-/** They stay until somebody repairs, frees space or brings disks back. */
+/** Flags that stay until somebody repairs, frees space or brings disks back. */
 const lastingFlags = new Set([
   'inconsistent',
   'failed_repair',
@@ -50,7 +50,7 @@ const lastingFlags = new Set([
   'backfill_toofull',
   'backfill_unfound',
 ])
-/** They end by themselves. */
+/** Flags that end by themselves. */
 const passingFlags = new Set(['recovering', 'recovery_wait', 'forced_recovery', 'repair', 'premerge'])
 
 /**
@@ -74,7 +74,7 @@ export function isLastingDoubt(state: string): boolean {
 export function isStandingStill(state: string): boolean {
   const flags = state.split('+')
   if (flags.includes('stale')) return false
-  if (flags.some((flag) => isOnItsWay(flag))) return false
+  if (flags.some((flag) => isMoving(flag))) return false
   return (
     isLastingDoubt(state) ||
     flags.includes('incomplete') ||
@@ -88,6 +88,6 @@ export function hasAllCopies(state: string): boolean {
   return isStandingStill(state) && flags.includes('active') && flags.includes('clean')
 }
 
-function isOnItsWay(flag: string): boolean {
+function isMoving(flag: string): boolean {
   return flag === 'recovering' || flag === 'recovery_wait' || flag === 'backfilling' || flag === 'backfill_wait'
 }

@@ -72,10 +72,10 @@ class PgSafetyIndex implements SafetyIndex {
     const map = { ...this.map, osds: osds.with(at, { ...(osds[at] as CephOsd), isUp }) }
     const touched = this.#pgsByMember(id)
     const { newcomers } = this.#columns
-    const domains = [...this.#domains].map(([type, list]) => [type, list.map(lookAgain)] as const)
+    const domains = [...this.#domains].map(([type, list]) => [type, list.map(refreshed)] as const)
     return new PgSafetyIndex(map, withPresence(this.#columns, id, after), new Map(domains))
 
-    function lookAgain(known: Domain): Domain {
+    function refreshed(known: Domain): Domain {
       const affected = known.osds.filter((osd) => touched.has(osd))
       if (affected.length === 0) {
         // A placement group that others have made short may be one that an OSD of this domain has just come back to.

@@ -55,8 +55,8 @@ export function judgeStop(input: {
     if (awaited !== undefined) doubts.addNewcomer(id, awaited)
   }
   for (const pg of suspects) {
-    const serving = lookAt(pgs.acting, pgs.offsets[pg] as number, pgs.offsets[pg + 1] as number)
-    const coming = lookAt(pgs.up, pgs.upOffsets[pg] as number, pgs.upOffsets[pg + 1] as number)
+    const serving = lossOf(pgs.acting, pgs.offsets[pg] as number, pgs.offsets[pg + 1] as number)
+    const coming = lossOf(pgs.up, pgs.upOffsets[pg] as number, pgs.upOffsets[pg + 1] as number)
     const floor = floors[pg] as number
     if (!serving.loses && !coming.loses) continue
     if (waiting[pg] === 1) doubts.addWaiting(pg)
@@ -98,7 +98,7 @@ export function judgeStop(input: {
   }
 
   /** What would be left of one row; an OSD that stands in it twice is one member. */
-  function lookAt(row: Int32Array, from: number, to: number): RowLoss {
+  function lossOf(row: Int32Array, from: number, to: number): RowLoss {
     let members = 0
     let left = 0
     let loses = false

@@ -10,11 +10,11 @@ export interface BudgetView extends BudgetReference {
   readonly disruptionsAllowed: number
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
-  /** Of whoever controls it; empty where nobody does. */
+  /** Uid of its controller; empty where it has none. */
   readonly ownerUid: string
   /** Absent: it covers no pod. */
   readonly selector: LabelSelector | undefined
-  /** Those of ours only. */
+  /** Only Cofferdam's annotations. */
   readonly annotations: Readonly<Record<string, string>>
 }
 

@@ -11,7 +11,7 @@ export interface PodOnNode {
   readonly mustLeave: boolean
   /** Annotation `cofferdam.io/skip-drain: "true"`. A wish: it stays only where a request leaves it. */
   readonly wantsToStay: boolean
-  /** It is being deleted, and may be so for long: a grace period, a finalizer, a kubelet that does not answer. */
+  /** The pod is being deleted, and may be so for long: a grace period, a finalizer, a kubelet that does not answer. */
   readonly isLeaving: boolean
   /** Its eviction was granted. Pods that were deleted by other means are not a sign of a drain. */
   readonly isEvicted: boolean

@@ -72,7 +72,7 @@ export function foreignPartOf(configMap: ConfigMap | undefined): ForeignPart {
   }
 }
 
-/** That notes of others had to go, for the record and for an event. */
+/** Entries of others that had to be removed, for the record and for an event. */
 export function crowdingProblems(configMap: ConfigMap | undefined): ObjectProblem[] {
   const { removed } = foreignPartOf(configMap)
   if (removed.length === 0 || configMap === undefined) return []

@@ -1,7 +1,7 @@
 import type { KubeObject } from './kube-object.ts'
 import type { ResourceType } from './resource-type.ts'
 
-/** Of these kinds only the fields that are read here. */
+/** Storage kinds with only the fields that are read here. */
 export interface StorageClass extends KubeObject {
   readonly parameters?: Readonly<Record<string, string>>
 }

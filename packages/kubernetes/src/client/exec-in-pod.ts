@@ -16,7 +16,7 @@ export interface ContainerPlace {
 
 export interface ExecOptions {
   readonly signal: AbortSignal
-  /** Of standard output and standard error together. */
+  /** Limit for standard output and standard error together. */
   readonly maxBytes: number
 }
 

@@ -1,6 +1,6 @@
 /** Cuts bytes into lines, wherever the chunks were cut. */
 export class LineDecoder {
-  #pieces: Uint8Array[] = []
+  #parts: Uint8Array[] = []
   #length = 0
   readonly #maxBytes: number
 
@@ -23,17 +23,17 @@ export class LineDecoder {
 
   /** What came after the last line end; afterwards there is nothing left. */
   rest(): string {
-    const line = Buffer.concat(this.#pieces, this.#length).toString('utf8').trim()
-    this.#pieces = []
+    const line = Buffer.concat(this.#parts, this.#length).toString('utf8').trim()
+    this.#parts = []
     this.#length = 0
     return line
   }
 
-  #keep(piece: Uint8Array): void {
-    if (piece.length === 0) return
-    this.#length += piece.length
+  #keep(bytes: Uint8Array): void {
+    if (bytes.length === 0) return
+    this.#length += bytes.length
     if (this.#length > this.#maxBytes) throw new RangeError(`a line is longer than ${this.#maxBytes} bytes`)
-    // Chunks are joined once per line, not once per chunk: joining as they come costs the square of a long line.
-    this.#pieces.push(piece)
+    // Parts are joined once per line, not once per chunk: joining as they come costs the square of a long line.
+    this.#parts.push(bytes)
   }
 }

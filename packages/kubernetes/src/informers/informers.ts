@@ -37,8 +37,8 @@ export interface OptionalView<V> extends WatchView<V> {
  */
 export interface Informers {
   open<T extends KubeObject, V = T>(name: string, options: InformerOptions<T, V>): WatchView<V>
-  /** Of a kind that the cluster may not have: where it is absent the view counts as read, and empty. */
+  /** A view of a kind that the cluster may not have: where it is absent the view counts as read, and empty. */
   openOptional<T extends KubeObject, V = T>(name: string, options: OptionalInformerOptions<T, V>): OptionalView<V>
-  /** Of some namespaces. One that may not be read leaves the others readable; asking for it by name throws why. */
+  /** A view of some namespaces. One that may not be read leaves the others readable; asking for it by name throws why. */
   openScoped<T extends KubeObject, V = T>(name: string, options: ScopedInformerOptions<T, V>): WatchView<V>
 }

@@ -109,8 +109,8 @@ function openPart<T extends KubeObject, V>(
     refusal,
     whenRead(signal) {
       if (refusal() !== undefined) return Promise.resolve()
-      const told = new Promise<void>((resolve) => waiters.add(resolve))
-      return Promise.race([cache.whenSynced(signal), told])
+      const notified = new Promise<void>((resolve) => waiters.add(resolve))
+      return Promise.race([cache.whenSynced(signal), notified])
     },
   }
 }

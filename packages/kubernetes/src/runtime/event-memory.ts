@@ -30,7 +30,7 @@ export interface RememberedEvent {
   object?: string
   reason?: string
   atMs: number
-  /** It was not written, and may be from then on. */
+  /** The event was not written, and may be from then on. */
   retryAtMs?: number
   /** Since when another reason stands that may pass. */
   pending?: { readonly reason: string; readonly sinceMs: number }
@@ -52,7 +52,7 @@ const mostRemembered = 5_000
 export class EventMemory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #groups = new Map<string, Map<string, RememberedEvent>>()
-  /** Of what has no topic, by object. */
+  /** Events without a topic, by object. */
   readonly #objects = new Map<string, RememberedEvent>()
   /** By object and text: when they were recorded. */
   readonly #times = new Map<string, readonly number[]>()

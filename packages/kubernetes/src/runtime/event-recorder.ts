@@ -74,7 +74,7 @@ export class EventRecorder<R extends string = string> {
     return this.#memory.isChange(topic, topic.state)
   }
 
-  /** It was recorded before, by the process before this one. Changes nothing where this process has recorded on the topic. */
+  /** The event was recorded by the process before this one. Changes nothing where this process has recorded on the topic. */
   assume(topic: Topic & { readonly state: string }, reason = ''): void {
     if (!this.knows(topic)) this.#memory.put(topic, topic.state, reason)
   }
@@ -83,7 +83,7 @@ export class EventRecorder<R extends string = string> {
     return this.#memory.get(topic) !== undefined
   }
 
-  /** Of the last event on the topic. */
+  /** Reason of the last event on the topic. */
   lastReason(topic: Pick<Topic, 'group' | 'slot'>): string | undefined {
     return this.#memory.get(topic)?.reason
   }

@@ -43,7 +43,7 @@ export function createLeaseStore(api: KubeApi, key: { readonly namespace: string
         return true
       } catch (error) {
         if (hasReason(error, 'Conflict', 'AlreadyExists')) return false
-        // Of a create it means that the namespace is missing, and no other candidate will ever be faster.
+        // For a create it means that the namespace is missing, and no other candidate will ever be faster.
         if (hasReason(error, 'NotFound') && version !== undefined) return false
         throw error
       }

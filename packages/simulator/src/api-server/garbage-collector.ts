@@ -116,7 +116,7 @@ class GarbageCollector {
         const [uid] = this.#queue
         if (uid === undefined) break
         this.#queue.delete(uid)
-        await this.#lookAt(uid)
+        await this.#reconcile(uid)
       }
     } finally {
       this.#isAwake = false
@@ -124,7 +124,7 @@ class GarbageCollector {
     }
   }
 
-  async #lookAt(uid: string): Promise<void> {
+  async #reconcile(uid: string): Promise<void> {
     const owned = this.#graph.get(uid)
     if (owned === undefined || !owned.isPresent || owned.type === undefined) return
     try {

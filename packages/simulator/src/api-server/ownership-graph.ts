@@ -59,7 +59,7 @@ export class OwnershipGraph {
     const uid = object.metadata.uid ?? ''
     const entry = this.#entries.get(uid) ?? this.#add(uid)
     const wasPresent = entry.isPresent
-    const lookAt = new Set<string>()
+    const affected = new Set<string>()
     const owners = object.metadata.ownerReferences ?? noOwners
     entry.type = type
     entry.key = keyOf(object)
@@ -67,31 +67,31 @@ export class OwnershipGraph {
     if (!wasPresent || entry.owners !== owners) {
       const before = entry.owners
       entry.owners = owners
-      this.#relink(entry, before, lookAt)
-      if (owners.some((owner) => this.#isQuestionable(entry, owner))) lookAt.add(uid)
+      this.#relink(entry, before, affected)
+      if (owners.some((owner) => this.#isQuestionable(entry, owner))) affected.add(uid)
     }
     const stage = stageOf(object)
     if (stage !== entry.stage) {
       entry.stage = stage
-      if (stage === 'awaiting-dependents') for (const dependent of entry.dependents ?? []) lookAt.add(dependent.uid)
-      if (stage === 'awaiting-dependents' || stage === 'releasing-dependents') lookAt.add(uid)
+      if (stage === 'awaiting-dependents') for (const dependent of entry.dependents ?? []) affected.add(dependent.uid)
+      if (stage === 'awaiting-dependents' || stage === 'releasing-dependents') affected.add(uid)
     }
-    return [...lookAt]
+    return [...affected]
   }
 
   /** Takes in that an object has gone. */
   forget(uid: string): readonly string[] {
     const entry = this.#entries.get(uid)
     if (entry === undefined) return []
-    const lookAt = new Set<string>()
+    const affected = new Set<string>()
     const before = entry.owners
     entry.owners = noOwners
     entry.isPresent = false
     entry.stage = 'kept'
-    this.#relink(entry, before, lookAt)
-    for (const dependent of entry.dependents ?? []) lookAt.add(dependent.uid)
+    this.#relink(entry, before, affected)
+    for (const dependent of entry.dependents ?? []) affected.add(dependent.uid)
     this.#dropIfUnused(entry)
-    return [...lookAt]
+    return [...affected]
   }
 
   /** The objects of a resource that is no longer served. */
@@ -101,7 +101,7 @@ export class OwnershipGraph {
       .map(({ uid }) => uid)
   }
 
-  #relink(entry: Entry, before: readonly OwnerReference[], lookAt: Set<string>): void {
+  #relink(entry: Entry, before: readonly OwnerReference[], affected: Set<string>): void {
     for (const reference of before) {
       const owner = this.#entries.get(reference.uid)
       if (owner === undefined) continue
@@ -117,7 +117,7 @@ export class OwnershipGraph {
     for (const reference of before) {
       const owner = this.#entries.get(reference.uid)
       if (owner === undefined) continue
-      if (owner.stage === 'awaiting-dependents' && owner.blockers === 0) lookAt.add(owner.uid)
+      if (owner.stage === 'awaiting-dependents' && owner.blockers === 0) affected.add(owner.uid)
       this.#dropIfUnused(owner)
     }
   }

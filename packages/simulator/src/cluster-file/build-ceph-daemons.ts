@@ -17,7 +17,7 @@ interface Daemon {
   readonly name: string
   readonly replicas?: number
   readonly owner: { readonly kind: string; readonly plural: string; readonly name: string }
-  /** Beside those that every daemon has. */
+  /** Labels besides those that every daemon has. */
   readonly labels?: Readonly<Record<string, string>>
   readonly selector?: Readonly<Record<string, string>>
   /** Undefined: anywhere, but away from its like. */

@@ -40,12 +40,12 @@ export function checkBucketNames(hosts: readonly NodeDescription[], problems: Pr
 
 export function checkDomains(placed: readonly PlacedPool[], osds: readonly OsdPlace[], problems: Problem[]): void {
   if (osds.length === 0) return
-  const told = new Set<string>()
+  const reported = new Set<string>()
   for (const { path, pool } of placed) {
     const { kind, size, failureDomain } = pool
     const domains = domainsOf(osds, failureDomain)
-    if (domains.length >= size || told.has(path)) continue
-    told.add(path)
+    if (domains.length >= size || reported.has(path)) continue
+    reported.add(path)
     const parts = kind === 'replicated' ? 'copies' : 'chunks'
     const there = domains.length === 0 ? 'is none' : `are ${domains.length} (${domains.join(', ')})`
     const says = `${size} ${parts} need ${size} failure domains of type ${failureDomain} with OSDs, and there ${there}`

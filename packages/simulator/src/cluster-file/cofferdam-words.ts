@@ -11,7 +11,7 @@ export const longhornAnnotations = {
 
 /** On a Longhorn volume. */
 export const drainPolicyLabel = 'cofferdam.io/node-drain-policy'
-/** Of a StorageClass. */
+/** Parameter of a StorageClass. */
 export const drainPolicyParameter = 'nodeDrainPolicy'
 
 /** Rook's name for the budget of the machines under a Ceph cluster. Assumes: both names are short, as those of a cluster file are. */

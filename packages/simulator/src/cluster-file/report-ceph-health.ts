@@ -16,21 +16,21 @@ const pollEveryMs = 2_000
 
 /** Writes Ceph's health into the status of the CephCluster, as Rook does, whenever it changes. Ends with the signal. */
 export async function reportCephHealth({ api, clock, commands, cluster }: CephHealthPorts, signal: AbortSignal) {
-  let told: string | undefined
+  let reported: string | undefined
   while (!signal.aborted) {
     const status = await askCephStatus(commands, { signal })
-    if (!('silent' in status) && status.health !== told && !signal.aborted) {
+    if (!('silent' in status) && status.health !== reported && !signal.aborted) {
       const { health, fsid } = status
       const ceph = {
         health,
         fsid,
         lastChanged: timestamp(clock),
-        ...(told === undefined ? {} : { previousHealth: told }),
+        ...(reported === undefined ? {} : { previousHealth: reported }),
       }
       const write = { subresource: 'status', fieldManager: 'rook', signal }
       try {
         await api.patch(cephClusters, cluster, { type: 'merge', body: { status: { ceph } } }, write)
-        told = health
+        reported = health
       } catch (error) {
         if (!hasReason(error, 'NotFound')) throw error
       }

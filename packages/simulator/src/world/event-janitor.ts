@@ -21,12 +21,12 @@ export function startEventJanitor(ports: ActorPorts & EventJanitorOptions): Acto
     const oldest = tools.clock.now() - ttlSeconds * 1_000
     const kept: Event[] = []
     for (const event of Array.from(view.values())) {
-      if (toldAt(event) <= oldest) await deleteExactly(tools, events, event)
+      if (recordedAt(event) <= oldest) await deleteExactly(tools, events, event)
       else kept.push(event)
     }
     const excess = kept.length - maxEvents
     if (excess <= 0) return
-    kept.sort((a, b) => toldAt(a) - toldAt(b))
+    kept.sort((a, b) => recordedAt(a) - recordedAt(b))
     for (const event of kept.slice(0, excess)) await deleteExactly(tools, events, event)
   }
 
@@ -44,6 +44,6 @@ export function startEventJanitor(ports: ActorPorts & EventJanitorOptions): Acto
 
 const silent = { record() {} }
 
-function toldAt(event: Event): number {
+function recordedAt(event: Event): number {
   return Date.parse(event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp ?? '')
 }

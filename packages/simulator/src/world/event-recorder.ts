@@ -29,7 +29,7 @@ const refillMs = 300_000
 const rememberedEvents = 4_096
 const longestBacklog = 10_000
 
-interface Told {
+interface RecordedEvent {
   readonly namespace: string
   readonly name: string
   count: number
@@ -46,13 +46,13 @@ interface Allowance {
  * Guarantees: never throws and never makes the caller wait; events are lost rather than piled up without end.
  */
 export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkOptions): EventSink {
-  const told = new Map<string, Told>()
+  const recorded = new Map<string, RecordedEvent>()
   const allowances = new Map<string, Allowance>()
   let backlog = 0
   let last: Promise<void> = Promise.resolve()
   let stopped = false
 
-  function mayTell(subject: string): boolean {
+  function mayRecord(subject: string): boolean {
     const now = clock.now()
     const allowance = allowances.get(subject) ?? { tokens: burst, at: now }
     const tokens = Math.min(burst, allowance.tokens + (now - allowance.at) / refillMs)
@@ -62,7 +62,7 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
   }
 
   async function write(id: string, event: Event): Promise<void> {
-    const known = told.get(id)
+    const known = recorded.get(id)
     const fieldManager = event.source?.component ?? 'events'
     if (known !== undefined) {
       known.count += 1
@@ -74,18 +74,18 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
         if (!hasReason(error, 'NotFound')) throw error
       }
     }
-    remember(told, id, { namespace: event.metadata.namespace as string, name: event.metadata.name, count: 1 })
+    remember(recorded, id, { namespace: event.metadata.namespace as string, name: event.metadata.name, count: 1 })
     await api.create(events, event, { fieldManager })
   }
 
-  function tell(id: string, event: Event): void {
+  function enqueue(id: string, event: Event): void {
     if (backlog >= longestBacklog) return
     backlog += 1
     last = last.then(async () => {
       backlog -= 1
       if (stopped) return
       // An event that cannot be written, in a namespace that goes for instance, is not worth more than the try.
-      await write(id, event).catch(() => told.delete(id))
+      await write(id, event).catch(() => recorded.delete(id))
     })
   }
 
@@ -95,9 +95,9 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
         if (stopped || keep === 'none' || (keep === 'warnings' && type === 'Normal')) return
         const source = host === undefined ? { component } : { component, host }
         const subject = JSON.stringify([component, host, about.kind, about.metadata.uid])
-        if (!mayTell(subject)) return
+        if (!mayRecord(subject)) return
         const id = JSON.stringify([subject, type, reason, message])
-        tell(id, buildEvent({ about, type, reason, message, source, clock, random: random.stream(component) }))
+        enqueue(id, buildEvent({ about, type, reason, message, source, clock, random: random.stream(component) }))
       },
     }),
     stop() {
@@ -106,7 +106,7 @@ export function createEventSink({ api, clock, random, keep = 'all' }: EventSinkO
   }
 }
 
-function buildEvent(news: {
+function buildEvent(parts: {
   about: KubeObject
   type: 'Normal' | 'Warning'
   reason: string
@@ -115,7 +115,7 @@ function buildEvent(news: {
   clock: Clock
   random: Random
 }): Event {
-  const { about, type, reason, message, source, clock, random } = news
+  const { about, type, reason, message, source, clock, random } = parts
   const { name, namespace = 'default', uid, resourceVersion } = about.metadata
   const now = timestamp(clock)
   return {

@@ -5,7 +5,7 @@ export function isTerminating(object: KubeObject): boolean {
   return object.metadata.deletionTimestamp !== undefined
 }
 
-/** It has run to its end and will not run again. */
+/** The pod has run to its end and will not run again. */
 export function isFinished(pod: Pod): boolean {
   return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed'
 }

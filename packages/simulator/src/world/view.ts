@@ -208,7 +208,7 @@ export class View<T extends KubeObject = KubeObject> {
     if (before !== undefined && versionOf(before) >= versionOf(object)) return
     this.#held.set(key, object)
     for (const index of this.#indexes.values()) enter(index, key, before, object)
-    this.#tell({ key, before, after: object })
+    this.#notify({ key, before, after: object })
   }
 
   #remove(key: string): void {
@@ -216,10 +216,10 @@ export class View<T extends KubeObject = KubeObject> {
     if (before === undefined) return
     this.#held.delete(key)
     for (const index of this.#indexes.values()) leave(index, key, before)
-    this.#tell({ key, before, after: undefined })
+    this.#notify({ key, before, after: undefined })
   }
 
-  #tell(change: Change<T>): void {
+  #notify(change: Change<T>): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

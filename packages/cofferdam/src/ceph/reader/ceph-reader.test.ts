@@ -36,7 +36,7 @@ function open() {
   })
   const began = clock.now()
   const begin = (asker: string, accepts: AcceptedAge, signal = new AbortController().signal) =>
-    reader.look({ key, asker, accepts, ceph: commands, isHealthyState: () => true, signal })
+    reader.poll({ key, asker, accepts, ceph: commands, isHealthyState: () => true, signal })
   return {
     clock,
     reader,

@@ -16,7 +16,7 @@ export interface CephReaderPorts {
 }
 
 export interface CephQuestioner {
-  /** Of the cluster: `namespace/name`. */
+  /** The cluster: `namespace/name`. */
   readonly key: string
   /** Who asks, by the name of its controller. */
   readonly asker: string
@@ -61,12 +61,12 @@ interface HeardAnswer extends CephAnswer {
 
 interface Memory {
   map: CephMap | undefined
-  /** Of `map`. */
+  /** The reading that `map` comes from. */
   reading: Reading | undefined
   /** When all of the map was read. */
   readAt: number
   /** When Ceph was last asked, if only whether anything changed. */
-  lookedAt: number
+  polledAt: number
   /** When that question was put: what it says may be from then. */
   askedAt: number
   disturbances: number
@@ -130,7 +130,7 @@ export class CephReader {
 
   /** When a calm cluster is to be polled again, from now: so long after the last poll, whatever else happened since. */
   dueInMs(key: string, calmMs: number): number {
-    return Math.max(0, this.#memoryOf(key).lookedAt + calmMs - this.#ports.clock.now())
+    return Math.max(0, this.#memoryOf(key).polledAt + calmMs - this.#ports.clock.now())
   }
 
   silentSince(key: string): number | undefined {
@@ -143,53 +143,53 @@ export class CephReader {
   }
 
   /** The map of Ceph, no older than the asker accepts. */
-  async look(look: CephQuestioner): Promise<CephAnswer> {
-    const memory = this.#memoryOf(look.key)
-    const { map, askedAtMs, number } = await this.#look(memory, look)
-    memory.given.set(look.asker, number)
+  async poll(question: CephQuestioner): Promise<CephAnswer> {
+    const memory = this.#memoryOf(question.key)
+    const { map, askedAtMs, number } = await this.#poll(memory, question)
+    memory.given.set(question.asker, number)
     return { map, askedAtMs }
   }
 
-  async #look(memory: Memory, look: CephQuestioner): Promise<HeardAnswer> {
+  async #poll(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
     for (;;) {
       const now = this.#ports.clock.now()
       if (memory.failure !== undefined && now - memory.failedAt < silentMs) return answerOf(memory, memory.failure)
-      if (memory.map !== undefined && isFreshEnough(memory, look, now)) return answerOf(memory, known(memory.map))
+      if (memory.map !== undefined && isFreshEnough(memory, question, now)) return answerOf(memory, known(memory.map))
       const { underWay } = memory
       const mayJoin =
         underWay !== undefined &&
-        look.accepts.pace !== 'anew' &&
+        question.accepts.pace !== 'anew' &&
         underWay.disturbances === memory.disturbances &&
         now - underWay.beganAt < busyMs
       if (!mayJoin) {
-        const recalled = mayRecall(memory, look, now) ? await this.#recall(memory, look) : undefined
-        return recalled ?? this.#read(memory, look)
+        const recalled = mayRecall(memory, question, now) ? await this.#recall(memory, question) : undefined
+        return recalled ?? this.#read(memory, question)
       }
       const joined = await underWay.answer.catch(() => undefined)
-      look.signal.throwIfAborted()
+      question.signal.throwIfAborted()
       if (joined !== undefined) return joined
       // Its caller was stopped.
     }
   }
 
   /** What is remembered, where a short answer of Ceph shows that it is right still; undefined when all must be read. */
-  async #recall(memory: Memory, look: CephQuestioner): Promise<HeardAnswer | undefined> {
+  async #recall(memory: Memory, question: CephQuestioner): Promise<HeardAnswer | undefined> {
     const { map, reading } = memory
     const now = this.#ports.clock.now()
     if (map === undefined) return undefined
-    const pulse = await this.#ask(look, (ceph) => this.#ports.observePulse(ceph, look.signal))
+    const pulse = await this.#ask(question, (ceph) => this.#ports.observePulse(ceph, question.signal))
     if (!pulse.known) return this.#fail(memory, pulse)
-    if (memory.reading !== reading || !isUnchanged(map, pulse.value, look.isHealthyState)) return undefined
-    memory.lookedAt = this.#ports.clock.now()
+    if (memory.reading !== reading || !isUnchanged(map, pulse.value, question.isHealthyState)) return undefined
+    memory.polledAt = this.#ports.clock.now()
     memory.askedAt = now
     return this.#answered(memory, map)
   }
 
-  #read(memory: Memory, look: CephQuestioner): Promise<HeardAnswer> {
+  #read(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
     memory.readings += 1
     const { readings: number, disturbances } = memory
     const reading = { number, beganAt: this.#ports.clock.now(), disturbances }
-    const answer = this.#readAll(memory, look, reading)
+    const answer = this.#readAll(memory, question, reading)
     const underWay = { ...reading, answer }
     memory.underWay = underWay
     const end = () => {
@@ -199,15 +199,15 @@ export class CephReader {
     return answer
   }
 
-  async #readAll(memory: Memory, look: CephQuestioner, reading: Reading): Promise<HeardAnswer> {
-    const answer = await this.#ask(look, (ceph) => this.#ports.observeMap(ceph, look.signal))
+  async #readAll(memory: Memory, question: CephQuestioner, reading: Reading): Promise<HeardAnswer> {
+    const answer = await this.#ask(question, (ceph) => this.#ports.observeMap(ceph, question.signal))
     // A later one has ended before: what it heard counts.
     if (reading.number < (memory.reading?.number ?? 0))
       return { map: answer, askedAtMs: reading.beganAt, number: reading.number }
     if (!answer.known) return this.#fail(memory, answer)
     memory.reading = reading
     memory.readAt = this.#ports.clock.now()
-    memory.lookedAt = memory.readAt
+    memory.polledAt = memory.readAt
     memory.askedAt = reading.beganAt
     const { map: before } = memory
     return this.#answered(memory, before !== undefined && hasSameParts(before, answer.value) ? before : answer.value)
@@ -252,7 +252,7 @@ export class CephReader {
         map: undefined,
         reading: undefined,
         readAt: Number.NEGATIVE_INFINITY,
-        lookedAt: Number.NEGATIVE_INFINITY,
+        polledAt: Number.NEGATIVE_INFINITY,
         askedAt: Number.NEGATIVE_INFINITY,
         disturbances: 0,
         disturbedAt: Number.NEGATIVE_INFINITY,
@@ -289,9 +289,9 @@ function isFreshEnough(memory: Memory, { asker, accepts }: CephQuestioner, now: 
   if (reading === undefined || !isUndisturbed(memory)) return false
   switch (accepts.pace) {
     case 'calm':
-      return now - memory.lookedAt < accepts.calmMs
+      return now - memory.polledAt < accepts.calmMs
     case 'busy':
-      return now - memory.lookedAt < busyMs
+      return now - memory.polledAt < busyMs
     case 'unsettled':
       return reading.number > (memory.given.get(asker) ?? 0) && now - reading.beganAt < busyMs
     case 'anew':

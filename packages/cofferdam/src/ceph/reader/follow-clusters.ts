@@ -7,14 +7,14 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 /** Everything in a namespace is about the Ceph clusters there; Rook allows one, we take whatever is there. */
 interface ClusterFollower {
   /** A change of a cluster itself. */
-  followSelf(tell: (key: string) => void): void
+  followSelf(notify: (key: string) => void): void
   /** A change of something that lives in the namespace of its cluster. */
   follow<V extends { readonly metadata: { readonly namespace?: string } }>(
     view: WatchView<V>,
-    tell: (key: string, change: ViewChange<V>) => void,
+    notify: (key: string, change: ViewChange<V>) => void,
   ): void
   /** A change that may matter to every cluster. */
-  followForAll<V>(view: WatchView<V>, tell: (key: string) => void): void
+  followForAll<V>(view: WatchView<V>, notify: (key: string) => void): void
 }
 
 /** `clusters` is indexed by `namespace`. What is subscribed ends with the signal. */
@@ -28,16 +28,16 @@ export function followClusters(clusters: WatchView<CephCluster>, signal: AbortSi
     ends.push(view.subscribe(listener))
   }
   return {
-    followSelf: (tell) => subscribe(clusters, ({ key }) => tell(key)),
-    follow(view, tell) {
+    followSelf: (notify) => subscribe(clusters, ({ key }) => notify(key)),
+    follow(view, notify) {
       subscribe(view, (change) => {
         const { namespace = '' } = (change.type === 'removed' ? change.previous : change.value).metadata
-        for (const cluster of clusters.byIndex('namespace', namespace)) tell(keyText(keyOf(cluster)), change)
+        for (const cluster of clusters.byIndex('namespace', namespace)) notify(keyText(keyOf(cluster)), change)
       })
     },
-    followForAll(view, tell) {
+    followForAll(view, notify) {
       subscribe(view, () => {
-        for (const cluster of clusters.list()) tell(keyText(keyOf(cluster)))
+        for (const cluster of clusters.list()) notify(keyText(keyOf(cluster)))
       })
     },
   }

@@ -27,7 +27,7 @@ export interface LastDecisions {
   /** What was decided last, however long ago. */
   latest(key: string): LastDecision | undefined
   /** Notifies with the key of every cluster that was decided about, from now on; the returned function ends it. */
-  follow(tell: (key: string) => void): () => void
+  follow(notify: (key: string) => void): () => void
   /** Asks for a reconcile now, without waiting for it. */
   request(key: string): void
   /** What was decided last, if that is no older than `maxAgeMs`; else the decision of a pass that begins now, in time or not. */

@@ -4,7 +4,7 @@ import type { CephCommands } from '../ceph-commands.ts'
 import type { CephPorts } from './ceph-ports.ts'
 
 export interface ProbeRequest {
-  /** Of the cluster: `namespace/name`. */
+  /** The cluster: `namespace/name`. */
   readonly key: string
   readonly isClean: boolean
   /** Undefined where it is not known, or where nothing is to be asked. */

@@ -29,7 +29,7 @@ export interface CephViewPorts {
  */
 export interface CephViews {
   readonly only: OnlyNamed
-  /** Of clusters that the administrator has named, and what is in their namespaces. */
+  /** Clusters that the administrator has named, and what is in their namespaces. */
   readonly clusters: () => WatchView<CephCluster>
   readonly osdDeployments: () => WatchView<Deployment>
   readonly osdPods: () => WatchView<Pod>
@@ -39,7 +39,7 @@ export interface CephViews {
     readonly osdDeployments: () => WatchView<Deployment>
     readonly osdPods: () => WatchView<Pod>
   }
-  /** Of mons and mgrs. */
+  /** Deployments of mons and mgrs. */
   readonly daemonDeployments: () => WatchView<Deployment>
   readonly daemonPods: () => WatchView<Pod>
   readonly rook: () => RookPresence

@@ -46,8 +46,8 @@ export function suggestCommands(cluster: {
       suggestRefusal(guarded, stuck[0])),
   ]
   const moving = cluster.longhorn === undefined ? [] : suggestLonghorn(cluster.longhorn, { isFree, calledAs })
-  const look = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
-  return [...(things.length < 3 ? [look] : []), ...things, ...moving]
+  const showPods = { says: 'See who runs where', lines: ['kubectl get pods -A -o wide'] }
+  return [...(things.length < 3 ? [showPods] : []), ...things, ...moving]
 }
 
 function suggestDrain(

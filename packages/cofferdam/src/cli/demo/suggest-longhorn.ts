@@ -25,9 +25,9 @@ export function suggestLonghorn({ settings, replicas }: LonghornObjects, { isFre
     return [{ says, lines: [`kubectl drain ${node} --ignore-daemonsets --timeout=20s`, explain, uncordon] }]
   }
   const drain = `kubectl drain ${node} --ignore-daemonsets`
-  const look = 'kubectl -n longhorn-system get replicas.longhorn.io'
+  const showReplicas = 'kubectl -n longhorn-system get replicas.longhorn.io'
   const says = `Drain a node with the only copy of Longhorn's volume ${volume}: it moves first, and the drain ends after that`
-  const lines = trigger === 'cordon' ? [`kubectl cordon ${node}`, explain, drain, look] : [drain, look]
+  const lines = trigger === 'cordon' ? [`kubectl cordon ${node}`, explain, drain, showReplicas] : [drain, showReplicas]
   return [{ says, lines: [...lines, uncordon] }]
 }
 

@@ -29,7 +29,7 @@ const pollEveryMs = 1_000
 export async function followDisruption(first: NodeDisruption, options: FollowOptions): Promise<Followed> {
   const { clock, terminal, signal, timeoutMs, isReached } = options
   const deadline = clock.now() + timeoutMs
-  let told: DisruptionAnswer | undefined
+  let before: DisruptionAnswer | undefined
   let seen: NodeDisruption = first
   let isSilent = false
   try {
@@ -37,8 +37,8 @@ export async function followDisruption(first: NodeDisruption, options: FollowOpt
       const answer = explainDisruption(seen)
       const shown = harmlessData(answer)
       const at = timestamp(clock)
-      for (const line of progressLines(told, shown, { paint: terminal.paint, at })) terminal.note(line)
-      told = shown
+      for (const line of progressLines(before, shown, { paint: terminal.paint, at })) terminal.note(line)
+      before = shown
       if (isReached(answer)) return { answer, ended: 'reached' }
       if (signal.aborted) return { answer, ended: 'interrupted' }
       if (clock.now() >= deadline) return { answer, ended: 'timed-out' }

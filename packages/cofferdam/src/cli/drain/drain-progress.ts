@@ -24,12 +24,12 @@ export function progressLines(
   if (now.hasFallenBack && before?.hasFallenBack !== true) {
     detail(`${paint('yellow', 'fell back:')} not all locks were acquired in time, every pod is evicted`)
   }
-  const isTold = (obstacle: DisruptionObstacle) =>
+  const isPrinted = (obstacle: DisruptionObstacle) =>
     before?.blockedBy.some(
       (each) => each.object === obstacle.object && each.reason === obstacle.reason && each.holder === obstacle.holder,
     ) === true
   for (const obstacle of now.blockedBy)
-    if (!isTold(obstacle) && !isSaid(obstacle)) detail(obstacleText(obstacle, { paint, at }))
+    if (!isPrinted(obstacle) && !isSaid(obstacle)) detail(obstacleText(obstacle, { paint, at }))
   for (const { object, says } of now.warnings) {
     const isKnown = before?.warnings.some((each) => each.object === object && each.says === says) === true
     if (!isKnown) detail(`${paint('yellow', 'warning:')} ${object} ${says}`)

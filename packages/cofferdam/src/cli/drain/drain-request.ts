@@ -51,7 +51,7 @@ async function listDisruptions({ api, signal }: RequestPlace): Promise<{ readonl
 
 export interface MadeRequest {
   readonly disruption: NodeDisruption
-  /** It was there already. */
+  /** The request existed already. */
   readonly isJoined: boolean
 }
 

@@ -15,7 +15,7 @@ export type DrainOutcome =
   | 'blocked'
   | 'timed-out'
   | 'interrupted'
-  /** It was made, and not waited for. */
+  /** The request was created, and not waited for. */
   | 'requested'
 
 export interface DrainResult {

@@ -55,7 +55,7 @@ export interface DrainPorts {
 }
 
 /** How long the operator may take to pick up a request before it counts as absent. */
-const firstLookMs = 15_000
+const pickUpMs = 15_000
 const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
 
 export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainAnswer> {
@@ -147,8 +147,8 @@ async function drain(wanted: WantedDisruption, context: DrainContext): Promise<D
     )
   }
   await warnWithoutOperator(context)
-  const told = { isJoined, observedAt: timestamp(clock) }
-  if (!flags.wait) return { ...told, outcome: 'requested', disruption: first, next: nextSteps('requested', first) }
+  const common = { isJoined, observedAt: timestamp(clock) }
+  if (!flags.wait) return { ...common, outcome: 'requested', disruption: first, next: nextSteps('requested', first) }
 
   const isImpatient = flags.timeout === 0
   const followed = await followDisruption(disruption, {
@@ -156,12 +156,12 @@ async function drain(wanted: WantedDisruption, context: DrainContext): Promise<D
     clock,
     terminal,
     signal,
-    timeoutMs: isImpatient ? firstLookMs : flags.timeout,
+    timeoutMs: isImpatient ? pickUpMs : flags.timeout,
     isReached: (answer) => isDrainSettled(answer) || (isImpatient && (answer.isBlocked || answer.phase === 'Draining')),
   })
   const outcome = drainOutcome(followed)
   return {
-    ...told,
+    ...common,
     outcome,
     disruption: followed.answer,
     observedAt: timestamp(clock),

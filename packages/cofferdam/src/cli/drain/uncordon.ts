@@ -73,7 +73,7 @@ export function createUncordonCommand(ports: {
         const node = await findObject(nodes, { name }, { api: link.api, signal })
         const disruption = await underWay(link, name, signal)
         const context = { ...invocation, link, clock: ports.clock }
-        return await (disruption === undefined ? uncordonPlain(node, context) : giveBack(node, disruption, context))
+        return await (disruption === undefined ? uncordonPlain(node, context) : endDrain(node, disruption, context))
       } finally {
         await link.close()
       }
@@ -127,7 +127,7 @@ async function uncordonPlain(node: Node, context: UncordonContext): Promise<Unco
   return { node: name, outcome: 'given-back', explanation: `It${by} takes new pods again.` }
 }
 
-async function giveBack(node: Node, disruption: NodeDisruption, context: UncordonContext): Promise<UncordonResult> {
+async function endDrain(node: Node, disruption: NodeDisruption, context: UncordonContext): Promise<UncordonResult> {
   const { flags, terminal, link, clock, signal } = context
   const { name } = node.metadata
   const first = explainDisruption(disruption)

@@ -7,7 +7,7 @@ export type Subject =
   | { readonly kind: 'pdb'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'machine'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'cephcluster'; readonly namespace: string; readonly name: string }
-  /** Of an OSD the name is its id; the Deployment is that of an OSD. */
+  /** For an OSD the name is its id; the Deployment is that of an OSD. */
   | { readonly kind: 'osd' | 'deployment'; readonly namespace: string; readonly name: string }
 
 const aliases: Readonly<Record<string, Subject['kind']>> = {

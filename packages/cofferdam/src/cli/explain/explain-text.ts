@@ -41,7 +41,7 @@ export function renderExplained(explained: Explained, { list, paint }: Pick<Styl
   ].join('\n\n')
 }
 
-/** Of a cluster that is free what holds some of its failure domains is printed all the same. */
+/** What holds some failure domains is printed for a free cluster too. */
 function heldBy({ domains }: CephClusterExplanation): Blocker[] {
   return mergeBlockers(domains.flatMap(({ blockers }) => blockers))
 }
@@ -159,22 +159,25 @@ export function disruptionText(
 
 function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
   const { node, intent, requester, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
-  const told = (name: string, text: string | undefined): Fact[] =>
+  const optionalFact = (name: string, text: string | undefined): Fact[] =>
     text === undefined || text === '' ? [] : [[name, text]]
   return [
     ['node', `${node}, to ${intent.toLowerCase()}`],
     ['phase', `${phase}${forText(since, now)}${answer.isCancelled ? ', cancelled' : ''}`],
-    ...told('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
-    ...told('stay', listText(stays)),
-    ...told('evicted', listText(evicted)),
-    ...told('locked', listText(locked)),
-    ...told('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
-    ...told(
+    ...optionalFact('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
+    ...optionalFact('stay', listText(stays)),
+    ...optionalFact('evicted', listText(evicted)),
+    ...optionalFact('locked', listText(locked)),
+    ...optionalFact('cordoned', cordonedBy === undefined ? undefined : `by ${cordonedBy}`),
+    ...optionalFact(
       'fell back',
       answer.hasFallenBack ? 'not all locks were acquired in time: every pod is evicted' : undefined,
     ),
-    ...told('deadline', answer.deadline),
-    ...told('glass', breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`),
+    ...optionalFact('deadline', answer.deadline),
+    ...optionalFact(
+      'glass',
+      breakGlass && `broken by ${breakGlass.by} until ${breakGlass.until}: ${breakGlass.reason}`,
+    ),
     ...answer.warnings.map(({ object, says }): Fact => ['', `${paint('yellow', 'warning:')} ${object} ${says}`]),
   ]
 }
@@ -256,9 +259,9 @@ export const holdWords = {
 
 /** What the blockers have not said yet. */
 function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): string[] {
-  const isTold = ({ key, holder }: HoldAnswer) =>
+  const isPrinted = ({ key, holder }: HoldAnswer) =>
     blockers.some((blocker) => blocker.object === key && blocker.holder === holder)
-  const rest = holds.filter((each) => !isTold(each))
+  const rest = holds.filter((each) => !isPrinted(each))
   if (rest.length === 0) return []
   return [
     renderTable(

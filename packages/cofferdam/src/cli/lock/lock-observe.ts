@@ -58,7 +58,7 @@ export async function annotateBudget(
 }
 
 /** An Event for later readers. The owner of a lock need not have the right to write one. */
-export async function tellEvent(
+export async function recordEvent(
   { api, clock, random, signal }: LockPlace,
   { about, ...text }: EventText & { readonly about: EventSubject },
 ): Promise<void> {

@@ -10,7 +10,7 @@ import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
-import { annotateBudget, type LockFacts, lockFacts, observeLocks, tellEvent, untilWritten } from './lock-observe.ts'
+import { annotateBudget, type LockFacts, lockFacts, observeLocks, recordEvent, untilWritten } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
 
 interface LockFlags {
@@ -96,7 +96,7 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
           const until = rfc3339(lock.untilMs)
           if (takenFrom !== undefined) {
             const note = `${holder} takes the lock from ${takenFrom.holder} (${takenFrom.reason}), until ${until}: ${lock.reason}`
-            await tellEvent(place, { about: budget, type: 'Warning', reason: 'BreakGlass', note })
+            await recordEvent(place, { about: budget, type: 'Warning', reason: 'BreakGlass', note })
           }
           return {
             object,

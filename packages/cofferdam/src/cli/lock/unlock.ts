@@ -4,7 +4,7 @@ import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { LockPorts } from './lock.ts'
-import { annotateBudget, type LockFacts, lockFacts, observeLocks, tellEvent, untilWritten } from './lock-observe.ts'
+import { annotateBudget, type LockFacts, lockFacts, observeLocks, recordEvent, untilWritten } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
 
 interface UnlockFlags {
@@ -69,7 +69,7 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
           await annotateBudget(place, budget, { [appLockAnnotation]: null, [lockedSinceAnnotation]: null })
           if (isForeign) {
             const note = `${holder} ends the lock of ${lock.holder} (${lock.reason})`
-            await tellEvent(place, { about: budget, type: 'Warning', reason: 'BreakGlass', note })
+            await recordEvent(place, { about: budget, type: 'Warning', reason: 'BreakGlass', note })
           }
           const explanation =
             lock === undefined

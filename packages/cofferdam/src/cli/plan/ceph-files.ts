@@ -1,4 +1,4 @@
-/** Of every file, the command that prints it. */
+/** For every file, the command that prints it. */
 export const cephFiles = {
   'osd-dump.json': 'ceph osd dump',
   'pg-dump-pgs_brief.json': 'ceph pg dump pgs_brief',

@@ -10,7 +10,7 @@ import { parsePoolDetail, siteRulesOf } from '../../ceph/parse-pool-detail.ts'
 import type { CephMap, SiteRule } from '../../safety/ceph-map.ts'
 import type { Observed } from '../../shared/observed.ts'
 import { type CephFile, cephFiles } from './ceph-files.ts'
-import { findDifference } from './plan-ceph-moment.ts'
+import { findDifference } from './plan-ceph-consistency.ts'
 
 /** What a plan is made from, wherever it was read. */
 export interface PlanSource {

@@ -82,7 +82,7 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
         return planUpdate({ ...settings, ...given }, source, {
           cpuMs: ports.cpuMs,
           budgetMs: flags.cpuSeconds * 1000,
-          tell: (doing) => terminal.progress(doing),
+          showProgress: (doing) => terminal.progress(doing),
         })
       } finally {
         terminal.progress(undefined)
@@ -126,8 +126,8 @@ function planUpdate(
   {
     cpuMs,
     budgetMs,
-    tell,
-  }: { readonly cpuMs: () => number; readonly budgetMs: number; readonly tell: (doing: string) => void },
+    showProgress,
+  }: { readonly cpuMs: () => number; readonly budgetMs: number; readonly showProgress: (doing: string) => void },
 ): OsdUpdateResult {
   const targets = map.osds.map(({ id }) => id)
   const { reserve, order, canary, rookMaxInParallel } = settings
@@ -137,17 +137,17 @@ function planUpdate(
     searchUntil ??= cpuMs() + budgetMs
     return cpuMs() < searchUntil
   }
-  tell(`planning ${targets.length} OSDs`)
+  showProgress(`planning ${targets.length} OSDs`)
   const startedAt = cpuMs()
   const found = planRounds({ map, targets, maxParallel, reserve, order, canary, sites, mayGoOn })
   const cpuSeconds = Math.round(cpuMs() - startedAt) / 1000
   for (const [at, osds] of found.rounds.entries()) {
-    tell(`checking round ${at + 1} of ${found.rounds.length}`)
+    showProgress(`checking round ${at + 1} of ${found.rounds.length}`)
     const check = recheckRound({ map, osds, reserve, sites })
     if (!check.isSafe) throw new Error(`the second check refuses round ${at + 1} of the plan: ${check.why}`)
   }
   const ways = compareWays({ map, targets, maxParallel, rookMaxInParallel, reserve, sites })
-  tell('searching for a lower bound')
+  showProgress('searching for a lower bound')
   const { rounds, lowerBound, blocked, how } = withProvedBound(found, { map, targets, reserve, sites })
   const { rookRounds } = ways
   return {

@@ -16,12 +16,12 @@ import { unknown } from '../../shared/observed.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 import type { StorageView } from '../../shared/storage-view.ts'
 
-/** Beside these it has the fields of all that capabilities show. */
+/** Capabilities add the fields that they show. */
 export interface Status extends ClusterSummary {
   readonly observedAt: string
   readonly server: string
   readonly operator: OperatorStatus
-  /** Of each Ceph cluster, as ceph-drain shows it. */
+  /** Storage of each Ceph cluster, as ceph-drain shows it. */
   readonly storage?: readonly StorageView[]
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]

@@ -150,15 +150,15 @@ function nodeTable({ nodes, observedAt }: Status): string[] {
 function budgetTable({ budgets, storage = [], observedAt }: Status): string[] {
   const clusters = new Set(storage.map(({ namespace, name }) => `cephcluster/${namespace}/${name}`))
   const isLonghorns = (holder: string) => holder.startsWith('longhorn/')
-  const isTold = (holder: string) => clusters.has(holder) || isLonghorns(holder)
-  const told = (under: string, isSo: (holder: string) => boolean) => {
+  const isListedElsewhere = (holder: string) => clusters.has(holder) || isLonghorns(holder)
+  const holdersUnder = (under: string, isSo: (holder: string) => boolean) => {
     const names = budgets.blocked.filter(({ holder }) => isSo(holder)).map(({ budget }) => budget)
     return names.length === 0 ? [] : [`Held as said under ${under}: ${listText(names)}`]
   }
   const table = tableOf(
     ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
     budgets.blocked
-      .filter(({ holder }) => !isTold(holder))
+      .filter(({ holder }) => !isListedElsewhere(holder))
       .map(({ budget, reason, since, explanation, holder }) => [
         budget,
         reason,
@@ -167,7 +167,11 @@ function budgetTable({ budgets, storage = [], observedAt }: Status): string[] {
         holder,
       ]),
   )
-  return [...table, ...told('Storage', (holder) => clusters.has(holder)), ...told('Longhorn', isLonghorns)]
+  return [
+    ...table,
+    ...holdersUnder('Storage', (holder) => clusters.has(holder)),
+    ...holdersUnder('Longhorn', isLonghorns),
+  ]
 }
 
 function warningTable({ warnings, observedAt }: Status): string[] {

@@ -5,10 +5,10 @@ import { movedShare } from '../server/longhorn-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 
 /** Who decides drains of Longhorn's nodes, how its volumes are, and what holds the nodes that leave. */
-export function LonghornPanel({ board }: { board: LonghornPanelModel | undefined }) {
-  if (board === undefined) return null
-  const leaving = board.places.filter((place) => place.leaving !== undefined)
-  const { total, healthy, degraded, faulted, unknown } = board.volumes
+export function LonghornPanel({ panel }: { panel: LonghornPanelModel | undefined }) {
+  if (panel === undefined) return null
+  const leaving = panel.places.filter((place) => place.leaving !== undefined)
+  const { total, healthy, degraded, faulted, unknown } = panel.volumes
   const volumes: [count: number, word: string, tone: string][] = [
     [healthy, 'healthy', 'calm'],
     [degraded, 'degraded', 'busy'],
@@ -18,7 +18,7 @@ export function LonghornPanel({ board }: { board: LonghornPanelModel | undefined
   return (
     <section class="longhorn panel" aria-labelledby="longhorn-title">
       <h2 id="longhorn-title">Longhorn</h2>
-      <p class="longhorn-rule">{ruleText(board)}</p>
+      <p class="longhorn-rule">{ruleText(panel)}</p>
       <p class="soft">
         {total} {total === 1 ? 'volume' : 'volumes'}{' '}
         {volumes.map(([count, word, tone]) =>
@@ -38,7 +38,7 @@ export function LonghornPanel({ board }: { board: LonghornPanelModel | undefined
           ))}
         </ul>
       )}
-      {board.problems.map(({ object, problem }) => (
+      {panel.problems.map(({ object, problem }) => (
         <p key={`${object} ${problem}`} class="soft">
           Problem: {object}: {problem}
         </p>

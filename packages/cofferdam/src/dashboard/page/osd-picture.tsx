@@ -22,11 +22,11 @@ export interface PictureProps {
 }
 
 /** One square per OSD. The pointer or the arrow keys choose one, and it says which it is. */
-export function OsdPicture({ story, order }: { story: UpdateViewModel; order: PictureOrder }) {
-  const groups = useMemo(() => drawSchedule(story, order), [story, order])
+export function OsdPicture({ model, order }: { model: UpdateViewModel; order: PictureOrder }) {
+  const groups = useMemo(() => drawSchedule(model, order), [model, order])
   const [cursor, setCursor] = useState<Cursor | undefined>(undefined)
   const pointed = cursor && groups[cursor.group]?.squares[cursor.at]
-  const isLarge = story.board.total > mostElements
+  const isLarge = model.overview.total > mostElements
   const flow = isLarge || order === 'by-round' ? 'down' : 'right'
   const hover = ({ target }: MouseEvent) => {
     const { group, at } = target instanceof HTMLElement ? target.dataset : {}

@@ -3,7 +3,7 @@ import type { PictureProps } from './osd-picture.tsx'
 
 /** A column of a round is at most so high. */
 const mostRows = 12
-/** So many are large enough to bear their number. */
+/** Up to this many squares are large enough to show their number. */
 const mostNumbered = 150
 
 /** Every OSD as an element: rounds side by side, hosts below each other. */

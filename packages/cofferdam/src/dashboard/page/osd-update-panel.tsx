@@ -8,26 +8,26 @@ import { LockMark } from './lock-mark.tsx'
 import { OsdPicture } from './osd-picture.tsx'
 
 /** How updates of OSDs go, at a glance: in words, in numbers and as a picture. */
-export function OsdUpdatePanels({ stories }: { stories: readonly UpdateViewModel[] }) {
+export function OsdUpdatePanels({ models }: { models: readonly UpdateViewModel[] }) {
   return (
     <>
-      {stories.map((story) =>
-        isOver(story.board) ? (
-          <Finished key={story.board.of} board={story.board} />
+      {models.map((model) =>
+        isOver(model.overview) ? (
+          <Finished key={model.overview.of} overview={model.overview} />
         ) : (
-          <UnderWay key={story.board.of} story={story} />
+          <UnderWay key={model.overview.of} model={model} />
         ),
       )}
     </>
   )
 }
 
-function Finished({ board }: { board: UpdateOverview }) {
-  const { endedMs } = board
+function Finished({ overview }: { overview: UpdateOverview }) {
+  const { endedMs } = overview
   const at = endedMs === undefined ? undefined : new Date(endedMs).toISOString()
   return (
     <p class="update-over">
-      <span class="osd done" aria-hidden="true" /> {headUpdate(board).says}
+      <span class="osd done" aria-hidden="true" /> {headUpdate(overview).says}
       {at === undefined ? null : (
         <>
           ; the last update ended <time dateTime={at}>{ageText(at, now.value)} ago</time>
@@ -38,30 +38,30 @@ function Finished({ board }: { board: UpdateOverview }) {
   )
 }
 
-function UnderWay({ story }: { story: UpdateViewModel }) {
-  const { board, plan } = story
+function UnderWay({ model }: { model: UpdateViewModel }) {
+  const { overview, plan } = model
   const [wanted, setWanted] = useState<PictureOrder>('by-round')
-  const { tone, says, warning } = headUpdate(board)
+  const { tone, says, warning } = headUpdate(overview)
   const order = plan === undefined ? 'by-host' : wanted
-  const title = `osd-update-${board.of}`
+  const title = `osd-update-${overview.of}`
   return (
     <section class={`osd-update panel ${tone}`} aria-labelledby={title}>
       <h2 id={title}>OSD update</h2>
       <p class="update-says">{says}</p>
-      <StateBar board={board} />
+      <StateBar overview={overview} />
       {warning === undefined ? null : (
         <p class="notice" role="status">
           <strong>{warning.reason}</strong> {warning.explanation}
         </p>
       )}
-      <Notes board={board} />
-      {board.total === 0 ? null : (
+      <Notes overview={overview} />
+      {overview.total === 0 ? null : (
         <>
           <div class="section-head">
-            <StateKey board={board} />
+            <StateKey overview={overview} />
             {plan === undefined ? null : <OrderChoice order={order} choose={setWanted} />}
           </div>
-          <OsdPicture story={story} order={order} />
+          <OsdPicture model={model} order={order} />
         </>
       )}
     </section>
@@ -77,24 +77,24 @@ const countOf = {
 }
 
 /** The words above it say the same. */
-function StateBar({ board }: { board: UpdateOverview }) {
-  if (board.total === 0) return null
+function StateBar({ overview }: { overview: UpdateOverview }) {
+  if (overview.total === 0) return null
   return (
     <div class="state-bar" aria-hidden="true">
       {osdStates.map((state) => (
-        <span key={state} class={`osd ${state}`} style={{ flexGrow: countOf[state](board) }} />
+        <span key={state} class={`osd ${state}`} style={{ flexGrow: countOf[state](overview) }} />
       ))}
     </div>
   )
 }
 
-function StateKey({ board }: { board: UpdateOverview }) {
+function StateKey({ overview }: { overview: UpdateOverview }) {
   return (
     <ul class="legend" aria-label="What the squares mean, and how many there are">
       {osdStates.map((state) => (
         <li key={state}>
           <span class={`osd ${state}`} aria-hidden="true" />
-          {countOf[state](board)} {state === 'waits' ? 'waiting' : stateWords[state]}
+          {countOf[state](overview)} {state === 'waits' ? 'waiting' : stateWords[state]}
         </li>
       ))}
     </ul>
@@ -118,8 +118,8 @@ function OrderChoice({ order, choose }: { order: PictureOrder; choose: (order: P
   )
 }
 
-function Notes({ board }: { board: UpdateOverview }) {
-  const { failures, failed, hindrances, blocked, frozenBy } = board
+function Notes({ overview }: { overview: UpdateOverview }) {
+  const { failures, failed, hindrances, blocked, frozenBy } = overview
   const others = failures.filter(({ osd }) => osd !== frozenBy)
   if (others.length + hindrances.length === 0) return null
   return (

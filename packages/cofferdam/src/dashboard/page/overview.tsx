@@ -1,8 +1,8 @@
 import type { ClusterViewModel } from '../server/cluster-view-model.ts'
 import type { Tone } from '../server/tone.ts'
 
-export function Overview({ story }: { story: ClusterViewModel }) {
-  const { headline, counts } = story
+export function Overview({ model }: { model: ClusterViewModel }) {
+  const { headline, counts } = model
   return (
     <section class={`overview ${headline.tone}`} aria-label="Summary">
       <div class="news" role="status" aria-live="polite">

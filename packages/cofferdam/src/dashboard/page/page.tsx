@@ -15,11 +15,11 @@ import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
-const story = computed(() => (view.value === undefined ? undefined : viewCluster(view.value)))
+const model = computed(() => (view.value === undefined ? undefined : viewCluster(view.value)))
 
-/** Of thousands of OSDs nothing is rendered anew while only other things change. */
-const updatePieces = computed(() => view.value?.osdUpdates)
-const updates = computed(() => viewUpdates(updatePieces.value ?? []))
+/** Thousands of OSDs are not rendered anew while only other things change. */
+const updateParts = computed(() => view.value?.osdUpdates)
+const updates = computed(() => viewUpdates(updateParts.value ?? []))
 
 /** Locks end by the clock, so this is rendered anew now and then; the rest only when something changes. */
 const lately = computed(() => Math.floor(now.value / 5_000))
@@ -27,11 +27,11 @@ const locks = computed(() => (view.value === undefined ? [] : viewLocks(view.val
 
 function Page() {
   const facts = view.value
-  const told = story.value
+  const shown = model.value
   return (
     <>
       <TopBar />
-      {facts === undefined || told === undefined ? (
+      {facts === undefined || shown === undefined ? (
         <main class="waiting" aria-busy="true">
           <p>
             {connection.value === 'connecting' ? 'Reading the cluster…' : 'The server does not answer. Trying again…'}
@@ -40,13 +40,13 @@ function Page() {
       ) : (
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
           <div class="summary">
-            <Overview story={told} />
-            <OsdUpdatePanels stories={updates.value} />
+            <Overview model={shown} />
+            <OsdUpdatePanels models={updates.value} />
           </div>
-          <ZoneMap story={told} />
+          <ZoneMap model={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
-            <LonghornPanel board={facts.longhorn[0]} />
+            <LonghornPanel panel={facts.longhorn[0]} />
             <CapabilityPanels panels={facts.panels ?? []} />
           </div>
           <BudgetsTable budgets={facts.budgets} verdictOf={verdictsOf(facts)} />

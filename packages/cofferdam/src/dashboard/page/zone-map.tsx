@@ -16,7 +16,7 @@ const stateWords: Record<NodeState, string> = {
 
 const mostChips = 40
 
-export function ZoneMap({ story }: { story: ClusterViewModel }) {
+export function ZoneMap({ model }: { model: ClusterViewModel }) {
   return (
     <section class="zones" aria-labelledby="zones-title">
       <div class="section-head">
@@ -24,18 +24,18 @@ export function ZoneMap({ story }: { story: ClusterViewModel }) {
         <Legend />
       </div>
       <div class="zone-grid">
-        {story.zones.map((zone) => (
+        {model.zones.map((zone) => (
           <Zone key={zone.zone} zone={zone} />
         ))}
       </div>
-      {story.waiting.length === 0 ? null : (
+      {model.waiting.length === 0 ? null : (
         <div class="unplaced">
           <h3>Waiting for a node</h3>
           <ul class="chips">
-            {story.waiting.slice(0, mostChips).map((pod) => (
+            {model.waiting.slice(0, mostChips).map((pod) => (
               <PodChip key={pod.id} pod={pod} />
             ))}
-            <More count={story.waiting.length - mostChips} />
+            <More count={model.waiting.length - mostChips} />
           </ul>
         </div>
       )}
@@ -81,14 +81,14 @@ function Zone({ zone: { zone, nodes } }: { zone: ZoneViewModel }) {
       </header>
       <ul class="node-list">
         {nodes.map((node) => (
-          <NodeCard key={node.node.id} story={node} />
+          <NodePanel key={node.node.id} model={node} />
         ))}
       </ul>
     </section>
   )
 }
 
-function NodeCard({ story: { node, state, pods, heldBy, toMove, longhorn, machine } }: { story: NodeViewModel }) {
+function NodePanel({ model: { node, state, pods, heldBy, toMove, longhorn, machine } }: { model: NodeViewModel }) {
   return (
     <li class={`node ${state}`}>
       <div class="node-head">

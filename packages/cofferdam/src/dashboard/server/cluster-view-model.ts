@@ -61,21 +61,21 @@ export function viewCluster(view: ClusterView): ClusterViewModel {
   const places = placesOf(view.longhorn)
   const keepOf = keepsOf(view.longhorn)
   const judgedDrains = new Map((view.nodeVerdicts ?? []).map(({ id, drain }) => [id, drain]))
-  const stories = view.nodes.map((node) => {
+  const models = view.nodes.map((node) => {
     const longhorn = places.get(node.id)
     const drain = judgedDrains.get(node.id)
-    const story = viewNodeModel(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays, drain })
-    return longhorn === undefined ? story : { ...story, longhorn }
+    const model = viewNodeModel(node, podsByNode.get(node.id) ?? [], { budgets: view.budgets, stays, drain })
+    return longhorn === undefined ? model : { ...model, longhorn }
   })
   const counting = view.budgets.filter(({ id }) => !isKeptOpen(keepOf(id)))
-  const zones = [...groupedBy(stories, ({ node }) => node.zone)]
+  const zones = [...groupedBy(models, ({ node }) => node.zone)]
     .map(([zone, nodes]) => ({ zone, nodes: nodes.toSorted((a, b) => compareNodes(a.node, b.node)) }))
     .toSorted((a, b) => compareText(a.zone, b.zone))
   const live = view.pods.filter((pod) => !isFinished(pod))
   return {
     zones: withMachines(zones, view),
     waiting: (podsByNode.get('') ?? []).toSorted(comparePods),
-    headline: headlineOf(stories, view, keepOf),
+    headline: headlineOf(models, view, keepOf),
     counts: {
       nodes: view.nodes.length,
       nodesReady: view.nodes.filter((node) => node.readiness === 'ready').length,
@@ -89,12 +89,12 @@ export function viewCluster(view: ClusterView): ClusterViewModel {
 
 function withMachines(zones: readonly ZoneViewModel[], { machines }: ClusterView): readonly ZoneViewModel[] {
   if (machines === undefined) return zones
-  const cards = new Map(machines.map((card) => [card.node, card]))
+  const machineNotes = new Map(machines.map((note) => [note.node, note]))
   return zones.map(({ zone, nodes }) => ({
     zone,
-    nodes: nodes.map((story) => {
-      const card = cards.get(story.node.id)
-      return card === undefined ? story : { ...story, machine: machineText(card, story.node.readiness === 'ready') }
+    nodes: nodes.map((model) => {
+      const note = machineNotes.get(model.node.id)
+      return note === undefined ? model : { ...model, machine: machineText(note, model.node.readiness === 'ready') }
     }),
   }))
 }
@@ -177,11 +177,11 @@ export function verdictsOf({ verdicts = [] }: Pick<ClusterView, 'verdicts'>): (b
   }
 }
 
-function headlineOf(stories: readonly NodeViewModel[], view: ClusterView, keepOf: KeepOf): Headline {
+function headlineOf(models: readonly NodeViewModel[], view: ClusterView, keepOf: KeepOf): Headline {
   const { budgets, drains } = view
   const updates = updateSentences(view.osdUpdates ?? [])
-  if (stories.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
-  const inState = (...states: NodeState[]) => stories.filter(({ state }) => states.includes(state))
+  if (models.length === 0) return { tone: 'busy', says: 'No nodes yet.', more: [] }
+  const inState = (...states: NodeState[]) => models.filter(({ state }) => states.includes(state))
   const down = inState('not-ready', 'unknown')
   const mayGo = new Set(drains.flatMap(({ node, phase }) => (phase === 'Drained' ? [node] : [])))
   const [says, ...more] = [
@@ -196,14 +196,14 @@ function headlineOf(stories: readonly NodeViewModel[], view: ClusterView, keepOf
       'are drained',
     ),
     ...drainSentences(drains),
-    ...longhornSentences(stories.flatMap(({ longhorn }) => longhorn ?? [])),
-    ...heldSentences(stories, keepOf),
+    ...longhornSentences(models.flatMap(({ longhorn }) => longhorn ?? [])),
+    ...heldSentences(models, keepOf),
     ...updates.map((update) => update.says),
   ]
   const isAlarming = down.length > 0 || updates.some((update) => update.isAlarming)
   if (says !== undefined) return { tone: isAlarming ? 'alarm' : 'busy', says, more }
 
-  const allReady = stories.length === 1 ? 'The node is ready' : `All ${stories.length} nodes are ready`
+  const allReady = models.length === 1 ? 'The node is ready' : `All ${models.length} nodes are ready`
   const verdictOf = verdictsOf(view)
   const full = budgets.filter((budget) => !isKeptOpen(keepOf(budget.id)) && verdictOf(budget).tone !== 'calm')
   if (full.length > 0) {
@@ -220,9 +220,9 @@ function headlineOf(stories: readonly NodeViewModel[], view: ClusterView, keepOf
   }
 }
 
-function sentenceAbout(stories: readonly NodeViewModel[], one: string, many: string): string[] {
-  if (stories.length === 0) return []
-  return [`${listed(stories.map(({ node }) => node.id))} ${stories.length === 1 ? one : many}.`]
+function sentenceAbout(models: readonly NodeViewModel[], one: string, many: string): string[] {
+  if (models.length === 0) return []
+  return [`${listed(models.map(({ node }) => node.id))} ${models.length === 1 ? one : many}.`]
 }
 
 function drainSentences(drains: readonly DrainView[]): string[] {
@@ -234,9 +234,9 @@ function drainSentences(drains: readonly DrainView[]): string[] {
 }
 
 /** Where Longhorn holds a budget, that has been reported. */
-function heldSentences(stories: readonly NodeViewModel[], keepOf: KeepOf): string[] {
+function heldSentences(models: readonly NodeViewModel[], keepOf: KeepOf): string[] {
   const byBudget = groupedBy(
-    stories.flatMap((story) => [...story.heldBy]).filter(([, budget]) => keepOf(budget) === undefined),
+    models.flatMap((model) => [...model.heldBy]).filter(([, budget]) => keepOf(budget) === undefined),
     ([, budget]) => budget,
   )
   return [...byBudget].map(([budget, held]) => `Budget ${budget} holds ${counted(held.length, 'pod')} in place.`)

@@ -94,13 +94,13 @@ export interface LedgerView {
 
 /** What a budget says to the next eviction. */
 export interface VerdictView extends BudgetVerdict {
-  /** That of the budget. */
+  /** Id of the budget. */
   readonly id: string
 }
 
 /** How far a drain of a node is, in the words of its conditions. */
 export interface NodeVerdictView {
-  /** That of the node. */
+  /** Id of the node. */
   readonly id: string
   readonly drain: string
 }

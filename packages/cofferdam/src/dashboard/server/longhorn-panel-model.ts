@@ -50,12 +50,17 @@ export function buildLonghornPanel(view: LonghornView): LonghornPanelModel {
     places: snapshot.nodes.map(({ name }) => {
       const answer = leaving.get(name)
       const shown = (holders.get(name) ?? []).slice(0, holdersShown)
-      const told = shown.map(({ object, reason, explanation, wayOut }) => ({ object, reason, explanation, wayOut }))
+      const shownHolders = shown.map(({ object, reason, explanation, wayOut }) => ({
+        object,
+        reason,
+        explanation,
+        wayOut,
+      }))
       return {
         node: name,
         replicas: replicas.get(name) ?? 0,
         attached: attached.get(name) ?? 0,
-        ...(answer === undefined ? {} : { leaving: { ...answer, holders: told } }),
+        ...(answer === undefined ? {} : { leaving: { ...answer, holders: shownHolders } }),
       }
     }),
     keeps: decision.budgets

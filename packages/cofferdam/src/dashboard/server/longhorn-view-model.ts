@@ -5,8 +5,8 @@ import type { LonghornKeep, LonghornPanelModel, LonghornPlace } from './longhorn
 /** By id of the budget: why Longhorn keeps it, if it does. */
 export type KeepOf = (budget: string) => LonghornKeep | undefined
 
-export function keepsOf(boards: readonly LonghornPanelModel[]): KeepOf {
-  const keeps = new Map(boards.flatMap((board) => board.keeps).map((keep) => [keep.budget, keep]))
+export function keepsOf(panels: readonly LonghornPanelModel[]): KeepOf {
+  const keeps = new Map(panels.flatMap((panel) => panel.keeps).map((keep) => [keep.budget, keep]))
   return (budget) => keeps.get(budget)
 }
 
@@ -15,8 +15,8 @@ export function isKeptOpen(keep: LonghornKeep | undefined): boolean {
   return keep?.reason === ('NotCordoned' satisfies Reason)
 }
 
-export function placesOf(boards: readonly LonghornPanelModel[]): ReadonlyMap<string, LonghornPlace> {
-  return new Map(boards.flatMap((board) => board.places).map((place) => [place.node, place]))
+export function placesOf(panels: readonly LonghornPanelModel[]): ReadonlyMap<string, LonghornPlace> {
+  return new Map(panels.flatMap((panel) => panel.places).map((place) => [place.node, place]))
 }
 
 /** What Longhorn has on a node, in one line. */

@@ -30,7 +30,7 @@ export function createLonghornWatch(shared: {
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
 
-  const look = (): LonghornPanelModel | undefined => {
+  const observePanel = (): LonghornPanelModel | undefined => {
     if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
     const snapshot = asDecided(parse(observeLonghorn(views, clock.now())))
     return buildLonghornPanel({ snapshot, decision: judge.decide(snapshot) })
@@ -39,9 +39,9 @@ export function createLonghornWatch(shared: {
     clock,
     sources: all,
     stop: () => informers.stop(),
-    look() {
-      const board = look()
-      return new Map(board === undefined ? [] : [[board.id, board]])
+    observe() {
+      const panel = observePanel()
+      return new Map(panel === undefined ? [] : [[panel.id, panel]])
     },
   })
 }

@@ -19,13 +19,13 @@ export function buildMachineNotes(
   machines: readonly MachineView[],
   budgets: readonly MachineBudgetView[],
 ): ReadonlyMap<string, MachineNote> {
-  const cards = new Map<string, MachineNote>()
+  const notes = new Map<string, MachineNote>()
   const fenced = new Set(budgets.flatMap(fencedMachines))
   for (const { api, namespace, name, nodeName, labels, isBeingDeleted } of machines) {
     const over = budgets.filter(({ labelKey }) => labelKey !== undefined && labels[labelKey] === 'true')
     const mayGo = over.every(({ status }) => status.disruptionsAllowed > 0)
     const id = `${api}/${namespace}/${name}`
-    cards.set(id, {
+    notes.set(id, {
       id,
       name,
       ...(nodeName === undefined ? {} : { node: nodeName }),
@@ -40,7 +40,7 @@ export function buildMachineNotes(
               : 'kept',
     })
   }
-  return cards
+  return notes
 }
 
 /** A budget names machines of its own namespace without it. */

@@ -38,7 +38,7 @@ export function createMachineWatch(shared: {
     clock: shared.clock,
     sources: [...machines, budgets],
     stop: () => Promise.all([...machines, budgets].map((cache) => cache.stop())),
-    look: () =>
+    observe: () =>
       buildMachineNotes(
         machines.flatMap((cache) => [...cache.list()]),
         [...budgets.list()],

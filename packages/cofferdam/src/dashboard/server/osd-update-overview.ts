@@ -11,13 +11,13 @@ export type OsdState = 'done' | 'on-the-way' | 'waits' | 'blocked' | 'failed'
  */
 export type UpdatePart = UpdateOverview | UpdatePlan | UpdateHost
 
-interface Piece {
+interface Part {
   readonly id: string
   /** `namespace/name` of the CephCluster. */
   readonly of: string
 }
 
-export interface UpdateOverview extends Piece {
+export interface UpdateOverview extends Part {
   readonly piece: 'board'
   readonly cluster: string
   readonly reason: string
@@ -32,10 +32,10 @@ export interface UpdateOverview extends Piece {
   readonly secondsLeft?: number
   /** Why all others wait: the first that did not come back. */
   readonly frozenBy?: number
-  /** Of those that did not come back, the first few. */
+  /** The first few OSDs that did not come back. */
   readonly failures: readonly OsdNote[]
   readonly failed: number
-  /** Of those that cannot go now, the first few. */
+  /** The first few OSDs that cannot go now. */
   readonly hindrances: readonly OsdNote[]
   /** When the last OSD that was started came back; absent while some are to come. */
   readonly endedMs?: number
@@ -46,12 +46,12 @@ export interface OsdNote {
   readonly why: string
 }
 
-export interface UpdatePlan extends Piece {
+export interface UpdatePlan extends Part {
   readonly piece: 'plan'
   readonly rounds: readonly (readonly number[])[]
 }
 
-export interface UpdateHost extends Piece {
+export interface UpdateHost extends Part {
   readonly piece: 'host'
   readonly host: string
   /** What it stands in, from the widest: `zone a`, `rack r1`. */

@@ -3,7 +3,7 @@ import { viewCluster } from './cluster-view-model.ts'
 import type { UpdateHost, UpdateOverview } from './osd-update-overview.ts'
 import { headUpdate, updateSentences, viewUpdates } from './osd-update-view-model.ts'
 
-function board(more: Partial<UpdateOverview> = {}): UpdateOverview {
+function overview(more: Partial<UpdateOverview> = {}): UpdateOverview {
   return {
     piece: 'board',
     id: 'board rook-ceph/rook-ceph',
@@ -59,7 +59,7 @@ describe('the headline of an update', () => {
     },
   }
   it.each(Object.entries(cases))('%s', (_name, { given, tone = 'busy', says }) => {
-    const { secondsLeft, ...rest } = board(given)
+    const { secondsLeft, ...rest } = overview(given)
     expect(headUpdate(secondsLeft === 0 ? rest : { ...rest, secondsLeft: secondsLeft as number })).toEqual({
       tone,
       says,
@@ -68,13 +68,13 @@ describe('the headline of an update', () => {
 
   it('has a warning with reason and explanation while nothing starts', () => {
     const held = { reason: 'StorageKeyHeld', explanation: 'node-a is drained and is first in the queue' }
-    expect(headUpdate(board(held))).toMatchObject({ tone: 'busy', warning: held })
+    expect(headUpdate(overview(held))).toMatchObject({ tone: 'busy', warning: held })
     const frozen = { reason: 'OsdUpdateFrozen', explanation: 'osd.4 froze the update' }
-    expect(headUpdate(board(frozen))).toMatchObject({ tone: 'alarm', warning: frozen })
+    expect(headUpdate(overview(frozen))).toMatchObject({ tone: 'alarm', warning: frozen })
   })
 
   it('of a change that the operator has not looked at yet takes nothing for done', () => {
-    expect(headUpdate(board({ ...idle, done: 0, waiting: 120, reason: 'OsdsUpToDate' })).tone).toBe('busy')
+    expect(headUpdate(overview({ ...idle, done: 0, waiting: 120, reason: 'OsdsUpToDate' })).tone).toBe('busy')
   })
 })
 
@@ -99,7 +99,7 @@ describe('what the page says above all', () => {
     'nothing when it is over': { given: { ...idle, reason: 'OsdsUpToDate' }, then: [] },
   }
   it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
-    expect(updateSentences([board(given)])).toEqual(then)
+    expect(updateSentences([overview(given)])).toEqual(then)
   })
 })
 
@@ -107,7 +107,7 @@ describe('the headline of the page', () => {
   const tell = (given: Partial<UpdateOverview>) => {
     const node = { id: 'n1', zone: 'a', roles: [], readiness: 'ready' as const, isCordoned: false }
     const view = { nodes: [node], pods: [], budgets: [], drains: [], ledgers: [], longhorn: [], events: [] }
-    return viewCluster({ ...view, osdUpdates: [board(given)] }).headline
+    return viewCluster({ ...view, osdUpdates: [overview(given)] }).headline
   }
 
   it('tells of an update that goes on, calls a frozen one an alarm, and is calm when it is over', () => {
@@ -126,12 +126,12 @@ it('puts the pieces of each cluster together again, neighbours beside each other
     within,
     osds: [],
   })
-  const [b, a] = ['ns/b', 'ns/a'].map((of) => board({ id: `board ${of}`, of }))
+  const [b, a] = ['ns/b', 'ns/a'].map((of) => overview({ id: `board ${of}`, of }))
   const plan = { piece: 'plan' as const, id: 'plan ns/a', of: 'ns/a', rounds: [[0]] }
   const hosts = [host('ns/a', 'n10', ['rack r1']), host('ns/a', 'n9', ['rack r2']), host('ns/a', 'n2', ['rack r1'])]
   const told = viewUpdates([b, ...hosts, plan, a].filter((piece) => piece !== undefined))
   expect(told).toEqual([
-    { board: a, plan, hosts: [hosts[2], hosts[0], hosts[1]] },
-    { board: b, plan: undefined, hosts: [] },
+    { overview: a, plan, hosts: [hosts[2], hosts[0], hosts[1]] },
+    { overview: b, plan: undefined, hosts: [] },
   ])
 })

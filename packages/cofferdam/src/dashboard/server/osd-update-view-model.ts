@@ -4,28 +4,28 @@ import type { Tone } from './tone.ts'
 
 /** The update of one cluster's OSDs, put together again. */
 export interface UpdateViewModel {
-  readonly board: UpdateOverview
+  readonly overview: UpdateOverview
   readonly plan: UpdatePlan | undefined
   /** Neighbours together. */
   readonly hosts: readonly UpdateHost[]
 }
 
-export function viewUpdates(pieces: readonly UpdatePart[]): UpdateViewModel[] {
+export function viewUpdates(parts: readonly UpdatePart[]): UpdateViewModel[] {
   const plans = new Map<string, UpdatePlan>()
   const hosts = new Map<string, UpdateHost[]>()
-  for (const piece of pieces) {
-    if (piece.piece === 'plan') plans.set(piece.of, piece)
-    if (piece.piece !== 'host') continue
-    const others = hosts.get(piece.of)
-    if (others === undefined) hosts.set(piece.of, [piece])
-    else others.push(piece)
+  for (const part of parts) {
+    if (part.piece === 'plan') plans.set(part.of, part)
+    if (part.piece !== 'host') continue
+    const others = hosts.get(part.of)
+    if (others === undefined) hosts.set(part.of, [part])
+    else others.push(part)
   }
-  return overviewsOf(pieces)
+  return overviewsOf(parts)
     .toSorted((a, b) => collator.compare(a.of, b.of))
-    .map((board) => ({
-      board,
-      plan: plans.get(board.of),
-      hosts: (hosts.get(board.of) ?? []).sort(compareHosts),
+    .map((overview) => ({
+      overview,
+      plan: plans.get(overview.of),
+      hosts: (hosts.get(overview.of) ?? []).sort(compareHosts),
     }))
 }
 
@@ -49,9 +49,9 @@ export function isOver({ reason, running, waiting, failed }: UpdateOverview): bo
   return reason === ('OsdsUpToDate' satisfies Reason) && running + waiting + failed === 0
 }
 
-export function headUpdate(board: UpdateOverview): UpdateHeadline {
-  const { cluster, total, done, running, waiting, blocked, failed, reason, explanation } = board
-  if (isOver(board)) {
+export function headUpdate(overview: UpdateOverview): UpdateHeadline {
+  const { cluster, total, done, running, waiting, blocked, failed, reason, explanation } = overview
+  if (isOver(overview)) {
     const left = blocked === 0 ? '' : `, and ${blocked} left alone`
     const all = blocked === 0 ? `All ${total}` : `${done} of ${total}`
     return { tone: 'calm', says: `${all} OSDs of ${cluster} are up to date${left}` }
@@ -63,7 +63,9 @@ export function headUpdate(board: UpdateOverview): UpdateHeadline {
     ...(blocked === 0 ? [] : [`${blocked} blocked`]),
     ...(failed === 0 ? [] : [`${failed} failed`]),
   ]
-  const says = [`OSD update of ${cluster}: ${counts.join(', ')}`, ...timeText(board), ...roundsText(board)].join(' · ')
+  const says = [`OSD update of ${cluster}: ${counts.join(', ')}`, ...timeText(overview), ...roundsText(overview)].join(
+    ' · ',
+  )
   const isAlarming = alarming.includes(reason) || failed > 0
   const tone = isAlarming ? 'alarm' : 'busy'
   return going.includes(reason) ? { tone, says } : { tone, says, warning: { reason, explanation } }
@@ -91,13 +93,13 @@ function durationText(seconds: number): string {
 
 /** For the headline of the page. */
 export function updateSentences(
-  pieces: readonly UpdatePart[],
+  parts: readonly UpdatePart[],
 ): { readonly isAlarming: boolean; readonly says: string }[] {
-  return overviewsOf(pieces)
-    .filter((board) => !isOver(board))
-    .map((board) => {
-      const { cluster, done, total, frozenBy, failed } = board
-      const { tone, warning } = headUpdate(board)
+  return overviewsOf(parts)
+    .filter((overview) => !isOver(overview))
+    .map((overview) => {
+      const { cluster, done, total, frozenBy, failed } = overview
+      const { tone, warning } = headUpdate(overview)
       const isAlarming = tone === 'alarm'
       if (frozenBy !== undefined) {
         return { isAlarming, says: `The OSD update of ${cluster} is frozen: osd.${frozenBy} did not come back.` }
@@ -129,8 +131,8 @@ function inWords(reason: string): string {
   return words[reason as Reason] ?? `waits: ${reason}`
 }
 
-function overviewsOf(pieces: readonly UpdatePart[]): UpdateOverview[] {
-  return pieces.filter((piece) => piece.piece === 'board')
+function overviewsOf(parts: readonly UpdatePart[]): UpdateOverview[] {
+  return parts.filter((part) => part.piece === 'board')
 }
 
 const collator = new Intl.Collator('en', { numeric: true })

@@ -83,7 +83,7 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePart> {
   })
   const readers = new Map<string, ReturnType<typeof createOsdReader>>()
 
-  const lookAt = (cluster: CephCluster): readonly UpdatePart[] => {
+  const partsOf = (cluster: CephCluster): readonly UpdatePart[] => {
     const nowMs = shared.clock.now()
     if (!doesCount(publishedTrust(), nameOf(cluster))) return []
     const configMap = records.of(cluster)
@@ -110,10 +110,10 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePart> {
     clock: shared.clock,
     sources,
     stop: () => Promise.all(sources.map((source) => source.stop())),
-    look() {
-      const pieces = [...clusters.list()].flatMap(lookAt)
-      for (const key of readers.keys()) if (!pieces.some(({ of }) => of === key)) readers.delete(key)
-      return new Map(pieces.map((piece) => [piece.id, piece]))
+    observe() {
+      const parts = [...clusters.list()].flatMap(partsOf)
+      for (const key of readers.keys()) if (!parts.some(({ of }) => of === key)) readers.delete(key)
+      return new Map(parts.map((part) => [part.id, part]))
     },
   })
 }

@@ -8,7 +8,7 @@ export interface OsdSquare {
   readonly host: string
   /** From the widest: `zone a`, `rack r1`. */
   readonly within: readonly string[]
-  /** Of the plan, from 1; undefined when it is in none. */
+  /** Round of the plan, from 1; undefined when it is in none. */
   readonly round: number | undefined
 }
 
@@ -39,9 +39,9 @@ export const stateWords: Readonly<Record<OsdState, string>> = {
 /** In this order everywhere. */
 export const osdStates: readonly OsdState[] = ['done', 'on-the-way', 'waits', 'blocked', 'failed']
 
-export function drawSchedule(story: Pick<UpdateViewModel, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
-  const squares = squaresOf(story)
-  return order === 'by-host' ? byHost(story, squares) : byRound(story, squares)
+export function drawSchedule(model: Pick<UpdateViewModel, 'plan' | 'hosts'>, order: PictureOrder): SquareGroup[] {
+  const squares = squaresOf(model)
+  return order === 'by-host' ? byHost(model, squares) : byRound(model, squares)
 }
 
 /** Indexes of groups that stand in another place than the one before; none where no place is known. */

@@ -16,12 +16,12 @@ const settleMs = 500
 export function createSettledWatch<T>({
   clock,
   sources,
-  look,
+  observe,
   stop,
 }: {
   readonly clock: Clock
   readonly sources: readonly Source[]
-  readonly look: () => ReadonlyMap<string, T>
+  readonly observe: () => ReadonlyMap<string, T>
   /** Ends the sources. */
   readonly stop: () => unknown
 }): SettledWatch<T> {
@@ -33,7 +33,7 @@ export function createSettledWatch<T>({
     cancel?.()
     cancel = undefined
     const before = seen
-    seen = look()
+    seen = observe()
     for (const change of changesOf(before, seen)) for (const listener of listeners) listener(change)
   }
   const later = () => {

@@ -35,7 +35,7 @@ export interface GuardCertificatesPorts {
     readonly data: Readonly<Record<string, string>> | undefined
     readonly recheckAfterMs: number
   }
-  readonly report: (news: { readonly step: string; readonly explanation: string }) => void
+  readonly report: (done: { readonly step: string; readonly explanation: string }) => void
 }
 
 /** Keeps the guard's authority and certificate in a Secret, and changes them in time. The one key is the Secret's name. */

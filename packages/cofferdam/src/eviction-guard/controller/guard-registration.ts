@@ -28,7 +28,7 @@ const registrations = { group: 'admissionregistration.k8s.io', resource: 'valida
 export const keptConfiguration = { name: guardConfigurationName } as const
 
 export const guardRegistrationPermissions: readonly Permission[] = [
-  // It is shipped with deploy/: a right to create one would be a right to create any.
+  // The configuration is shipped with deploy/: a right to create one would be a right to create any.
   { ...registrations, verbs: ['list', 'watch'] },
   { ...registrations, names: [guardConfigurationName], verbs: ['update'] },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch', 'patch'] },
@@ -78,7 +78,7 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
   const { api, clock, settings, views, policy } = ports
   let wasThere = true
 
-  function tell(isThere: boolean): void {
+  function reportPresence(isThere: boolean): void {
     if (isThere === wasThere) return
     wasThere = isThere
     ports.report(isThere)
@@ -91,7 +91,7 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, recheckSeconds) }
     const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
     const actual = views.configurations.get({ name: guardConfigurationName })
-    tell(actual !== undefined)
+    reportPresence(actual !== undefined)
     if (actual !== undefined && !isAsBuilt(actual, built)) await write(actual, built, signal)
     return { recheckAfterSeconds: recheckSeconds }
   }
@@ -157,23 +157,24 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     name: 'guard-registration',
 
     async start(enqueue, signal) {
-      const look = (namespace: string) => enqueue(`${labelPrefix}${namespace}`)
+      const enqueueNamespace = (namespace: string) => enqueue(`${labelPrefix}${namespace}`)
       const ends = [
         views.configurations.subscribe(({ key }) => {
           if (key === guardConfigurationName) enqueue(configurationKey)
         }),
-        views.namespaces.subscribe(({ key }) => look(key)),
-        views.budgets.subscribe((change) => look(lastOf(change).namespace)),
+        views.namespaces.subscribe(({ key }) => enqueueNamespace(key)),
+        views.budgets.subscribe((change) => enqueueNamespace(lastOf(change).namespace)),
         views.ledger.subscribe((change) => {
-          for (const namespace of namespacesIn(change)) look(namespace)
+          for (const namespace of namespacesIn(change)) enqueueNamespace(namespace)
           // While it could not be read, no label was taken away.
-          if ('previous' in change && !change.previous.known) for (const { name } of views.namespaces.list()) look(name)
+          if ('previous' in change && !change.previous.known)
+            for (const { name } of views.namespaces.list()) enqueueNamespace(name)
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
       await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
       enqueue(configurationKey)
-      for (const { name } of views.namespaces.list()) look(name)
+      for (const { name } of views.namespaces.list()) enqueueNamespace(name)
     },
 
     async reconcile(key, signal) {
@@ -187,7 +188,7 @@ function lastOf<V>(change: ViewChange<V>): V {
   return change.type === 'removed' ? change.previous : change.value
 }
 
-/** Of every budget that the ledger speaks of, before the change and after. */
+/** Namespaces of every budget in the ledger, before the change and after. */
 function namespacesIn(change: ViewChange<Observed<Ledger>>): ReadonlySet<string> {
   const before = 'previous' in change ? [change.previous] : []
   const after = 'value' in change ? [change.value] : []

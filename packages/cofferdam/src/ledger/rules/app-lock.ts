@@ -57,34 +57,35 @@ const longestReason = 1024
  */
 export function parseAppLock(text: string | undefined, context: AppLockContext): ParsedAppLock {
   if (text === undefined) return {}
-  const told = readLock(text, context.nowMs)
-  if (typeof told === 'string') return { problem: `${said(context)} ${told}; it does not lock`, fault: 'unreadable' }
+  const written = readLock(text, context.nowMs)
+  if (typeof written === 'string')
+    return { problem: `${said(context)} ${written}; it does not lock`, fault: 'unreadable' }
   const { nowMs, policy } = context
   // Dated ahead, it would put off the end by as much.
   const heldSinceMs = (context.heldSinceMs ?? nowMs) > nowMs ? undefined : context.heldSinceMs
-  if (told.untilMs <= nowMs)
-    return { problem: `${said(context)} expired at ${rfc3339(told.untilMs)}; it does not lock`, fault: 'expired' }
+  if (written.untilMs <= nowMs)
+    return { problem: `${said(context)} expired at ${rfc3339(written.untilMs)}; it does not lock`, fault: 'expired' }
   // Without a beginning, an end that is always too far away would be cut to the same length again for ever.
-  if (told.sinceMs === undefined && heldSinceMs === undefined && told.untilMs > nowMs + policy.maxTtlMs) {
+  if (written.sinceMs === undefined && heldSinceMs === undefined && written.untilMs > nowMs + policy.maxTtlMs) {
     return {
       problem: `${said(context)} ends more than ${hours(policy.maxTtlMs)} from now; it does not lock until then`,
       fault: 'capped',
     }
   }
   const untilMs = Math.min(
-    told.untilMs,
-    (told.sinceMs ?? nowMs) + policy.maxTtlMs,
+    written.untilMs,
+    (written.sinceMs ?? nowMs) + policy.maxTtlMs,
     (heldSinceMs ?? nowMs) + policy.maxHoldMs,
   )
   const isOver = untilMs <= nowMs
-  const problems = [...told.problems]
-  const isCapped = untilMs < told.untilMs
+  const problems = [...written.problems]
+  const isCapped = untilMs < written.untilMs
   if (isCapped) {
     const limit = `policy allows ${hours(policy.maxTtlMs)} at a time and ${hours(policy.maxHoldMs)} on end`
     problems.unshift(`${isOver ? 'has ended' : 'ends'} at ${rfc3339(untilMs)}, because ${limit}`)
   }
   return {
-    ...(isOver ? {} : { lock: { holder: told.holder, reason: told.reason, untilMs } }),
+    ...(isOver ? {} : { lock: { holder: written.holder, reason: written.reason, untilMs } }),
     ...(problems.length === 0
       ? {}
       : { problem: `${said(context)} ${problems.join('; ')}`, fault: isCapped ? 'capped' : 'incomplete' }),
@@ -124,7 +125,7 @@ export function judgeAppLocks(
   )
 }
 
-interface ToldLock {
+interface WrittenLock {
   readonly holder: string
   readonly reason: string
   readonly sinceMs: number | undefined
@@ -132,7 +133,7 @@ interface ToldLock {
   readonly problems: readonly string[]
 }
 
-function readLock(text: string, nowMs: number): ToldLock | string {
+function readLock(text: string, nowMs: number): WrittenLock | string {
   if (text.length > longestText) return `has more than ${longestText} characters`
   let fields: unknown
   try {

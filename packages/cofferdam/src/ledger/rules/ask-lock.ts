@@ -25,7 +25,7 @@ export type LockAnswer =
       /** Since when the budget has been locked without a break. */
       readonly heldSinceMs: number
       readonly lock: AppLock
-      /** Whose lock it was. */
+      /** The lock that was taken over. */
       readonly takenFrom: AppLock | undefined
       /** Why it ends sooner than was asked for. */
       readonly problem: string | undefined

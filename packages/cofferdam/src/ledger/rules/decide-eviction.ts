@@ -23,7 +23,7 @@ export interface EvictionSnapshot {
   readonly asker: string
   /** As whom the operator asks: everybody can read a token, so it counts for that user alone. */
   readonly operatorUser: Observed<string>
-  /** Of the request that the token names. */
+  /** Break-glass override of the request that the token names. */
   readonly breakGlass: BreakGlass | undefined
   /** The namespace holds an active lock, so what cannot be known counts as held. */
   readonly isStrict: boolean

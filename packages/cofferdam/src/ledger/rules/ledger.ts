@@ -1,7 +1,7 @@
 /** What one request needs for itself: `node/NAME`, `pdb/NAMESPACE/NAME`, `storage/NAMESPACE/CLUSTER`. */
 export interface Claim {
   readonly key: string
-  /** Of the object behind the key. */
+  /** Uid of the object behind the ledger key. */
   readonly uid: string
   /** Claims of one key with the same scope go together: the failure domain of a storage key. '' shares with nobody. */
   readonly scope: string
@@ -206,10 +206,10 @@ export function breakLocks(
   const rest = tickets.length === ledger.tickets.length ? ledger : { ...ledger, tickets }
   const broken = ledger.entries.filter(isBroken)
   if (broken.length === 0) return rest
-  const told = broken.map((entry): BrokenLock => ({ key: entry.key, by, reason, at, formerHolder: entry.holder }))
+  const added = broken.map((entry): BrokenLock => ({ key: entry.key, by, reason, at, formerHolder: entry.holder }))
   const without = withEntries(rest, (entry) => (isBroken(entry) ? 'gone' : entry))
   const orphaned = broken.reduce<Ledger>((left, { requestId }) => orphan(left, requestId), without)
-  return { ...orphaned, broken: [...ledger.broken, ...told].slice(-brokenShown) }
+  return { ...orphaned, broken: [...ledger.broken, ...added].slice(-brokenShown) }
 }
 
 /** What is held is all that is claimed. What is not claimed any more is released, unless the request has begun. */

@@ -116,7 +116,7 @@ export function openingRule(
   }
 }
 
-/** Of a cluster whose disruptions nobody else arbitrates. */
+/** The rule for a cluster whose disruptions nobody else arbitrates. */
 export const freeRule: OpeningRule = { mayBegin: () => true, mayOpen: () => true, hindranceTo: () => undefined }
 
 function blindRule(why: string, isOpenAlready: (domain: string) => boolean): OpeningRule {

@@ -11,9 +11,9 @@ export interface ClusterName {
 export interface CephTrust {
   /** `namespace/name`. All others are observed at most. */
   readonly named: readonly string[]
-  /** Of these no Rook writes the OSD Deployments: Cofferdam does. */
+  /** Clusters whose OSD Deployments Cofferdam writes, not Rook. */
   readonly own: readonly string[]
-  /** Of these Cofferdam also makes new OSDs. */
+  /** Clusters for which Cofferdam also creates new OSDs. */
   readonly grow: readonly string[]
   /** The image that has Rook's program, which prepares disks. */
   readonly rookImage: string | undefined

@@ -1,7 +1,7 @@
 import type { Condition, KubeObject } from '../kube-object.ts'
 import type { ResourceType } from '../resource-type.ts'
 
-/** Of Longhorn's kinds only the fields that are read or written here. */
+/** Longhorn's kinds with only the fields that are read or written here. */
 export interface LonghornSetting extends KubeObject {
   readonly value?: string
   readonly status?: { readonly applied?: boolean }
@@ -58,7 +58,7 @@ export interface LonghornReplica extends KubeObject {
      * double with the same data directory; to delete the active one deletes the data of both.
      */
     readonly active?: boolean
-    /** Of the engine that runs it. */
+    /** Image of the engine that runs it. */
     readonly image?: string
     /** Under the path of its disk; two replicas with the same one are one copy. */
     readonly dataDirectoryName?: string
@@ -108,7 +108,7 @@ export interface LonghornVolume extends KubeObject {
     readonly dataLocality?: 'disabled' | 'best-effort' | 'strict-local'
     readonly nodeID?: string
     readonly migrationNodeID?: string
-    /** Of the engine it should run with. */
+    /** Image of the engine it should run with. */
     readonly image?: string
     readonly dataEngine?: LonghornDataEngine
     readonly replicaSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
@@ -125,7 +125,7 @@ export interface LonghornVolume extends KubeObject {
     readonly robustness?: 'healthy' | 'degraded' | 'faulted' | 'unknown'
     readonly currentNodeID?: string
     readonly currentMigrationNodeID?: string
-    /** Of the engine it runs with; another than the spec's while it is upgraded. */
+    /** Image of the engine it runs with; another than the spec's while it is upgraded. */
     readonly currentImage?: string
     readonly actualSize?: number
     readonly lastDegradedAt?: string

@@ -56,7 +56,7 @@ export interface MachineDisruptionBudgetStatus {
   readonly disruptedMachines?: Readonly<Record<string, string>>
 }
 
-/** Of OpenShift or Cluster API. `maxUnhealthy` is its owner's and is never written here. */
+/** A health check of OpenShift or Cluster API. `maxUnhealthy` is its owner's and is never written here. */
 export interface MachineHealthCheck extends KubeObject {
   readonly spec?: {
     readonly clusterName?: string

@@ -48,7 +48,7 @@ export interface StorageClassDeviceSet {
   }[]
 }
 
-/** Of Rook's kinds only the fields that are read here. */
+/** Rook's kinds with only the fields that are read here. */
 export interface CephCluster extends KubeObject {
   readonly spec?: {
     readonly disruptionManagement?: {

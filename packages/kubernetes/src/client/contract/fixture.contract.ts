@@ -83,10 +83,10 @@ export async function refusal(call: Promise<unknown>): Promise<ApiError> {
 }
 
 /** Waits until the look succeeds; what other actors of a cluster do takes its time. */
-export async function eventually<T>(look: () => Promise<T | undefined | false>, within = 20_000): Promise<T> {
+export async function eventually<T>(poll: () => Promise<T | undefined | false>, within = 20_000): Promise<T> {
   const end = performance.now() + within
   for (;;) {
-    const found = await look()
+    const found = await poll()
     if (found !== undefined && found !== false) return found
     if (performance.now() > end) throw new Error('it did not come about in time')
     await pause(5)

@@ -73,7 +73,7 @@ function headOf(opcode: number, length: number): Buffer {
 interface Frame {
   readonly opcode: number
   readonly payload: Buffer
-  /** Of the whole frame. */
+  /** Length of the whole frame. */
   readonly length: number
 }
 

@@ -7,14 +7,14 @@ const pollEveryMs = 60 * 1000
 
 /** Forgets events an hour after they were last seen, as the real server does: they would pile up for ever otherwise. */
 export function startEventExpiry({ store, clock }: { store: ObjectStore; clock: Clock }): { stop(): void } {
-  const look = () => {
-    cancel = clock.after(pollEveryMs, look)
+  const poll = () => {
+    cancel = clock.after(pollEveryMs, poll)
     const bucket = store.bucket('events')
     for (const [key, event] of bucket.present().entries()) {
       if (lastSeenMs(event as Event) + keptMs <= clock.now()) bucket.remove(key, event)
     }
   }
-  let cancel = clock.after(pollEveryMs, look)
+  let cancel = clock.after(pollEveryMs, poll)
   return { stop: () => cancel() }
 }
 

@@ -19,7 +19,7 @@ export function listObjects(registry: Registry, definition: ResourceDefinition, 
   requireValidQuery(query)
   const selection = parseSelection(definition, query)
   const bucket = bucketOf(registry, definition)
-  const { version, start, objects } = momentOf(registry, bucket, query)
+  const { version, start, objects } = listedState(registry, bucket, query)
   const limit = query.limit ?? 0
   if (objects === undefined && selection.indexed !== undefined && bucket.size >= worthIndexing) {
     const found = indexedObjects(bucket, selection)
@@ -38,14 +38,14 @@ export function listObjects(registry: Registry, definition: ResourceDefinition, 
   }
 }
 
-interface Moment {
+interface ListedState {
   readonly version: number
   readonly start?: string
   /** Undefined for now. */
   readonly objects?: SortedTree<KubeObject>
 }
 
-function momentOf({ store }: Registry, bucket: Bucket, query: ListQuery): Moment {
+function listedState({ store }: Registry, bucket: Bucket, query: ListQuery): ListedState {
   if (query.continueToken) {
     const { version, start } = readContinue(query.continueToken)
     const objects = bucket.at(version)

@@ -50,7 +50,7 @@ export function patched<T extends JsonObject>(
       return applyMergePatch(current, requireObject(patch.body)) as T
     case 'strategic':
       if (isCustom) throw strategicNotKnown()
-      // It is merged into an object whose kind is settled: what the patch says of that does not count.
+      // The patch is merged into an object whose kind is settled: what the patch says of that does not count.
       return withKindOf(current, applyStrategicMergePatch(current, requireObject(patch.body), schema) as T)
   }
 }

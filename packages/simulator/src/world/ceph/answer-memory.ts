@@ -18,7 +18,7 @@ const lasting = new Map<string, Ingredients>([
 ])
 
 /** These contain the age of the quorum, in seconds. */
-const telling = new Set(['status', 'quorum_status'])
+const timed = new Set(['status', 'quorum_status'])
 
 interface Remembered {
   readonly made: readonly unknown[]
@@ -42,14 +42,14 @@ export function rememberAnswers(
   const held = new Map<string, Remembered>()
   return (command) => {
     const ingredients = lasting.get(command.prefix)
-    if (ingredients === undefined || tellsTheTime(command)) {
+    if (ingredients === undefined || containsTime(command)) {
       const said = answer(command)
       changed()
       return said
     }
     const key = questionText(command)
     const made = ingredients(state, changes())
-    const age = telling.has(command.prefix) ? unixSeconds(state.now() - state.mons.sinceMs) : undefined
+    const age = timed.has(command.prefix) ? unixSeconds(state.now() - state.mons.sinceMs) : undefined
     const last = held.get(key)
     const isSame = last?.made.every((part, index) => part === made[index]) === true
     if (isSame && last.age === age) return last.answer
@@ -66,7 +66,7 @@ function questionText(command: CephCommand): string {
 }
 
 /** `pg dump` of everything has a timestamp in it. */
-function tellsTheTime({ prefix, dumpcontents }: CephCommand): boolean {
+function containsTime({ prefix, dumpcontents }: CephCommand): boolean {
   return prefix === 'pg dump' && !/^\["pgs(_brief)?"\]$/.test(JSON.stringify(dumpcontents ?? []))
 }
 

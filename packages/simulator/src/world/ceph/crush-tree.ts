@@ -9,7 +9,7 @@ export interface CrushItem {
   readonly typeId: number
   readonly depth: number
   readonly parent: CrushItem | undefined
-  /** Of an OSD. */
+  /** Device class of an OSD. */
   readonly deviceClass: string | undefined
   readonly children: readonly CrushItem[]
   /** All OSDs below (or the OSD itself), ascending. */

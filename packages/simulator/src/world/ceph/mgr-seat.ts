@@ -44,7 +44,7 @@ export class MgrSeat {
     return this.#ports.timers.now() < this.#killedUntilMs
   }
 
-  look(): void {
+  refresh(): void {
     const { timers, aliveMgrs, startMs, failoverMs, onLost, onTaken } = this.#ports
     const alive = this.#isKilled ? [] : aliveMgrs()
     if (this.#active !== undefined && alive.includes(this.#active)) return
@@ -69,7 +69,7 @@ export class MgrSeat {
   kill(forMs: number): void {
     const { timers } = this.#ports
     this.#killedUntilMs = Math.max(this.#killedUntilMs, timers.now() + forMs)
-    this.look()
-    timers.after(forMs, () => this.look())
+    this.refresh()
+    timers.after(forMs, () => this.refresh())
   }
 }

@@ -21,7 +21,7 @@ export class MonQuorum {
     return [...this.#known].sort()
   }
 
-  /** Those in the quorum; nobody without a majority. */
+  /** Mons in the quorum; none without a majority. */
   get members(): readonly string[] {
     return this.hasQuorum ? this.#alive : []
   }
@@ -35,7 +35,7 @@ export class MonQuorum {
   }
 
   /** A mon came or went. Returns whether there is a quorum that was not there before. */
-  look(mon: string, isNewKnown: boolean): boolean {
+  refresh(mon: string, isNewKnown: boolean): boolean {
     if (isNewKnown) this.#known.add(mon)
     const had = this.hasQuorum
     const alive = this.known.filter((name) => this.#isAlive(name))

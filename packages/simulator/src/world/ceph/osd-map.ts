@@ -11,7 +11,7 @@ export interface OsdEntry {
   isIn: boolean
   /** The mons marked it out themselves, so it comes back in when it boots. */
   isAutoOut: boolean
-  /** It has never been up: its first boot brings it in, unless a flag forbids it. */
+  /** The OSD has never been up: its first boot brings it in, unless a flag forbids it. */
   isNew: boolean
   upFrom: number
   upThru: number

@@ -27,7 +27,7 @@ export class OsdWatch {
   readonly #ports: OsdWatchPorts
   readonly #pending = new Map<number, { readonly toUp: boolean; readonly cancel: () => void }>()
   readonly #failedDisks = new Set<number>()
-  #cancelOutLook: (() => void) | undefined
+  #cancelOutCheck: (() => void) | undefined
 
   constructor(ports: OsdWatchPorts) {
     this.#ports = ports
@@ -41,11 +41,11 @@ export class OsdWatch {
   setDiskFailed(osd: number, isFailed: boolean): void {
     if (isFailed) this.#failedDisks.add(osd)
     else this.#failedDisks.delete(osd)
-    this.look(osd)
+    this.check(osd)
   }
 
   /** Something about one OSD may have changed. */
-  look(osd: number): void {
+  check(osd: number): void {
     const { map, timings, timers } = this.#ports
     const entry = map.osds.get(osd)
     if (entry === undefined) return
@@ -66,21 +66,21 @@ export class OsdWatch {
   }
 
   /** A flag or the quorum changed: what was held back may go on. */
-  lookAtAll(): void {
-    for (const osd of this.#ports.map.osds.keys()) this.look(osd)
-    this.lookForOuts()
+  checkAll(): void {
+    for (const osd of this.#ports.map.osds.keys()) this.check(osd)
+    this.checkOuts()
   }
 
   /** At the mons' next tick, and when the next OSD is due. */
-  lookForOuts(): void {
-    this.#cancelOutLook?.()
-    this.#cancelOutLook = undefined
+  checkOuts(): void {
+    this.#cancelOutCheck?.()
+    this.#cancelOutCheck = undefined
     const { map, timers, timings } = this.#ports
     const waits = [...map.osds.values()]
       .filter(({ isUp, isIn, downAt }) => !isUp && isIn && downAt > 0)
       .map(({ downSinceMs }) => Math.max(tickMs, downSinceMs + timings.downOutIntervalMs - timers.now()))
     if (waits.length === 0) return
-    this.#cancelOutLook = timers.after(Math.min(...waits), () => this.#markOuts())
+    this.#cancelOutCheck = timers.after(Math.min(...waits), () => this.#markOuts())
   }
 
   #shouldRun(osd: number): boolean {
@@ -98,7 +98,7 @@ export class OsdWatch {
       this.#ports.onChange(entry.id, 'down')
     }
     if (toUp) this.#bringUp(entry.id)
-    this.lookForOuts()
+    this.checkOuts()
   }
 
   /** One that is up, and has been replaced before anybody missed it. */
@@ -126,12 +126,12 @@ export class OsdWatch {
       wasMarked = true
       this.#ports.onChange(entry.id, 'out')
     }
-    // Those that are due and held back wait for a change; only the others need the clock.
+    // OSDs that are due and held back wait for a change; only the others need the clock.
     const isAnyLeft = [...map.osds.values()].some(
       ({ isUp, isIn, downAt, downSinceMs }) =>
         !isUp && isIn && downAt > 0 && timers.now() - downSinceMs < timings.downOutIntervalMs,
     )
-    if (wasMarked || isAnyLeft) this.lookForOuts()
+    if (wasMarked || isAnyLeft) this.checkOuts()
   }
 
   #mayGoOut(osd: number): boolean {

@@ -63,7 +63,7 @@ export function upOf({ pool, wanted }: PlacementGroup, isUp: (osd: number) => bo
   return wanted.map((osd) => (osd !== noOsd && isUp(osd) ? osd : noOsd))
 }
 
-/** Those who serve it, less those that are down. */
+/** OSDs that serve the group, less those that are down. */
 export function stillActing({ pool, acting }: PlacementGroup, isUp: (osd: number) => boolean): number[] {
   if (pool.kind === 'replicated') return acting.filter(isUp)
   return acting.map((osd) => (osd !== noOsd && isUp(osd) ? osd : noOsd))

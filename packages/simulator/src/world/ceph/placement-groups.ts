@@ -63,7 +63,7 @@ export class PlacementGroups {
     return this.#list
   }
 
-  /** Those whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
+  /** Groups whose acting set is not what CRUSH says, as the map's `pg_temp` lists them. */
   get remapped(): readonly PlacementGroup[] {
     return [...this.#served.keys()]
   }
@@ -160,7 +160,7 @@ export class PlacementGroups {
       this.#peeringEndsMs.set(group, endsMs)
       this.#settle(group)
     }
-    // It is part of the map that moved them.
+    // Priming is part of the map that moved the groups.
     if (isPrimed) this.#setServed(groups)
     if (groups.length === 0) return
     this.#timers.after(this.#timings.peeringMs, () => {

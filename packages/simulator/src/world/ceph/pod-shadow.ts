@@ -44,7 +44,7 @@ const kindOfApp: Readonly<Record<string, DaemonKind>> = {
   'rook-ceph-osd': 'osd',
 }
 const powerWish = 'cofferdam.io/power'
-const powerLookMs = 1_000
+const powerPollMs = 1_000
 
 /** The daemons as shadows of their pods. */
 export class PodShadow {
@@ -66,8 +66,8 @@ export class PodShadow {
     const nodeView = this.#views.of(nodes)
     const podView = this.#views.of(pods)
     this.#endings.push(
-      nodeView.subscribe(({ key, after }) => this.#lookAtNode(key, after)),
-      podView.subscribe(({ key, before, after }) => this.#lookAtPod(key, before, after)),
+      nodeView.subscribe(({ key, after }) => this.#observeNode(key, after)),
+      podView.subscribe(({ key, before, after }) => this.#observePod(key, before, after)),
     )
     const open = () => {
       if (nodeView.isReady && podView.isReady) onReady()
@@ -111,7 +111,7 @@ export class PodShadow {
     return this.#silentNodes.has(pod.spec.nodeName ?? '')
   }
 
-  #lookAtPod(key: string, before: Pod | undefined, after: Pod | undefined): void {
+  #observePod(key: string, before: Pod | undefined, after: Pod | undefined): void {
     const daemon = this.#daemonOf(after ?? before)
     if (daemon === undefined) return
     const { kind, id } = daemon
@@ -129,7 +129,7 @@ export class PodShadow {
     return kind === undefined || label === undefined ? undefined : { kind, id: labels[label] as string }
   }
 
-  #lookAtNode(name: string, node: Node | undefined): void {
+  #observeNode(name: string, node: Node | undefined): void {
     // A machine whose Node was taken away does not run on because its pods are still in the API.
     const isSilent =
       node === undefined ||
@@ -149,8 +149,8 @@ export class PodShadow {
   #watchPower(): void {
     let cancel = () => {}
     const next = () => {
-      cancel = this.#ports.clock.after(powerLookMs, () => {
-        for (const node of this.#views.of(nodes).values()) this.#lookAtNode(node.metadata.name, node)
+      cancel = this.#ports.clock.after(powerPollMs, () => {
+        for (const node of this.#views.of(nodes).values()) this.#observeNode(node.metadata.name, node)
         next()
       })
     }

@@ -69,11 +69,11 @@ export interface GroupTruth {
   readonly pool: string
   readonly minSize: number
   readonly isPeering: boolean
-  /** Those that serve it by the last map, which is late where a machine fell silent. */
+  /** OSDs that serve it by the last map, which is late where a machine fell silent. */
   readonly acting: readonly number[]
-  /** Of these, the ones whose processes run. */
+  /** OSDs among these whose processes run. */
   readonly serving: readonly number[]
-  /** Of these, the ones whose copy lacks nothing. */
+  /** OSDs among these whose copy lacks nothing. */
   readonly whole: readonly number[]
 }
 
@@ -105,9 +105,9 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   /** What the mons got from a mgr that has gone since. */
   let lastSeen: readonly SeenGroup[] = groups.list.map((group) => ({ group, report: undefined, state: 'unknown' }))
   let sight: (SeenGroups & { readonly changes: number }) | undefined
-  const lookNow = () => seeGroups({ map, groups, now: () => clock.now() }, sight?.list)
+  const observeNow = () => seeGroups({ map, groups, now: () => clock.now() }, sight?.list)
   function seeNow(): readonly SeenGroup[] {
-    if (sight?.changes !== changes || clock.now() >= sight.untilMs) sight = { ...lookNow(), changes }
+    if (sight?.changes !== changes || clock.now() >= sight.untilMs) sight = { ...observeNow(), changes }
     return sight.list
   }
 
@@ -134,7 +134,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     failoverMs: timings.downAfterMs,
     aliveMgrs: () => shadow.idsOf('mgr').filter((id) => shadow.sightOf('mgr', id).isAlive),
     onLost: () => {
-      lastSeen = lookNow().list
+      lastSeen = observeNow().list
     },
     onTaken: () => groups.reports.forget(groups.list),
   })
@@ -166,26 +166,26 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     moved: (osd, change) => groups.follow(osd, change),
     poolChanged: (pool, change) => (change === 'made' ? groups.addPool(pool) : groups.followPool(pool)),
     flagsChanged() {
-      osdWatch.lookAtAll()
+      osdWatch.checkAll()
       groups.recovery.start()
     },
   })
   const answer = rememberAnswers(state, { changes: () => changes, changed, answer: answers.answer })
 
   function begin(): void {
-    for (const mon of shadow.idsOf('mon')) mons.look(mon, description.mons === undefined)
+    for (const mon of shadow.idsOf('mon')) mons.refresh(mon, description.mons === undefined)
     mgr.begin()
     osdWatch.begin()
     groups.begin()
     hasBegun = true
-    for (const { id, isNew } of map.osds.values()) if (isNew) osdWatch.look(id)
+    for (const { id, isNew } of map.osds.values()) if (isNew) osdWatch.check(id)
     changed()
   }
 
   function follow(kind: DaemonKind, id: string): void {
-    if (kind === 'osd') osdWatch.look(Number(id))
-    else if (kind === 'mgr') mgr.look()
-    else if (mons.look(id, description.mons === undefined)) osdWatch.lookAtAll()
+    if (kind === 'osd') osdWatch.check(Number(id))
+    else if (kind === 'mgr') mgr.refresh()
+    else if (mons.refresh(id, description.mons === undefined)) osdWatch.checkAll()
   }
 
   function mayAnswer(command: CephCommand): boolean {
@@ -216,7 +216,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       },
       addOsd(osd) {
         const id = growth.add(osd)
-        if (hasBegun) osdWatch.look(id)
+        if (hasBegun) osdWatch.check(id)
         changed()
         return id
       },

@@ -17,7 +17,7 @@ const priorities: Readonly<Record<string, number>> = {
   'salvage-controller': 900,
   [ticketTypes.eviction]: 800,
 }
-/** Of everything that Longhorn does on its own account. */
+/** Priority of everything that Longhorn does by itself. */
 const lowestPriority = 800
 
 export function evictionTicketId(volume: string): string {

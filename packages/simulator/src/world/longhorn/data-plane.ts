@@ -293,7 +293,7 @@ export class DataPlane {
     })
   }
 
-  /** Of those, the ones from which the volume may start again: whole, on a good disk, and not behind each other. */
+  /** The replicas from which the volume may start again: whole, on a good disk, and not behind each other. */
   newestOf(replicas: readonly string[]): string[] {
     const sound = replicas.map((replica) => this.#stores.get(replica)).filter(isSound)
     const newest = Math.max(0, ...sound.map(({ revision }) => revision))

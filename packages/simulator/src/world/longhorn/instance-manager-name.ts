@@ -7,7 +7,7 @@ export interface InstanceManagerPlace {
   readonly dataEngine: LonghornDataEngine
 }
 
-/** Of the instance manager, its pod and its budget. */
+/** Name of the instance manager, its pod and its budget. */
 export function instanceManagerName({ node, image, dataEngine }: InstanceManagerPlace): string {
   return `instance-manager-${hashOf(`${node}${image}${dataEngine}`).slice(0, 32)}`
 }

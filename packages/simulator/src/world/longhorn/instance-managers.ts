@@ -34,7 +34,7 @@ type State = NonNullable<NonNullable<LonghornInstanceManager['status']>['current
  * Guarantees: a pod that is gone is not made again while its node is cordoned or down; an instance manager of an image
  * that nobody uses any more goes once nothing runs in it.
  */
-export function startInstanceManagers(ports: InstanceManagersPorts): { readonly look: (node: string) => void } {
+export function startInstanceManagers(ports: InstanceManagersPorts): { readonly enqueue: (node: string) => void } {
   const { tools, namespace, data, hosts, dataEngines } = ports
   const nodeView = tools.views.of(nodes)
   const podView = tools.views.of(pods)
@@ -133,14 +133,14 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
     return isRunningAndReady(pod) && hosts.isAlive(pod.metadata.name) ? 'running' : 'starting'
   }
 
-  const lookAtAll = () => {
+  const enqueueAll = () => {
     for (const node of ours.values()) queue.add(node.metadata.name)
   }
   tools.onStop(ours.subscribe(({ after, before }) => queue.add((after ?? before)?.metadata.name ?? '')))
   tools.onStop(nodeView.subscribe(({ key, before, after }) => void (isRelevant(before, after) && queue.add(key))))
   tools.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
-  tools.every(ports.resyncMs, lookAtAll)
-  return { look: (node) => queue.add(node) }
+  tools.every(ports.resyncMs, enqueueAll)
+  return { enqueue: (node) => queue.add(node) }
 }
 
 /** Heartbeats change nothing here. */

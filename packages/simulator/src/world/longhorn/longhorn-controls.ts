@@ -33,7 +33,7 @@ export interface LonghornControls {
   attach(volume: string, node: string, by?: 'workload' | 'ui'): Promise<void>
   /** Takes all tickets of that kind back. */
   detach(volume: string, by?: 'workload' | 'ui'): Promise<void>
-  /** Of every rebuild, in bytes per second; 0 stops them. */
+  /** Sets the rate of every rebuild, in bytes per second; 0 stops them. */
   setRate(bytesPerSecond: number): void
   /** Everything that starts from now on runs in instance managers of this image. */
   setImage(image: string): void
@@ -52,8 +52,8 @@ interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | '
   readonly withoutManager: Set<string>
   readonly random: Random
   readonly shape: { readonly count: number; readonly blockBytes: number }
-  readonly lookAtVolume: (volume: string) => void
-  readonly lookAtNode: (node: string) => void
+  readonly enqueueVolume: (volume: string) => void
+  readonly enqueueNode: (node: string) => void
 }
 
 const ticketIds = { workload: 'csi-workload', ui: 'longhorn-ui' }
@@ -66,7 +66,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
   const { tools, namespace, data, brokenDisks, random, shape } = ports
   const replicaView = tools.views.of(longhornReplicas)
 
-  /** Those that the objects call healthy and the engine, where one runs, writes to. */
+  /** Replicas that the objects call healthy and the engine, where one runs, writes to. */
   function healthyReplicas(volume: string): string[] {
     const isUsed = (replica: string) =>
       !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')
@@ -87,8 +87,8 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     else brokenDisks.delete(diskUuid)
     data.breakDisk(diskUuid, isBroken)
     for (const { node, volume } of data.storesOn(diskUuid)) {
-      ports.lookAtNode(node)
-      ports.lookAtVolume(volume)
+      ports.enqueueNode(node)
+      ports.enqueueVolume(volume)
     }
   }
 
@@ -101,7 +101,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
         data.write(volume, block, bytes)
         written.push(block)
       }
-      ports.lookAtVolume(volume)
+      ports.enqueueVolume(volume)
       return written
     },
     verify(volume) {
@@ -128,7 +128,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     setManager(node, isOn) {
       if (isOn) ports.withoutManager.delete(node)
       else ports.withoutManager.add(node)
-      ports.lookAtNode(node)
+      ports.enqueueNode(node)
     },
   }
 }

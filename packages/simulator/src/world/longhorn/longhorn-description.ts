@@ -49,7 +49,7 @@ export type LonghornController = 'volume' | 'node' | 'instance-manager' | 'attac
 
 export interface LonghornDescription {
   readonly namespace?: string
-  /** Of instance managers. */
+  /** Image of instance managers. */
   readonly image?: string
   readonly dataEngines?: readonly LonghornDataEngine[]
   /** On every node that does not say otherwise. */

@@ -7,8 +7,8 @@ import { type Placement, placeReplica } from './replica-scheduler.ts'
 import {
   factsOf,
   filledShareOf,
+  recordFailure,
   replicasOf,
-  tellFailure,
   type VolumeContext,
   wantedCountOf,
   writeReplica,
@@ -120,7 +120,7 @@ async function createReplica(
   const healthyAt = isFirst && filledShareOf(context) > 0 ? timestamp(tools.clock) : ''
   const retryCount = isFirst ? 0 : mostRetries
   const object = buildReplica(volume, { name, node, diskUuid, hardNode, retryCount, healthyAt })
-  const created = await tellFailure(context, 'create', () => tools.api.create(longhornReplicas, object))
+  const created = await recordFailure(context, 'create', () => tools.api.create(longhornReplicas, object))
   data.addStore({ replica: name, volume: volumeName, node, diskUuid }, isFirst)
   tools.views.of(longhornReplicas).record(created)
 }

@@ -33,7 +33,7 @@ export interface NodeStatusPorts {
 }
 
 /** Longhorn's own nodes: made where Kubernetes has one, with the status of it and of its disks. */
-export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node: string) => void } {
+export function startNodeStatus(ports: NodeStatusPorts): { readonly enqueue: (node: string) => void } {
   const { tools, namespace, description, data, settings } = ports
   const kubeNodes = tools.views.of(nodes)
   const ours = tools.views.of(longhornNodes)
@@ -126,7 +126,7 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
     }
   }
 
-  const lookAtAll = () => {
+  const enqueueAll = () => {
     for (const node of ours.values()) queue.add(node.metadata.name)
   }
   tools.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
@@ -136,9 +136,9 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly look: (node:
       for (const node of new Set([before?.spec?.nodeID, after?.spec?.nodeID])) if (node) queue.add(node)
     }),
   )
-  tools.onStop(tools.views.of(longhornSettings).subscribe(lookAtAll))
-  tools.every(ports.resyncMs, lookAtAll)
-  return { look: (node) => queue.add(node) }
+  tools.onStop(tools.views.of(longhornSettings).subscribe(enqueueAll))
+  tools.every(ports.resyncMs, enqueueAll)
+  return { enqueue: (node) => queue.add(node) }
 }
 
 function disksOf(node: string, description: LonghornDescription): readonly DiskDescription[] {

@@ -74,11 +74,11 @@ export function startOwnBudgets(ports: Omit<OwnDrainPorts, 'hasManager'>): void 
     }
   }
 
-  const lookAt = (node: string) => {
+  const enqueueManagersOn = (node: string) => {
     for (const { metadata } of managersOn(node)) queue.add(metadata.name)
   }
   tools.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
-  tools.onStop(kubeNodes.subscribe(({ key }) => lookAt(key)))
+  tools.onStop(kubeNodes.subscribe(({ key }) => enqueueManagersOn(key)))
   tools.every(ports.resyncMs, () => {
     for (const { metadata } of managers.values()) queue.add(metadata.name)
   })

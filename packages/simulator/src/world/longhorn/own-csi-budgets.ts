@@ -32,12 +32,12 @@ export function startOwnCsiBudgets({
     budgets.record(made)
   }
 
-  const lookAtBoth = () => {
+  const enqueueBoth = () => {
     for (const name of csiDeploymentNames) queue.add(name)
   }
   tools.onStop(
     volumes.subscribe(({ before, after }) => {
-      if (before?.status?.state !== after?.status?.state) lookAtBoth()
+      if (before?.status?.state !== after?.status?.state) enqueueBoth()
     }),
   )
   tools.onStop(

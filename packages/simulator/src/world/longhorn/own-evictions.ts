@@ -94,7 +94,7 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
     return { isRequested: isMoving, event: isMoving ? 'EvictionAutomatic' : 'EvictionCanceled' }
   }
 
-  const lookAtAll = () => {
+  const enqueueAll = () => {
     for (const { metadata } of ours.values()) queue.add(metadata.name)
   }
   tools.onStop(kubeNodes.subscribe(({ key }) => queue.add(key)))
@@ -102,8 +102,8 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
   tools.onStop(replicas.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
   tools.onStop(
     tools.views.of(longhornSettings).subscribe(({ key }) => {
-      if (key === `${namespace}/node-drain-policy`) lookAtAll()
+      if (key === `${namespace}/node-drain-policy`) enqueueAll()
     }),
   )
-  tools.every(ports.resyncMs, lookAtAll)
+  tools.every(ports.resyncMs, enqueueAll)
 }

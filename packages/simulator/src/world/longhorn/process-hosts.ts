@@ -15,7 +15,7 @@ export interface ProcessHostsPorts {
 }
 
 const powerWish = 'cofferdam.io/power'
-const powerLookMs = 1_000
+const powerPollMs = 1_000
 
 /** Which instance managers really run, whatever their objects say: what a process lives and dies by. */
 export class ProcessHosts {
@@ -27,11 +27,11 @@ export class ProcessHosts {
   constructor(ports: ProcessHostsPorts) {
     this.#ports = ports
     const { tools, isOn } = ports
-    tools.onStop(tools.views.of(nodes).subscribe(({ key }) => this.#lookAtNode(key)))
-    tools.onStop(tools.views.of(pods).subscribe(({ key, before, after }) => this.#lookAtPod(key, after ?? before)))
+    tools.onStop(tools.views.of(nodes).subscribe(({ key }) => this.#observeNode(key)))
+    tools.onStop(tools.views.of(pods).subscribe(({ key, before, after }) => this.#observePod(key, after ?? before)))
     if (isOn !== undefined) {
-      tools.every(powerLookMs, () => {
-        for (const node of tools.views.of(nodes).values()) this.#lookAtNode(node.metadata.name)
+      tools.every(powerPollMs, () => {
+        for (const node of tools.views.of(nodes).values()) this.#observeNode(node.metadata.name)
       })
     }
   }
@@ -55,24 +55,24 @@ export class ProcessHosts {
     )
   }
 
-  #lookAtPod(key: string, pod: Pod | undefined): void {
+  #observePod(key: string, pod: Pod | undefined): void {
     const { namespace, name, labels } = pod?.metadata ?? {}
     if (namespace !== this.#ports.namespace || name === undefined) return
     if (labels?.['longhorn.io/component'] !== 'instance-manager') return
     this.#podKeys.set(name, key)
-    this.#look(name, pod?.spec.nodeName ?? '')
+    this.#refresh(name, pod?.spec.nodeName ?? '')
     this.#ports.onChange(name, pod?.spec.nodeName ?? '')
   }
 
-  #lookAtNode(node: string): void {
+  #observeNode(node: string): void {
     for (const name of this.#podKeys.keys()) {
       if (this.podOf(name)?.spec.nodeName !== node) continue
-      if (this.#look(name, node)) this.#ports.onChange(name, node)
+      if (this.#refresh(name, node)) this.#ports.onChange(name, node)
     }
   }
 
   /** Whether something is not what it was. */
-  #look(name: string, node: string): boolean {
+  #refresh(name: string, node: string): boolean {
     const start = this.#startOf(this.podOf(name), node)
     const before = this.#starts.get(name)
     if (start === before) return false

@@ -24,12 +24,12 @@ export class Rebuild {
   #left: number[] = []
   #total = 0
   #cancel: (() => void) | undefined
-  #toldAt: number
+  #reportedAt: number
   #isStopped = false
 
   constructor(ports: RebuildPorts) {
     this.#ports = ports
-    this.#toldAt = ports.timers.now()
+    this.#reportedAt = ports.timers.now()
   }
 
   get target(): ReplicaStore {
@@ -90,8 +90,8 @@ export class Rebuild {
       onEnd(true)
       return
     }
-    if (timers.now() - this.#toldAt >= progressMs) {
-      this.#toldAt = timers.now()
+    if (timers.now() - this.#reportedAt >= progressMs) {
+      this.#reportedAt = timers.now()
       onProgress()
     }
     this.#next()

@@ -39,7 +39,7 @@ export function betterPlaces(facts: VolumeFacts, open: readonly OpenNode[]): str
   return places.filter((names) => names.length > 0)
 }
 
-/** Of those, the ones with the fewest copies, where another has at least two more; with little effort, those with none. */
+/** Those with the fewest copies, where another has at least two more; with little effort, those with none. */
 function scarce(
   names: readonly string[],
   counts: ReadonlyMap<string, number>,

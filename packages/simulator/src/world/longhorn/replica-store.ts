@@ -9,7 +9,7 @@ export interface ReplicaStore {
   readonly blocks: DataBlocks
   /** Writes it has seen: the engine takes no copy that is behind the others. */
   revision: number
-  /** It holds all of the volume: false from the start of a rebuild to its end. */
+  /** The replica holds all of the volume: false from the start of a rebuild to its end. */
   isWhole: boolean
   isBroken: boolean
 }

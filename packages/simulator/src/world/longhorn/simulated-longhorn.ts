@@ -74,7 +74,7 @@ export function createSimulatedLonghorn(
     isDelta: () => isDelta,
     rate: () => rate,
     bytesPerBlock: blockBytesOf,
-    onChange: (volume) => volumes.look(volume),
+    onChange: (volume) => volumes.enqueue(volume),
   })
   const hosts = new ProcessHosts({
     tools,
@@ -84,8 +84,8 @@ export function createSimulatedLonghorn(
     onChange: (_manager, node) => {
       // The first notification comes while the rest is still being built.
       timers.after(1, () => {
-        managers.look(node)
-        volumes.lookAtAll()
+        managers.enqueue(node)
+        volumes.enqueueAll()
       })
     },
   })
@@ -145,8 +145,8 @@ export function createSimulatedLonghorn(
     data,
     hosts,
     podsUsing: workloads.podsUsing,
-    onLooked(nodes) {
-      for (const node of new Set(nodes)) if (node !== '') managers.look(node)
+    onReconciled(nodes) {
+      for (const node of new Set(nodes)) if (node !== '') managers.enqueue(node)
     },
   })
   if (description.ownDrainHandling === true) {
@@ -184,14 +184,14 @@ export function createSimulatedLonghorn(
       withoutManager,
       random: random.stream('longhorn-controls'),
       shape,
-      lookAtVolume: volumes.look,
-      lookAtNode: nodeStatus.look,
+      enqueueVolume: volumes.enqueue,
+      enqueueNode: nodeStatus.enqueue,
       setRate(bytesPerSecond) {
         rate = bytesPerSecond
       },
       setImage(next) {
         image = next
-        for (const { metadata } of toolsOf.manager.views.of(longhornNodes).values()) managers.look(metadata.name)
+        for (const { metadata } of toolsOf.manager.views.of(longhornNodes).values()) managers.enqueue(metadata.name)
       },
       setDelta(on) {
         isDelta = on

@@ -149,7 +149,7 @@ export async function writeReplica(
 }
 
 /** Where a replica can be neither made nor deleted, the volume says so. */
-export async function tellFailure<T>(
+export async function recordFailure<T>(
   { ports, volume }: VolumeContext,
   verb: string,
   write: () => Promise<T>,

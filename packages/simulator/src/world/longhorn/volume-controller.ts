@@ -23,16 +23,16 @@ import {
 import { isSet } from './volume-facts.ts'
 import { buildAttachment, buildEngine, engineName } from './volume-objects.ts'
 import { advancePhase } from './volume-phase.ts'
-import { reflectHealth, removeSpareReplica, salvage, startRebuild } from './volume-replicas.ts'
+import { reflectHealth, removeSurplusReplica, salvage, startRebuild } from './volume-replicas.ts'
 import { reportEngine, reportReplicas, reportVolume } from './volume-report.ts'
 
 /** Keeps every volume attached where it is wanted and its replicas whole. */
 export function startVolumes(
   ports: VolumePorts & {
     /** Processes of this volume may have started or ended. */
-    readonly onLooked: (nodes: readonly string[]) => void
+    readonly onReconciled: (nodes: readonly string[]) => void
   },
-): { readonly look: (volume: string) => void; readonly lookAtAll: () => void } {
+): { readonly enqueue: (volume: string) => void; readonly enqueueAll: () => void } {
   const { tools, namespace, data } = ports
   const volumes = tools.views.of(longhornVolumes)
   const engines = tools.views.of(longhornEngines)
@@ -65,7 +65,7 @@ export function startVolumes(
     await reflectHealth(context)
     await upgradeEngine(context)
     await salvage(context)
-    await removeSpareReplica(context)
+    await removeSurplusReplica(context)
     await replenish(context)
     await addBetterReplica(context)
     await startRebuild(context)
@@ -73,7 +73,7 @@ export function startVolumes(
     await reportReplicas(context)
     await reportVolume(context, readyNodes())
     const touched = replicasOf(context).map(({ spec }) => spec?.nodeID)
-    ports.onLooked([...touched, nodeBefore, notes.node].filter((node) => node !== undefined))
+    ports.onReconciled([...touched, nodeBefore, notes.node].filter((node) => node !== undefined))
   }
 
   async function ensureParts(context: VolumeContext): Promise<void> {
@@ -99,7 +99,7 @@ export function startVolumes(
     const touched = [held.get(name)?.node, ...data.storesOf(name).map((replica) => data.storeOf(replica)?.node)]
     held.delete(name)
     data.dropVolume(name)
-    ports.onLooked(touched.filter((node) => node !== undefined))
+    ports.onReconciled(touched.filter((node) => node !== undefined))
     const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
     for (const replica of Array.from(index(name))) await deleteExactly(tools, longhornReplicas, replica)
     const engine = engines.get(`${namespace}/${engineName(name)}`)
@@ -115,7 +115,7 @@ export function startVolumes(
       .sort()
   }
 
-  const lookAtAll = () => {
+  const enqueueAll = () => {
     for (const volume of volumes.values()) queue.add(volume.metadata.name)
   }
   const follow = (volume: LonghornVolume | undefined) => queue.add(volume?.metadata.name ?? '')
@@ -124,16 +124,16 @@ export function startVolumes(
   tools.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
   tools.onStop(
     managers.subscribe(({ before, after }) => {
-      if (before?.status?.currentState !== after?.status?.currentState) lookAtAll()
+      if (before?.status?.currentState !== after?.status?.currentState) enqueueAll()
     }),
   )
   tools.onStop(
     nodes.subscribe(({ before, after }) => {
       const isRelevant = before?.spec !== after?.spec || before?.status?.conditions !== after?.status?.conditions
-      if (isRelevant) lookAtAll()
+      if (isRelevant) enqueueAll()
     }),
   )
-  tools.onStop(settings.subscribe(lookAtAll))
-  tools.every(ports.timings.resyncMs, lookAtAll)
-  return { look: (volume) => queue.add(volume), lookAtAll }
+  tools.onStop(settings.subscribe(enqueueAll))
+  tools.every(ports.timings.resyncMs, enqueueAll)
+  return { enqueue: (volume) => queue.add(volume), enqueueAll }
 }

@@ -1,11 +1,11 @@
 import type { ReplicaMode } from './data-plane.ts'
 
-/** Of one replica what the volume controller goes by. */
+/** What the volume controller uses of one replica. */
 export interface ReplicaFacts {
   readonly name: string
   readonly node: string
   readonly zone: string
-  /** It has a node and a disk. */
+  /** The replica has a node and a disk. */
   readonly isPlaced: boolean
   readonly isActive: boolean
   readonly isEvicting: boolean
@@ -14,7 +14,7 @@ export interface ReplicaFacts {
   readonly isUsed: boolean
   readonly isFailed: boolean
   readonly failedAtMs: number
-  /** It was healthy at some time, so there is data on it. */
+  /** The replica was healthy at some time, so there is data on it. */
   readonly hasData: boolean
   readonly retryCount: number
   /** In the engine's list, while the volume is attached. */

@@ -1,7 +1,7 @@
 import { longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { deleteExactly } from '../actor.ts'
-import { factsOf, hostFor, replicasOf, tellFailure, type VolumeContext, writeReplica } from './volume-context.ts'
+import { factsOf, hostFor, recordFailure, replicasOf, type VolumeContext, writeReplica } from './volume-context.ts'
 import { decideDeletion } from './volume-decisions.ts'
 import { isSet } from './volume-facts.ts'
 
@@ -76,7 +76,7 @@ export async function salvage(context: VolumeContext): Promise<void> {
 }
 
 /** Deletes at most one replica that is no longer needed. */
-export async function removeSpareReplica(context: VolumeContext): Promise<void> {
+export async function removeSurplusReplica(context: VolumeContext): Promise<void> {
   const { ports, volume } = context
   const { tools, timings, data } = ports
   const minutes = volume.spec?.staleReplicaTimeout
@@ -84,7 +84,7 @@ export async function removeSpareReplica(context: VolumeContext): Promise<void> 
   const name = decideDeletion(factsOf(context), { nowMs: tools.clock.now(), staleMs })
   const replica = replicasOf(context).find(({ metadata }) => metadata.name === name)
   if (replica === undefined) return
-  await tellFailure(context, 'delete', () => deleteExactly(tools, longhornReplicas, replica))
+  await recordFailure(context, 'delete', () => deleteExactly(tools, longhornReplicas, replica))
   data.dropStore(replica.metadata.name)
   context.again(1)
 }

@@ -70,7 +70,7 @@ export function startWorkloadTickets(ports: WorkloadTicketsPorts): { readonly po
     return [...byVolume(volume)].filter((pod) => pod.spec.nodeName !== undefined && !isFinished(pod)).sort(byAge)
   }
 
-  const lookAtAll = () => {
+  const enqueueAll = () => {
     for (const { metadata } of attachments.values()) queue.add(metadata.name)
   }
   tools.onStop(
@@ -82,10 +82,10 @@ export function startWorkloadTickets(ports: WorkloadTicketsPorts): { readonly po
   tools.onStop(attachments.subscribe(({ before, after }) => queue.add((after ?? before)?.metadata.name ?? '')))
   tools.onStop(
     nodeView.subscribe(({ before, after }) => {
-      if (before?.spec?.unschedulable !== after?.spec?.unschedulable) lookAtAll()
+      if (before?.spec?.unschedulable !== after?.spec?.unschedulable) enqueueAll()
     }),
   )
-  tools.every(ports.resyncMs, lookAtAll)
+  tools.every(ports.resyncMs, enqueueAll)
   return { podsUsing }
 }
 

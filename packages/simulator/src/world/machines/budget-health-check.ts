@@ -22,7 +22,7 @@ export interface Remediator extends Actor {
 export interface BudgetHealthCheckOptions {
   /** Default `openshift`. */
   readonly api?: MachineApi
-  /** Of Cluster API; default the newest. */
+  /** Version of Cluster API; default the newest. */
   readonly version?: string
   /** The machines it manages. Default: all. */
   readonly selector?: LabelSelector
@@ -69,14 +69,14 @@ export function createBudgetHealthCheck(ports: RemediatorPorts, options: BudgetH
     else tools.recorder.record(machine, 'Warning', 'RemediationRestricted', `Not remediated: ${answer.why}`)
   }
 
-  function lookAt(node: Node): void {
+  function enqueueMachinesOf(node: Node): void {
     for (const machine of machinesOf(node.metadata.name)) queue.add(keyText(keyOf(machine)))
   }
 
   tools.onStop(machineView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
   tools.onStop(
     nodeView.subscribe(({ before, after }) => {
-      if (after !== undefined && isOtherHealth(before, after)) lookAt(after)
+      if (after !== undefined && isOtherHealth(before, after)) enqueueMachinesOf(after)
     }),
   )
   return {
@@ -85,7 +85,7 @@ export function createBudgetHealthCheck(ports: RemediatorPorts, options: BudgetH
       remediated: () => remedy.done,
       setListening(on) {
         isListening = on
-        for (const node of nodeView.values()) lookAt(node)
+        for (const node of nodeView.values()) enqueueMachinesOf(node)
       },
     },
   }

@@ -51,7 +51,7 @@ export async function useBudgets(
       booked.push(budget)
       continue
     }
-    for (const other of booked) await change(tools, other, (now) => giveBack(now, machine))
+    for (const other of booked) await change(tools, other, (now) => restored(now, machine))
     return { isAllowed: false, why: refusal }
   }
   return allowed
@@ -80,7 +80,7 @@ function book({ status }: MachineDisruptionBudget, machine: Machine, now: string
   }
 }
 
-function giveBack({ status }: MachineDisruptionBudget, machine: Machine): MachineDisruptionBudgetStatus {
+function restored({ status }: MachineDisruptionBudget, machine: Machine): MachineDisruptionBudgetStatus {
   const held = status as MachineDisruptionBudgetStatus
   const { [machine.metadata.name]: mine, ...others } = held.disruptedMachines ?? {}
   const disruptionsAllowed = mine === undefined ? held.disruptionsAllowed : held.disruptionsAllowed + 1

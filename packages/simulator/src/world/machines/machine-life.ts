@@ -30,7 +30,7 @@ export interface MachineLifePorts {
 const recheckMs = 5_000
 
 export interface MachineLife {
-  lookAtAll(): void
+  enqueueAll(): void
 }
 
 /** Makes a Node for every Machine, and takes Machine, machine and Node away when the Machine is deleted. */
@@ -141,7 +141,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
     }),
   )
   return {
-    lookAtAll() {
+    enqueueAll() {
       for (const machine of machineView.values()) queue.add(keyText(keyOf(machine)))
     },
   }

@@ -79,7 +79,7 @@ export function startMachineSets({ tools, kinds, clusterName, fleet }: MachineSe
     return node !== undefined && conditionOf(node, 'Ready')?.status === 'True'
   }
 
-  function lookAt({ metadata }: Machine, owner: OwnerReference | undefined): void {
+  function enqueueSetOf({ metadata }: Machine, owner: OwnerReference | undefined): void {
     if (owner === undefined) return
     const key = `${metadata.namespace}/${owner.name}`
     lastNumber.set(key, Math.max(lastNumber.get(key) ?? 0, numberOf(metadata.name, owner.name)))
@@ -90,13 +90,13 @@ export function startMachineSets({ tools, kinds, clusterName, fleet }: MachineSe
   tools.onStop(
     machineView.subscribe(({ before, after }) => {
       const machine = (after ?? before) as Machine
-      lookAt(machine, controllerOf(machine))
+      enqueueSetOf(machine, controllerOf(machine))
     }),
   )
   tools.onStop(
     nodeView.subscribe(({ key, before, after }) => {
       if (!isOtherHealth(before, after)) return
-      for (const machine of machinesOf(key)) lookAt(machine, controllerOf(machine))
+      for (const machine of machinesOf(key)) enqueueSetOf(machine, controllerOf(machine))
     }),
   )
 }

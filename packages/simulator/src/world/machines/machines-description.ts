@@ -3,7 +3,7 @@ import type { MachineApi } from './machine-kinds.ts'
 export interface MachinesDescription {
   /** Default `openshift`. */
   readonly api?: MachineApi
-  /** Of Cluster API; default the newest. */
+  /** Version of Cluster API; default the newest. */
   readonly version?: string
   /** Default: where the API keeps its machines. */
   readonly namespace?: string

@@ -15,7 +15,7 @@ import { isOtherHealth } from './sick-nodes.ts'
 export interface ModernHealthChecksOptions {
   /** Default `openshift`. */
   readonly api?: MachineApi
-  /** Of Cluster API; default the newest. */
+  /** Version of Cluster API; default the newest. */
   readonly version?: string
   /** Default `delete`. */
   readonly remedy?: RemedyKind
@@ -114,7 +114,7 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
     return isSameJson(status, check.status ?? {}) ? check : writeStatus(tools, kinds.healthChecks, check, status)
   }
 
-  function lookAtAll(): void {
+  function enqueueAll(): void {
     for (const [key] of namesOfChecks()) queue.add(key)
   }
 
@@ -122,17 +122,17 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
     return [...checkView.values()].map((check) => [`${check.metadata.namespace}/${check.metadata.name}`, check])
   }
 
-  function lookAt(machine: Machine): void {
+  function enqueueChecksOf(machine: Machine): void {
     for (const [key, { metadata }] of namesOfChecks()) {
       if (metadata.namespace === machine.metadata.namespace) queue.add(key)
     }
   }
 
   tools.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
-  tools.onStop(machineView.subscribe(({ before, after }) => lookAt((after ?? before) as Machine)))
+  tools.onStop(machineView.subscribe(({ before, after }) => enqueueChecksOf((after ?? before) as Machine)))
   tools.onStop(
     nodeView.subscribe(({ before, after }) => {
-      if (isOtherHealth(before, after)) lookAtAll()
+      if (isOtherHealth(before, after)) enqueueAll()
     }),
   )
   return {
@@ -141,7 +141,7 @@ export function createModernHealthChecks(ports: RemediatorPorts, options: Modern
       remediated: () => remedy.done,
       setListening(on) {
         isListening = on
-        lookAtAll()
+        enqueueAll()
       },
     },
   }

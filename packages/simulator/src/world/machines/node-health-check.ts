@@ -103,14 +103,14 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     }
   }
 
-  function lookAtAll(): void {
+  function enqueueAll(): void {
     for (const { metadata } of checkView.values()) queue.add(metadata.name)
   }
 
   tools.onStop(checkView.subscribe(({ key, after }) => (after === undefined ? undefined : queue.add(key))))
   tools.onStop(
     nodeView.subscribe(({ before, after }) => {
-      if (isOtherHealth(before, after)) lookAtAll()
+      if (isOtherHealth(before, after)) enqueueAll()
     }),
   )
   return {
@@ -119,7 +119,7 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
       remediated: () => [...done],
       setListening(on) {
         isListening = on
-        lookAtAll()
+        enqueueAll()
       },
     },
   }

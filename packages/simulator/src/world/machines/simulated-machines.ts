@@ -109,7 +109,7 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
         powerCycle(tools, ports.kubelet, { node, downSeconds: timings.rebootSeconds, isKept: () => isKept(node) }),
       sellOut(on) {
         isSoldOut = on
-        if (!on) life.lookAtAll()
+        if (!on) life.enqueueAll()
       },
       replaced: () => fleet.vacancies.map(({ machine, node, successor }) => ({ machine, node, by: successor })),
     },

@@ -103,16 +103,16 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
     tools.recorder.record(pod, 'Warning', 'NodeNotReady', 'Node is not ready')
   }
 
-  function hear(name: string, news: Partial<Pick<Heard, 'renewTime' | 'statusBeat'>>): void {
+  function hear(name: string, heartbeat: Partial<Pick<Heard, 'renewTime' | 'statusBeat'>>): void {
     const known = heard.get(name)
     if (known === undefined) {
-      heard.set(name, { renewTime: undefined, statusBeat: undefined, ...news, at: tools.clock.now() })
+      heard.set(name, { renewTime: undefined, statusBeat: undefined, ...heartbeat, at: tools.clock.now() })
       return
     }
     const isNew =
-      (news.renewTime !== undefined && news.renewTime !== known.renewTime) ||
-      (news.statusBeat !== undefined && news.statusBeat !== known.statusBeat)
-    if (isNew) Object.assign(known, news, { at: tools.clock.now() })
+      (heartbeat.renewTime !== undefined && heartbeat.renewTime !== known.renewTime) ||
+      (heartbeat.statusBeat !== undefined && heartbeat.statusBeat !== known.statusBeat)
+    if (isNew) Object.assign(known, heartbeat, { at: tools.clock.now() })
   }
 
   tools.onStop(

@@ -18,9 +18,9 @@ import type {
   ClearNote,
   HearCeph,
   HoldStorage,
+  NotifyDecided,
   ReportDecided,
   SettleStorage,
-  TellDecided,
   TryCeph,
   WriteBudgets,
   WriteFlags,
@@ -57,7 +57,7 @@ export interface PassOf {
   readonly cluster: CephCluster
   readonly ceph: CephCommands | undefined
   /** Others in this process learn what was decided. */
-  readonly tellDecided: ((step: TellDecided) => void) | undefined
+  readonly notifyDecided: ((step: NotifyDecided) => void) | undefined
   readonly signal: AbortSignal
 }
 
@@ -106,7 +106,7 @@ export class CephDrainPerformer {
           return this.#writeNote(step)
       }
     },
-    report: (step) => (step.name === 'tell' ? this.#tell(step) : this.#report(step)),
+    report: (step) => (step.name === 'tell' ? this.#notify(step) : this.#report(step)),
   }
 
   /** To be called when the pass is over, however it ended. */
@@ -250,9 +250,9 @@ export class CephDrainPerformer {
     return deleteObserved(this.#ports.api, this.#id().namespace, this.#pass.signal)
   }
 
-  async #tell(step: TellDecided): Promise<StepOutcome> {
+  async #notify(step: NotifyDecided): Promise<StepOutcome> {
     this.#ports.memories.noteFailures(this.#pass.key, step.failures)
-    this.#pass.tellDecided?.(step)
+    this.#pass.notifyDecided?.(step)
     return this.#done(step)
   }
 

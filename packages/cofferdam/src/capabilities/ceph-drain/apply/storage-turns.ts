@@ -25,19 +25,19 @@ export class StorageTurns {
   publish(key: string, turn: StorageTurn): void {
     const before = this.#turns.get(key)
     this.#turns.set(key, turn)
-    if (JSON.stringify(before) !== JSON.stringify(turn)) this.#tell('turn', key)
+    if (JSON.stringify(before) !== JSON.stringify(turn)) this.#notify('turn', key)
   }
 
   publishLoose(key: string, nodes: readonly string[]): void {
     const before = this.#loose.get(key)
     this.#loose.set(key, nodes)
-    if (JSON.stringify(before) !== JSON.stringify(nodes)) this.#tell('loose', key)
+    if (JSON.stringify(before) !== JSON.stringify(nodes)) this.#notify('loose', key)
   }
 
   /** Notifies with the key of every cluster of which this has changed, until the signal. */
-  follow(what: 'turn' | 'loose', tell: (key: string) => void, signal: AbortSignal): void {
-    this.#followers[what].add(tell)
-    signal.addEventListener('abort', () => this.#followers[what].delete(tell), { once: true })
+  follow(what: 'turn' | 'loose', notify: (key: string) => void, signal: AbortSignal): void {
+    this.#followers[what].add(notify)
+    signal.addEventListener('abort', () => this.#followers[what].delete(notify), { once: true })
   }
 
   /** Waits until nobody else works on the budgets of the cluster; the returned function lets the next one in. */
@@ -61,7 +61,7 @@ export class StorageTurns {
     this.#loose.delete(key)
   }
 
-  #tell(what: 'turn' | 'loose', key: string): void {
-    for (const tell of this.#followers[what]) tell(key)
+  #notify(what: 'turn' | 'loose', key: string): void {
+    for (const notify of this.#followers[what]) notify(key)
   }
 }

@@ -115,13 +115,13 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       })
       const ledgers = ports.ledger?.view
       if (ledgers !== undefined) {
-        const tell = (change: ViewChange<DisruptionLedger>) => {
+        const notify = (change: ViewChange<DisruptionLedger>) => {
           for (const { metadata } of clusters.list()) {
             const { namespace = '', name, uid = '' } = metadata
             if (isRelevantStorageChange(change, { namespace, name, uid })) enqueue(`${namespace}/${name}`)
           }
         }
-        signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
+        signal.addEventListener('abort', ledgers.subscribe(notify), { once: true })
         // Budgets are kept where the ledger cannot be read: who holds the storage is unknown until it is.
         void ledgers.whenSynced(signal).then(enqueueAll, () => {})
       }
@@ -146,18 +146,18 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   }
 
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
-    const tellDecided = ports.decisions?.begin(key)
+    const notifyDecided = ports.decisions?.begin(key)
     const turnBefore = ports.turns?.inForce(key)
     const seen = await observer.observe(key, cluster, signal)
-    const { snapshot: look, ceph, cephAskedAtMs, ...evidence } = seen
-    probes.see(key, look.ceph.known && look.ceph.value.pgs.health === 'clean')
+    const { snapshot: observed, ceph, cephAskedAtMs, ...evidence } = seen
+    probes.see(key, observed.ceph.known && observed.ceph.value.pgs.health === 'clean')
     const pass = new CephDrainPerformer(
       performing,
       {
         key,
         cluster,
         ceph,
-        tellDecided: ({ snapshot, decision }) => tellDecided?.({ snapshot, decision, cephAskedAtMs }),
+        notifyDecided: ({ snapshot, decision }) => notifyDecided?.({ snapshot, decision, cephAskedAtMs }),
         signal,
       },
       { ...heardNothing, ledger: hold.observe() },
@@ -166,12 +166,12 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       const { decision: end } = await performPass({
         observe: async (): Promise<PassSnapshot> => ({
           ...evidence,
-          look,
+          observed,
           isReachable: ceph !== undefined,
           turnBefore,
           memory: {
             ...memories.of(key),
-            heldEpoch: hold.epochOf(look.cluster),
+            heldEpoch: hold.epochOf(observed.cluster),
             probe: { isDue: probes.isDue(key), problem: probes.problemOf(key) },
           },
           heard: pass.heard,
@@ -186,7 +186,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       const rechecks = [
         end.recheckAfterSeconds,
         observer.recheckAfterSeconds(key, seen, end.decision),
-        hold.recheckAfterSeconds(look.cluster),
+        hold.recheckAfterSeconds(observed.cluster),
       ].filter((seconds) => seconds !== undefined)
       return rechecks.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...rechecks) }
     } finally {

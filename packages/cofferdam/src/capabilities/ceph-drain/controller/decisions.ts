@@ -37,9 +37,9 @@ export class CephDecisions implements LastDecisions {
   }
 
   /** Notifies with the key of every cluster that was decided about, from now on; the returned function ends it. */
-  follow(tell: (key: string) => void): () => void {
-    this.#followers.add(tell)
-    return () => this.#followers.delete(tell)
+  follow(notify: (key: string) => void): () => void {
+    this.#followers.add(notify)
+    return () => this.#followers.delete(notify)
   }
 
   /** Asks for a reconcile now, without waiting for it. */
@@ -56,13 +56,13 @@ export class CephDecisions implements LastDecisions {
       const domainType = snapshot.ceph.known ? failureDomainType : this.#latest.get(key)?.domainType
       this.#latest.set(key, { snapshot, decision, polledAtMs, cephAskedAtMs, domainType })
       for (const { resolve } of answered) resolve()
-      for (const tell of this.#followers) tell(key)
+      for (const notify of this.#followers) notify(key)
     }
   }
 
   forget(key: string): void {
     if (!this.#latest.delete(key)) return
-    for (const tell of this.#followers) tell(key)
+    for (const notify of this.#followers) notify(key)
   }
 
   /** What was decided last, however long ago. */
@@ -78,22 +78,22 @@ export class CephDecisions implements LastDecisions {
     const latest = this.#latest.get(key)
     if (latest !== undefined && this.#clock.now() - latest.polledAtMs <= maxAgeMs) return latest
     const askedAtMs = this.#clock.now()
-    await this.#nextLook(key, waitMs, signal)
+    await this.#nextPass(key, waitMs, signal)
     const fresh = this.#latest.get(key)
     return fresh !== undefined && fresh.polledAtMs >= askedAtMs ? fresh : undefined
   }
 
-  async #nextLook(key: string, waitMs: number, signal: AbortSignal): Promise<void> {
+  async #nextPass(key: string, waitMs: number, signal: AbortSignal): Promise<void> {
     const waiters = this.#waiting.get(key) ?? new Set()
     this.#waiting.set(key, waiters)
     const ended = new AbortController()
     let waiting: Waiting | undefined
-    const looked = new Promise<void>((resolve) => {
+    const passEnded = new Promise<void>((resolve) => {
       waiting = { resolve }
       waiters.add(waiting)
     })
     this.#ask(key)
-    await Promise.race([looked, sleep(this.#clock, waitMs, AbortSignal.any([signal, ended.signal]))])
+    await Promise.race([passEnded, sleep(this.#clock, waitMs, AbortSignal.any([signal, ended.signal]))])
     ended.abort()
     if (waiting !== undefined) waiters.delete(waiting)
     if (waiters.size === 0) this.#waiting.delete(key)

@@ -4,7 +4,7 @@ import type { DomainView, Layout } from './layout.ts'
 export interface ChosenDomains {
   /** The domains that are, or go, down together; recorded, so that a restart goes on with them. */
   readonly chosen: readonly string[]
-  /** Those of them whose OSDs may be evicted now. */
+  /** The chosen domains whose OSDs may be evicted now. */
   readonly released: readonly string[]
 }
 

@@ -15,7 +15,7 @@ export interface DaemonBudget {
   readonly recheckAfterMs?: number
 }
 
-/** Who could go until just now, and when that ended. */
+/** Nodes whose daemon could go until just now, and when that ended. */
 export interface DaemonBudgetMemory {
   readonly withdrawn: readonly string[]
   readonly withdrawnAtMs: number
@@ -26,7 +26,7 @@ export interface BesideOsds {
   readonly daemons: readonly DaemonView[]
   /** Undefined until it was decided about OSDs. */
   readonly turn: StorageTurn | undefined
-  /** Nodes that somebody empties. */
+  /** Nodes that are being drained. */
   readonly leavingNodes: ReadonlySet<string>
   readonly nowMs: number
   readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
@@ -83,11 +83,11 @@ export function decideDaemonBudget(given: {
     .filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
     .map(({ id }) => id)
     .sort()
-  const spare = Math.max(0, most - away)
-  const isContested = spare > 0 && mayGo.length > spare
+  const allowed = Math.max(0, most - away)
+  const isContested = allowed > 0 && mayGo.length > allowed
   // Whoever is asked for is not known here, and a node may be cordoned for long: each gets its time.
   const first = isContested ? Math.floor(nowMs / shareMs) % mayGo.length : 0
-  const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, spare)
+  const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, allowed)
   const wasLoose = isClosed ? before : present === undefined ? [] : running.map(({ id }) => id)
   const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
   const recalled = beside.memory[type]

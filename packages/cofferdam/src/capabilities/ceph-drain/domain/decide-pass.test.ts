@@ -23,10 +23,10 @@ interface Given extends Scenario {
 }
 
 function passOf({ heard, memory, pass, ...scenario }: Given): PassSnapshot {
-  const look = tell(scenario)
-  const objects = look.budgets.map((budget): PodDisruptionBudget => buildOsdBudget(look.cluster, budget))
+  const observed = tell(scenario)
+  const objects = observed.budgets.map((budget): PodDisruptionBudget => buildOsdBudget(observed.cluster, budget))
   return {
-    look,
+    observed,
     budgets: objects,
     map: exampleMap({ hosts, pgs: [{ pg: '1.0', state: 'active+clean', acting: [1, 2, 3] }] }),
     isReachable: true,
@@ -34,7 +34,7 @@ function passOf({ heard, memory, pass, ...scenario }: Given): PassSnapshot {
       namespace: 'rook-ceph',
       name: 'rook-ceph-pdbstatemap',
       configMap: undefined,
-      state: look.state,
+      state: observed.state,
       reason: undefined,
       silentSince: undefined,
     },

@@ -22,7 +22,7 @@ export interface PassDecision {
   readonly failsUnrecorded: boolean
 }
 
-/** So often others may change the ledger at the same time. */
+/** How many write conflicts on the ledger one pass tolerates. */
 const mostLedgerRefusals = 3
 const retryRecordAfterSeconds = 15
 
@@ -36,11 +36,11 @@ const retryRecordAfterSeconds = 15
  * Fails closed: a ledger that changes all the time counts as unknown, and so does one that could not be changed.
  */
 export function decidePass(pass: PassSnapshot): PassDecision {
-  const { look, heard, memory } = pass
+  const { observed, heard, memory } = pass
   const ledger = heard.ledgerRefusals < mostLedgerRefusals ? heard.ledger : unknown('it changes all the time')
-  const snapshot: CephDrainSnapshot = { ...look, ...storageArbiter(ledger, look.cluster) }
-  const opinions = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
-  const { decision: decided, unheard } = decideHearingCeph(snapshot, opinions)
+  const snapshot: CephDrainSnapshot = { ...observed, ...storageArbiter(ledger, observed.cluster) }
+  const okToStop = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
+  const { decision: decided, unheard } = decideHearingCeph(snapshot, okToStop)
   if (unheard.length > 0) {
     const steps: CephDrainStep[] = [{ do: 'ask', name: 'hear-ceph', domains: unheard }]
     return { steps, decision: decided, recheckAfterSeconds: undefined, failsUnrecorded: false }
@@ -57,11 +57,11 @@ export function decidePass(pass: PassSnapshot): PassDecision {
     problems: [...problems, ...memory.failures],
   }
   const written = planWrites(pass, snapshot, wanted)
-  const told = { ...written.decision, problems: [...problems, ...written.failures, ...heard.unsettled] }
+  const reported = { ...written.decision, problems: [...problems, ...written.failures, ...heard.unsettled] }
   const steps = [
     ...holdSteps(pass, snapshot, decided),
     ...written.steps,
-    ...(written.isWhole ? [...tellSteps(pass, snapshot, written, told), ...trySteps(pass)] : []),
+    ...(written.isWhole ? [...reportSteps(pass, snapshot, written, reported), ...trySteps(pass)] : []),
   ]
   return {
     steps: steps.filter(({ name }) => !heard.performed.includes(name)),
@@ -72,9 +72,9 @@ export function decidePass(pass: PassSnapshot): PassDecision {
 }
 
 /** A failed ok-to-stop probe blocks nothing, and is reported. */
-function misjudgement({ look, memory }: PassSnapshot) {
+function misjudgement({ observed, memory }: PassSnapshot) {
   const { problem } = memory.probe
-  return problem === undefined ? [] : [{ object: `cephcluster/${look.cluster.name}`, problem }]
+  return problem === undefined ? [] : [{ object: `cephcluster/${observed.cluster.name}`, problem }]
 }
 
 function holdSteps(
@@ -88,13 +88,13 @@ function holdSteps(
   return isHeld ? [] : [{ do: 'hold', name: 'hold-storage', claim, refusals: heard.ledgerRefusals }]
 }
 
-function tellSteps(
-  { look, record }: PassSnapshot,
+function reportSteps(
+  { observed, record }: PassSnapshot,
   snapshot: CephDrainSnapshot,
   { decision, failures, refusal }: PlannedWrites,
-  told: CephDrainDecision,
+  reported: CephDrainDecision,
 ): CephDrainStep[] {
-  const { cephSilentMs, cluster } = look
+  const { cephSilentMs, cluster } = observed
   const isWarning =
     refusal !== undefined ||
     decision.reason === 'PgInDoubt' ||
@@ -106,7 +106,7 @@ function tellSteps(
     {
       do: 'report',
       name: 'report',
-      decision: told,
+      decision: reported,
       silentMs: cephSilentMs,
       recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
       isRecordForbidden: refusal?.isForbidden === true,
@@ -117,20 +117,20 @@ function tellSteps(
 }
 
 /** The ok-to-stop probe runs once while everything is clean: after all else, for no budget waits for it. */
-function trySteps({ look, map, isReachable, memory }: PassSnapshot): CephDrainStep[] {
-  const isClean = look.ceph.known && look.ceph.value.pgs.health === 'clean'
-  const mayAsk = isClean && look.cluster.mode === 'manage' && isReachable
+function trySteps({ observed, map, isReachable, memory }: PassSnapshot): CephDrainStep[] {
+  const isClean = observed.ceph.known && observed.ceph.value.pgs.health === 'clean'
+  const mayAsk = isClean && observed.cluster.mode === 'manage' && isReachable
   if (!mayAsk || map === undefined || !memory.probe.isDue) return []
   const question = probeQuestion(map)
   return question === undefined ? [] : [{ do: 'ask', name: 'try-ceph', question }]
 }
 
 function recheckAfterSeconds(
-  { look, budgets, heard }: PassSnapshot,
+  { observed, budgets, heard }: PassSnapshot,
   { refusal, isEarly }: PlannedWrites,
 ): number | undefined {
   const removals = budgets.flatMap((budget) => {
-    const dueInMs = removalDueInMs(budget, look.nowMs)
+    const dueInMs = removalDueInMs(budget, observed.nowMs)
     return dueInMs === undefined ? [] : [Math.max(1, Math.ceil(dueInMs / 1000))]
   })
   const rechecks = [

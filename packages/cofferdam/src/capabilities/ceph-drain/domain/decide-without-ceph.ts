@@ -67,10 +67,12 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
     const budgets = standingBudgets()
     const isCovered = coverOf(budgets)
     const released = releasedStill()
-    const spare = new Set(state.spareOsds)
+    const unneeded = new Set(state.unneededOsds)
     const isProtected = layout.osds.every(
       (osd) =>
-        isCovered(osd) || (osd.domain !== undefined && released.has(osd.domain)) || (osd.isDown && spare.has(osd.id)),
+        isCovered(osd) ||
+        (osd.domain !== undefined && released.has(osd.domain)) ||
+        (osd.isDown && unneeded.has(osd.id)),
     )
     if (isProtected) return budgets
     if (released.size === 0 || !standing.includes(type)) return [defaultBudget(0, [])]

@@ -32,7 +32,7 @@ const anySnapshot: fc.Arbitrary<CephDrainSnapshot> = fc
     isSilent: fc.constantFrom(undefined, undefined, undefined, 1000, 60_000),
     state: fc.record({
       openDomains: fc.subarray(zoneNames, { maxLength: 2 }),
-      spareOsds: someOsds,
+      unneededOsds: someOsds,
       ownNoout: someZones,
     }),
     budgets: fc.oneof(
@@ -80,7 +80,7 @@ it('every OSD is selected by at most one budget, and by none only where it may g
         const covering = decision.budgets.filter((budget) => coverOf([budget])(osd))
         expect(covering.length).toBeLessThanOrEqual(1)
         const place = decision.domains.find(({ osds }) => osds.includes(osd.id))?.domain
-        const isSpare = decision.state.spareOsds.includes(osd.id)
+        const isSpare = decision.state.unneededOsds.includes(osd.id)
         if (covering.length === 0) expect(isSpare || released.includes(place ?? 'nowhere')).toBe(true)
       }
     }),

@@ -252,7 +252,7 @@ table('complaints that users have had', {
     then: { reason: 'AnyOsdMayGo', budgets: ['default but 1'] },
   },
   '#15341: a drain beside that dead disk is a drain like any other': {
-    given: { zones: twoEach, down: [1, 2], cordoned: ['node-2'], state: { spareOsds: [1] } },
+    given: { zones: twoEach, down: [1, 2], cordoned: ['node-2'], state: { unneededOsds: [1] } },
     then: drained('zone-2', 'zone-1', 'zone-3'),
   },
   '#15341: the dead disk sits in a cordoned node, and another node wants to go: neither waits for the other': {

@@ -65,7 +65,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     ...noout.state,
     openDomains: choice.chosen,
     lastUncleanAt: choice.chosen.length === 0 ? undefined : (snapshot.state.lastUncleanAt ?? uncleanNow()),
-    spareOsds: [...layout.spare].sort((a, b) => a - b),
+    unneededOsds: [...layout.unneeded].sort((a, b) => a - b),
   }
   return {
     ...explainBudgets({ layout, choice: inForce, ceph, rule }),
@@ -112,7 +112,7 @@ function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): Readon
 }
 
 function domainsOutside(layout: Layout, isCovered: (osd: PlacedOsd) => boolean): ReadonlySet<string> {
-  const open = layout.osds.filter((osd) => !layout.spare.has(osd.id) && !isCovered(osd))
+  const open = layout.osds.filter((osd) => !layout.unneeded.has(osd.id) && !isCovered(osd))
   return new Set(open.flatMap(({ domain }) => (domain === undefined ? [] : [domain])))
 }
 
@@ -132,7 +132,7 @@ function wantedBudgets(
   return [
     defaultBudget(
       1,
-      layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id),
+      layout.osds.filter(({ id, isDown }) => isDown && layout.unneeded.has(id)).map(({ id }) => id),
     ),
   ]
 }

@@ -60,8 +60,8 @@ export function explainBudgets({
       explanation: `Data is not clean: it waits for ${missing}: no other ${type} may start a drain. ${explainData()}`,
     }
   }
-  const spare = layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id)).map(({ id }) => id)
-  const without = spare.length === 0 ? '' : ` Nothing waits for ${osdNames(spare)}.`
+  const unneeded = layout.osds.filter(({ id, isDown }) => isDown && layout.unneeded.has(id)).map(({ id }) => id)
+  const without = unneeded.length === 0 ? '' : ` Nothing waits for ${osdNames(unneeded)}.`
   return { reason: 'AnyOsdMayGo', explanation: `Any one OSD may go, and its ${type} may follow.${without}` }
 
   function explainChosen(): { reason: Reason; explanation: string } {

@@ -11,7 +11,7 @@ import type { AskedDomain } from './steps.ts'
 import { coverOf } from './wanted-budgets.ts'
 
 /** What Ceph itself said in this pass, and what it can be asked by. */
-export interface CephsOpinions {
+export interface OkToStopAnswers {
   /** Undefined where Ceph cannot be asked. */
   readonly map: CephMap | undefined
   readonly cephSays: Readonly<Record<string, Observed<boolean>>>
@@ -30,7 +30,7 @@ export interface HeardDecision {
  * Guarantees: nothing is let go that Ceph was not asked about, once nothing is unheard.
  * Fails closed: an ok-to-stop answer that differs holds the domain, and so does a missing one, for as long as that lasts.
  */
-export function decideHearingCeph(snapshot: CephDrainSnapshot, { map, cephSays }: CephsOpinions): HeardDecision {
+export function decideHearingCeph(snapshot: CephDrainSnapshot, { map, cephSays }: OkToStopAnswers): HeardDecision {
   const first = decideCephDrain(snapshot)
   const view = snapshot.ceph.known ? snapshot.ceph.value : undefined
   if (view === undefined || map === undefined || snapshot.cluster.mode !== 'manage') {

@@ -19,7 +19,7 @@ export interface Layout {
    */
   readonly isAtRest: boolean
   /** Down OSDs that nothing waits for. */
-  readonly spare: ReadonlySet<number>
+  readonly unneeded: ReadonlySet<number>
   /** OSDs that are down for Kubernetes or for Ceph and that data waits for. */
   readonly missing: readonly MissingOsd[]
   readonly problems: readonly ObjectProblem[]
@@ -89,13 +89,13 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   const dirtyStates = ceph?.pgs.health === 'unclean' ? Object.keys(ceph.pgs.dirtyStates) : []
   const isUnclean = ceph?.pgs.health === 'unclean' && unnoticed.length === 0
   const cephDown = ceph === undefined ? [] : [...bucketOf.keys()].filter((id) => !up.has(id))
-  const spare = spareOsds()
+  const unneeded = unneededOsds()
   const missing = osds
     .filter(({ id, isDown }) => isDown || (bucketOf.has(id) && !up.has(id)))
-    .filter(({ id }) => !spare.has(id))
+    .filter(({ id }) => !unneeded.has(id))
     .map(({ id, domain }) => ({ id, domain }))
   const isAtRest = isClean || (isUnclean && missing.length === 0 && dirtyStates.every(isStandingStill))
-  return { type, osds, domains: domainViews(), isClean, isAtRest, spare, missing, problems }
+  return { type, osds, domains: domainViews(), isClean, isAtRest, unneeded, missing, problems }
 
   function place(osd: OsdView): PlacedOsd {
     const label = osd.topology[type] === '' ? undefined : osd.topology[type]
@@ -136,12 +136,12 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   }
 
   /** While every copy is in its place, whatever is down is not needed. Later, whatever was not needed then and never came back. */
-  function spareOsds(): ReadonlySet<number> {
-    if (ceph === undefined) return new Set(snapshot.state.spareOsds)
+  function unneededOsds(): ReadonlySet<number> {
+    if (ceph === undefined) return new Set(snapshot.state.unneededOsds)
     const down = [...new Set([...osds.filter(({ isDown }) => isDown).map(({ id }) => id), ...cephDown])].filter(
       (id) => !up.has(id),
     )
-    const recorded = new Set(snapshot.state.spareOsds)
+    const recorded = new Set(snapshot.state.unneededOsds)
     const isInPlace = isClean || (isUnclean && dirtyStates.every(hasAllCopies))
     return new Set(down.filter((id) => isInPlace || recorded.has(id) || !bucketOf.has(id)))
   }
@@ -162,7 +162,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       nodes: nodeNames(members),
       drainedNodes: nodeNames(drained),
       down: ids(down),
-      neededDown: ids(down).filter((id) => !spare.has(id)),
+      neededDown: ids(down).filter((id) => !unneeded.has(id)),
       isDrained: drained.some(({ isDown }) => isDown),
       leaving: ids(leaving),
       lostMons: lostMonsOn(new Set(leaving.map(({ nodeName }) => nodeName))),
@@ -188,7 +188,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   }
 }
 
-/** Of very many the first, and how many more there are: every sentence has to fit where it is written. */
+/** The first names of a long list, and how many more there are: every sentence has to fit where it is written. */
 export function osdNames(osds: readonly number[]): string {
   return fewNames(osds.map((id) => `osd.${id}`))
 }

@@ -10,9 +10,9 @@ import type { TurnInForce } from './storage-turn.ts'
 /** Everything that one pass over a cluster is decided on: one snapshot, what earlier passes left, and what was heard since the snapshot. */
 export interface PassSnapshot {
   /** Without the ledger: that is among what was heard. */
-  readonly look: Omit<CephDrainSnapshot, 'arbiter'>
+  readonly observed: Omit<CephDrainSnapshot, 'arbiter'>
   readonly record: DrainRecord
-  /** The objects that `look.budgets` were read from. */
+  /** The objects that `observed.budgets` were read from. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly map: CephMap | undefined
   /** A way to Ceph is known. */
@@ -36,7 +36,7 @@ export interface PassMemory {
   readonly heldEpoch: number | undefined
   /** Result of the ok-to-stop probe. */
   readonly probe: {
-    /** Nobody has tried it since daemons went. */
+    /** No probe ran since daemons went. */
     readonly isDue: boolean
     readonly problem: string | undefined
   }

@@ -54,7 +54,7 @@ const retiredSelector = {
   ],
 } as const
 
-/** It is there, and selects nothing. */
+/** Whether the budget exists and selects nothing. */
 export function isRetired({ spec }: PodDisruptionBudget): boolean {
   return (
     spec.selector?.matchExpressions?.some(({ key, operator }) => key === 'osd' && operator === 'DoesNotExist') === true

@@ -20,7 +20,7 @@ export interface CephDrainSnapshot {
   readonly budgets: readonly OsdBudget[]
   /** Mons and mgrs. Absent where no controller manages them. */
   readonly daemons?: readonly DaemonView[]
-  /** Who holds which failure domain. Absent where there is no ledger: then nobody else has a say. */
+  /** Who holds which failure domain. Absent where there is no ledger: then no other holder counts. */
   readonly arbiter?: Observed<StorageArbiter>
 }
 

@@ -8,7 +8,7 @@ describe('what survives a restart', () => {
     lastUncleanAt: '2026-01-01T12:00:00Z',
     nooutSince: { 'zone-a': '2026-01-01T11:59:00Z' },
     ownNoout: ['zone.a'],
-    spareOsds: [3, 11],
+    unneededOsds: [3, 11],
   }
 
   it('is written under keys that a Rook user knows, and read back the same', () => {
@@ -62,7 +62,7 @@ describe('what survives a restart', () => {
       lastUncleanAt: '2026-01-01T12:00:00Z',
       nooutSince: { 'zone-b': '2026-01-01T11:59:00Z' },
       ownNoout: ['zone-b'],
-      spareOsds: [],
+      unneededOsds: [],
     })
   })
 

@@ -11,7 +11,7 @@ export interface DrainState {
   /** Buckets on which we set noout: only those are ever unset by us. */
   readonly ownNoout: readonly string[]
   /** OSDs that were down while all data was clean, and still are: nothing waits for them. */
-  readonly spareOsds: readonly number[]
+  readonly unneededOsds: readonly number[]
 }
 
 export const calmState: DrainState = {
@@ -20,7 +20,7 @@ export const calmState: DrainState = {
   lastUncleanAt: undefined,
   nooutSince: {},
   ownNoout: [],
-  spareOsds: [],
+  unneededOsds: [],
 }
 
 /** The name of the ConfigMap, in the cluster's namespace. */
@@ -32,7 +32,7 @@ const keys = {
   wantsNoout: 'set-no-out',
   openDomains: 'cofferdam.io_open-domains',
   ownNoout: 'cofferdam.io_own-noout',
-  spareOsds: 'cofferdam.io_spare-osds',
+  unneededOsds: 'cofferdam.io_spare-osds',
 } as const
 const nooutSuffix = '-noout-last-set-at'
 
@@ -58,7 +58,7 @@ export function parseDrainState(data: Readonly<Record<string, string>> | undefin
     lastUncleanAt: entries[keys.uncleanAt] === '' ? undefined : entries[keys.uncleanAt],
     nooutSince,
     ownNoout: entries[keys.ownNoout] === undefined ? Object.keys(nooutSince).sort() : listOf(entries[keys.ownNoout]),
-    spareOsds: listOf(entries[keys.spareOsds])
+    unneededOsds: listOf(entries[keys.unneededOsds])
       .filter((id) => /^\d+$/.test(id))
       .map(Number)
       .sort((a, b) => a - b),
@@ -78,7 +78,7 @@ export function buildDrainState(
     [keys.domain]: state.openDomains[0] ?? '',
     [keys.openDomains]: state.openDomains.join(','),
     [keys.ownNoout]: state.ownNoout.join(','),
-    [keys.spareOsds]: state.spareOsds.join(','),
+    [keys.unneededOsds]: state.unneededOsds.join(','),
     ...(state.wantsNoout ? { [keys.wantsNoout]: 'true' } : {}),
     ...(state.lastUncleanAt === undefined ? {} : { [keys.uncleanAt]: state.lastUncleanAt }),
     ...Object.fromEntries(Object.entries(state.nooutSince).map(([domain, at]) => [`${domain}${nooutSuffix}`, at])),

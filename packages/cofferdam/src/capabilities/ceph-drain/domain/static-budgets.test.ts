@@ -2,7 +2,7 @@ import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { decideStaticBudgets, monsToSpare, type StaticBudgetInput } from './static-budgets.ts'
+import { decideStaticBudgets, removableMons, type StaticBudgetInput } from './static-budgets.ts'
 
 const quorum = (mons: number, inQuorum = mons) => known({ mons, inQuorum })
 
@@ -179,6 +179,6 @@ describe('budgets of daemons that are all alike', () => {
   })
 
   it('of 1, 3, 5 and 7 mons in quorum 1, 1, 2 and 2 may go', () => {
-    expect([1, 3, 5, 7].map((mons) => monsToSpare({ mons, inQuorum: mons }))).toEqual([1, 1, 2, 2])
+    expect([1, 3, 5, 7].map((mons) => removableMons({ mons, inQuorum: mons }))).toEqual([1, 1, 2, 2])
   })
 })

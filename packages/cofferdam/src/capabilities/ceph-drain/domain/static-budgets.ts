@@ -96,7 +96,7 @@ function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['da
     const present = presentOf(monBudget)
     if (!quorum.known) return unknownQuorum(isSilenceBrief ? present : undefined)
     const { out = [] } = quorum.value
-    const free = monsToSpare(quorum.value)
+    const free = removableMons(quorum.value)
     return decideDaemonBudget({ type: 'mon', free, most: quorum.value.mons >= 5 ? 2 : 1, out, present, beside })
   }
   return {
@@ -116,7 +116,7 @@ function unknownQuorum(present: PodDisruptionBudget | undefined): DaemonBudget {
 }
 
 /** How many mons may go: one of up to four, two of more, less those that are out already. */
-export function monsToSpare({ mons, inQuorum }: { readonly mons: number; readonly inQuorum: number }): number {
+export function removableMons({ mons, inQuorum }: { readonly mons: number; readonly inQuorum: number }): number {
   return Math.max(0, (mons >= 5 ? 2 : 1) - Math.max(0, mons - inQuorum))
 }
 

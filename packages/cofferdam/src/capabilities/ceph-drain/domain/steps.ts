@@ -21,7 +21,7 @@ export type CephDrainStep =
   | ClearNote
   | LeaveTurn
   | SettleStorage
-  | TellDecided
+  | NotifyDecided
   | ReportDecided
   | TryCeph
 
@@ -34,7 +34,7 @@ export interface HearCeph extends Step {
 
 export interface AskedDomain {
   readonly domain: string
-  /** Those that run and hold data: of others Ceph has nothing to say. */
+  /** OSDs that run and hold data: Ceph says nothing about others. */
   readonly osds: readonly number[]
 }
 
@@ -75,7 +75,7 @@ export interface LeaveTurn extends Step {
   readonly turn: StorageTurn | undefined
 }
 
-/** It is not for us any more to say which mons and mgrs have to stay. */
+/** This controller no longer decides which mons and mgrs have to stay. */
 export interface ForgetTurn extends Step {
   readonly do: 'hold'
   readonly name: 'forget-turn'
@@ -113,14 +113,14 @@ export interface WriteNote extends Step {
   readonly isNeeded: boolean
 }
 
-/** That map is of no use any more. */
+/** The map is no longer needed. */
 export interface ClearNote extends Step {
   readonly do: 'write'
   readonly name: 'clear-note'
 }
 
 /** To others in this process, and to the next pass. */
-export interface TellDecided extends Step {
+export interface NotifyDecided extends Step {
   readonly do: 'report'
   readonly name: 'tell'
   readonly snapshot: CephDrainSnapshot

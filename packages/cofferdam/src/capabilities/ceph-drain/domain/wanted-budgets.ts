@@ -56,7 +56,7 @@ export function partialBudgets(layout: Layout, held: ReadonlySet<string>): Wante
   const isHeld = (domain: string) => held.has(domain)
   const blocks = blocksFor(layout, isHeld)
   const blocked = layout.osds.filter((osd) => isHeldByLabel(osd, isHeld) || isHeldSingly(osd, isHeld))
-  const down = layout.osds.filter(({ id, isDown }) => isDown && layout.spare.has(id))
+  const down = layout.osds.filter(({ id, isDown }) => isDown && layout.unneeded.has(id))
   return [
     defaultBudget(
       1,

@@ -33,7 +33,7 @@ export interface CephDrainViews {
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<NodeView>
   readonly budgets: WatchView<PodDisruptionBudget>
-  /** Of mons and mgrs. */
+  /** Deployments of mons and mgrs. */
   readonly daemonDeployments: WatchView<Deployment>
   readonly daemonPods: WatchView<Pod>
 }
@@ -108,7 +108,7 @@ export class CephDrainObserver {
     const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
     const isNeeded = isWanted || record.state.ownNoout.length > 0
     const answer: CephAnswer = isNeeded
-      ? await this.#reader.look({
+      ? await this.#reader.poll({
           key,
           asker: 'ceph-drain',
           ceph: commands,

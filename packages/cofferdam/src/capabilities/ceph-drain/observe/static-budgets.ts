@@ -29,14 +29,14 @@ export interface StaticBudgetViews {
   readonly objectStores: WatchView<CephObjectStore>
   readonly rbdMirrors: WatchView<CephRbdMirror>
   readonly nfs: WatchView<CephNfs>
-  /** Of monitors and managers. */
+  /** Deployments of monitors and managers. */
   readonly daemons: WatchView<Deployment>
   readonly budgets: WatchView<PodDisruptionBudget>
 }
 
 export interface BesideCephDrain {
   readonly turns: StorageTurns
-  /** Of mons and mgrs, indexed by `namespace`. */
+  /** Pods of mons and mgrs, indexed by `namespace`. */
   readonly daemonPods: WatchView<Pod>
   readonly nodes: WatchView<NodeView>
 }

@@ -13,7 +13,7 @@ export interface CephDrainViewPorts {
   readonly informers: Informers
   readonly cephViews: CephViews
   readonly views: {
-    /** Of all namespaces, indexed by `namespace`. */
+    /** Budgets of all namespaces, indexed by `namespace`. */
     readonly plainBudgets: () => WatchView<PodDisruptionBudget>
   }
 }

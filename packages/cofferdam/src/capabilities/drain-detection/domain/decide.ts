@@ -117,6 +117,6 @@ function quietTime({ node, now, quietMs = defaultQuietMs }: DrainSnapshot): numb
   const nowMs = parseRfc3339(now)
   if (node.attempt === undefined || nowMs === undefined) return undefined
   const leftMs = node.attempt.atMs + quietMs - nowMs
-  // One that is dated further ahead than clocks differ was written by nobody who saw it.
+  // One that is dated further ahead than clocks differ was not written by a guard that saw it.
   return leftMs > 0 && leftMs <= 2 * quietMs ? leftMs : undefined
 }

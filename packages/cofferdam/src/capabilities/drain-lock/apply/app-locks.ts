@@ -36,11 +36,11 @@ export function appLockPerformers(
       return 'learned'
     },
 
-    async report({ uid, news, memory }) {
+    async report({ uid, changes, memory }) {
       const { namespace = '', name = '', resourceVersion = '' } = budgetOf(uid) ?? {}
       const metadata = { namespace, name, uid, resourceVersion }
       const about = { apiVersion: apiVersionOf(podDisruptionBudgets), kind: podDisruptionBudgets.kind, metadata }
-      for (const each of news) await events.record(about, each)
+      for (const each of changes) await events.record(about, each)
       if (memory === undefined) next.delete(uid)
       else next.set(uid, memory)
       settled.add(uid)

@@ -71,14 +71,14 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
 export function buildStatus(
   object: NodeDisruption,
   record: DisruptionRecord,
-  told: RecordWords,
+  reported: RecordWords,
   nowMs: number,
 ): DisruptionStatus {
   const { status: before = {}, metadata } = object
   const now = rfc3339(nowMs)
   const { phase, epoch, lockedAtMs, cordonedBy, nodeUid, bootIDBefore, bootIDAfter } = record
   // kubectl prints it as it is, and owners of locks wrote parts of it.
-  const words = harmlessData(told)
+  const words = harmlessData(reported)
   const { blockedBy, warnings } = words
   return {
     observedGeneration: metadata.generation ?? 0,

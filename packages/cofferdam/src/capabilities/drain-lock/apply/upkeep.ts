@@ -25,7 +25,7 @@ export interface UpkeepPorts extends ObserveKeysPorts {
 export interface UpkeepMemory {
   asked?: { readonly requests: readonly NodeDisruption[]; readonly facts: ReadonlyMap<string, KeyFacts> }
   restored?: readonly string[]
-  isRestoreTold?: boolean
+  isRestoreReported?: boolean
   settled?: readonly OrphanDecision[]
 }
 
@@ -57,10 +57,10 @@ export function upkeepPerformers(
     )
   }
 
-  async function report({ about, news, isLasting }: ReportUpkeep): Promise<void> {
+  async function report({ about, event, isLasting }: ReportUpkeep): Promise<void> {
     if (!isLasting) events.forget(about)
-    if (news === undefined) return
-    const { reason, explanation: note } = news
+    if (event === undefined) return
+    const { reason, explanation: note } = event
     const object = ledgers.get({ name: ledgerName }) ?? {
       apiVersion: apiVersionOf(disruptionLedgers),
       kind: disruptionLedgers.kind,
@@ -68,7 +68,7 @@ export function upkeepPerformers(
     }
     const type = warnings.includes(reason) ? 'Warning' : 'Normal'
     await events.record(object, { type, reason, note }, isLasting ? { group: about } : undefined)
-    if (reason === 'LedgerRebuilt') memory.isRestoreTold = true
+    if (reason === 'LedgerRebuilt') memory.isRestoreReported = true
   }
 
   return {

@@ -9,12 +9,12 @@ import { type DisruptionFixture, openDisruptionFixture } from '../testing/disrup
 let fixture: DisruptionFixture
 let began: number
 /** Events are gone after an hour. */
-let told: string[]
+let reported: string[]
 beforeEach(async () => {
   fixture = await openDisruptionFixture({ nodeCount: 1 })
   await fixture.api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
   began = fixture.clock.now()
-  told = []
+  reported = []
 })
 afterEach(() => fixture.close())
 
@@ -31,7 +31,7 @@ const stamp = async () =>
 const keep = (patch: KubeApi['patch'] = fixture.api.patch.bind(fixture.api)) => {
   const create: KubeApi['create'] = (type, object, options) => {
     const { type: kind, reason } = object as { type?: string; reason?: string }
-    told.push(`${kind} ${reason}`)
+    reported.push(`${kind} ${reason}`)
     return fixture.api.create(type, object, options)
   }
   return fixture.operate({ api: changedApi(fixture.api, { create, patch }), controllers: ['app-locks'] })
@@ -47,7 +47,7 @@ describe('the keeper of owners’ locks', () => {
     }
     await fixture.seconds(900)
     expect(await stamp()).toBe(rfc3339(began + 1_000))
-    expect(told).toEqual(['Normal AppLocked', 'Warning AppLockCapped', 'Normal AppLockEnded'])
+    expect(reported).toEqual(['Normal AppLocked', 'Warning AppLockCapped', 'Normal AppLockEnded'])
   })
 
   it('another operator that takes over knows since when it was locked, and does not tell it again', async () => {
@@ -59,7 +59,7 @@ describe('the keeper of owners’ locks', () => {
     keep()
     await fixture.seconds(60)
     expect(await stamp()).toBe(rfc3339(began + 1_000))
-    expect(told).toEqual(['Normal AppLocked'])
+    expect(reported).toEqual(['Normal AppLocked'])
   })
 
   it('writes nothing while nothing changes, and takes its stamp away ten minutes after the lock has gone', async () => {
@@ -79,7 +79,7 @@ describe('the keeper of owners’ locks', () => {
     expect([await stamp(), writes]).toEqual([undefined, 2])
     await fixture.seconds(3_600)
     expect(writes).toBe(2)
-    expect(told).toEqual(['Normal AppLocked', 'Normal AppLockEnded'])
+    expect(reported).toEqual(['Normal AppLocked', 'Normal AppLockEnded'])
   })
 
   it('overtaken by another writer, it looks again and tells once', async () => {
@@ -91,6 +91,6 @@ describe('the keeper of owners’ locks', () => {
     })
     await lockFor(2)
     await fixture.seconds(10)
-    expect([(await stamp()) !== undefined, told]).toEqual([true, ['Normal AppLocked']])
+    expect([(await stamp()) !== undefined, reported]).toEqual([true, ['Normal AppLocked']])
   })
 })

@@ -63,7 +63,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     name: 'node-disruption',
 
     async start(enqueue, signal) {
-      const lookAtNode = (nodeName: string) => {
+      const enqueueForNode = (nodeName: string) => {
         if (nodeName === '') return
         for (const request of views.disruptions.byIndex('node', nodeName)) {
           if (isActive(request)) enqueue(request.metadata.name)
@@ -74,9 +74,9 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           if (change.type === 'removed') forget(change.key, change.previous.metadata.uid)
           else if (isActive(change.value)) enqueue(change.key)
         }),
-        views.nodes.subscribe(({ key }) => lookAtNode(key)),
+        views.nodes.subscribe(({ key }) => enqueueForNode(key)),
         views.pods.subscribe((change) => {
-          lookAtNode(change.type === 'removed' ? change.previous.nodeName : change.value.nodeName)
+          enqueueForNode(change.type === 'removed' ? change.previous.nodeName : change.value.nodeName)
         }),
         views.budgets.subscribe(({ key }) => {
           for (const [name, budgets] of concerns) if (budgets.has(key)) enqueue(name)
@@ -104,8 +104,8 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         signal,
       }).catch(async (error: unknown) => {
         const { message } = error as Error
-        const news = { reason: 'RightsMissing', explanation: message } as const
-        if (hasReason(error, 'Forbidden')) await reporter.report(known, undefined, news)
+        const event = { reason: 'RightsMissing', explanation: message } as const
+        if (hasReason(error, 'Forbidden')) await reporter.report(known, undefined, event)
         throw error
       })
       if (!isWhole || !decision.isOver) {
@@ -139,7 +139,7 @@ function isActive(object: NodeDisruption): boolean {
   return !isOver(object.status?.phase) || hasFinalizer(object)
 }
 
-/** A holder that only shows that it lives changes nothing for anybody. */
+/** A heartbeat alone changes nothing for others. */
 function isRelevantLedgerChange(change: ViewChange<DisruptionLedger>): boolean {
   if (change.key !== ledgerName || change.type === 'resynced') return false
   if (change.type !== 'changed') return true

@@ -48,7 +48,7 @@ const settingsKey = 'settings'
 /** Cleans up what no living request manages: keys and tickets whose holder is gone. Keys are the ledger's name and `settings`. */
 export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
   const { api, clock, ledgers, disruptions, renewMs, settings } = ports
-  const signs = new RequestHeartbeats(clock)
+  const heartbeats = new RequestHeartbeats(clock)
   const vanished = new Set<string>()
   /** By request, and of the ledger itself under ''. */
   const events = ports.events.scoped()
@@ -58,21 +58,21 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
     name: 'disruption-ledger',
 
     async start(enqueue, signal) {
-      const look = () => enqueue(ledgerName)
-      const lookAtLedger = () => {
-        look()
+      const enqueueLedger = () => enqueue(ledgerName)
+      const enqueueLedgerAndSettings = () => {
+        enqueueLedger()
         if (!isPublished(settings, ledgers.get({ name: ledgerName }))) enqueue(settingsKey)
       }
       const ends = [
-        ledgers.subscribe(lookAtLedger),
+        ledgers.subscribe(enqueueLedgerAndSettings),
         disruptions.subscribe((change) => {
           if (change.type === 'removed') vanished.add(change.previous.metadata.uid ?? '')
-          if (change.type !== 'resynced') look()
+          if (change.type !== 'resynced') enqueueLedger()
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
       await Promise.all([ledgers.whenSynced(signal), disruptions.whenSynced(signal)])
-      lookAtLedger()
+      enqueueLedgerAndSettings()
     },
 
     async reconcile(key, signal) {
@@ -90,13 +90,13 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
     },
   }
 
-  function observe({ asked, restored, settled, isRestoreTold = false }: UpkeepMemory): UpkeepSnapshot {
+  function observe({ asked, restored, settled, isRestoreReported = false }: UpkeepMemory): UpkeepSnapshot {
     const ledger = parseLedger(ledgers.get({ name: ledgerName }))
     const seen = [...disruptions.list()]
     if (ledger.known) {
-      signs.note(ledger.value, livingAmong(seen).living)
+      heartbeats.note(ledger.value, livingAmong(seen).living)
       // At once: whoever vanishes in the course of the pass is for the next one.
-      if (signs.size === 0) vanished.clear()
+      if (heartbeats.size === 0) vanished.clear()
     }
     const { living, present } = livingAmong(asked?.requests ?? seen)
     return {
@@ -105,13 +105,13 @@ export function createLedgerKeeper(ports: LedgerKeeperPorts): Controller {
       orphans: {
         living,
         vanished: new Set([...vanished].filter((id) => !present.has(id))),
-        signs: signs.unchanged(),
+        heartbeats: heartbeats.unchanged(),
         renewMs,
         facts: asked?.facts ?? new Map(),
       },
       isAsked: asked !== undefined,
       restored,
-      isRestoreTold,
+      isRestoreReported,
       settled,
     }
   }

@@ -5,7 +5,7 @@ import { heartbeat } from '../domain/orphans.ts'
 /** Times, by this process's own clock, for how long each request in the ledger has shown no heartbeat. */
 export class RequestHeartbeats {
   readonly #clock: Clock
-  readonly #seen = new Map<string, { readonly sign: string | undefined; readonly atMs: number }>()
+  readonly #seen = new Map<string, { readonly beat: string | undefined; readonly atMs: number }>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -22,14 +22,14 @@ export class RequestHeartbeats {
     for (const id of this.#seen.keys()) if (!ids.has(id) || living.has(id)) this.#seen.delete(id)
     for (const id of ids) {
       if (living.has(id)) continue
-      const sign = heartbeat(ledger, id)
+      const beat = heartbeat(ledger, id)
       const before = this.#seen.get(id)
-      if (before === undefined || before.sign !== sign) this.#seen.set(id, { sign, atMs: this.#clock.now() })
+      if (before === undefined || before.beat !== beat) this.#seen.set(id, { beat, atMs: this.#clock.now() })
     }
   }
 
-  unchanged(): ReadonlyMap<string, { readonly sign: string | undefined; readonly unchangedMs: number }> {
+  unchanged(): ReadonlyMap<string, { readonly beat: string | undefined; readonly unchangedMs: number }> {
     const nowMs = this.#clock.now()
-    return new Map([...this.#seen].map(([id, { sign, atMs }]) => [id, { sign, unchangedMs: nowMs - atMs }]))
+    return new Map([...this.#seen].map(([id, { beat, atMs }]) => [id, { beat, unchangedMs: nowMs - atMs }]))
   }
 }

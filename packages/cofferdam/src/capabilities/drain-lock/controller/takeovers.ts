@@ -13,7 +13,7 @@ export class Takeovers {
   readonly #silentMs: number
   /** The highest epoch under which this process has held each request. */
   readonly #held = new Map<string, number>()
-  readonly #seen = new Map<string, { readonly sign: string | undefined; readonly atMs: number }>()
+  readonly #seen = new Map<string, { readonly beat: string | undefined; readonly atMs: number }>()
 
   /** A successor that shows no heartbeat for so long is gone too. */
   constructor(clock: Pick<Clock, 'now'>, silentMs: number) {
@@ -37,10 +37,10 @@ export class Takeovers {
     }
     const epoch = this.#held.get(id)
     if (epoch === undefined || entry.epoch <= epoch || entry.state === 'Orphaned') return false
-    const sign = heartbeat(ledger, id)
+    const beat = heartbeat(ledger, id)
     const before = this.#seen.get(id)
-    if (before === undefined || before.sign !== sign) {
-      this.#seen.set(id, { sign, atMs: this.#clock.now() })
+    if (before === undefined || before.beat !== beat) {
+      this.#seen.set(id, { beat, atMs: this.#clock.now() })
       return true
     }
     return this.#clock.now() - before.atMs < this.#silentMs

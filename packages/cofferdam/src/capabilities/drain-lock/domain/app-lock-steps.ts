@@ -21,7 +21,7 @@ export interface WriteLockedSince extends Step {
 export interface ReportAppLock extends Step {
   readonly do: 'report'
   readonly uid: string
-  readonly news: readonly AppLockChange[]
+  readonly changes: readonly AppLockChange[]
   readonly memory: AppLockMemory | undefined
 }
 
@@ -34,7 +34,7 @@ export interface AppLockPassSnapshot extends AppLockSnapshot {
 
 export interface AppLockPass {
   readonly steps: readonly AppLockPassStep[]
-  /** Of all budgets that carry or carried something of a lock, by uid. */
+  /** Uids of all budgets that carry or carried an owner's lock. */
   readonly concerned: ReadonlySet<string>
   readonly recheckAfterMs: number | undefined
 }
@@ -57,7 +57,7 @@ export function decideAppLockPass(snapshot: AppLockPassSnapshot): AppLockPass {
   }
 }
 
-function stepsFor({ uid, stamp, news, memory }: AppLockStep): AppLockPassStep[] {
-  const report: ReportAppLock = { do: 'report', uid, news, memory }
+function stepsFor({ uid, stamp, changes, memory }: AppLockStep): AppLockPassStep[] {
+  const report: ReportAppLock = { do: 'report', uid, changes, memory }
   return stamp === undefined ? [report] : [{ do: 'write', uid, stamp }, report]
 }

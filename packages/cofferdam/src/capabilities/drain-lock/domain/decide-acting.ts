@@ -138,7 +138,7 @@ function awayBlocker({ request }: DisruptionView, { node, held }: Acting): Disru
   }
 }
 
-/** Somebody took keys of ours while we were at it: what is left of them is kept, and nothing more is done. */
+/** Ledger keys of this request were taken away meanwhile: what is left of them is kept, and nothing more is done. */
 function standStill(view: DisruptionView, acting: Acting, broken: readonly string[]): DisruptionDecision {
   const { request, ledger } = view
   const locks = keepLocks(view, acting.plan, acting.record, acting.held.epoch)
@@ -148,11 +148,11 @@ function standStill(view: DisruptionView, acting: Acting, broken: readonly strin
     record: locks.record,
     steps: [...recordSteps(view, locks.record), ...locks.steps],
     blockedBy: broken.map((key) => {
-      const told = ledger.broken.findLast((each) => each.key === key)
+      const recorded = ledger.broken.findLast((each) => each.key === key)
       return {
         object: key,
-        holder: told?.by ?? 'somebody',
-        since: told?.at ?? rfc3339(view.nowMs),
+        holder: recorded?.by ?? 'somebody',
+        since: recorded?.at ?? rfc3339(view.nowMs),
         reason: 'LocksBroken',
         wayOut: `Delete nodedisruption/${request.name}: the node is released, and a new request can be created.`,
       }
@@ -174,7 +174,7 @@ function brokenKeys(view: DisruptionView, { held, plan }: Acting): readonly stri
   }
   const since = held.entries[0]?.since ?? ''
   for (const { key } of snapshot.storage) {
-    if (ledger.broken.some((told) => told.key === key && told.at >= since)) wanted.push(key)
+    if (ledger.broken.some((recorded) => recorded.key === key && recorded.at >= since)) wanted.push(key)
   }
   return wanted.filter(isMissing)
 }

@@ -31,14 +31,15 @@ function applyDeed(annotations: Record<string, string>, { what }: { what: unknow
   const withStamp = stamp === undefined ? {} : { 'cofferdam.io/locked-since': stamp }
   if (what === 'remove both') return rest
   if (what === 'remove') return { ...rest, ...withStamp }
-  const told = what as { since?: number | null; until?: number; stamp?: number | null; text?: string }
-  if (told.text !== undefined) return { ...annotations, 'cofferdam.io/lock': told.text }
-  if (told.until !== undefined) {
-    const since = told.since === null || told.since === undefined ? {} : { since: when(told.since) }
-    return { ...annotations, 'cofferdam.io/lock': JSON.stringify({ ...since, until: when(told.until) }) }
+  const reported = what as { since?: number | null; until?: number; stamp?: number | null; text?: string }
+  if (reported.text !== undefined) return { ...annotations, 'cofferdam.io/lock': reported.text }
+  if (reported.until !== undefined) {
+    const since = reported.since === null || reported.since === undefined ? {} : { since: when(reported.since) }
+    return { ...annotations, 'cofferdam.io/lock': JSON.stringify({ ...since, until: when(reported.until) }) }
   }
   const withLock = lock === undefined ? {} : { 'cofferdam.io/lock': lock }
-  const moved = told.stamp === null || told.stamp === undefined ? {} : { 'cofferdam.io/locked-since': when(told.stamp) }
+  const moved =
+    reported.stamp === null || reported.stamp === undefined ? {} : { 'cofferdam.io/locked-since': when(reported.stamp) }
   return { ...rest, ...withLock, ...moved }
 }
 

@@ -40,7 +40,7 @@ function follow(moments: readonly Moment[]): string[] {
         written = step.stamp ?? undefined
         lines.push(step.stamp === null ? 'stamp removed' : `stamp ${step.stamp.slice(11, 16)}`)
       }
-      lines.push(...step.news.map(({ type, reason }) => `${type} ${reason}`))
+      lines.push(...step.changes.map(({ type, reason }) => `${type} ${reason}`))
     }
     return [lines.join(', ')]
   })
@@ -159,7 +159,7 @@ describe('the keeper of owners’ locks', () => {
     const few = { ...policy, maxPerNamespace: 2 }
     const seen = { nowMs: noon, policy: few, restMs: appLockRestMs, budgets, memory: undefined }
     const { steps, recheckAfterMs } = decideAppLocks(seen)
-    expect(steps.map(({ name, stamp, news }) => [name, stamp, news.map(({ reason }) => reason)])).toEqual([
+    expect(steps.map(({ name, stamp, changes }) => [name, stamp, changes.map(({ reason }) => reason)])).toEqual([
       ['a', time(0), ['AppLocked']],
       ['b', time(0), ['AppLocked']],
       ['c', undefined, ['AppLockOverQuota']],
@@ -167,7 +167,7 @@ describe('the keeper of owners’ locks', () => {
     expect(recheckAfterMs).toBe(2 * 3_600_000)
     const memory = new Map(steps.flatMap((step) => (step.memory === undefined ? [] : [[step.uid, step.memory]])))
     const later = decideAppLocks({ ...seen, nowMs: at(2), memory })
-    expect(later.steps.map(({ name, stamp, news }) => [name, stamp, news.map(({ reason }) => reason)])).toEqual([
+    expect(later.steps.map(({ name, stamp, changes }) => [name, stamp, changes.map(({ reason }) => reason)])).toEqual([
       ['a', undefined, ['AppLockEnded']],
       ['b', time(0), []],
       ['c', time(2), ['AppLocked']],
@@ -181,12 +181,12 @@ describe('the keeper of owners’ locks', () => {
       return decideAppLocks({ nowMs, policy, restMs: appLockRestMs, budgets, memory }).steps[0]
     }
     const first = look(noon, lock(0, 9))
-    expect(first?.news.map(({ note }) => note)).toEqual([
+    expect(first?.changes.map(({ note }) => note)).toEqual([
       'ann has locked it until 2026-01-01T16:00:00Z: rebalancing',
       'Annotation cofferdam.io/lock of web ends at 2026-01-01T16:00:00Z, because policy allows 4 h at a time and 12 h on end',
     ])
     const memory = new Map([['w', first?.memory as AppLockMemory]])
-    expect(look(at(1), undefined, memory)?.news.map(({ note }) => note)).toEqual([
+    expect(look(at(1), undefined, memory)?.changes.map(({ note }) => note)).toEqual([
       'The lock of ann (rebalancing) has ended: it was removed',
     ])
   })

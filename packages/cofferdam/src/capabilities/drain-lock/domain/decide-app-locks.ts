@@ -29,7 +29,7 @@ interface Hold {
 export interface AppLockMemory {
   readonly hold: Hold | undefined
   /** The fault that was reported last, with the text it was found in. */
-  readonly told: string
+  readonly reported: string
 }
 
 export interface AppLockSnapshot {
@@ -54,7 +54,7 @@ export interface AppLockStep {
   readonly uid: string
   /** What `cofferdam.io/locked-since` is to say; null takes it away, undefined leaves it as it is. */
   readonly stamp: string | null | undefined
-  readonly news: readonly AppLockChange[]
+  readonly changes: readonly AppLockChange[]
   /** Undefined when nothing of it need be remembered. */
   readonly memory: AppLockMemory | undefined
 }
@@ -66,7 +66,7 @@ export interface AppLockDecision {
   readonly recheckAfterMs: number | undefined
 }
 
-type Seen = Pick<AppLockSnapshot, 'nowMs' | 'policy' | 'restMs'> & { readonly isFirstLook: boolean }
+type Seen = Pick<AppLockSnapshot, 'nowMs' | 'policy' | 'restMs'> & { readonly isFirstPass: boolean }
 
 interface SeenBudget {
   readonly name: string
@@ -87,7 +87,7 @@ interface SeenBudget {
  */
 export function decideAppLocks(snapshot: AppLockSnapshot): AppLockDecision {
   const { nowMs, policy } = snapshot
-  const seen: Seen = { ...snapshot, isFirstLook: snapshot.memory === undefined }
+  const seen: Seen = { ...snapshot, isFirstPass: snapshot.memory === undefined }
   const budgets = snapshot.budgets
     .map((budget) => seenBudget(budget, snapshot))
     .filter(({ text, stamp, memory }) => text !== undefined || stamp !== undefined || memory !== undefined)
@@ -97,10 +97,12 @@ export function decideAppLocks(snapshot: AppLockSnapshot): AppLockDecision {
     policy,
     nowMs,
   )
-  const looks = budgets.map((budget) => lookAt(seen, budget, { ...judged.get(budget.name) }, since.get(budget.name)))
-  const waits = looks.flatMap(({ recheckMs }) => recheckMs).filter((ms) => ms > 0)
+  const outcomes = budgets.map((budget) =>
+    judgeOne(seen, budget, { ...judged.get(budget.name) }, since.get(budget.name)),
+  )
+  const waits = outcomes.flatMap(({ recheckMs }) => recheckMs).filter((ms) => ms > 0)
   return {
-    steps: looks.map(({ step }) => step),
+    steps: outcomes.map(({ step }) => step),
     recheckAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
   }
 }
@@ -140,21 +142,21 @@ function heldSinceMs({ nowMs, restMs }: Seen, { text, stampMs, memory }: SeenBud
   return stampMs !== undefined && stampMs > endedMs ? stampMs : undefined
 }
 
-interface Look {
+interface BudgetOutcome {
   readonly step: AppLockStep
   readonly recheckMs: readonly number[]
 }
 
-function lookAt(seen: Seen, budget: SeenBudget, judged: ParsedAppLock, sinceMs: number | undefined): Look {
+function judgeOne(seen: Seen, budget: SeenBudget, judged: ParsedAppLock, sinceMs: number | undefined): BudgetOutcome {
   const { name, uid } = budget
   const { hold, stamp, recheckMs } =
     judged.lock === undefined
       ? afterLock(seen, budget, judged, sinceMs)
       : whileLocked(seen, budget, judged.lock, sinceMs)
-  const told = judged.fault === undefined ? '' : `${judged.fault} ${budget.text}`
-  const news = tellNews(seen, budget, judged, told)
-  const memory = hold === undefined && told === '' ? undefined : { hold, told }
-  return { step: { name, uid, stamp, news, memory }, recheckMs }
+  const reported = judged.fault === undefined ? '' : `${judged.fault} ${budget.text}`
+  const changes = changesOf(seen, budget, judged, reported)
+  const memory = hold === undefined && reported === '' ? undefined : { hold, reported }
+  return { step: { name, uid, stamp, changes, memory }, recheckMs }
 }
 
 interface HoldStep {
@@ -218,31 +220,31 @@ const reasonOf: Readonly<Partial<Record<AppLockFault, Reason>>> = {
   'over-quota': 'AppLockOverQuota',
 }
 
-function tellNews(
+function changesOf(
   seen: Seen,
   budget: SeenBudget,
   { lock, fault, problem }: ParsedAppLock,
-  told: string,
+  reported: string,
 ): AppLockChange[] {
   const { memory, text, stampMs } = budget
   const hold = memory?.hold
   const former = hold?.endedMs === undefined ? hold?.lock : undefined
-  const news: AppLockChange[] = []
+  const changes: AppLockChange[] = []
   // The leader before this one has reported it.
-  const isKnownAlready = seen.isFirstLook && stampMs !== undefined
+  const isKnownAlready = seen.isFirstPass && stampMs !== undefined
   if (lock !== undefined && former?.holder !== lock.holder && !isKnownAlready) {
     const note = `${lock.holder} has locked it until ${rfc3339(lock.untilMs)}: ${lock.reason}`
-    news.push({ type: 'Normal', reason: 'AppLocked', note })
+    changes.push({ type: 'Normal', reason: 'AppLocked', note })
   }
   if (lock === undefined && former !== undefined) {
     const why = text === undefined ? 'it was removed' : (problem ?? 'it is ignored now')
     const note = `The lock of ${former.holder} (${former.reason}) has ended: ${why}`
-    news.push({ type: 'Normal', reason: 'AppLockEnded', note })
+    changes.push({ type: 'Normal', reason: 'AppLockEnded', note })
   }
   const reason = fault === undefined ? undefined : reasonOf[fault]
-  const isToldAsEnd = fault === 'expired' && former !== undefined
-  if (reason !== undefined && told !== memory?.told && !isToldAsEnd) {
-    news.push({ type: 'Warning', reason, note: `${problem?.slice(0, 1).toUpperCase()}${problem?.slice(1)}` })
+  const isReportedAsEnd = fault === 'expired' && former !== undefined
+  if (reason !== undefined && reported !== memory?.reported && !isReportedAsEnd) {
+    changes.push({ type: 'Warning', reason, note: `${problem?.slice(0, 1).toUpperCase()}${problem?.slice(1)}` })
   }
-  return news
+  return changes
 }

@@ -185,8 +185,8 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const pending = judged.filter(({ judgement }) => judgement.state === 'pending')
   const [first] = pending
   if (first !== undefined) {
-    const isFirstLook = snapshot.settings.mode === 'settle' && locking.lockedAtMs === undefined
-    const record = isFirstLook ? withRecord(locking, { lockedAtMs: nowMs }) : locking
+    const isFirstPass = snapshot.settings.mode === 'settle' && locking.lockedAtMs === undefined
+    const record = isFirstPass ? withRecord(locking, { lockedAtMs: nowMs }) : locking
     const settledInMs = (record.lockedAtMs ?? nowMs) + snapshot.settings.settleMs - nowMs
     return goOn(view, {
       reason: first.judgement.reason ?? 'LocksPending',
@@ -293,13 +293,13 @@ function giveUp(view: DisruptionView, { node, plan }: Planned, blockedBy: Disrup
 
 function wait(
   view: DisruptionView,
-  told: Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings'>,
+  decided: Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings'>,
 ): DisruptionDecision {
-  const [first] = told.blockedBy
+  const [first] = decided.blockedBy
   const { nodeName } = view.request
-  const more = told.blockedBy.length > 1 ? ` and ${told.blockedBy.length - 1} more` : ''
+  const more = decided.blockedBy.length > 1 ? ` and ${decided.blockedBy.length - 1} more` : ''
   return goOn(view, {
-    ...told,
+    ...decided,
     reason: first?.reason ?? 'LocksPending',
     explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; it holds nothing while it waits.`,
     recheckAfterMs: retryMs,

@@ -98,7 +98,7 @@ function highestEpoch({ ledger }: DisruptionSnapshot): number {
   return ledger.known ? ledger.value.nextEpoch - 1 : 0
 }
 
-/** The ledger knows which node it is, though somebody edit the record. */
+/** The ledger knows which node it is, even if the record was edited. */
 function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
   const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
   const held = entries.find(({ key }) => key === `node/${request.nodeName}`)
@@ -124,8 +124,8 @@ function wordsOf({ faults, refusals }: ProtectedRequest, decision: DisruptionDec
   const warnings = faults.length === 0 ? decision.warnings : [...decision.warnings, ...faults]
   const evicted = steps.flatMap((step): readonly PodReference[] => (step.step === 'evict' ? step.pods : []))
   const names = new Set(evicted.map(podName))
-  const told = refusals.filter(({ object }) => names.has(object))
-  return { reason, explanation, blockedBy: withServersWords(blockedBy, told), warnings }
+  const reported = refusals.filter(({ object }) => names.has(object))
+  return { reason, explanation, blockedBy: withServersWords(blockedBy, reported), warnings }
 }
 
 const mostBlockers = 20
@@ -133,9 +133,9 @@ const mostBlockers = 20
 /** What the server said of an object counts more than what we made of its status. */
 function withServersWords(
   seen: readonly DisruptionBlocker[],
-  told: readonly DisruptionBlocker[],
+  reported: readonly DisruptionBlocker[],
 ): readonly DisruptionBlocker[] {
-  if (told.length === 0) return seen
-  const rest = seen.filter(({ object }) => !told.some((blocker) => blocker.object === object))
-  return [...rest, ...told].slice(0, mostBlockers)
+  if (reported.length === 0) return seen
+  const rest = seen.filter(({ object }) => !reported.some((blocker) => blocker.object === object))
+  return [...rest, ...reported].slice(0, mostBlockers)
 }

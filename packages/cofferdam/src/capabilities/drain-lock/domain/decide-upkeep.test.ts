@@ -20,13 +20,13 @@ const seen = (ledger: Ledger, change: Partial<UpkeepSnapshot> = {}, facts = new 
   orphans: {
     living: new Set<string>(),
     vanished: new Set<string>(),
-    signs: new Map([['R1', { sign: undefined, unchangedMs: 0 }]]),
+    heartbeats: new Map([['R1', { beat: undefined, unchangedMs: 0 }]]),
     renewMs: 20_000,
     facts,
   },
   isAsked: false,
   restored: undefined,
-  isRestoreTold: false,
+  isRestoreReported: false,
   settled: undefined,
   ...change,
 })
@@ -35,7 +35,7 @@ function inWords(step: UpkeepStep): string {
   if (step.do === 'ask') return `ask ${step.keys.map(({ key }) => key).join(', ')}`
   if (step.do === 'hold') return step.what
   if (step.do === 'write') return `undo ${step.entries.map(({ key }) => key).join(', ')}`
-  return step.news === undefined ? 'clear' : `report ${step.news.reason}`
+  return step.event === undefined ? 'clear' : `report ${step.event.reason}`
 }
 
 const cases: Record<string, { given: UpkeepSnapshot; then: string[] }> = {

@@ -14,7 +14,7 @@ export interface UpkeepSnapshot {
   readonly isAsked: boolean
   /** Names of the requests whose keys were entered again in this pass; undefined: the ledger was not rebuilt. */
   readonly restored: readonly string[] | undefined
-  readonly isRestoreTold: boolean
+  readonly isRestoreReported: boolean
   /** What the ledger was made to say of orphans in this pass. */
   readonly settled: readonly OrphanDecision[] | undefined
 }
@@ -34,24 +34,24 @@ export interface UpkeepDecision {
 export function decideUpkeep(snapshot: UpkeepSnapshot): UpkeepDecision {
   const { ledger: seen, epochs, orphans, restored, settled } = snapshot
   if (!seen.known) {
-    const news = { reason: 'LedgerUnusable', explanation: seen.why } as const
-    return { steps: [{ do: 'report', about: '', news, isLasting: true }], isQuiet: false }
+    const event = { reason: 'LedgerUnusable', explanation: seen.why } as const
+    return { steps: [{ do: 'report', about: '', event, isLasting: true }], isQuiet: false }
   }
   const ledger = seen.value
   const isBehind = epochs.some((epoch) => raiseEpoch(ledger, epoch) !== ledger)
-  const steps: UpkeepStep[] = [{ do: 'report', about: '', news: undefined, isLasting: false }]
+  const steps: UpkeepStep[] = [{ do: 'report', about: '', event: undefined, isLasting: false }]
   if (isBehind && restored === undefined) return { steps: [...steps, { do: 'hold', what: 'restore' }], isQuiet: false }
   steps.push(...rebuiltReport(snapshot))
-  const isQuiet = orphans.signs.size === 0
+  const isQuiet = orphans.heartbeats.size === 0
   if (settled !== undefined) return { steps: [...steps, ...settled.map(reportOf)], isQuiet }
   return { steps: isQuiet ? steps : [...steps, ...tidy(ledger, snapshot)], isQuiet }
 }
 
-function rebuiltReport({ restored = [], isRestoreTold }: UpkeepSnapshot): ReportUpkeep[] {
-  if (restored.length === 0 || isRestoreTold) return []
+function rebuiltReport({ restored = [], isRestoreReported }: UpkeepSnapshot): ReportUpkeep[] {
+  if (restored.length === 0 || isRestoreReported) return []
   const names = restored.map((name) => `nodedisruption/${name}`).join(', ')
-  const news = { reason: 'LedgerRebuilt', explanation: `What is under way is held again: ${names}.` } as const
-  return [{ do: 'report', about: '', news, isLasting: false }]
+  const event = { reason: 'LedgerRebuilt', explanation: `What is under way is held again: ${names}.` } as const
+  return [{ do: 'report', about: '', event, isLasting: false }]
 }
 
 function tidy(ledger: Ledger, { orphans, isAsked }: UpkeepSnapshot): UpkeepStep[] {
@@ -71,5 +71,5 @@ function tidy(ledger: Ledger, { orphans, isAsked }: UpkeepSnapshot): UpkeepStep[
 }
 
 function reportOf({ step, requestId, reason, explanation }: OrphanDecision): ReportUpkeep {
-  return { do: 'report', about: requestId, news: { reason, explanation }, isLasting: step === 'keep' }
+  return { do: 'report', about: requestId, event: { reason, explanation }, isLasting: step === 'keep' }
 }

@@ -58,7 +58,7 @@ export interface DisruptionBlocker {
   readonly wayOut: string
 }
 
-/** Something about one object that the requester should know; it holds nobody up. */
+/** Something about one object that the requester should know; it blocks nothing. */
 export interface DisruptionWarning {
   readonly object: string
   readonly says: string

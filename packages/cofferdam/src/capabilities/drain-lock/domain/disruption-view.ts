@@ -62,8 +62,8 @@ export function ownNode({ snapshot: { node }, record, held }: DisruptionView): N
 
 /** Which boot of the node goes or went; undefined when none was written down. */
 export function bootThatGoes({ held, record }: DisruptionView): string | undefined {
-  const told = held?.entries.find(({ bootID }) => bootID !== undefined && bootID !== '')?.bootID
-  return told ?? (record.bootIDBefore === '' ? undefined : record.bootIDBefore)
+  const recorded = held?.entries.find(({ bootID }) => bootID !== undefined && bootID !== '')?.bootID
+  return recorded ?? (record.bootIDBefore === '' ? undefined : record.bootIDBefore)
 }
 
 export function isPastDeadline({ request: { deadlineMs }, nowMs }: DisruptionView): boolean {

@@ -11,7 +11,7 @@ export function buildEvictionToken({ requestId, epoch }: EvictionToken): string 
 /**
  * Undefined when there is none.
  *
- * Fails closed: one that cannot be read is a token of nobody, which is in force nowhere.
+ * Fails closed: one that cannot be read names no request, and is in force nowhere.
  */
 export function parseEvictionToken(text: string | undefined): EvictionToken | undefined {
   if (text === undefined) return undefined

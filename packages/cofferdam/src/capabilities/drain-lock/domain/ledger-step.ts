@@ -20,7 +20,7 @@ export interface LedgerStepOutcome {
   readonly ledger: Ledger
   /** Without it the request is reconciled again before anything else of it is done. */
   readonly isTaken: boolean
-  /** Of what the request holds from then on, where the step gives it one. */
+  /** The epoch under which the request holds from then on, where the step gives it one. */
   readonly epoch?: number
 }
 

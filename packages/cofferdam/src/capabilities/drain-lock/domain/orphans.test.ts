@@ -29,11 +29,11 @@ function acted(ledger: Ledger): Ledger {
 
 function seen(ledger: Ledger, over: Partial<OrphanSnapshot> = {}): OrphanSnapshot {
   const none = new Set<string>()
-  return { ledger, living: none, vanished: none, signs: new Map(), renewMs, facts: new Map(), ...over }
+  return { ledger, living: none, vanished: none, heartbeats: new Map(), renewMs, facts: new Map(), ...over }
 }
 
 function silentFor(ledger: Ledger, requestId: string, unchangedMs: number): Partial<OrphanSnapshot> {
-  return { signs: new Map([[requestId, { sign: heartbeat(ledger, requestId), unchangedMs }]]) }
+  return { heartbeats: new Map([[requestId, { beat: heartbeat(ledger, requestId), unchangedMs }]]) }
 }
 
 function steps(snapshot: OrphanSnapshot): string[] {
@@ -62,7 +62,7 @@ describe('what a request left', () => {
     ],
     'counts as looked after until then': [seen(acting, silentFor(acting, 'R1', 59_999)), []],
     'counts as looked after when it was renewed since it was timed': [
-      seen(acting, { signs: new Map([['R1', { sign: '1.7.Acting', unchangedMs: 600_000 }]]) }),
+      seen(acting, { heartbeats: new Map([['R1', { beat: '1.7.Acting', unchangedMs: 600_000 }]]) }),
       [],
     ],
     'as a ticket is withdrawn when its turn came and it took nothing': [

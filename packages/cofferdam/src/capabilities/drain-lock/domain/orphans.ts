@@ -19,8 +19,8 @@ export interface OrphanSnapshot {
   readonly living: ReadonlySet<string>
   /** Requests that were there and are gone. */
   readonly vanished: ReadonlySet<string>
-  /** Of all others: the last heartbeat, and for how long it has been the same by our own clock. */
-  readonly signs: ReadonlyMap<string, { readonly sign: string | undefined; readonly unchangedMs: number }>
+  /** For all other requests: the last heartbeat, and for how long it has been the same by our own clock. */
+  readonly heartbeats: ReadonlyMap<string, { readonly beat: string | undefined; readonly unchangedMs: number }>
   readonly renewMs: number
   /** What is behind the keys of orphans now. A key that is missing has not been read. */
   readonly facts: ReadonlyMap<string, KeyFacts>
@@ -115,11 +115,11 @@ function isItsTurn({ entries, tickets }: Ledger, { number, claims, requestId }: 
   return !tickets.some((other) => other.number < number && other.claims.some(isWanted))
 }
 
-function isGone({ ledger, vanished, signs, renewMs }: OrphanSnapshot, requestId: string): boolean {
+function isGone({ ledger, vanished, heartbeats, renewMs }: OrphanSnapshot, requestId: string): boolean {
   if (vanished.has(requestId)) return true
-  const seen = signs.get(requestId)
-  const sign = heartbeat(ledger, requestId)
-  if (seen === undefined || sign === undefined || seen.sign !== sign) return false
+  const seen = heartbeats.get(requestId)
+  const beat = heartbeat(ledger, requestId)
+  if (seen === undefined || beat === undefined || seen.beat !== beat) return false
   return seen.unchangedMs >= missedRenewals * renewMs
 }
 

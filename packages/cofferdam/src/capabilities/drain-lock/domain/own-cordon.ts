@@ -13,7 +13,7 @@ export function isOwnCordon(view: DisruptionView): boolean {
   return view.record.cordonedBy === ownCordon(view)
 }
 
-/** Whose the cordon of a node is that stands cordoned; ours while it does not. Written before we set it. */
+/** Who cordoned the node; ours while it is not cordoned. Written before we set it. */
 export function cordonOnRecord(view: DisruptionView): string {
   const { cordonedBy } = view.record
   // What somebody else had set and lifted again is ours when we set it anew.

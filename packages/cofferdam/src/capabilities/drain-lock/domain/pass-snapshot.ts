@@ -18,7 +18,7 @@ export interface ProtectedRequest {
   readonly isReplaced: boolean
   /** What the API server last said of pods of the request that it did not evict. */
   readonly refusals: readonly DisruptionBlocker[]
-  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  /** Annotations that cannot be used: they block nothing, and are reported to the requester. */
   readonly faults: readonly DisruptionWarning[]
   /** No write is stored, so what leads on from one is never seen. */
   readonly isDryRun: boolean

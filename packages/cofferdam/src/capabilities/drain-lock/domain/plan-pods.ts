@@ -76,8 +76,8 @@ function isInOwnWay({ budget, pods }: BudgetLock, leaves: readonly PodFacts[], q
   if (!leaves.some(waits)) return false
   // Whoever is away cannot leave any more.
   if (bound !== undefined && seen.node?.isReady !== true) return false
-  const canSpareMore = budget.expectedPods - desiredWhenFree(budget) > pods.length
-  return canSpareMore ? isPatienceOver && budget.disruptionsAllowed <= 0 : budget.isCounted
+  const allowsMore = budget.expectedPods - desiredWhenFree(budget) > pods.length
+  return allowsMore ? isPatienceOver && budget.disruptionsAllowed <= 0 : budget.isCounted
 }
 
 export function podName({ namespace, name }: PodReference): string {

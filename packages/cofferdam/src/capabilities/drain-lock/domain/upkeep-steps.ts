@@ -35,7 +35,7 @@ export interface ReportUpkeep extends Step {
   /** The request that it is about; empty: the ledger itself. */
   readonly about: string
   /** Undefined: what was reported of it before is over. */
-  readonly news: Pick<OrphanDecision, 'reason' | 'explanation'> | undefined
+  readonly event: Pick<OrphanDecision, 'reason' | 'explanation'> | undefined
   /** It lasts: reported once until something else is reported of it. */
   readonly isLasting: boolean
 }

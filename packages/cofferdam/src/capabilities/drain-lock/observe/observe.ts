@@ -53,7 +53,7 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
 }
 
 export interface ObservedDisruption extends DisruptionSnapshot {
-  /** Annotations that somebody wrote and that mean nothing: they hold nobody up, and the requester should know. */
+  /** Annotations that cannot be used: they block nothing, and are reported to the requester. */
   readonly faults: readonly DisruptionWarning[]
 }
 

@@ -59,11 +59,11 @@ export class DisruptionReporter {
     if (onRecord !== undefined) this.#events.assume({ group: id, state: onRecord })
     if (!this.#events.isChange({ group: id, state: reason })) return
     if (!this.#events.isChange({ group: id, slot: reason, state: reason, againAfterMs: notAgainMs })) return
-    const news = { type: warnings.has(reason) ? 'Warning' : 'Normal', reason, note: explanation } as const
-    await this.#events.record(object, news, foundNew)
+    const event = { type: warnings.has(reason) ? 'Warning' : 'Normal', reason, note: explanation } as const
+    await this.#events.record(object, event, foundNew)
     if (node === undefined || !aboutNode.has(reason)) return
     const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: node.name, uid: node.uid } }
-    await this.#events.record(about, news, foundNew)
+    await this.#events.record(about, event, foundNew)
   }
 
   forget(id: string): void {

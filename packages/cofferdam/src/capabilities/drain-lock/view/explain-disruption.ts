@@ -57,7 +57,7 @@ export function isOver({ phase }: Pick<DisruptionAnswer, 'phase'>): boolean {
 export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer {
   const { metadata, spec, status = {} } = disruption
   const phase = status.phase ?? 'Pending'
-  const told = latestCondition(status.conditions ?? [])
+  const condition = latestCondition(status.conditions ?? [])
   const blockedBy = (status.blockedBy ?? []).map(({ since, ...blocker }) => ({
     ...blocker,
     ...(since === undefined ? {} : { since }),
@@ -73,8 +73,8 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
     ...optional('purpose', spec.reason),
     phase,
     ...optional('since', since),
-    ...optional('reason', told?.reason),
-    explanation: told?.message || phaseSentences[phase](spec.nodeName, goneWords[intent]),
+    ...optional('reason', condition?.reason),
+    explanation: condition?.message || phaseSentences[phase](spec.nodeName, goneWords[intent]),
     isBlocked: !isOver({ phase }) && blockedBy.some(({ reason }) => !ownWaits.includes(reason)),
     blockedBy: isOver({ phase }) ? [] : blockedBy,
     warnings: status.warnings ?? [],

@@ -24,14 +24,14 @@ export function stayAnswers(rehearsal: DisruptionSnapshot | undefined): StayOf {
     const facts = rehearsal.pods.find(({ uid }) => uid === metadata.uid)
     if (facts === undefined || !facts.wantsToStay || facts.kind !== 'ordinary' || facts.isLeaving) return undefined
     const mayStay = plan.stays.includes(facts)
-    const told = plan.warnings.find(({ object }) => object === podName(facts))
+    const warning = plan.warnings.find(({ object }) => object === podName(facts))
     const isForEver = facts.toleratesMs === Number.POSITIVE_INFINITY
     const seconds = Math.floor(facts.toleratesMs / 1000)
     return {
       mayStay,
       says: mayStay
         ? stayText({ tolerates: isForEver ? 'forever' : `for ${seconds} s`, grace })
-        : leaveText(told?.says),
+        : leaveText(warning?.says),
       ...(isForEver ? {} : { toleratesSeconds: seconds }),
       ...(grace === undefined ? {} : { shutdownGraceSeconds: grace }),
     }

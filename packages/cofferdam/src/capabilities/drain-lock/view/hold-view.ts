@@ -26,7 +26,7 @@ export interface HoldView {
 export interface HoldAnswer {
   /** `pdb/shop/orders`, `node/worker-a1`, `storage/rook-ceph/rook-ceph` */
   readonly key: string
-  /** Of a storage key: the failure domain it is held for. */
+  /** For a ledger key of storage: the failure domain it is held for. */
   readonly scope?: string
   /** `AppLock`: by an owner. `Ignored`: an owner's lock that locks nothing. Else as the ledger has it. */
   readonly state: 'Granted' | 'Acting' | 'Orphaned' | 'Waiting' | 'AppLock' | 'Ignored'

@@ -25,7 +25,7 @@ function orphanWords({ ledger }: HoldView, facts: ReadonlyMap<string, KeyFacts>)
     ledger: ledger.value,
     living: new Set(),
     vanished: new Set(),
-    signs: new Map(),
+    heartbeats: new Map(),
     renewMs: Number.POSITIVE_INFINITY,
     facts,
   })

@@ -63,7 +63,7 @@ export interface FencingLedger extends StorageLedger {
 export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'> {
   readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
   readonly decisions: LastDecisions | undefined
-  /** Where disruptions are agreed upon; without it nobody else has a say. */
+  /** Where disruptions are agreed upon; without it no other holder counts. */
   readonly ledger: FencingLedger | undefined
   readonly reports: FencingReports
 }
@@ -81,7 +81,7 @@ export function createFencing(ports: FencingPorts): Controller {
   const listeners = new RemediatorListeners(clock)
   const reporter = new FencingReporter(ports.reports, views)
   const written = new WrittenBudgets()
-  const news = new EvidenceChanges(clock)
+  const evidence = new EvidenceChanges(clock)
   const judge = createFencingJudge()
   const isReleased = (requestId: string) => holds.isReleased(requestId)
   const observed = {
@@ -96,26 +96,26 @@ export function createFencing(ports: FencingPorts): Controller {
     name: 'fencing',
 
     async start(enqueue, signal) {
-      const tell = () => enqueue(everything)
+      const enqueueAll = () => enqueue(everything)
       const until = (end: () => void) => signal.addEventListener('abort', end, { once: true })
       for (const view of Object.values(views) as WatchView<unknown>[]) {
         until(
           view.subscribe((change) => {
-            if (isRelevant(change)) tell()
+            if (isRelevant(change)) enqueueAll()
           }),
         )
       }
       if (ledger !== undefined) {
         until(
           ledger.view.subscribe((change) => {
-            if (clusterIds().some((cluster) => isRelevantStorageChange(change, cluster))) tell()
+            if (clusterIds().some((cluster) => isRelevantStorageChange(change, cluster))) enqueueAll()
           }),
         )
       }
       if (decisions !== undefined) {
         until(
           decisions.follow((key) => {
-            if (news.isRelevant(key, decisions.latest(key))) tell()
+            if (evidence.isRelevant(key, decisions.latest(key))) enqueueAll()
           }),
         )
       }
@@ -124,8 +124,8 @@ export function createFencing(ports: FencingPorts): Controller {
       const all = [...(Object.values(needed) as WatchView<unknown>[]), ...(ledger === undefined ? [] : [ledger.view])]
       await atMost(Promise.all(all.map((view) => view.whenSynced(signal))), signal)
       // What is not known is closed; a first poll of Ceph keeps a restarted operator from briefly closing what is open.
-      await atMost(Promise.all(clusterIds().map((cluster) => firstLook(cluster, signal))), signal)
-      tell()
+      await atMost(Promise.all(clusterIds().map((cluster) => firstPoll(cluster, signal))), signal)
+      enqueueAll()
     },
 
     async reconcile(_, signal) {
@@ -151,18 +151,18 @@ export function createFencing(ports: FencingPorts): Controller {
     ended.abort()
   }
 
-  async function firstLook({ namespace, name }: ReturnType<typeof clusterIds>[number], signal: AbortSignal) {
+  async function firstPoll({ namespace, name }: ReturnType<typeof clusterIds>[number], signal: AbortSignal) {
     await decisions?.decided(`${namespace}/${name}`, { maxAgeMs: patienceMs, waitMs: patienceMs, signal })
   }
 
   function recheckAfter(decision: FencingPass, wasOvertaken: boolean): number {
     for (const { namespace, name } of clusterIds()) {
-      if (news.isOld(decisions?.latest(`${namespace}/${name}`))) decisions?.request(`${namespace}/${name}`)
+      if (evidence.isOld(decisions?.latest(`${namespace}/${name}`))) decisions?.request(`${namespace}/${name}`)
     }
     const seconds = [
       decision.recheckAfterSeconds,
       holds.recheckAfterSeconds(),
-      ...clusterIds().map(({ namespace, name }) => news.staleInSeconds(decisions?.latest(`${namespace}/${name}`))),
+      ...clusterIds().map(({ namespace, name }) => evidence.staleInSeconds(decisions?.latest(`${namespace}/${name}`))),
       wasOvertaken ? 1 : undefined,
     ]
     return Math.min(...seconds.filter((each) => each !== undefined))

@@ -11,7 +11,7 @@ export function machineBudgetStatus(seen: {
   readonly maxUnavailable: 0 | 1
   /** Selected machines. */
   readonly expected: number
-  /** Those of them whose nodes are Ready. */
+  /** How many of them have Ready nodes. */
   readonly ready: number
   /** Machines that a remediator was let through for and that are not back. */
   readonly disrupted: readonly string[]

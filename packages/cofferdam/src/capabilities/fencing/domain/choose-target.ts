@@ -54,7 +54,7 @@ export function isInScope({ osds }: LabelledCluster, node: string, { scope }: Pi
  */
 export function chooseTargets(
   sick: readonly SickNode[],
-  maySpare: ReadonlySet<LabelledCluster>,
+  mayLoseOne: ReadonlySet<LabelledCluster>,
   fences: readonly Fence[],
 ): ReadonlySet<string> {
   const boots = new Map(sick.map(({ node }) => [node.name, node.bootID]))
@@ -63,7 +63,7 @@ export function chooseTargets(
   const targets = new Set(underWay.map(({ node }) => node))
   const taken = new Set<LabelledCluster>()
   for (const { node, clusters } of sick) {
-    if (targets.has(node.name) || !clusters.every((cluster) => maySpare.has(cluster) && !taken.has(cluster))) continue
+    if (targets.has(node.name) || !clusters.every((cluster) => mayLoseOne.has(cluster) && !taken.has(cluster))) continue
     targets.add(node.name)
     for (const cluster of clusters) taken.add(cluster)
   }

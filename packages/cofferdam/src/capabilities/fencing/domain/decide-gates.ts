@@ -10,14 +10,14 @@ interface GateFacts {
   readonly index: FencingIndex
   /** Sick storage nodes that must stay for now. */
   readonly held: ReadonlySet<string>
-  /** Those that may go now. */
+  /** Nodes that may go now. */
   readonly targets: ReadonlySet<string>
   readonly forQuorum: NodesForQuorum
 }
 
 /** Nodes with monitors that are gone while Ceph has no quorum. */
 export interface NodesForQuorum {
-  /** Those whose machines may be fenced now, and that nobody else needs. */
+  /** Nodes whose machines may be fenced now, and that nobody else needs. */
   readonly released: ReadonlySet<string>
   readonly dead: ReadonlySet<string>
 }

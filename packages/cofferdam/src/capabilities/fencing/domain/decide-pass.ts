@@ -79,10 +79,10 @@ function lets({ orphanBudgets, labels, gates }: FencingDecision): boolean {
 interface Standing {
   /** The budget that allows no disruption. Fences that are over stay on record: they are taken off where things are released. */
   readonly wanted: BudgetOfCluster
-  /** It may stay open, and is as it should be. */
+  /** The budget may stay open, and is as it should be. */
   readonly isKept: boolean
   readonly isOpen: boolean
-  /** It is to be opened, or a record of a fence is to be taken off. */
+  /** The budget is to be opened, or a record of a fence is to be removed. */
   readonly isAnnounced: boolean
 }
 

@@ -26,11 +26,11 @@ export function decideFencing(snapshot: FencingSnapshot): FencingDecision {
 }
 
 export function createFencingJudge(): FencingJudge {
-  const lookAt = createFencingIndex()
+  const indexSnapshot = createFencingIndex()
   let before: FencingDecision['nodes'] = []
   return {
     decide(snapshot) {
-      const decision = decideAll(lookAt(snapshot), before)
+      const decision = decideAll(indexSnapshot(snapshot), before)
       before = decision.nodes
       return decision
     },
@@ -39,12 +39,12 @@ export function createFencingJudge(): FencingJudge {
 
 function decideAll(index: FencingIndex, before: FencingDecision['nodes']): FencingDecision {
   const { snapshot, clusters } = index
-  const { labels, storage } = lookAtMachines(index)
+  const { labels, storage } = judgeMachines(index)
   const sick = sickNodes(index)
   const judged = clusters.map((labelled) => judge(index, labelled, { sick, storage }))
   const fences = judged.flatMap((one) => one.fences)
-  const maySpare = new Set(judged.filter(({ verdict }) => verdict.maySpare).map((one) => one.labelled))
-  const targets = chooseTargets(sick, maySpare, fences)
+  const mayLoseOne = new Set(judged.filter(({ verdict }) => verdict.mayLoseOne).map((one) => one.labelled))
+  const targets = chooseTargets(sick, mayLoseOne, fences)
   const forQuorum = nodesForQuorum(clusters, sick)
   const isServed = snapshot.areMachinesServed
   const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
@@ -88,7 +88,7 @@ function judge(
 }
 
 /** One pass over all machines: which labels change, and what each cluster has of them. */
-function lookAtMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
+function judgeMachines({ clusters, machines, isReady: isReadyNow }: FencingIndex): {
   readonly labels: readonly LabelChange[]
   readonly storage: readonly StorageMachines[]
 } {
@@ -134,7 +134,7 @@ function answerOf(one: JudgedCluster): ClusterAnswer {
   const { labelled, fences, verdict, machines } = one
   const { cluster, budgetName } = labelled
   const { namespace, name, uid, settings } = cluster
-  const maxUnavailable = verdict.maySpare ? 1 : 0
+  const maxUnavailable = verdict.mayLoseOne ? 1 : 0
   const disrupted = fences.filter(({ isOver }) => !isOver).map(({ machine }) => machine)
   return {
     namespace,

@@ -40,7 +40,7 @@ export interface WantedMachineBudget {
     readonly currentHealthy: number
     readonly desiredHealthy: number
     readonly expectedMachines: number
-    /** Those that are not back yet. */
+    /** Machines that are not back yet. */
     readonly disrupted: readonly string[]
   }
 }

@@ -19,12 +19,12 @@ import type {
   RemediatorView,
 } from './snapshot.ts'
 
-/** Of medik8s: as whom a health check takes the Lease of a node that it remediates. */
+/** medik8s: as whom a health check takes the Lease of a node that it remediates. */
 const remediatingHolder = /^(Node|Machine)HealthCheck-/
 
 export interface FencingIndex {
   readonly snapshot: FencingSnapshot
-  /** Those that are managed, in the order of their names, so that whoever comes first does so every time. */
+  /** Managed clusters, in the order of their names, so that the first is always the same. */
   readonly clusters: readonly LabelledCluster[]
   readonly nodes: ReadonlyMap<string, FencedNodeView>
   readonly machinesByNode: ReadonlyMap<string, MachineView>

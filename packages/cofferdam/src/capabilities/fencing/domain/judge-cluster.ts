@@ -9,7 +9,7 @@ import { freshEvidence } from './running-osds.ts'
 import type { MachineView } from './snapshot.ts'
 
 export interface ClusterVerdict {
-  readonly maySpare: boolean
+  readonly mayLoseOne: boolean
   readonly reason: Reason
   readonly explanation: string
   readonly wayOut: string
@@ -19,7 +19,7 @@ interface ClusterFacts {
   readonly nowMs: number
   readonly fences: readonly Fence[]
   readonly sick: readonly SickNode[]
-  /** A machine with OSDs that run, without the label as yet. */
+  /** A machine with OSDs that run, still without the label. */
   readonly unlabelled: MachineView | undefined
 }
 
@@ -36,7 +36,7 @@ export function judgeCluster(
 ): ClusterVerdict {
   const { cluster, budget, formerBudgets } = labelled
   const no = (reason: Reason, explanation: string, wayOut: string): ClusterVerdict => ({
-    maySpare: false,
+    mayLoseOne: false,
     reason,
     explanation,
     wayOut,
@@ -109,14 +109,14 @@ export function judgeCluster(
     )
   }
   return {
-    maySpare: true,
+    mayLoseOne: true,
     reason: 'FenceAllowed',
     explanation: 'All placement groups are clean and the storage is not held: one machine may be fenced.',
     wayOut: '',
   }
 }
 
-/** For whoever knows more than can be seen from here: that a machine has no power. */
+/** The manual override, for an administrator who knows that a machine has no power. */
 function override({ namespace, name }: LabelledCluster['cluster']): string {
   return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' allows all of them to be fenced.`
 }

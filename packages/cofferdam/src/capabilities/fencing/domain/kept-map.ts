@@ -8,7 +8,7 @@ export class KeptMap<T> {
     this.#keyOf = keyOf
   }
 
-  /** Of two with the same key the later counts. */
+  /** Of two items with the same key the later counts. */
   of(items: readonly T[]): ReadonlyMap<string, T> {
     const before = this.#items
     if (items === before) return this.#map

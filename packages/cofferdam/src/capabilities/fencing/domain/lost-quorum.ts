@@ -12,7 +12,7 @@ export interface LostQuorum {
   readonly dead: readonly string[]
   /** Their nodes, the last to fall silent first: with it Ceph still answered. */
   readonly deadNodes: readonly string[]
-  /** Of these, those whose machines may be fenced now. */
+  /** Dead nodes whose machines may be fenced now. */
   readonly released: ReadonlySet<string>
 }
 

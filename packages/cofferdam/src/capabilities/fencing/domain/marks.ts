@@ -22,7 +22,7 @@ export const hookOwner = 'cofferdam.io/fencing'
 export const pauseRequest = 'cofferdam: storage cannot spare a node now'
 /** Who holds a Lease of ours. */
 export const leaseHolder = 'cofferdam'
-/** Of Cluster API, and read by OpenShift's health checks as well. */
+/** Cluster API's annotation, read by OpenShift's health checks as well. */
 export const pausedAnnotation = 'cluster.x-k8s.io/paused'
 export const skipAnnotation = 'cluster.x-k8s.io/skip-remediation'
 /** On a CephCluster: Rook's two older labels are written as well. */

@@ -13,7 +13,7 @@ interface Judged {
   readonly sick: readonly SickNode[]
   readonly targets: ReadonlySet<string>
   readonly forQuorum: NodesForQuorum
-  /** Those of the last time; what is the same is taken from there. */
+  /** Answers of the last pass; unchanged ones are reused. */
   readonly before: readonly FenceAnswer[]
 }
 
@@ -69,7 +69,7 @@ export function nodeAnswers(
   function refusalOf(occupancy: Occupancy): Words | undefined {
     if (refusals.has(occupancy)) return refusals.get(occupancy)
     const refusing = judged.find(
-      ({ verdict }, at) => !verdict.maySpare && (occupancy.runs.includes(at) || occupancy.unknown.includes(at)),
+      ({ verdict }, at) => !verdict.mayLoseOne && (occupancy.runs.includes(at) || occupancy.unknown.includes(at)),
     )
     const words = refusing === undefined ? undefined : { ...refusing.verdict, mayFence: false }
     refusals.set(occupancy, words)

@@ -47,21 +47,21 @@ export class Occupancies {
       if (osds !== known) for (const node of differences(known, osds)) changed.add(node)
     })
     for (const node of changed) {
-      const sign = this.#osds.map((osds, at) => signOf(osds, at, node)).join('')
-      this.#byNode.set(node, this.#occupancy(sign))
+      const fingerprint = this.#osds.map((osds, at) => fingerprintOf(osds, at, node)).join('')
+      this.#byNode.set(node, this.#occupancy(fingerprint))
     }
     return changed
   }
 
   #readAll(): void {
-    const signs = new Map<string, string>()
+    const fingerprints = new Map<string, string>()
     this.#osds.forEach((osds, at) => {
       for (const nodes of [osds.running, osds.uncertain, osds.down, osds.released]) {
-        for (const node of nodes) signs.set(node, (signs.get(node) ?? '') + signOf(osds, at, node))
+        for (const node of nodes) fingerprints.set(node, (fingerprints.get(node) ?? '') + fingerprintOf(osds, at, node))
       }
     })
     this.#byNode = new Map()
-    for (const [node, sign] of signs) this.#byNode.set(node, this.#occupancy(sign))
+    for (const [node, fingerprint] of fingerprints) this.#byNode.set(node, this.#occupancy(fingerprint))
   }
 
   ofNode(name: string): Occupancy {
@@ -72,16 +72,16 @@ export class Occupancies {
     return nodeName === undefined ? this.#occupancy(nodeless) : this.ofNode(nodeName)
   }
 
-  #occupancy(sign: string): Occupancy {
-    const known = this.#interned.get(sign)
+  #occupancy(fingerprint: string): Occupancy {
+    const known = this.#interned.get(fingerprint)
     if (known !== undefined) return known
-    const built = buildOccupancy(sign, this.#clusters)
-    this.#interned.set(sign, built)
+    const built = buildOccupancy(fingerprint, this.#clusters)
+    this.#interned.set(fingerprint, built)
     return built
   }
 }
 
-function signOf({ running, uncertain, down, released }: RunningOsds, at: number, node: string): string {
+function fingerprintOf({ running, uncertain, down, released }: RunningOsds, at: number, node: string): string {
   if (running.has(node)) return `r${at} `
   if (uncertain.has(node)) return `u${at} `
   if (released.has(node)) return `q${at} `
@@ -112,8 +112,8 @@ function meaningOf(labelled: LabelledCluster) {
   ]
 }
 
-function buildOccupancy(sign: string, clusters: readonly LabelledCluster[]): Occupancy {
-  const signs = new Set(sign.split(' '))
+function buildOccupancy(fingerprint: string, clusters: readonly LabelledCluster[]): Occupancy {
+  const fingerprints = new Set(fingerprint.split(' '))
   const runs: number[] = []
   const unknown: number[] = []
   const concerned: number[] = []
@@ -121,13 +121,13 @@ function buildOccupancy(sign: string, clusters: readonly LabelledCluster[]): Occ
   const stays = new Set<string>()
   clusters.forEach((labelled, at) => {
     const { osds, unclaimed } = labelled
-    const isRunning = signs.has(`r${at}`)
-    const isUncertain = signs.has(`u${at}`)
-    const isReleased = signs.has(`q${at}`)
-    if (isRunning || isUncertain || isReleased || signs.has(`d${at}`)) concerned.push(at)
+    const isRunning = fingerprints.has(`r${at}`)
+    const isUncertain = fingerprints.has(`u${at}`)
+    const isReleased = fingerprints.has(`q${at}`)
+    if (isRunning || isUncertain || isReleased || fingerprints.has(`d${at}`)) concerned.push(at)
     if (isReleased) return
     // A machine that lost its node may be the one of a node that no machine has.
-    const isUnknown = isUncertain || osds.unplaced !== undefined || (sign === nodeless && unclaimed.length > 0)
+    const isUnknown = isUncertain || osds.unplaced !== undefined || (fingerprint === nodeless && unclaimed.length > 0)
     if (!isRunning && !isUnknown) return
     if (isRunning) put(wanted, labelled)
     else for (const key of keysOf(labelled)) stays.add(key)

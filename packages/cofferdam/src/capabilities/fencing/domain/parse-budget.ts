@@ -49,7 +49,7 @@ export function parseMachineBudget(budget: MachineDisruptionBudget): ParsedBudge
   }
 }
 
-/** Of a selector that is exactly as we write it. */
+/** The label key of a selector that is exactly as we write it. */
 function labelKeyOf(selector: unknown): string | undefined {
   const { matchLabels, ...more } = fieldsOf(selector)
   const [first, ...rest] = Object.entries(fieldsOf(matchLabels))

@@ -28,7 +28,7 @@ export interface FencingObjects {
   readonly openshiftHealthChecks: readonly MachineHealthCheck[]
   readonly clusterApiHealthChecks: readonly MachineHealthCheck[]
   readonly nodeHealthChecks: readonly NodeHealthCheck[]
-  /** Of medik8s; undefined: its namespace for them is not there. */
+  /** Leases of medik8s; undefined: their namespace does not exist. */
   readonly leases: readonly Lease[] | undefined
 }
 
@@ -40,7 +40,7 @@ export function parseFencing(objects: FencingObjects): FencingSnapshot {
 
 /**
  * Reads the same lists again and again: what stands where it stood is not read twice, and keeps its identity. One bad object is
- * its own misfortune: it is reported, and all others are read as usual.
+ * reported alone, and all others are read as usual.
  */
 export function createFencingParser(): ParseFencing {
   const openshiftReader = new ListReader<Machine, MachineView>()

@@ -3,7 +3,7 @@ import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { gateMarks, gateValue, hookName, marks, skipAnnotation } from './marks.ts'
 import type { MachineView } from './snapshot.ts'
 
-/** Of OpenShift: a health check asks for the host to be rebooted in place of a new machine. */
+/** OpenShift's annotation: a health check asks for the host to be rebooted in place of a new machine. */
 const bareMetalRemediation = 'host.metal3.io/external-remediation'
 
 /** A view comes out of anything: a Machine without a node, or with fields that make no sense, is one without a node. */

@@ -8,7 +8,7 @@ export interface FencingSnapshot {
   readonly areMachinesServed: boolean
   readonly machines: readonly MachineView[]
   readonly nodes: readonly FencedNodeView[]
-  /** Those that are ours by owner or by name, and those of others that select machines of ours. */
+  /** Budgets that are ours by owner or by name, and others that select managed machines. */
   readonly budgets: readonly MachineBudgetView[]
   readonly remediators: readonly RemediatorView[]
   /** Whether medik8s keeps Leases here: its namespace for them exists. */
@@ -115,7 +115,7 @@ export interface FencedNodeView {
   /** Its kubelet sends no heartbeat: Ready is Unknown. */
   readonly isSilent?: boolean
   readonly readySinceMs?: number | undefined
-  /** Of this boot: another one proves that a reboot is over. */
+  /** Id of this boot: another one proves that a reboot is over. */
   readonly bootID: string
 }
 

@@ -71,7 +71,7 @@ export interface ReportFencing extends Step {
   readonly do: 'report'
   readonly what: 'decision'
   readonly decision: FencingDecision
-  /** Beside those of the decision. */
+  /** Problems besides those of the decision. */
   readonly problems: FencingDecision['problems']
 }
 

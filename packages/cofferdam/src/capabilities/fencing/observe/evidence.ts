@@ -12,21 +12,21 @@ export const evidenceCalmMs = 30_000
 /** Says which of ceph-drain's decisions say something new about machines. */
 export class EvidenceChanges {
   readonly #clock: Clock
-  readonly #told = new Map<string, { readonly sign: string; readonly askedAtMs: number | undefined }>()
+  readonly #reported = new Map<string, { readonly fingerprint: string; readonly askedAtMs: number | undefined }>()
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   isRelevant(key: string, decided: LastDecision | undefined): boolean {
-    const before = this.#told.get(key)
+    const before = this.#reported.get(key)
     if (decided === undefined) {
-      this.#told.delete(key)
+      this.#reported.delete(key)
       return before !== undefined
     }
-    const sign = signOf(decided)
-    this.#told.set(key, { sign, askedAtMs: decided.cephAskedAtMs })
-    if (before === undefined || before.sign !== sign) return true
+    const fingerprint = fingerprintOf(decided)
+    this.#reported.set(key, { fingerprint, askedAtMs: decided.cephAskedAtMs })
+    if (before === undefined || before.fingerprint !== fingerprint) return true
     return before.askedAtMs !== decided.cephAskedAtMs && this.#isOlder(before.askedAtMs, staleMs)
   }
 
@@ -46,7 +46,7 @@ export class EvidenceChanges {
   }
 }
 
-function signOf({ snapshot, decision }: LastDecision): string {
+function fingerprintOf({ snapshot, decision }: LastDecision): string {
   const { ceph, nodes } = snapshot
   const cordoned = nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name)
   const domains = decision.domains.map(({ domain, osds }) => [domain, osds])

@@ -34,15 +34,15 @@ export function eitherVersion<T extends KubeObject>(
 ): KindView<T> {
   const listeners = new Set<(change: ViewChange<T>) => void>()
   let older: KindView<T> | undefined
-  const tell = (from: () => KindView<T> | undefined) => (change: ViewChange<T>) => {
+  const notify = (from: () => KindView<T> | undefined) => (change: ViewChange<T>) => {
     if (current() === from()) for (const listener of listeners) listener(change)
   }
   const newer = openNewer(() => void olderView())
-  newer.subscribe(tell(() => newer))
+  newer.subscribe(notify(() => newer))
   function olderView(): KindView<T> {
     if (older === undefined) {
       older = openOlder()
-      older.subscribe(tell(() => older))
+      older.subscribe(notify(() => older))
     }
     return older
   }

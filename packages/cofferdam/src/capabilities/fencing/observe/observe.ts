@@ -43,7 +43,7 @@ export interface FencingViews {
   readonly clusterApiHealthChecks: KindView<MachineHealthCheck>
   readonly nodeHealthChecks: KindView<NodeHealthCheck>
   readonly namespaces: WatchView<{ readonly name: string }>
-  /** Of medik8s. Where they cannot be read, it is paused instead. */
+  /** Leases of medik8s. Where they cannot be read, medik8s is paused instead. */
   readonly leases: WatchView<Lease>
 }
 

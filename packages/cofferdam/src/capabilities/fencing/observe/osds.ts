@@ -9,7 +9,7 @@ import type { FencedOsd } from '../domain/snapshot.ts'
 
 interface SeenOsd {
   readonly pods: readonly Pod[]
-  readonly told: unknown
+  readonly reported: unknown
   readonly domain: string | undefined
   /** The node that it is pinned to. */
   readonly pinned: string
@@ -23,14 +23,14 @@ interface SeenOsd {
 export class FencedOsds {
   readonly #seen = new WeakMap<Deployment, SeenOsd>()
   readonly #lists = new Map<string, readonly FencedOsd[]>()
-  readonly #told = new WeakMap<LastDecision, ToldByCeph>()
+  readonly #reported = new WeakMap<LastDecision, ReportedByCeph>()
 
   observe(
     { osdDeployments, osdPods, nodes: machines }: OsdViews,
     namespace: string,
     decided: LastDecision | undefined,
   ): readonly FencedOsd[] {
-    const { domains, nodes } = decided === undefined ? untold : this.#toldBy(decided)
+    const { domains, nodes } = decided === undefined ? nothingReported : this.#reportedBy(decided)
     const places: FencedOsd[] = []
     for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
       const [index = ''] = indexOfOsd(deployment)
@@ -47,7 +47,7 @@ export class FencedOsds {
   #placesOf(
     deployment: Deployment,
     { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
-    ceph: ToldByCeph,
+    ceph: ReportedByCeph,
   ): readonly FencedOsd[] {
     const pinnedText = pinned.known ? pinned.value.name : pinned.why
     const before = this.#seen.get(deployment)
@@ -57,22 +57,22 @@ export class FencedOsds {
       before.pods.length === pods.length &&
       before.pods.every((pod, at) => pod === pods[at]) &&
       before.pinned === pinnedText &&
-      (id === undefined || (before.told === ceph.nodes.get(id) && before.domain === ceph.domains.get(id)))
+      (id === undefined || (before.reported === ceph.nodes.get(id) && before.domain === ceph.domains.get(id)))
     if (isSame) return before.places
     const places = placesOf(deployment, { pods, pinned }, ceph)
     const first = places[0]?.id
-    const told = first === undefined ? undefined : ceph.nodes.get(first)
+    const reported = first === undefined ? undefined : ceph.nodes.get(first)
     const domain = first === undefined ? undefined : ceph.domains.get(first)
-    this.#seen.set(deployment, { pods, told, domain, pinned: pinnedText, places })
+    this.#seen.set(deployment, { pods, reported, domain, pinned: pinnedText, places })
     return places
   }
 
-  #toldBy(decided: LastDecision): ToldByCeph {
-    const before = this.#told.get(decided)
+  #reportedBy(decided: LastDecision): ReportedByCeph {
+    const before = this.#reported.get(decided)
     if (before !== undefined) return before
-    const told = { domains: domainsOf(decided), nodes: nodesToldBy(decided) }
-    this.#told.set(decided, told)
-    return told
+    const reported = { domains: domainsOf(decided), nodes: nodesReportedBy(decided) }
+    this.#reported.set(decided, reported)
+    return reported
   }
 }
 
@@ -87,12 +87,12 @@ interface OsdViews {
 
 type PinnedNode = Observed<{ readonly name: string }>
 
-interface ToldByCeph {
+interface ReportedByCeph {
   readonly domains: ReadonlyMap<number, string>
   readonly nodes: ReadonlyMap<number, FencedOsd['nodeName']>
 }
 
-const untold: ToldByCeph = { domains: new Map(), nodes: new Map() }
+const nothingReported: ReportedByCeph = { domains: new Map(), nodes: new Map() }
 
 function pinnedNode(deployment: Deployment, nodes: OsdViews['nodes']): PinnedNode {
   const hostname = pinnedHostname(deployment) ?? ''
@@ -106,7 +106,7 @@ function pinnedNode(deployment: Deployment, nodes: OsdViews['nodes']): PinnedNod
 function placesOf(
   deployment: Deployment,
   { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
-  ceph: ToldByCeph,
+  ceph: ReportedByCeph,
 ): readonly FencedOsd[] {
   const parsed = parseOsd(deployment, pods, { nodeOf: () => pinned })
   if (!('osd' in parsed)) return []
@@ -122,12 +122,12 @@ function nodesOf(pods: readonly Pod[]): string[] {
   return [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
 }
 
-function nodesToldBy({ snapshot }: LastDecision): ToldByCeph['nodes'] {
+function nodesReportedBy({ snapshot }: LastDecision): ReportedByCeph['nodes'] {
   return new Map(snapshot.osds.map(({ id, nodeName }) => [id, nodeName]))
 }
 
 /** Only in the type by which the ledger key of the storage is scoped: the one that Ceph reported last. */
-function domainsOf({ decision, domainType }: LastDecision): ToldByCeph['domains'] {
+function domainsOf({ decision, domainType }: LastDecision): ReportedByCeph['domains'] {
   if (decision.failureDomainType !== domainType) return new Map()
   return new Map(decision.domains.flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
 }

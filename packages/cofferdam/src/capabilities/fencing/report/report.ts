@@ -15,7 +15,7 @@ export interface FencingReports {
 export interface FencingReport {
   readonly decision: FencingDecision
   readonly snapshot: FencingSnapshot
-  /** Beside those of the decision. */
+  /** Problems besides those of the decision. */
   readonly problems: FencingDecision['problems']
   readonly refused: readonly RefusedWrite[]
 }

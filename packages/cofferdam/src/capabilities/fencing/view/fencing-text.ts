@@ -28,7 +28,7 @@ export function fencingLines(answer: FencingAnswer, now: string): string[] {
 export function fencingSummaryLines(summary: FencingSummary, now: string): string[] {
   const { clusters, underWay, held, remediators, problems } = summary
   const deaf = remediators.filter(({ listens }) => !listens)
-  const told = new Set(deaf.map(({ remediator }) => remediator))
+  const named = new Set(deaf.map(({ remediator }) => remediator))
   return [
     ...clusters.map(
       ({ cluster, allowed, reason, explanation }) =>
@@ -41,7 +41,7 @@ export function fencingSummaryLines(summary: FencingSummary, now: string): strin
     ...shortened(held, ({ node, reason }) => `node ${node} is not Ready and is kept (${reason})`),
     ...shortened(deaf, remediatorText),
     ...shortened(
-      problems.filter(({ object }) => !told.has(object)),
+      problems.filter(({ object }) => !named.has(object)),
       ({ object, problem }) => `problem: ${object}: ${problem}`,
     ),
   ]

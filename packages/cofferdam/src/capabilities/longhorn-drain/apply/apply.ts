@@ -36,7 +36,7 @@ export interface LonghornMemory {
   objects: LonghornObjects | undefined
   afresh: Observed<SeenAfresh> | undefined
   readonly attempted: Set<string>
-  /** Of writes; one that is refused stops no other. */
+  /** Failures of writes; one that is refused stops no other. */
   readonly failures: unknown[]
   /** Flags that were written. */
   changed: readonly EvictionAnswer[]
@@ -130,7 +130,7 @@ export function longhornPerformers(
       }
       case 'own-writes':
         watch.remember(objects)
-        return watch.tell(objects, step.reverted, signal)
+        return watch.report(objects, step.reverted, signal)
       case 'evictions':
         return reporter.reportEvictions(objects, memory.changed)
       case 'decision': {

@@ -86,7 +86,7 @@ export class StuckTeller {
   }
 
   /** Returns when to reconcile again, where a node waits that is not stuck yet. */
-  async tell({ objects, snapshot, decision }: ObservedLonghorn): Promise<number | undefined> {
+  async report({ objects, snapshot, decision }: ObservedLonghorn): Promise<number | undefined> {
     this.#since = observeLingering(this.#since, snapshot, decision)
     const stuck = explainLonghornStuck(snapshot, decision, this.#since)
     await this.#events.recordAll(

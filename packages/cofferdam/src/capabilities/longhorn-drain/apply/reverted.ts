@@ -27,7 +27,7 @@ export interface RevertedPorts {
 }
 
 /** Whoever undoes the same thing again and again is reported this often; the metric counts every time. */
-const toldAgainMs = 600_000
+const reportAgainMs = 600_000
 
 /** Knows what was written as owner, and reports what somebody else undid of it. A new operator begins with what it finds. */
 export class OwnWriteWatch {
@@ -50,11 +50,11 @@ export class OwnWriteWatch {
   }
 
   /** Never throws: what was undone is written again all the same. */
-  async tell(objects: LonghornObjects, reverted: readonly RevertedWrite[], signal: AbortSignal): Promise<void> {
+  async report(objects: LonghornObjects, reverted: readonly RevertedWrite[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#ports.clock.now()
     for (const write of reverted) {
       this.#ports.reports.countReverted(write.kind)
-      const topic = { group: 'reverted', slot: `${write.kind}/${write.name}`, state: '', againAfterMs: toldAgainMs }
+      const topic = { group: 'reverted', slot: `${write.kind}/${write.name}`, state: '', againAfterMs: reportAgainMs }
       if (!this.#events.isChange(topic)) continue
       const says = explainReverted(write, await this.#whoDid(write, signal))
       const about = aboutOf(write, objects)

@@ -89,8 +89,8 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       })
       const [failure] = memory.failures
       if (failure !== undefined) throw failure
-      const { look } = decision
-      const stuckSeconds = look?.snapshot.settings.mode === 'guide' ? await stuck.tell(look) : undefined
+      const { observed } = decision
+      const stuckSeconds = observed?.snapshot.settings.mode === 'guide' ? await stuck.report(observed) : undefined
       const recheckAfterSeconds = decision.recheckAfterSeconds ?? stuckSeconds
       return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
     },

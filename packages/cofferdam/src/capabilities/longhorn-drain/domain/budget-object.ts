@@ -50,7 +50,7 @@ export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
   return budget.spec?.selector?.matchLabels?.[component] === managerComponent
 }
 
-/** Of an instance manager, and made by us. */
+/** Whether it is the budget of an instance manager, and made by us. */
 export function isOwnBudget(budget: PodDisruptionBudget): boolean {
   return isInstanceManagerBudget(budget) && hasOwnLabel(budget)
 }
@@ -68,7 +68,7 @@ export interface CsiBudgetInput {
   readonly volumes: readonly Pick<VolumeView, 'state'>[]
   /** A volume that cannot be read may be attached. */
   readonly isOneUnreadable: boolean
-  /** Those of the namespace; others than the two are passed over. */
+  /** Deployments of the namespace; others than the two are skipped. */
   readonly deployments: readonly SelectingDeployment[]
   readonly existing: ReadonlySet<string>
 }

@@ -17,7 +17,7 @@ import type { LonghornStep, LonghornWrite, SurplusReplica } from './steps.ts'
 
 export interface LonghornPass {
   readonly steps: readonly LonghornStep[]
-  readonly look: ObservedLonghorn | undefined
+  readonly observed: ObservedLonghorn | undefined
   readonly recheckAfterSeconds: number | undefined
 }
 
@@ -50,28 +50,28 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   const steps: LonghornStep[] = [{ do: 'report', what: 'mode', settings: { mode, refused } }]
   const isGuided = mode === 'guide' || hasGuidanceMarks(parseGuidanceMarks(objects))
   if (mode === 'observe' && !isGuided && refused === undefined) {
-    return { steps, look: undefined, recheckAfterSeconds: undefined }
+    return { steps, observed: undefined, recheckAfterSeconds: undefined }
   }
-  const look = { objects, snapshot, decision: decider.decide(snapshot) }
+  const observed = { objects, snapshot, decision: decider.decide(snapshot) }
   const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : undefined
-  if (refused !== undefined) steps.push(...withdraw(look))
-  const own = mode === 'owner' ? decideOwned(seen, look, decider.sha512Hex) : undefined
+  if (refused !== undefined) steps.push(...withdraw(observed))
+  const own = mode === 'owner' ? decideOwned(seen, observed, decider.sha512Hex) : undefined
   steps.push(...(own?.steps ?? []))
-  if (own?.isLeading === true) return { steps, look, recheckAfterSeconds }
-  const guided = isGuided ? guide(look) : undefined
+  if (own?.isLeading === true) return { steps, observed, recheckAfterSeconds }
+  const guided = isGuided ? guide(observed) : undefined
   steps.push(...(guided?.steps ?? []))
   if (mode !== 'observe') {
-    const kept = mode === 'owner' ? look.decision.surplusKept : []
+    const kept = mode === 'owner' ? observed.decision.surplusKept : []
     steps.push({
       do: 'report',
       what: 'decision',
-      nodes: look.decision.nodes,
-      problems: [...look.decision.problems, ...(own?.problems ?? []), ...(guided?.problems ?? [])],
+      nodes: observed.decision.nodes,
+      problems: [...observed.decision.problems, ...(own?.problems ?? []), ...(guided?.problems ?? [])],
       failedEvictions: new Map([...failedEvictions(snapshot), ...(own?.failed ?? [])]),
       surplusKept: new Map(kept.map(({ volume, explanation }) => [volume, explanation])),
     })
   }
-  return { steps: [...steps, { do: 'report', what: 'refusals' }], look, recheckAfterSeconds }
+  return { steps: [...steps, { do: 'report', what: 'refusals' }], observed, recheckAfterSeconds }
 }
 
 /**
@@ -81,38 +81,38 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
  * Budgets and flags stay: Longhorn's manager takes both over by their names and goes by its own rules from there, and a budget
  * that we deleted on a cordoned node would not be made again.
  */
-function withdraw(look: ObservedLonghorn): LonghornStep[] {
-  const asStill = { ...look.snapshot, replicas: [] }
-  return [...ticketSteps(look, decideTicketWithdrawal(look.snapshot)), ...movingSteps(asStill)]
+function withdraw(observed: ObservedLonghorn): LonghornStep[] {
+  const asStill = { ...observed.snapshot, replicas: [] }
+  return [...ticketSteps(observed, decideTicketWithdrawal(observed.snapshot)), ...movingSteps(asStill)]
 }
 
 /** Where Longhorn leaves its drains to us. */
-function decideOwned(seen: LonghornPassSnapshot, look: ObservedLonghorn, sha512Hex: Sha512Hex): Owned {
-  const { objects, snapshot, decision } = look
+function decideOwned(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha512Hex: Sha512Hex): Owned {
+  const { objects, snapshot, decision } = observed
   const { afresh, deployments, attempted } = seen
-  const plan = planLonghornBudgets(look, sha512Hex)
-  const csi = planCsiBudgets(look, deployments)
+  const plan = planLonghornBudgets(observed, sha512Hex)
+  const csi = planCsiBudgets(observed, deployments)
   const reverted = findReverted(seen.written, objects, decision)
   const attachments = decideEvictionAttachments(snapshot)
   const steps: LonghornStep[] = [{ do: 'report', what: 'own-writes', reverted }]
   const create = plan.create.filter((write) => isOpen(write, attempted))
   const isOneToGo = plan.remove.length + csi.remove.length + decision.surplusReplicas.length > 0
-  const told = { problems: takenProblems(plan.taken), failed: withoutPlace(attachments.withoutPlace) }
+  const reported = { problems: takenProblems(plan.taken), failed: withoutPlace(attachments.withoutPlace) }
   if (afresh === undefined) {
     steps.push(...budgetSteps(create))
     // Whether all of them could be made decides whether anything may go.
-    if (isOneToGo && create.length > 0) return { ...told, isLeading: true, steps: [...steps, watches] }
-    steps.push(...budgetSteps(csi.create.filter((write) => isOpen(write, attempted))), ...flagSteps(look))
-    steps.push(...ticketSteps(look, attachments.changes))
-    if (isOneToGo && plan.create.length === 0) return { ...told, isLeading: true, steps: [...steps, server] }
+    if (isOneToGo && create.length > 0) return { ...reported, isLeading: true, steps: [...steps, watches] }
+    steps.push(...budgetSteps(csi.create.filter((write) => isOpen(write, attempted))), ...flagSteps(observed))
+    steps.push(...ticketSteps(observed, attachments.changes))
+    if (isOneToGo && plan.create.length === 0) return { ...reported, isLeading: true, steps: [...steps, server] }
   } else if (afresh.known && afresh.value.snapshot.settings.mode === 'owner') {
     const fresh = { ...afresh.value, decision: decideLonghornDrain(afresh.value.snapshot) }
-    const release = releases(seen, { look, fresh }, sha512Hex)
+    const release = releases(seen, { observed, fresh }, sha512Hex)
     steps.push(...release.steps)
-    if (release.isLeading) return { ...told, isLeading: true, steps }
+    if (release.isLeading) return { ...reported, isLeading: true, steps }
   }
-  steps.push(...movingSteps(snapshot), ...migrationSteps(look))
-  return { ...told, isLeading: false, steps }
+  steps.push(...movingSteps(snapshot), ...migrationSteps(observed))
+  return { ...reported, isLeading: false, steps }
 }
 
 const watches: LonghornStep = { do: 'ask', from: 'watches' }
@@ -121,19 +121,19 @@ const server: LonghornStep = { do: 'ask', from: 'server' }
 /** Budgets that hold nothing any more, and copies beyond what a volume wants. */
 function releases(
   { deployments, attempted }: LonghornPassSnapshot,
-  { look, fresh }: { readonly look: ObservedLonghorn; readonly fresh: ObservedLonghorn },
+  { observed, fresh }: { readonly observed: ObservedLonghorn; readonly fresh: ObservedLonghorn },
   sha512Hex: Sha512Hex,
 ): { readonly isLeading: boolean; readonly steps: readonly LonghornStep[] } {
   const plan = planLonghornBudgets(fresh, sha512Hex)
   const create = plan.create.filter((write) => isOpen(write, attempted))
   if (create.length > 0) return { isLeading: true, steps: [...budgetSteps(create), server] }
   const isOneMissing = plan.taken.length + plan.create.length > 0
-  const spare = planCsiBudgets(fresh, deployments).remove
-  const surplus = surplusToRemove(look, fresh)
+  const unneeded = planCsiBudgets(fresh, deployments).remove
+  const surplus = surplusToRemove(observed, fresh)
   return {
     isLeading: false,
     steps: [
-      ...budgetSteps(isOneMissing ? spare : [...plan.remove, ...spare]),
+      ...budgetSteps(isOneMissing ? unneeded : [...plan.remove, ...unneeded]),
       ...(surplus.length === 0 ? [] : [{ do: 'write', what: 'surplus', replicas: surplus } as const]),
     ],
   }
@@ -206,8 +206,8 @@ function migrationSteps({ objects }: ObservedLonghorn): readonly LonghornWrite[]
  * Longhorn decides; what it decides is reported as the same decision. Where it is not guided any more, this only takes back
  * what was changed for it.
  */
-function guide(look: ObservedLonghorn): Pick<Owned, 'steps' | 'problems'> {
-  const { objects, snapshot, decision } = look
+function guide(observed: ObservedLonghorn): Pick<Owned, 'steps' | 'problems'> {
+  const { objects, snapshot, decision } = observed
   const guidance = decideGuidance(snapshot, decision, parseGuidanceMarks(objects))
   const changes = guidance.steps.flatMap((step) => {
     const found = (step.kind === 'setting' ? objects.settings : objects.nodes).find(

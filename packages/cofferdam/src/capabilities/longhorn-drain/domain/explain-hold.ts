@@ -13,7 +13,7 @@ interface HeldReplica {
   readonly isFlagged: boolean
 }
 
-type Told = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
+type BlockerText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
 
 export function explainEngine(index: LonghornIndex, node: string, volume: string): ReplicaBlocker {
   const by = index.volumes.get(volume)?.attachedBy
@@ -33,64 +33,64 @@ export function explainEngine(index: LonghornIndex, node: string, volume: string
 /** The most particular thing that can be said comes first: what never moves, what cannot move, what moves, what waits. */
 export function explainReplica(so: SettledSoFar, held: HeldReplica): ReplicaBlocker {
   const { name, volume } = held.replica
-  return { object: `replica/${name}`, volume, ...tell(so, held) }
+  return { object: `replica/${name}`, volume, ...textOf(so, held) }
 }
 
-function tell(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Told {
+function textOf(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): BlockerText {
   const { name, volume, node } = replica
   const view = so.index.volumes.get(volume)
   const users = attachment(so.index, volume)
   const others = explainOtherCopies(so, replica)
   if (view?.isStrictLocal === true) {
-    return told(
+    return blockerText(
       'StrictLocalReplica',
       `Replica ${name} of volume ${volume}${users} is bound to node ${node} by strict-local and never moves.`,
       `Label the volume ${drainPolicyLabel}=allow-if-replica-is-stopped and stop its workload, or =always-allow, or give it another data locality.`,
     )
   }
   if (view?.robustness === 'faulted') {
-    return told(
+    return blockerText(
       'VolumeFaulted',
       `Volume ${volume}${users} has no usable copy, so replica ${name} on node ${node} cannot be copied: ${others}.`,
       'Salvage the volume or restore it from a backup; delete it if it is not needed.',
     )
   }
   if (!replica.isActive) {
-    return told(
+    return blockerText(
       hold === 'must-leave' ? 'ReplicaMustLeave' : 'LastReplica',
       `Replica ${name} of volume ${volume}${users} on node ${node} is not active, and no active replica has its data: ${others}.`,
       'Longhorn removes or activates it when the engine upgrade or the migration of the volume has ended.',
     )
   }
   if (replicaRule(so.index, replica) === 'unknown') {
-    return told(
+    return blockerText(
       'DrainPolicyUnknown',
       `The drain policy for volume ${volume}${users} is unknown, so nothing lets node ${node} go while replica ${name} is there.`,
       'Correct the setting node-drain-policy, or the label of the volume or the parameter of its StorageClass.',
     )
   }
   if (isFlagged && view?.schedulingProblem !== undefined) {
-    return told(
+    return blockerText(
       'NoPlaceForReplica',
       `Replica ${name} of volume ${volume}${users} is to leave node ${node}, but no node takes another copy: ${view.schedulingProblem}.`,
       'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
     )
   }
   if (isFlagged) {
-    return told(
+    return blockerText(
       'ReplicaMoving',
       `Replica ${name} of volume ${volume}${users} is being copied to another node: ${others}.`,
       'It ends when the new copy is complete; it needs a node that has room and may take it.',
     )
   }
   if (hold === 'must-leave') {
-    return told(
+    return blockerText(
       'ReplicaMustLeave',
       `Replica ${name} of volume ${volume}${users} must leave node ${node} first.`,
       'It moves as soon as the node is drained.',
     )
   }
-  return told(
+  return blockerText(
     'LastReplica',
     `Replica ${name} is the last protected copy of volume ${volume}${users}: ${others}.`,
     'Wait until another copy is whole, ask for the eviction of the replica, or choose a policy that moves it.',
@@ -124,6 +124,6 @@ function attachment(index: LonghornIndex, volume: string): string {
   return ` (attached by ${view.attachedBy ?? 'an unknown client'}${view.attachedTo === undefined ? '' : ` on ${view.attachedTo}`})`
 }
 
-function told(reason: Reason, explanation: string, wayOut: string): Told {
+function blockerText(reason: Reason, explanation: string, wayOut: string): BlockerText {
   return { reason, explanation, wayOut }
 }

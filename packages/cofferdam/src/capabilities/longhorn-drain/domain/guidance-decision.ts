@@ -7,9 +7,9 @@ export interface GuidanceStep {
   readonly name: string
   /** null takes one away. */
   readonly annotations: Readonly<Record<string, string | null>>
-  /** Of a setting. */
+  /** Only for a setting. */
   readonly value?: string
-  /** Of a node. */
+  /** Only for a node. */
   readonly spec?: { readonly evictionRequested?: boolean; readonly allowScheduling?: boolean }
   /** Undefined: only our own mark changes, which is not reported. */
   readonly reason?: Reason

@@ -57,7 +57,7 @@ function askForNodes(guidance: NodeGuidance, unreadable: ReadonlySet<string>): G
   })
 }
 
-/** Those that a policy of their own wants moved, and that the policy in force leaves where they are. */
+/** Replicas that a policy of their own wants moved, and that the policy in force leaves where they are. */
 function replicasLeftBehind({ snapshot, inForce }: NodeGuidance, wanted: ReadonlySet<string>): ReplicaView[] {
   const willing = new Set(
     snapshot.volumes

@@ -17,7 +17,7 @@ export interface StuckNode {
   readonly wayOut: string
 }
 
-type Told = Pick<StuckNode, 'object' | 'explanation' | 'wayOut'>
+type StuckText = Pick<StuckNode, 'object' | 'explanation' | 'wayOut'>
 
 /** Nodes that may go though Longhorn still holds them, with the time since when. None where the budgets are ours. */
 export function observeLingering(
@@ -78,7 +78,7 @@ function lingeringBudgets(snapshot: LonghornSnapshot, decision: LonghornDecision
 }
 
 /** Longhorn asks for the node of every copy, and gives up where Kubernetes has no such node. */
-function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], node: string): Told | undefined {
+function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], node: string): StuckText | undefined {
   const gone = counted
     .flatMap(({ volume }) => index.replicasOf(volume))
     .filter((copy) => copy.node !== '' && (index.nodes.get(copy.node)?.kubernetes ?? 'absent') === 'absent')
@@ -96,7 +96,7 @@ function explainPolicy(
   index: LonghornIndex,
   counted: readonly ReplicaView[],
   { node, policy }: { readonly node: string; readonly policy: DrainPolicy | undefined },
-): Told | undefined {
+): StuckText | undefined {
   const none: ReadonlySet<string> = new Set()
   const so = { index, released: none, planned: none, surplus: none }
   const held = counted.find((replica) => policy === 'block-for-eviction' || !hasProtectedCopyElsewhere(so, replica))
@@ -115,7 +115,7 @@ function isCounted(replica: ReplicaView, policy: DrainPolicy): boolean {
   return !isUnused(replica) && !(policy === 'allow-if-replica-is-stopped' && replica.isStopped)
 }
 
-function explainSilence(node: string, budget: string): Told {
+function explainSilence(node: string, budget: string): StuckText {
   return {
     object: `poddisruptionbudget/${budget}`,
     explanation: `Nothing holds node ${node}, but Longhorn has kept budget ${budget} for more than a minute.`,

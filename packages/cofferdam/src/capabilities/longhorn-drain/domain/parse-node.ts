@@ -63,15 +63,15 @@ export function isBlipping(kubeNode: Node | undefined): boolean {
 function kubernetesOf(node: LonghornNode, { kubeNode, nowMs }: NodeSurroundings): LonghornNodeView['kubernetes'] {
   if (kubeNode === undefined) return 'absent'
   const own = conditionOf(node, 'Ready')
-  const isToldDown = own?.reason === 'KubernetesNodeGone' || own?.reason === 'KubernetesNodeNotReady'
-  if (own?.status === 'False' && isToldDown) return 'silent'
+  const isReportedDown = own?.reason === 'KubernetesNodeGone' || own?.reason === 'KubernetesNodeNotReady'
+  if (own?.status === 'False' && isReportedDown) return 'silent'
   const ready = conditionOf(kubeNode, 'Ready')
   if (ready?.status === 'True') return 'ready'
   const sinceMs = parseRfc3339(String(ready?.lastTransitionTime ?? ''))
   return sinceMs !== undefined && nowMs - sinceMs < blipMs ? 'ready' : 'silent'
 }
 
-/** Of objects that may hold anything. */
+/** Reads a condition of an object that may hold anything. */
 function conditionOf(object: { readonly status?: unknown }, type: string): Condition | undefined {
   const { conditions } = new Reading().fields(object.status, 'status')
   const list = Array.isArray(conditions) ? (conditions as readonly (Condition | null)[]) : []

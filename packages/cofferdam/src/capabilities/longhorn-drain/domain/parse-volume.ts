@@ -95,8 +95,8 @@ function attacherOf(volume: LonghornVolume, attachment: LonghornVolumeAttachment
     if (type === 'longhorn-api') return ['the Longhorn UI']
     return type === '' ? [] : [`Longhorn's ${type}`]
   })
-  const told = names.length > 0 ? names : workloads
-  return told.length === 0 ? undefined : told.join(', ')
+  const users = names.length > 0 ? names : workloads
+  return users.length === 0 ? undefined : users.join(', ')
 }
 
 function workloadsOf(volume: LonghornVolume): string[] {

@@ -9,7 +9,7 @@ export interface LonghornPassSnapshot {
   /** As the watches show it. */
   readonly objects: LonghornObjects
   readonly snapshot: LonghornSnapshot
-  /** Of Longhorn's namespace. */
+  /** Deployments of Longhorn's namespace. */
   readonly deployments: readonly SelectingDeployment[]
   /** What was written as owner before, and should stand. */
   readonly written: OwnWrites

@@ -27,8 +27,8 @@ export interface LonghornBudgetPlan {
 }
 
 /** Which budgets to make and to delete. Only budgets of instance managers are ever deleted, whatever their names are. */
-export function planLonghornBudgets(look: ObservedLonghorn, sha512Hex: Sha512Hex): LonghornBudgetPlan {
-  const { objects, snapshot, decision } = look
+export function planLonghornBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex): LonghornBudgetPlan {
+  const { objects, snapshot, decision } = observed
   const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
   const managers = new Map(snapshot.instanceManagers.map((manager) => [manager.name, manager]))
   const create: BudgetWrite[] = []

@@ -33,17 +33,17 @@ export function parseVolumePolicy(said: {
 
 /** What a policy comes to for one replica. */
 export type ReplicaRule =
-  /** It holds nothing. */
+  /** The replica holds nothing. */
   | 'free'
-  /** It holds its node while it runs and is the last. */
+  /** The replica holds its node while it runs and is the last. */
   | 'last-unless-stopped'
-  /** It holds its node while it is the last. */
+  /** The replica holds its node while it is the last. */
   | 'last'
   /** The same, and it moves meanwhile. */
   | 'move-last'
-  /** It holds its node until it has moved. */
+  /** The replica holds its node until it has moved. */
   | 'move-all'
-  /** It holds its node, and neither begins nor stops to move. */
+  /** The replica holds its node, and neither begins nor stops to move. */
   | 'unknown'
 
 const rules: Readonly<Record<DrainPolicy, ReplicaRule>> = {

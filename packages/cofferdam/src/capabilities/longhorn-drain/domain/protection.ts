@@ -131,9 +131,9 @@ export function hasCopyProtectedSoon(so: SettledSoFar, replica: ReplicaView): bo
 export function explainOtherCopies(so: SettledSoFar, replica: ReplicaView): string {
   const others = so.index.copiesOf(replica.volume).filter(({ node }) => node !== replica.node)
   if (others.length === 0) return 'there is no copy on another node'
-  const told = others.slice(0, 3).map((copy) => {
+  const named = others.slice(0, 3).map((copy) => {
     const weakness = weaknessOf(so, copy)
     return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${weakness === undefined ? 'is protected' : sayings[weakness]}`
   })
-  return [...told, ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
+  return [...named, ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
 }

@@ -10,7 +10,7 @@ export interface RevertedRecord {
 }
 
 /** For how long it is reported after it happened. */
-const toldMs = 3_600_000
+const reportedMs = 3_600_000
 
 export function buildRevertedRecord({ atMs, says }: RevertedRecord): string {
   return JSON.stringify({ at: rfc3339(atMs), says })
@@ -22,7 +22,7 @@ export function parseRevertedRecord(text: unknown, nowMs: number): RevertedRecor
   try {
     const { at, says } = (JSON.parse(text) ?? {}) as { readonly at?: unknown; readonly says?: unknown }
     const atMs = typeof at === 'string' ? parseRfc3339(at) : undefined
-    if (atMs === undefined || typeof says !== 'string' || nowMs - atMs >= toldMs) return undefined
+    if (atMs === undefined || typeof says !== 'string' || nowMs - atMs >= reportedMs) return undefined
     return { atMs, says: says.slice(0, 500) }
   } catch {
     return undefined

@@ -60,7 +60,7 @@ export interface LonghornNodeView {
   readonly isCordoned: boolean
   /** An eviction was attempted on it, or a NodeDisruption is under way. */
   readonly isDraining: boolean
-  /** Of the NodeDisruption that is under way, if any. */
+  /** Intent of the NodeDisruption that is under way, if any. */
   readonly intent: 'Reboot' | 'Remove' | 'Replace' | undefined
   /** `spec.evictionRequested` of the Longhorn node. */
   readonly isEvictionAsked: boolean
@@ -118,7 +118,7 @@ export interface ReplicaView {
    * double over the same data: no copy of its own.
    */
   readonly isActive: boolean
-  /** Of its data, on its disk; '' when it is not known. */
+  /** Directory of its data on its disk; '' when it is not known. */
   readonly directory: string
   /** '' when it has no place yet. */
   readonly node: string

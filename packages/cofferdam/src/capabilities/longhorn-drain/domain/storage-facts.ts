@@ -72,7 +72,7 @@ function answerOf({ nodes }: LonghornDecision, node: string): NodeAnswer | undef
   return nodes.find((each) => each.node === node)
 }
 
-/** Those of other nodes are made when this one is cordoned, where we make them, and where only what is needed has one. */
+/** Budgets of other nodes are created when this one is cordoned, where we make them, and where only what is needed has one. */
 function budgetsOnceLeaving(
   { settings, budgets }: LonghornSnapshot,
   decision: LonghornDecision,

@@ -34,9 +34,9 @@ export function decideSurplus(index: LonghornIndex, volumeName: string): Surplus
   if (volume.state !== 'attached' || volume.robustness !== 'healthy') return nothing
   if (!copies.every((copy) => isHealthy(copy) && !isMoving(index, copy))) return nothing
   const so: SettledSoFar = { index, released: nobody, planned: nobody, surplus: nobody }
-  const spare = copies.filter((copy) => weaknessOf(so, copy) === undefined)
-  const removable = spare.filter(({ node }) => node !== volume.attachedTo).sort(byAge)
-  return { remove: removable.slice(0, Math.max(0, spare.length - wanted)).map(({ name }) => name), kept: undefined }
+  const healthy = copies.filter((copy) => weaknessOf(so, copy) === undefined)
+  const removable = healthy.filter(({ node }) => node !== volume.attachedTo).sort(byAge)
+  return { remove: removable.slice(0, Math.max(0, healthy.length - wanted)).map(({ name }) => name), kept: undefined }
 }
 
 /** Why two of them may be one and the same data. */

@@ -42,7 +42,7 @@ export interface LonghornViews {
   readonly disruptions: WatchView<NodeDisruption>
   readonly storageClasses: WatchView<StorageClass>
   readonly persistentVolumes: WatchView<PersistentVolume>
-  /** Of Longhorn's own manager. */
+  /** DaemonSets of Longhorn's own manager. */
   readonly managerSets: WatchView<Pick<DaemonSet, 'metadata' | 'status'>>
   readonly managerPods: WatchView<Pick<Pod, 'metadata' | 'status'>>
 }

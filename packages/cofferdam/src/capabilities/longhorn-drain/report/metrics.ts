@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 /** All of Longhorn as of the last reconcile. */
 export interface LonghornFigures {
-  /** Those that are cordoned or drained. */
+  /** Nodes that are cordoned or drained. */
   readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
   readonly problems: number
   readonly isOwnerRefused: boolean

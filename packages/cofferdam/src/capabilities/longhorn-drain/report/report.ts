@@ -35,7 +35,7 @@ const concernAll = ['ObjectsUnusable', 'RightsMissing'] as const satisfies reado
 export class LonghornReporter {
   readonly #reports: LonghornReports
   readonly #events: EventRecorder<Reason>
-  /** That we may not decide is forgotten on its own. */
+  /** Events that Cofferdam may not decide drains; forgotten separately. */
   readonly #owning: EventRecorder<Reason>
 
   constructor(reports: LonghornReports) {

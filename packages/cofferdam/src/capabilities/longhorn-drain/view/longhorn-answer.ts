@@ -43,7 +43,7 @@ export interface LonghornAnswer extends LonghornRule {
   readonly explanation: string
   /** How many are on the node. */
   readonly replicas: number
-  /** Those that move off it, or would. */
+  /** Replicas that move off the node, or would. */
   readonly moving: readonly { readonly replica: string; readonly volume: string; readonly bytes: number }[]
   readonly progress?: MoveProgress
   readonly heldBy: readonly LonghornHold[]

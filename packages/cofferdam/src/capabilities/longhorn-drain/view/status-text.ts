@@ -24,8 +24,8 @@ function volumesText({ total, healthy, degraded, faulted, unknown }: LonghornSum
     [faulted, paint('red', `${faulted} faulted`)],
     [unknown, `${unknown} not in use`],
   ]
-  const told = parts.flatMap(([count, text]) => (count === 0 ? [] : [text]))
-  return `${countedText(total, 'volume')}, ${told.join(', ')}`
+  const texts = parts.flatMap(([count, text]) => (count === 0 ? [] : [text]))
+  return `${countedText(total, 'volume')}, ${texts.join(', ')}`
 }
 
 function nodeText({ node, mayDrain, reason, held, moving, progress }: LonghornNodeSummary, paint: Paint): string {

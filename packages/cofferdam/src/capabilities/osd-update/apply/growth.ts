@@ -37,8 +37,8 @@ export async function startPrepare(api: KubeApi, given: StartingPrepare, signal:
   if (job.result !== 'refused') return job
   const message = `the API server refused ${isClaimRefused ? 'its claim' : 'its prepare Job'}: ${job.why}`
   const failed = failedStatus(status, message)
-  const told = await outcomeOf(() => api.update(configMaps, failed, { signal }))
-  return told.result === 'unsure' ? told : job
+  const written = await outcomeOf(() => api.update(configMaps, failed, { signal }))
+  return written.result === 'unsure' ? written : job
 }
 
 async function writeStarting(

@@ -64,7 +64,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
 
   readonly hold = async (step: HoldStep): Promise<StepOutcome> => {
     const pass = this.#pass
-    const { cluster } = pass.last.look.snapshot
+    const { cluster } = pass.last.observed.snapshot
     const { hold } = this.#memory
     if (step.hold !== 'acquire') {
       const failure = await hold.settle(cluster, step.hold, this.#signal)
@@ -79,7 +79,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       pass.hear({ hold: { isAcquired: false, refusals: refusals + 1 } }, hold.observe(cluster, acquired.ledger))
       return 'learned'
     }
-    // That it holds the storage by now is no reason to decide otherwise.
+    // The new hold on the storage does not change the decision.
     pass.hear({ hold: { isAcquired: true, refusals: 0 } }, pass.last.answers.arbiter === undefined ? seen : {})
     return 'done'
   }
@@ -88,7 +88,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
     const { api } = this.#ports
     const pass = this.#pass
     if (step.write === 'record') {
-      const { generation } = pass.last.look.snapshot.cluster
+      const { generation } = pass.last.observed.snapshot.cluster
       pass.record(await writeRecord(api, step, { generation, signal: this.#signal }))
       return 'done'
     }
@@ -172,7 +172,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       commands === undefined
         ? unknown('no way to reach this Ceph is known')
         : await this.#ports.ceph.askOkToStop(commands, osds, this.#asking)
-    const { nowMs, cluster } = last.look.snapshot
+    const { nowMs, cluster } = last.observed.snapshot
     const isYes = answer.known && answer.value
     this.#memory.refusals.note(key, { isYes, nowMs, generation: cluster.generation })
     this.#pass.hear({ okToStop: { osds, isSecured, answer } })
@@ -182,7 +182,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
   async #readWays({ osds, isAgain }: AskStep & { readonly ask: 'restart-ways' }): Promise<StepOutcome> {
     const { cluster, last } = this.#pass
     const seen = await this.#memory.observer.readRestartWays(cluster, this.#signal).then(
-      (wayOf) => ({ ways: new Map(osds.map((osd) => [osd, wayOf(last.look.oldPods.get(osd) ?? [])])) }),
+      (wayOf) => ({ ways: new Map(osds.map((osd) => [osd, wayOf(last.observed.oldPods.get(osd) ?? [])])) }),
       (error: unknown) => {
         this.#signal.throwIfAborted()
         return { error }

@@ -97,12 +97,12 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       })
       signal.addEventListener('abort', unbudgeted, { once: true })
       if (ledgers !== undefined) {
-        const tell = (change: ViewChange<DisruptionLedger>) => {
+        const notify = (change: ViewChange<DisruptionLedger>) => {
           for (const [key, cluster] of seenClusters) {
             if (isRelevantStorageChange(change, cluster, updateRequestId(cluster))) enqueue(key)
           }
         }
-        signal.addEventListener('abort', ledgers.subscribe(tell), { once: true })
+        signal.addEventListener('abort', ledgers.subscribe(notify), { once: true })
         // Who holds the storage may be unknown: then nothing starts.
         void ledgers.whenSynced(signal).then(enqueueAll, () => {})
       }

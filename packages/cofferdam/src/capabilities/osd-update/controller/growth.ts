@@ -69,11 +69,11 @@ export function createOsdGrowth(ports: OsdGrowthPorts): Controller {
         if (change.type !== 'changed') enqueue(key)
       })
       follower.followForAll(rook.operators, enqueue)
-      const tell = (change: ViewChange<Node>) => {
+      const notify = (change: ViewChange<Node>) => {
         if (change.type === 'changed' && isSameJson(change.previous, change.value)) return
         for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
       }
-      signal.addEventListener('abort', nodes.subscribe(tell), { once: true })
+      signal.addEventListener('abort', nodes.subscribe(notify), { once: true })
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
     },

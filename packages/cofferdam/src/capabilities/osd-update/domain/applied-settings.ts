@@ -61,7 +61,7 @@ export function adaptTexts(had: Texts | undefined, wanted: Texts, ours: Texts): 
   return { ...Object.fromEntries(kept), ...wanted }
 }
 
-/** Those of the wanted that are ours: because we put them there now, or had done so before. */
+/** The wanted settings that are ours: because we put them there now, or had done so before. */
 export function oursOf(had: Texts | undefined, wanted: Texts, before: Texts): Texts {
   return Object.fromEntries(
     Object.entries(wanted).filter(([key, value]) => had?.[key] !== value || before[key] === value),

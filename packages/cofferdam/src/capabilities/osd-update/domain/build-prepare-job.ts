@@ -37,7 +37,7 @@ const longestLabel = 63
 
 export interface PrepareRun {
   readonly rookImage: string
-  /** Of this very Job: its result counts only with the same. */
+  /** Token of this very Job: its result counts only with the same token. */
   readonly nonce: string
 }
 
@@ -62,7 +62,7 @@ export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, { rook
       name: prepareJobName(place.name),
       namespace,
       labels,
-      annotations: lookOf(place, nonce),
+      annotations: annotationsOf(place, nonce),
       ownerReferences: [ownedBy(cluster)],
     },
     spec: {
@@ -99,7 +99,7 @@ export function buildStartingStatus(
         status: 'provisioning',
         ...(place.name.length <= longestLabel && { node: place.name }),
       },
-      annotations: lookOf(place, nonce),
+      annotations: annotationsOf(place, nonce),
       ownerReferences: [ownedBy(cluster)],
     },
     data: { status: JSON.stringify(status) },
@@ -135,7 +135,7 @@ export function ownedBy({ apiVersion, kind, metadata }: CephCluster): OwnerRefer
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true }
 }
 
-function lookOf({ name, asked }: GrowthPlace, nonce: string): Record<string, string> {
+function annotationsOf({ name, asked }: GrowthPlace, nonce: string): Record<string, string> {
   return { [generationAnnotation]: asked, [placeAnnotation]: name, [nonceAnnotation]: nonce }
 }
 

@@ -31,7 +31,7 @@ export function chooseStarts(given: StartInput, recheck: typeof recheckRound): C
   const start = [...unready.start, ...fresh.start].sort((a, b) => a - b)
   const result = { ...fresh, blocked: [...blocked, ...unready.blocked, ...unheard].sort((a, b) => a.osd - b.osd) }
   if (start.length === 0) return { ...result, start }
-  const disagreement = secondOpinion(input, around, { fresh: fresh.start, unready: unready.start, recheck })
+  const disagreement = secondCheck(input, around, { fresh: fresh.start, unready: unready.start, recheck })
   return disagreement === undefined ? { ...result, start } : { ...result, start: [], disagreement }
 }
 
@@ -122,7 +122,7 @@ function roundsOfOneDomain({ map, running }: StartInput, rounds: RoundPlan['roun
   return rounds.map((round) => round.filter((id) => open.has(domainOf.get(id)))).filter((round) => round.length > 0)
 }
 
-function secondOpinion(
+function secondCheck(
   { map, away, settings }: StartInput,
   around: CephMap,
   given: {

@@ -7,7 +7,7 @@ import type { Partition } from './class-limits.ts'
  */
 export class ClassCosts {
   readonly classOf: Int32Array
-  /** Of unit u and class c at `u * count + c`, with the number of classes at the start. */
+  /** Cost of unit u in class c at `u * count + c`, with the number of classes at the start. */
   readonly cells: Uint16Array
   /** The first `brokenCount` are the units that are where they may not be. */
   readonly broken: Int32Array
@@ -82,11 +82,11 @@ export class ClassCosts {
         const its = classOf[other]
         if (leavesRoom && (its === from ? left - 1 : left) === spare) this.#add(other, from, -1)
         if (takesRoom && (its === to ? met - 1 : met) === spare - 1) this.#add(other, to, 1)
-        if (its === from || its === to) this.#look(other)
+        if (its === from || its === to) this.#updateBroken(other)
       }
     }
     classOf[unit] = to
-    this.#look(unit)
+    this.#updateBroken(unit)
   }
 
   #add(unit: number, at: number, by: number): void {
@@ -95,7 +95,7 @@ export class ClassCosts {
   }
 
   /** Puts the unit among the broken ones or takes it out. */
-  #look(unit: number): void {
+  #updateBroken(unit: number): void {
     const its = this.classOf[unit] as number
     const isBroken = (this.cells[unit * this.#stride + its] as number) > 0
     const position = this.#positions[unit] as number

@@ -6,7 +6,7 @@ import type { SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
  */
 export interface ConflictMatrix {
   readonly size: number
-  /** Of length 1. */
+  /** A vector of length 1. */
   readonly top: Float64Array
   /** Writes the product of the matrix and `from` into `into`. */
   multiply(from: Float64Array, into: Float64Array): void

@@ -3,7 +3,7 @@ import type { CordonedNode, UpdateRecord } from './snapshot.ts'
 
 /** Nodes that are cordoned and carry OSDs, or had their turn because of that; in order of their names. */
 export function cordonedNodes(given: {
-  /** Of the OSDs of one cluster. */
+  /** Pods of the OSDs of one cluster. */
   readonly pods: readonly Pod[]
   readonly record: Pick<UpdateRecord, 'turns'>
   readonly isCordoned: (node: string) => boolean

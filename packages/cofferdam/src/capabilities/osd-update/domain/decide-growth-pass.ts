@@ -20,7 +20,7 @@ export interface GrowthPassSnapshot {
   readonly cluster: CephCluster
   readonly rookImage: string
   /** Stays the same from the first write on: what is written is what was decided on it, or nothing. */
-  readonly look: ObservedGrowth
+  readonly observed: ObservedGrowth
   /** The CephCluster is not any more what the pass began with: the change has asked for another one. */
   readonly isVoid: boolean
   readonly heard: HeardInGrowth
@@ -52,8 +52,8 @@ const askAgainSeconds = 10
  * Guarantees: a result is used up only after each of its OSDs was tried. A failed place is reported and the others go on.
  */
 export function decideGrowthPass(pass: GrowthPassSnapshot): GrowthPassDecision {
-  const { look, heard, isVoid } = pass
-  const decision = decideGrowth(look.snapshot)
+  const { observed, heard, isVoid } = pass
+  const decision = decideGrowth(observed.snapshot)
   const recheckAfterSeconds = decision.needsCeph ? askAgainSeconds : undefined
   if (decision.needsCeph && heard.hasUuids !== true)
     return { steps: [{ do: 'ask', ask: 'uuids' }], recheckAfterSeconds }
@@ -70,7 +70,7 @@ export function decideGrowthPass(pass: GrowthPassSnapshot): GrowthPassDecision {
 }
 
 function nextWrite(pass: GrowthPassSnapshot, decision: GrowthDecision): GrowthStep | undefined {
-  const { look, heard } = pass
+  const { observed, heard } = pass
   if (heard.made === undefined && decision.create.length > 0) {
     return { do: 'write', write: 'osds', osds: decision.create.map((osd) => deploymentOf(pass, osd)) }
   }
@@ -83,23 +83,23 @@ function nextWrite(pass: GrowthPassSnapshot, decision: GrowthDecision): GrowthSt
   }
   if (heard.swept !== undefined) return undefined
   const jobs = decision.cleanJobs
-    .flatMap((name) => look.jobs.get(name) ?? [])
+    .flatMap((name) => observed.jobs.get(name) ?? [])
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const statuses = decision.cleanStatuses.flatMap((name) => look.statuses.get(name) ?? [])
+  const statuses = decision.cleanStatuses.flatMap((name) => observed.statuses.get(name) ?? [])
   return jobs.length + statuses.length === 0 ? undefined : { do: 'write', write: 'removals', jobs, statuses }
 }
 
-function deploymentOf({ cluster, look }: GrowthPassSnapshot, osd: NewOsd): NewDeployment {
+function deploymentOf({ cluster, observed }: GrowthPassSnapshot, osd: NewOsd): NewDeployment {
   const name = placeOf(osd)
-  const place = look.snapshot.places.find((one) => one.name === name)
-  const placed = place === undefined ? osd : placedOsd(osd, { cluster, place, nodes: look.nodes })
+  const place = observed.snapshot.places.find((one) => one.name === name)
+  const placed = place === undefined ? osd : placedOsd(osd, { cluster, place, nodes: observed.nodes })
   return { osd: osd.id, place: name, deployment: buildOsdDeployment(cluster, placed) }
 }
 
 /** Whether all of its OSDs could be made or not, but not before each was tried. */
-function usedStatus({ look, heard }: GrowthPassSnapshot, { create }: GrowthDecision, name: string): UsedStatus[] {
-  const status = look.statuses.get(name)
-  const parsed = look.snapshot.statuses.find((one) => 'status' in one && one.status.name === name)
+function usedStatus({ observed, heard }: GrowthPassSnapshot, { create }: GrowthDecision, name: string): UsedStatus[] {
+  const status = observed.statuses.get(name)
+  const parsed = observed.snapshot.statuses.find((one) => 'status' in one && one.status.name === name)
   if (status === undefined || parsed === undefined || !('status' in parsed)) return []
   const { place } = parsed.status
   const made = (heard.made ?? []).filter((one) => one.place === place)
@@ -112,14 +112,14 @@ function usedStatus({ look, heard }: GrowthPassSnapshot, { create }: GrowthDecis
   return [{ status, trouble: trouble.join('; ') }]
 }
 
-function prepareOf({ cluster, look, rookImage }: GrowthPassSnapshot, name: string): PrepareStart[] {
-  const place = look.snapshot.places.find((one) => one.name === name)
-  const previous = look.statuses.get(statusMapName(name))
+function prepareOf({ cluster, observed, rookImage }: GrowthPassSnapshot, name: string): PrepareStart[] {
+  const place = observed.snapshot.places.find((one) => one.name === name)
+  const previous = observed.statuses.get(statusMapName(name))
   return place === undefined ? [] : [{ cluster, place, rookImage, previous }]
 }
 
-function reportOf({ look, heard }: GrowthPassSnapshot, decision: GrowthDecision) {
-  const asked = new Map(look.snapshot.places.map((place) => [place.name, place.asked]))
+function reportOf({ observed, heard }: GrowthPassSnapshot, decision: GrowthDecision) {
+  const asked = new Map(observed.snapshot.places.map((place) => [place.name, place.asked]))
   const { made = [], begun = [] } = heard
   return {
     added: made.filter(({ outcome }) => outcome.result === 'made').map(({ osd, place }) => ({ id: osd, place })),

@@ -80,7 +80,7 @@ export function decideGrowth(snapshot: GrowthSnapshot): GrowthDecision {
   const isPast = (status: { readonly place: string; readonly asked: string | undefined }) => {
     const wanted = asked.get(status.place)
     if (wanted !== undefined) return status.asked !== wanted && !prepare.includes(status.place)
-    // Of a place that may be wanted again soon the result is kept for as long as the cluster is the same.
+    // The result of a place that may be wanted again soon is kept for as long as the cluster is the same.
     return generationAsked(status.asked) !== generation
   }
   return {

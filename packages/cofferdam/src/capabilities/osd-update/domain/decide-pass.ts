@@ -31,7 +31,7 @@ function decideWithoutStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecisi
   const end = closing(pass, {
     decision,
     notes: notesOf(pass.stored.starts, running, decision),
-    // It was acquired for a start that is not to be any more.
+    // The hold was acquired for a start that is not wanted any more.
     isIdle: pass.heard.hold?.isAcquired === true && running.length === 0,
   })
   return { ...end, steps: [...needsHold(pass, decision), ...end.steps] }

@@ -11,7 +11,7 @@ export interface RemovalSnapshot extends Pick<OsdUpdateSnapshot, 'nowMs' | 'clus
 
 export interface RemovableOsd {
   readonly id: number
-  /** Of its Deployment; undefined when that is not known. */
+  /** When its Deployment was created; undefined when that is not known. */
   readonly createdMs: number | undefined
   /** Since when its pod has not been ready without a break; undefined while it is ready. */
   readonly unreadySinceMs: number | undefined
@@ -22,7 +22,7 @@ export interface RemovableOsd {
 export interface LostOsds {
   readonly fsid: string
   readonly downAndOut: ReadonlySet<number>
-  /** Of those: without which no data is less safe, by Ceph's own word. */
+  /** OSDs among them that Ceph itself calls safe to destroy. */
   readonly safe: ReadonlySet<number>
 }
 

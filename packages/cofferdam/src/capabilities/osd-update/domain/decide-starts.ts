@@ -57,8 +57,8 @@ function refused(
   const isIdle = running.length === 0
   const untouched = { ...decision, progress: beforeStarts(decision, running) }
   const refusedForMs = isIdle ? seen.nowMs - refusedSinceMs : undefined
-  const told = refusedByCeph(untouched, { answer, asked, refusedForMs })
-  return closing(pass, { decision: told, notes: notesOf(stored.starts, running, decision), isIdle })
+  const refusal = refusedByCeph(untouched, { answer, asked, refusedForMs })
+  return closing(pass, { decision: refusal, notes: notesOf(stored.starts, running, decision), isIdle })
 }
 
 /** Where the Deployments are ours. */

@@ -455,7 +455,7 @@ describe('the storage key of an update', () => {
       given: {
         arbiter: arbiter({ others: [ours] }),
         needing: [],
-        osds: { 0: { ...away(5), isHomeless: true } },
+        osds: { 0: { ...away(5), isNodeCordoned: true } },
         ceph: { isClean: known(false) },
       },
       claim: { wants: 'release' },
@@ -464,7 +464,7 @@ describe('the storage key of an update', () => {
       given: {
         arbiter: arbiter({ others: [ours] }),
         needing: [],
-        osds: { 0: { ...away(5), isHomeless: true }, 1: away(5) },
+        osds: { 0: { ...away(5), isNodeCordoned: true }, 1: away(5) },
       },
       claim: hold,
     },

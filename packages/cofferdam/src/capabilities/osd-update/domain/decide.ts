@@ -47,7 +47,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const running = moving.map(({ id }) => id)
   const isPending = hasPending(sorted)
   const isWorking = hasWork(sorted, judged, snapshot.osds)
-  const isMoving = moving.some(({ isHomeless }) => isHomeless !== true)
+  const isMoving = moving.some(({ isNodeCordoned }) => isNodeCordoned !== true)
   const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
   const gate = firstGate(snapshot, noted)
   const chosen = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
@@ -129,7 +129,7 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
   }
   if (gate === undefined) return allowed
   const { ask: _, ...gated } = allowed
-  return { ...gated, start: gate.sparesDown ? allowed.start.filter((id) => !up.has(id)) : [] }
+  return { ...gated, start: gate.allowsDown ? allowed.start.filter((id) => !up.has(id)) : [] }
 }
 
 /** A version says nothing where the image stays the same. */
@@ -179,7 +179,9 @@ function claimOf(
   const isGone = snapshot.cluster.isBeingDeleted
   // A drain that caught them restarting would wait for the storage, they for the end of the drain.
   const isHandedOver =
-    chosen.start.length === 0 && sorted.away.length > 0 && sorted.away.every(({ isHomeless }) => isHomeless === true)
+    chosen.start.length === 0 &&
+    sorted.away.length > 0 &&
+    sorted.away.every(({ isNodeCordoned }) => isNodeCordoned === true)
   // A damaged placement group may stay so for days: the storage is not held all that time for an update that is over.
   const isAtRest = (seen?.isClean.known === true && seen.isClean.value) || seen?.isAtRest === true
   const isClean = isGone || isHandedOver || isAtRest

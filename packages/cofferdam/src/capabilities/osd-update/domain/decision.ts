@@ -17,7 +17,7 @@ export interface OsdUpdateDecision {
   readonly plan?: readonly (readonly number[])[]
   /** What Ceph is to be asked before anything can start: its answer belongs into the snapshot, and then all is decided again. */
   readonly ask?: BatchQuestion
-  /** Those that cannot go now, and what stands in their way. */
+  /** OSDs that cannot go now, and what blocks them. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   /** What to hold in the ledger before anything is written, or to release after. Absent: nothing changes there. */
   readonly claim?: StorageClaim

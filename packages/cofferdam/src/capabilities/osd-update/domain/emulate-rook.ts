@@ -7,7 +7,7 @@ export interface RookRounds {
   readonly batches: readonly (readonly number[])[]
   /** How often Ceph would have checked every placement group: once for each set that is tried. */
   readonly pgScans: number
-  /** Those that `ok-to-stop` never allows. */
+  /** OSDs that `ok-to-stop` never allows. */
   readonly stuck: readonly number[]
 }
 

@@ -3,7 +3,7 @@ import { ClassFill, type Partition, type RoundProblem } from './class-limits.ts'
 import { mixedNumbers } from './mixed-numbers.ts'
 
 /** How many steps are taken between two checks of the budget. */
-const stepsPerLook = 256
+const stepsPerCheck = 256
 /** How many of the broken units are considered for one step: with a few the steps are much cheaper and hardly worse. */
 const considered = 8
 
@@ -41,7 +41,7 @@ export function withFewerClasses(given: {
     const { broken, cells, classOf } = costs
     const stride = given.partition.count
     for (; costs.brokenCount > 0; steps += 1) {
-      if (steps % stepsPerLook === 0 && !mayGoOn()) return false
+      if (steps % stepsPerCheck === 0 && !mayGoOn()) return false
       let unit = -1
       let into = -1
       let least = Number.POSITIVE_INFINITY

@@ -79,9 +79,9 @@ function workOf({ edgeStarts, slack }: SlackHypergraph): number {
 /** A budget for the search that is no clock: fewer steps where each costs more, and where there is little to move. */
 export function fixedBudget(graph: SlackHypergraph): () => boolean {
   const perStep = workOf(graph) / Math.max(graph.osds.length, 1)
-  let looks = Math.min(searchWork / Math.max(perStep, 1), 4 + graph.osds.length / 16)
+  let stepsLeft = Math.min(searchWork / Math.max(perStep, 1), 4 + graph.osds.length / 16)
   return () => {
-    looks -= 1
-    return looks >= 0
+    stepsLeft -= 1
+    return stepsLeft >= 0
   }
 }

@@ -4,7 +4,7 @@ import type { SlackHypergraph } from '../../../safety/slack-hypergraph.ts'
 const mostInMatrix = 1_024
 const mostStarts = 64
 /** Members visited in a cluster that is too large for that; there the cliques that can be found are small anyway. */
-const mostLooks = 400_000
+const mostVisits = 400_000
 
 /** Units of which every two share an edge of slack 1: no two of them may be down together. Greedy, so not always the largest. */
 export function findClique(graph: SlackHypergraph): number[] {
@@ -25,7 +25,7 @@ export function findClique(graph: SlackHypergraph): number[] {
 }
 
 interface Neighbours {
-  /** Those of the candidates, or of all when there are none given, that the unit must not be down with. */
+  /** The units among the candidates, or among all when none are given, that the unit must not be down with. */
   readonly among: (unit: number, candidates: readonly number[] | undefined) => number[]
   readonly isExhausted: () => boolean
 }
@@ -77,8 +77,8 @@ function neighboursByEdges({
 }: SlackHypergraph): Neighbours {
   const marks = new Int32Array(osds.length)
   let mark = 0
-  let looks = 0
-  return { among, isExhausted: () => looks > mostLooks }
+  let visits = 0
+  return { among, isExhausted: () => visits > mostVisits }
 
   function among(unit: number, candidates: readonly number[] | undefined): number[] {
     mark += 2
@@ -91,7 +91,7 @@ function neighboursByEdges({
       const edge = unitEdges[entry] as number
       if (slack[edge] !== 1) continue
       const end = edgeStarts[edge + 1] as number
-      looks += end - (edgeStarts[edge] as number)
+      visits += end - (edgeStarts[edge] as number)
       for (let at = edgeStarts[edge] as number; at < end; at += 1) {
         const other = edgeMembers[at] as number
         if (marks[other] === taken || (wanted > 0 && marks[other] !== wanted)) continue

@@ -35,7 +35,7 @@ function node(
 }
 
 function places(storage: Storage, given: Partial<PlaceObjects> = {}): readonly GrowthPlace[] {
-  return growthPlaces({ cluster: cluster(storage), nodes: [], claims: [], deployments: [], looked: [], ...given })
+  return growthPlaces({ cluster: cluster(storage), nodes: [], claims: [], deployments: [], inspected: [], ...given })
 }
 
 const taint = (key: string) => ({ taints: [{ key, effect: 'NoSchedule' as const }] })
@@ -131,13 +131,13 @@ describe('claims of device sets', () => {
   })
 
   it('that an OSD is on, or that were begun with, count though they are not seen, and their names are not given again', () => {
-    const looked = [
+    const inspected = [
       { place: 'set1-data-1', asked: '4' },
       { place: 'set1-data-9', asked: '3' },
       { place: 'other-data-7', asked: '4' },
     ]
-    expect(places(set(3), { deployments: [onClaim('set1-data-0')], looked })).toEqual([missing(1), missing(2)])
-    expect(places(set(2), { deployments: [onClaim('set1-data-0'), onClaim('set1-data-1')], looked })).toEqual([
+    expect(places(set(3), { deployments: [onClaim('set1-data-0')], inspected })).toEqual([missing(1), missing(2)])
+    expect(places(set(2), { deployments: [onClaim('set1-data-0'), onClaim('set1-data-1')], inspected })).toEqual([
       missing(1),
     ])
   })

@@ -46,10 +46,10 @@ export interface PlaceObjects {
   readonly cluster: CephCluster
   readonly nodes: readonly Node[]
   readonly claims: readonly PersistentVolumeClaim[]
-  /** Of OSDs. */
+  /** Deployments of OSDs. */
   readonly deployments: readonly Deployment[]
   /** Places that there are statuses of. */
-  readonly looked: readonly { readonly place: string; readonly asked: string | undefined }[]
+  readonly inspected: readonly { readonly place: string; readonly asked: string | undefined }[]
 }
 
 /** All places by `spec.storage`, each once, in the order of their names. */
@@ -167,11 +167,11 @@ function doesTolerate({ key = '', operator = 'Equal', value = '', effect }: Tole
  * Guarantees: a claim that was begun with, or that an OSD is on, counts though it is not seen, so that one that is seen late has none
  * made beside it; a new claim never has the name of one of these.
  */
-function claimPlaces({ cluster, claims, deployments, looked }: PlaceObjects): GrowthPlace[] {
+function claimPlaces({ cluster, claims, deployments, inspected }: PlaceObjects): GrowthPlace[] {
   const { namespace } = cluster.metadata
   const own = claims.filter(({ metadata }) => metadata.namespace === namespace)
   const asked = askedOf(cluster)
-  const begun = looked.filter((one) => one.asked === asked).map(({ place }) => place)
+  const begun = inspected.filter((one) => one.asked === asked).map(({ place }) => place)
   const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   return (cluster.spec?.storage?.storageClassDeviceSets ?? []).flatMap((set) => {
     const unusable = whySetIsUnusable(set)

@@ -23,7 +23,7 @@ export interface GrowthObjects {
   readonly jobs: readonly Job[]
   readonly configMaps: readonly ConfigMap[]
   readonly deployments: readonly Deployment[]
-  /** Of its device sets. */
+  /** Claims of its device sets. */
   readonly claims?: readonly PersistentVolumeClaim[]
   readonly ceph?: GrowthSnapshot['ceph']
 }
@@ -38,11 +38,11 @@ export function growthSnapshotOf(objects: GrowthObjects): GrowthSnapshot {
     (deployment) => isOwn(deployment) && deployment.metadata.labels?.['app'] === 'rook-ceph-osd',
   )
   const statuses = objects.configMaps.filter(isOwn).flatMap((configMap) => parsePrepareStatus(configMap) ?? [])
-  const looked = statuses.map((one) => ('status' in one ? one.status : one))
+  const inspected = statuses.map((one) => ('status' in one ? one.status : one))
   return {
     generation,
     isBeingDeleted: deletionTimestamp !== undefined,
-    places: growthPlaces({ cluster, nodes, claims, deployments, looked }),
+    places: growthPlaces({ cluster, nodes, claims, deployments, inspected }),
     jobs: objects.jobs
       .filter((job) => isOwn(job) && job.metadata.labels?.['app'] === prepareApp)
       .map((job) => prepareJobOf(job, cluster)),

@@ -7,7 +7,7 @@ import type { GrowthPlace } from './growth-places.ts'
 /** What became of one write. */
 export type GrowthOutcome =
   | { readonly result: 'made' }
-  /** It was there already, or changed meanwhile: the next pass handles it. */
+  /** The object was there already, or changed meanwhile: the next pass handles it. */
   | { readonly result: 'passed' }
   /** The server does not take it, now or later. */
   | { readonly result: 'refused'; readonly why: string }

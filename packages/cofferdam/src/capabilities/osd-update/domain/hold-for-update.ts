@@ -43,7 +43,7 @@ export function holdForUpdate(
 /** How long those who waited get to take what was released to them: the storage has to allow their node to go first. */
 const asideMs = 15_000
 
-/** Those who waited when an update released the storage, and until when it steps aside for them. */
+/** Requests that waited when an update released the storage, and until when it steps aside for them. */
 export interface SteppedAside {
   readonly tickets: StorageArbiter['tickets']
   readonly untilMs: number

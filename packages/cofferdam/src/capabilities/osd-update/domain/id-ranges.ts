@@ -8,8 +8,8 @@ export function idRanges(ids: readonly number[], mostParts = 8): string {
     else parts.push({ first: id, last: id })
   }
   const shown = parts.slice(0, mostParts)
-  const told = shown.reduce((sum, { first, last }) => sum + last - first + 1, 0)
-  const more = sorted.length - told
+  const named = shown.reduce((sum, { first, last }) => sum + last - first + 1, 0)
+  const more = sorted.length - named
   return `${shown.map(rangeText).join(', ')}${more === 0 ? '' : ` and ${more} more`}`
 }
 

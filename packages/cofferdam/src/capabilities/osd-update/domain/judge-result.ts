@@ -4,7 +4,7 @@ import type { NewOsd } from './new-osd.ts'
 import type { PrepareJob } from './prepare-job.ts'
 import type { PrepareStatus } from './prepare-status.ts'
 
-/** Whose result it is: only what our own Job left behind, and not before it has ended well, is read. */
+/** Who wrote the result: only that of our own Job, after it succeeded, is read. */
 export function judgeOrigin(
   status: PrepareStatus,
   job: PrepareJob | undefined,

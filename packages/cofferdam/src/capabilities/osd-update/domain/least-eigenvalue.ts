@@ -5,7 +5,7 @@ import { mixedNumbers } from './mixed-numbers.ts'
 const mostChance = 1e-9
 /** What rounding may have done; it is far less. */
 const rounding = 1e-9
-/** Of a product, below which the vectors so far have covered everything. */
+/** The product below which the vectors so far have covered everything. */
 const nothingLeft = 1e-10
 
 /**

@@ -41,7 +41,7 @@ export function createRollingWindow(input: {
   const running = new RunningSet(graph)
   const noted = new Uint8Array(graph.osds.length)
   let candidates: number[] = []
-  let mustLookAtAll = true
+  let mustTryAll = true
   let firstWaiting = 0
   let waitingCount = order.length
   let barriersPassed = 0
@@ -62,10 +62,10 @@ export function createRollingWindow(input: {
     passBarriers()
     const end = barriersPassed < barriers.length ? barrierEnd : order.length
     const started: number[] = []
-    const looked = mustLookAtAll
+    const tried = mustTryAll
       ? order.subarray(firstWaiting, end)
       : candidates.sort((a, b) => (turnOf[a] as number) - (turnOf[b] as number))
-    for (const unit of looked) {
+    for (const unit of tried) {
       noted[unit] = 0
       if (running.size >= maxParallel) break
       if (state[unit] !== waits || (turnOf[unit] as number) >= end || !running.mayAdd(unit)) continue
@@ -73,7 +73,7 @@ export function createRollingWindow(input: {
       running.add(unit)
       started.push(graph.osds[unit] as number)
     }
-    mustLookAtAll = running.size >= maxParallel
+    mustTryAll = running.size >= maxParallel
     for (const unit of candidates) noted[unit] = 0
     candidates = []
     waitingCount -= started.length
@@ -85,7 +85,7 @@ export function createRollingWindow(input: {
     while (barriersPassed < barriers.length && running.size === 0 && firstWaiting >= barrierEnd) {
       barriersPassed += 1
       barrierEnd += barriers[barriersPassed]?.length ?? 0
-      mustLookAtAll = true
+      mustTryAll = true
     }
   }
 

@@ -102,7 +102,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
       ],
       { nodeOf },
     )
-    expect(osds.filter(({ isHomeless }) => isHomeless).map(({ id }) => id)).toEqual([0, 2, 3])
+    expect(osds.filter(({ isNodeCordoned }) => isNodeCordoned).map(({ id }) => id)).toEqual([0, 2, 3])
     expect(osds.map(({ id, leftAlone }) => [id, leftAlone])).toEqual([
       [0, 'its node node-0 is cordoned, so it could not start again: it is updated when the node is open'],
       [1, undefined],

@@ -27,7 +27,7 @@ export interface UpdateObjects {
 
 /** What counts of a node with OSDs. */
 export interface OsdNode extends HostnamedNode {
-  /** That it names for its disks. */
+  /** The device class that the node names for its disks. */
   readonly deviceClass: string | undefined
   readonly isCordoned: boolean
 }
@@ -115,7 +115,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const displaced = whyHomeless(deployment, node)
+  const displaced = whyNodeCordoned(deployment, node)
   const nodeName = node?.known === true ? node.value.name : undefined
   const leftAlone = whyLeftAlone(deployment, cluster, nodeName) ?? whyNowhere(node) ?? displaced
   return {
@@ -126,7 +126,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
         ? pods.some((pod) => isPodBefore(pod, restartAskedMs))
         : problem === undefined && (needsUpdate(deployment, cluster) || needsRestart(deployment, pods, restartAskedMs)),
     ...(leftAlone !== undefined && { leftAlone }),
-    ...(displaced !== undefined && { isHomeless: true }),
+    ...(displaced !== undefined && { isNodeCordoned: true }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
     isPodReady,
@@ -168,7 +168,7 @@ function whyNowhere(node: SeenNode): string | undefined {
  * On a cordoned node an OSD finds no place until the node is open again. One that runs would freeze the update; for one that a drain
  * has just evicted the update would hold the storage, and the drain could never end.
  */
-function whyHomeless({ spec }: Deployment, node: SeenNode): string | undefined {
+function whyNodeCordoned({ spec }: Deployment, node: SeenNode): string | undefined {
   const { tolerations = [] } = spec.template.spec
   const isTolerant = tolerations.some(
     ({ key, operator, effect = 'NoSchedule' }) =>

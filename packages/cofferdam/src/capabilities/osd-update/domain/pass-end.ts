@@ -48,12 +48,12 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   const { decision, notes, isIdle, held = [], trouble } = end
   const record = recordWrite(stored, seen.cluster, { record: decision.record, starts: notes, decision })
   const isOver = decision.claim?.wants === 'release' || isIdle
-  const told = heard.unsettled === undefined ? problems : [...problems, heard.unsettled]
+  const reported = heard.unsettled === undefined ? problems : [...problems, heard.unsettled]
   const steps: UpdateStep[] = []
   if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
   if (heard.unsettled === undefined) steps.push({ do: 'hold', hold: isOver ? 'release' : 'keep' })
   if (held.length > 0) steps.push({ do: 'report', report: 'held', pods: held })
-  if (trouble === undefined) steps.push({ do: 'report', report: 'decision', decision, problems: told })
+  if (trouble === undefined) steps.push({ do: 'report', report: 'decision', decision, problems: reported })
   return {
     steps,
     recheckAfterSeconds: soonest(decision.recheckAfterSeconds, wakeAfterSeconds),
@@ -61,7 +61,7 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   }
 }
 
-/** Of those that are restarting, and of those that were given up and may yet return. */
+/** Notes on OSDs that are restarting, and on those that were given up and may still return. */
 export function notesOf(
   notes: StartNotes,
   running: readonly number[],

@@ -34,10 +34,10 @@ export interface UpdatePassSnapshot {
 
 /** What was learned in this pass. */
 export interface HeardInPass {
-  /** Of `seen`: Ceph was asked. */
+  /** Ceph was asked for its map; `seen` has the answer. */
   readonly hasMap?: true
   readonly hold?: {
-    /** It was acquired in this pass, or there is no ledger to hold anything in. */
+    /** The storage hold was acquired in this pass, or there is no ledger. */
     readonly isAcquired: boolean
     readonly refusals: number
   }
@@ -58,7 +58,7 @@ export interface HeardInPass {
     readonly isTriedAgain: boolean
   }
   readonly lost?: Observed<LostOsds>
-  /** Of those whose Deployments were to be removed. */
+  /** Deployments that were to be removed. */
   readonly removed?: readonly LostDeployment[]
 }
 
@@ -71,6 +71,6 @@ export interface StartIntent {
   /** Which were restarting before. */
   readonly running: readonly number[]
   readonly notes: StartNotes
-  /** Of those that are not touched. */
+  /** Outcomes of the OSDs that are not touched. */
   readonly untouched: readonly StartOutcome[]
 }

@@ -20,7 +20,7 @@ export interface PlanInput {
   readonly reserve?: number
   /** `by-domain`: all OSDs of a failure domain are done before the next domain begins. */
   readonly order?: 'fewest-rounds' | 'by-domain'
-  /** Of the failure domains for order and cap; by default what the pools' rules say. */
+  /** CRUSH type of the failure domains for order and cap; by default what the pools' rules say. */
   readonly domainType?: string
   /** The first rounds have one OSD, two, four and so on. */
   readonly canary?: boolean

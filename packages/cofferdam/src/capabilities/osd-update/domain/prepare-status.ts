@@ -36,7 +36,7 @@ function shortened(place: string, longest: number): string {
 
 /** What a prepare Job says of its node or volume. */
 export interface PrepareStatus {
-  /** Of the ConfigMap. */
+  /** Name of the ConfigMap. */
   readonly name: string
   /** The node or the volume claim. */
   readonly place: string
@@ -53,7 +53,7 @@ export interface PrepareStatus {
 
 export type ParsedPrepareStatus =
   | { readonly status: PrepareStatus }
-  /** It is one, of that place and inspection, and cannot be understood. */
+  /** A result of that place and inspection that cannot be parsed. */
   | { readonly name: string; readonly place: string; readonly asked: string | undefined; readonly problem: string }
 
 /**
@@ -66,7 +66,7 @@ export function parsePrepareStatus({ metadata, data }: ConfigMap): ParsedPrepare
   const named = /^rook-ceph-osd-(.+)-status$/.exec(name)?.[1]
   if (named === undefined || labels['app'] !== 'rook-ceph-osd') return undefined
   const claimed = annotations[placeAnnotation] ?? labels['node'] ?? named
-  // It speaks for the place that it is named after, and for no other.
+  // A status counts only for the place that it is named after.
   const place = statusMapName(claimed) === name ? claimed : named
   const asked = annotations[generationAnnotation]
   const broken = (problem: string) => ({ name, place, asked, problem })

@@ -26,8 +26,8 @@ export function proposedStarts(
   const { by, version, updated, proposal } = given
   const many = Math.min(given.room, ramp ?? given.room)
   const rounds = (atOnce: number) => Math.ceil(pending.length / Math.max(atOnce, 1))
-  const told = { roundsLeft: rounds(running.length), lowerBound: rounds(running.length + given.room) }
-  if (running.length > 0 || many < 1 || pending.length === 0) return { ...told, start: [], blocked: [] }
+  const roundCounts = { roundsLeft: rounds(running.length), lowerBound: rounds(running.length + given.room) }
+  if (running.length > 0 || many < 1 || pending.length === 0) return { ...roundCounts, start: [], blocked: [] }
 
   const graph = buildSlackHypergraph({
     map: given.around,
@@ -40,18 +40,18 @@ export function proposedStarts(
   const asked = stoppableOsds(given.around, mayGo)
   const isAsked = new Set(asked)
   const rest = mayGo.filter((osd) => !isAsked.has(osd)).slice(0, many)
-  if (rest.length > 0 || asked.length === 0) return { ...told, blocked, start: rest }
+  if (rest.length > 0 || asked.length === 0) return { ...roundCounts, blocked, start: rest }
   if (proposal === undefined) {
     const ask = { by, osds: asked, max: many, updated, ...(version !== undefined && { version }) }
-    return { ...told, blocked, start: [], ask }
+    return { ...roundCounts, blocked, start: [], ask }
   }
-  if (!proposal.known) return { ...told, blocked, start: [], silence: proposal.why }
+  if (!proposal.known) return { ...roundCounts, blocked, start: [], silence: proposal.why }
   const objection = objectionTo(proposal.value, map, given.recheck)
-  if (objection !== undefined) return { ...told, blocked, start: [], ...objection }
+  if (objection !== undefined) return { ...roundCounts, blocked, start: [], ...objection }
   const named = new Set(proposal.value.osds)
   const plan = { rounds: [mayGo.filter((osd) => named.has(osd))] }
   const start = [...createRollingWindow({ hypergraph: graph, plan, maxParallel: many }).start()]
-  return { blocked, start, roundsLeft: rounds(start.length), lowerBound: told.lowerBound }
+  return { blocked, start, roundsLeft: rounds(start.length), lowerBound: roundCounts.lowerBound }
 }
 
 /** Held against the map as Ceph has it: what only we know of (a reserve, a pod that is not ready) is no disagreement. */

@@ -16,7 +16,7 @@ export interface OsdUpdateSnapshot {
   readonly arbiter?: Observed<StorageArbiter>
   /** Which batch Ceph itself names, after a decision asked for that. */
   readonly proposal?: Observed<BatchProposal>
-  /** Those that carry OSDs of the cluster, and those that the record names. Absent: none. */
+  /** Cordoned nodes that carry OSDs of the cluster, and those that the record names. Absent: none. */
   readonly cordonedNodes?: readonly CordonedNode[]
   readonly record: UpdateRecord
   /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
@@ -27,7 +27,7 @@ export interface UpdatedCluster {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Of the CephCluster: another one means that everything is judged anew. */
+  /** Generation of the CephCluster: after a change everything is judged anew. */
   readonly generation: number
   readonly isBeingDeleted: boolean
   /**
@@ -47,10 +47,10 @@ export interface UpdatableOsd {
   readonly deployment: string
   /** Whether its Deployment differs from what it should be; beside Rook: whether its pod is older than the restart asked for. */
   readonly needsUpdate: boolean
-  /** It is left alone, and why: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
+  /** Why the OSD is left alone: `do-not-reconcile`, being replaced or migrated, its node is no longer in the storage spec. */
   readonly leftAlone?: string
   /** Its node takes no new pods: it comes back when somebody opens the node, and whoever drains the node must not wait for it. */
-  readonly isHomeless?: boolean
+  readonly isNodeCordoned?: boolean
   /** Beside Rook: why its pod cannot be removed now. The others go on, and it is asked again by itself. */
   readonly held?: string
   /** Beside Rook: the budget of somebody else that its pod would go by, and how many may go by that now. */
@@ -88,7 +88,7 @@ export interface UpdateRecord {
   /** Generation of the CephCluster that it is about; another one begins anew. */
   readonly generation: number
   readonly startedMs: number | undefined
-  /** Those that did not come back, or could not be written. They are not tried again under this generation. */
+  /** OSDs that did not come back, or could not be written. They are not tried again under this generation. */
   readonly failed: readonly { readonly osd: number; readonly why: string; readonly atMs: number }[]
   /** The first that did not come back in time stops all others. */
   readonly frozen: { readonly osd: number; readonly why: string; readonly atMs: number } | undefined
@@ -96,7 +96,7 @@ export interface UpdateRecord {
   readonly lastEndedMs: number | undefined
   /** Everything that was started before has come back, or was given up. */
   readonly settledMs?: number
-  /** Of those that are restarting: which were down before they were touched, so that their staying away says nothing about the change. */
+  /** Restarting OSDs that were down before they were touched: their absence says nothing about the change. */
   readonly wereDown?: readonly number[]
   /** Cordoned nodes, and the turn that they get before the rest of the update. */
   readonly turns?: DrainTurns

@@ -6,7 +6,7 @@ export interface SortedOsds {
   readonly pending: readonly UpdatableOsd[]
   /** Started, and not known to be back. */
   readonly away: readonly StartedOsd[]
-  /** Those of `away` that need yet another update, because the cluster changed after they were started. */
+  /** OSDs of `away` that need yet another update, because the cluster changed after they were started. */
   readonly again: readonly StartedOsd[]
   /** Started since everything was settled last, and back: pod Ready, up in Ceph, and its placement groups peered. */
   readonly back: readonly StartedOsd[]
@@ -28,15 +28,15 @@ export function sortOsds({ osds, ceph }: Pick<OsdUpdateSnapshot, 'osds' | 'ceph'
   const back: StartedOsd[] = []
   const leftOut: { osd: number; why: string }[] = []
   for (const osd of osds) {
-    const isOnItsWay = isStarted(osd, record)
-    const isAway = isOnItsWay && !isBackInBoth(osd, up, seen)
-    if (isOnItsWay) (isAway ? away : back).push(osd)
+    const isRestarting = isStarted(osd, record)
+    const isAway = isRestarting && !isBackInBoth(osd, up, seen)
+    if (isRestarting) (isAway ? away : back).push(osd)
     const hindrance = osd.problem ?? osd.leftAlone
     if (hindrance !== undefined) {
       if (osd.problem !== undefined || osd.needsUpdate) leftOut.push({ osd: osd.id, why: hindrance })
     } else if (osd.needsUpdate && !failed.has(osd.id)) {
       if (!isAway) pending.push(osd)
-      else if (isOnItsWay && osd.startedMs < (record.startedMs ?? Number.POSITIVE_INFINITY)) again.push(osd)
+      else if (isRestarting && osd.startedMs < (record.startedMs ?? Number.POSITIVE_INFINITY)) again.push(osd)
     }
   }
   return { pending, away, again, back, leftOut }

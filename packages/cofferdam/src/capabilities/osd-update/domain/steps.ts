@@ -53,7 +53,7 @@ export interface EvictStep extends Step {
   readonly do: 'evict'
   readonly evictions: readonly Eviction[]
   readonly intent: StartIntent
-  /** Those that were refused by a budget that is being closed for this very update. */
+  /** Whether it is the second attempt: for pods refused by a budget that is being closed for this very update. */
   readonly isAgain: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { CephMap } from '../../../safety/ceph-map.ts'
 
-/** Those that run and hold data, ascending: of others Ceph has nothing to say. */
+/** The OSDs that run and hold data, ascending: Ceph says nothing about others. */
 export function stoppableOsds(map: CephMap, osds: readonly number[]): number[] {
   const up = new Set(map.osds.filter(({ isUp }) => isUp).map(({ id }) => id))
   const withData = new Set<number>(map.pgs.acting)

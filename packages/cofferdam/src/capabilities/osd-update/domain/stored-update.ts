@@ -10,7 +10,7 @@ import { formatUpdateRecord, freshRecord, parseUpdateRecord, updateRecordName } 
 export interface StartNote {
   /** As its mark says. */
   readonly atMs: number
-  /** Of Ceph's map, when it still ran: it is back only when it came up later. */
+  /** Epoch of Ceph's map when the OSD still ran: it is back only when it came up later. */
   readonly epoch: number
 }
 

@@ -217,7 +217,7 @@ const cases: Record<string, Case> = {
   'an OSD that waits for the very node to open does not keep the turn from beginning': {
     given: {
       arbiter: free,
-      osds: { 0: { ...away[0], isHomeless: true, leftAlone: 'its node is cordoned' } },
+      osds: { 0: { ...away[0], isNodeCordoned: true, leftAlone: 'its node is cordoned' } },
       record: begun(asked(['node-b'])),
       cordonedNodes: cordoned('node-b'),
     },

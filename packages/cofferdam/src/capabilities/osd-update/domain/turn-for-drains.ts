@@ -48,7 +48,7 @@ function nextTurns(snapshot: OsdUpdateSnapshot, record: UpdateRecord, isMoving: 
 
 interface SortedNodes {
   readonly had: readonly string[]
-  /** Of the turn at hand. */
+  /** Nodes of the current turn. */
   readonly inTurn: readonly string[]
   readonly fresh: readonly string[]
 }

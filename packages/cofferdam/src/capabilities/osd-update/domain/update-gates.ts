@@ -10,8 +10,8 @@ export interface Gate {
   readonly explanation: string
   /** When to reconcile again; infinite when only a change can open it. */
   readonly afterSeconds: number
-  /** It is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
-  readonly sparesDown?: true
+  /** The gate is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
+  readonly allowsDown?: true
 }
 
 const recheckSeconds = 15
@@ -67,14 +67,14 @@ function healthGate(
       'cure it, or set skipUpgradeChecks or continueUpgradeAfterChecksEvenIfNotHealthy in spec.updatePolicy'
     return {
       ...gate('CephUnhealthy', `the health of Ceph is neither HEALTH_OK nor HEALTH_WARN: ${wayOut}`),
-      sparesDown: true,
+      allowsDown: true,
     }
   }
   if (!settings.requiresHealthyPgs || (isClean.known && isClean.value)) return undefined
   const why = isClean.known ? 'they are not' : `that is not known: ${isClean.why}`
   return {
     ...gate('PgsNotClean', `spec.upgradeOSDRequiresHealthyPGs wants all placement groups clean, and ${why}`),
-    sparesDown: true,
+    allowsDown: true,
   }
 }
 

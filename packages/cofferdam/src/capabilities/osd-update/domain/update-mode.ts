@@ -2,7 +2,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { managementMode } from '../../../safety/ceph-settings.ts'
 import type { UpdatedCluster } from './snapshot.ts'
 
-/** Whose the OSD Deployments of a cluster are. */
+/** Who owns the OSD Deployments of a cluster. */
 export function updateModeOf(
   cluster: CephCluster,
   surroundings: { readonly besideRook: boolean },

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { DrainTurns, UpdateRecord } from './snapshot.ts'
 
-/** Of the ConfigMap in which a cluster remembers its update. */
+/** Name of the ConfigMap that stores the update of a cluster. */
 export function updateRecordName({ name }: { readonly name: string }): string {
   return `cofferdam-osd-update-${name}`
 }

@@ -1,7 +1,7 @@
 import type { CephMap, CrushBucket } from '../../../safety/ceph-map.ts'
 import { failureDomainTypeOf } from '../../../safety/failure-domain.ts'
 
-/** Of these types only does Ceph take a bucket. */
+/** Ceph takes only buckets of these types. */
 const askable = ['host', 'chassis', 'rack']
 
 /**

@@ -7,7 +7,7 @@ import { updateAnnotations } from '../domain/update-settings.ts'
 import { upgradeBuckets } from '../domain/upgrade-buckets.ts'
 
 export interface ProposalRequest {
-  /** Of the cluster: `namespace/name`. */
+  /** The cluster: `namespace/name`. */
   readonly key: string
   readonly question: BatchQuestion
   readonly map: CephMap

@@ -11,7 +11,7 @@ export class GrowthPass {
   readonly #rookImage: string
   #heard: HeardInGrowth = {}
   #uuids: Observed<ReadonlyMap<number, string>> | undefined
-  #look: ObservedGrowth | undefined
+  #observed: ObservedGrowth | undefined
   #isWriting = false
 
   constructor(views: GrowthViews, given: { readonly cluster: CephCluster; readonly rookImage: string }) {
@@ -43,7 +43,8 @@ export class GrowthPass {
 
   observe(): GrowthPassSnapshot {
     const { cluster } = this
-    if (this.#look === undefined || !this.#isWriting) this.#look = observeGrowth(this.#views, cluster, this.#uuids)
-    return { cluster, rookImage: this.#rookImage, look: this.#look, isVoid: this.isVoid(), heard: this.#heard }
+    if (this.#observed === undefined || !this.#isWriting)
+      this.#observed = observeGrowth(this.#views, cluster, this.#uuids)
+    return { cluster, rookImage: this.#rookImage, observed: this.#observed, isVoid: this.isVoid(), heard: this.#heard }
   }
 }

@@ -14,7 +14,7 @@ export interface GrowthViews {
   readonly nodes: WatchView<Node>
   /** Prepare Jobs only. */
   readonly jobs: WatchView<Job>
-  /** Those with the label `app=rook-ceph-osd`, whole but for managed fields, for they are written back. */
+  /** ConfigMaps with the label `app=rook-ceph-osd`, whole but for managed fields, for they are written back. */
   readonly statuses: WatchView<ConfigMap>
   readonly osdDeployments: WatchView<Deployment>
   /** Claims of device sets. */

@@ -35,7 +35,7 @@ export class UpdatePass {
   #answers: Partial<Answers> = {}
   #recorded: StoredUpdate | undefined
   #stored: StoredUpdate | undefined
-  #look: ObservedUpdate | undefined
+  #observed: ObservedUpdate | undefined
 
   constructor(memory: UpdateMemory, { key, cluster }: { readonly key: string; readonly cluster: CephCluster }) {
     this.#memory = memory
@@ -53,8 +53,8 @@ export class UpdatePass {
   }
 
   /** What was seen last. */
-  get last(): { readonly look: ObservedUpdate; readonly stored: StoredUpdate; readonly answers: Partial<Answers> } {
-    return { look: this.#look as ObservedUpdate, stored: this.#stored as StoredUpdate, answers: this.#answers }
+  get last(): { readonly observed: ObservedUpdate; readonly stored: StoredUpdate; readonly answers: Partial<Answers> } {
+    return { observed: this.#observed as ObservedUpdate, stored: this.#stored as StoredUpdate, answers: this.#answers }
   }
 
   hear(heard: Partial<HeardInPass>, answers: Partial<Answers> = {}): void {
@@ -74,9 +74,9 @@ export class UpdatePass {
     this.#recorded ??= await observer.readStored(cluster, signal)
     this.#stored ??= this.#recorded
     const stored = this.#stored
-    const look = observer.look(key, cluster, stored)
-    this.#look = look
-    const { snapshot, deployments, oldPods, wakeAfterSeconds } = look
+    const observed = observer.observe(key, cluster, stored)
+    this.#observed = observed
+    const { snapshot, deployments, oldPods, wakeAfterSeconds } = observed
     const seen = { ceph: undefined, ...snapshot, ...this.#arbiter(snapshot.cluster), ...this.#cephAnswers() }
     const refusedSinceMs = refusals.sinceMs(key, snapshot.cluster.generation)
     const notes = [proposals.noteOf(key), probes.problemOf(key)].filter((problem) => problem !== undefined)
@@ -85,8 +85,8 @@ export class UpdatePass {
       cluster,
       deployments,
       oldPods,
-      removable: unready.look(key, { nowMs: snapshot.nowMs, cluster, osds: snapshot.osds, deployments }),
-      problems: this.#heard.hasMap === true ? [...look.problems, ...notes] : look.problems,
+      removable: unready.observe(key, { nowMs: snapshot.nowMs, cluster, osds: snapshot.osds, deployments }),
+      problems: this.#heard.hasMap === true ? [...observed.problems, ...notes] : observed.problems,
       ...(wakeAfterSeconds !== undefined && { wakeAfterSeconds }),
       stored,
       isClaimHeld: this.#heard.hold?.isAcquired === true || hold.isHeld(snapshot.cluster),

@@ -118,7 +118,7 @@ export class OsdUpdateObserver {
   }
 
   /** What Kubernetes says. Nothing is asked: everything comes from views and from what was read before. */
-  look(key: string, cluster: CephCluster, stored: StoredUpdate): ObservedUpdate {
+  observe(key: string, cluster: CephCluster, stored: StoredUpdate): ObservedUpdate {
     const { views, clock } = this.#ports
     const { namespace = '', name, uid = '' } = cluster.metadata
     const mode = this.#modeOf(cluster)
@@ -139,7 +139,7 @@ export class OsdUpdateObserver {
     })
     const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)
-    const around = oldPods.size === 0 ? undefined : this.#ways.look(cluster)
+    const around = oldPods.size === 0 ? undefined : this.#ways.observe(cluster)
     const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
     if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
     const osds = parsed.osds.map((osd) => {
@@ -194,7 +194,7 @@ export class OsdUpdateObserver {
   async askCeph(
     key: string,
     cluster: CephCluster,
-    { look, stored }: { readonly look: ObservedUpdate; readonly stored: StoredUpdate },
+    { observed, stored }: { readonly observed: ObservedUpdate; readonly stored: StoredUpdate },
     signal: AbortSignal,
   ): Promise<Observed<CephForUpdate>> {
     const { ceph, observeHealth } = this.#ports
@@ -204,11 +204,11 @@ export class OsdUpdateObserver {
     const wanted = ceph.compilePgPattern(pgHealthyRegex)
     const pattern = wanted.known ? wanted : ceph.compilePgPattern(undefined)
     const isHealthyState = pattern.known ? pattern.value : () => false
-    const marks = new Map(look.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
+    const marks = new Map(observed.snapshot.osds.map(({ id, startedMs }) => [id, startedMs]))
     const lastStart = Math.max(0, ...[...marks.values()].map((startedMs) => startedMs ?? 0))
     const pace = lastStart === this.#lastStarts.get(key) ? 'unsettled' : 'anew'
     const [answer, health] = await Promise.all([
-      ceph.reader.look({ key, asker: 'osd-update', ceph: commands, accepts: { pace }, isHealthyState, signal }),
+      ceph.reader.poll({ key, asker: 'osd-update', ceph: commands, accepts: { pace }, isHealthyState, signal }),
       observeHealth(commands, signal),
     ])
     // A reading that was broken off or failed is owed still.

@@ -46,7 +46,7 @@ export class RestartWays {
     this.#ports = ports
   }
 
-  look(cluster: CephCluster): RestartSurroundings {
+  observe(cluster: CephCluster): RestartSurroundings {
     const { namespace = '' } = cluster.metadata
     return this.#around(cluster, this.#ports.budgets.byIndex('namespace', namespace))
   }
@@ -103,7 +103,7 @@ function ledgerOf(ledgers: WatchView<DisruptionLedger> | undefined): Observed<Le
   return observeLedger(ledgers)
 }
 
-/** Of all pods of one OSD: the most careful of their ways. */
+/** The most careful way among those of all pods of one OSD. */
 export function wayOfPods({ nowMs, budgets, ledger }: RestartSurroundings, pods: readonly Pod[]): RestartWay {
   const ways = pods.map((pod) => {
     const { namespace = '', name, uid = '', labels = {} } = pod.metadata

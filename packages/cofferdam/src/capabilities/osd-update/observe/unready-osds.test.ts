@@ -13,7 +13,7 @@ function since(looks: readonly { readonly nowMs: number; readonly isPodReady: bo
   const unready = new UnreadyOsds()
   return looks.map(({ nowMs, isPodReady }) => {
     const osds = [{ id: 0, deployment: 'rook-ceph-osd-0', needsUpdate: false, hasStalled: false, isPodReady }]
-    return unready.look('rook-ceph/rook-ceph', { nowMs, cluster, osds, deployments: new Map() })[0]?.unreadySinceMs
+    return unready.observe('rook-ceph/rook-ceph', { nowMs, cluster, osds, deployments: new Map() })[0]?.unreadySinceMs
   })
 }
 

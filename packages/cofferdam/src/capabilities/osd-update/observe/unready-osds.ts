@@ -15,7 +15,7 @@ export class UnreadyOsds {
   }
 
   /** Assumes: called for every snapshot. */
-  look(
+  observe(
     key: string,
     given: {
       readonly nowMs: number

@@ -17,7 +17,7 @@ export interface UpdateViewPorts {
   readonly log: Log
   readonly trust: CephTrust
   readonly cephViews: CephViews
-  /** Of all namespaces, indexed by `namespace`. */
+  /** Budgets of all namespaces, indexed by `namespace`. */
   readonly views: { readonly budgets: () => OsdUpdateViews['budgets'] }
 }
 

@@ -46,11 +46,11 @@ export class OsdGrowthReporter {
     }
     this.#growing.add(key)
     // Remembered by place, also while there is none: a Job that tries again fails with the same text.
-    const news = errors.filter(({ place, asked, why }) =>
+    const newErrors = errors.filter(({ place, asked, why }) =>
       this.#events.isChange({ group: key, slot: place, state: `${asked}: ${why}` }),
     )
-    if (news.length === 0) return
-    const note = listed(news.map(({ place, why }) => `${place}: ${why}`))
+    if (newErrors.length === 0) return
+    const note = listed(newErrors.map(({ place, why }) => `${place}: ${why}`))
     await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGrowthFailed', note }, foundNew)
   }
 

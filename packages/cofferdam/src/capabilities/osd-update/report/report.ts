@@ -101,7 +101,7 @@ export class OsdUpdateReporter {
   ): Promise<boolean> {
     const { reason, record } = decision
     const topic = { group: key }
-    // Of what was never on record there is nothing to say while it is calm.
+    // While calm, nothing is reported that was never on record.
     const left = before.reason ?? (calm.includes(reason) ? reason : undefined)
     if (left !== undefined) this.#events.assume({ ...topic, state: stateOf(left) }, left)
     const last = this.#events.lastReason(topic)
@@ -132,7 +132,7 @@ export class OsdUpdateReporter {
     update?.countDisagreement(key, source)
   }
 
-  /** Those that were given up while others go on; the one that froze the update has its own event. */
+  /** Reports OSDs that were given up while others go on; the one that froze the update has its own event. */
   async #reportFailures(
     cluster: CephCluster,
     { reason, record, explanation }: UpdateReport['decision'],
@@ -141,13 +141,13 @@ export class OsdUpdateReporter {
     const known = new Set(
       before.record.generation === record.generation ? before.record.failed.map(({ osd }) => osd) : [],
     )
-    const isTold = ({ osd }: { readonly osd: number }) =>
+    const isReported = ({ osd }: { readonly osd: number }) =>
       isRelevant &&
       (osd === record.frozen?.osd || (reason === 'OsdUpdateFailed' && explanation.startsWith(`osd.${osd}:`)))
-    const news = record.failed.filter((failure) => !known.has(failure.osd) && !isTold(failure))
-    if (news.length === 0) return
-    const named = news.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
-    const more = news.length > named.length ? `; and ${news.length - named.length} more` : ''
+    const newFailures = record.failed.filter((failure) => !known.has(failure.osd) && !isReported(failure))
+    if (newFailures.length === 0) return
+    const named = newFailures.slice(0, mostNamed).map(({ osd, why }) => `osd.${osd}: ${why}`)
+    const more = newFailures.length > named.length ? `; and ${newFailures.length - named.length} more` : ''
     const note = `${named.join('; ')}${more}`
     await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGivenUp', note })
   }

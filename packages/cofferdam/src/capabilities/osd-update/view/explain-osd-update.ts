@@ -47,9 +47,9 @@ export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer 
   return { ...about, ...pendingAnswer(seen, id) }
 }
 
-type Told = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>
+type OsdState = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>
 
-function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): Told {
+function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): OsdState {
   const explanation = isPodReady
     ? 'its pod is ready; Ceph must have it up with all its placement groups peered'
     : 'it was stopped, and its new pod is not ready yet'
@@ -57,32 +57,33 @@ function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): Told {
   return { state: 'running', explanation, ...since }
 }
 
-/** Of reasons that hold no OSD back. */
+/** Reasons that hold no OSD back. */
 const goingOn: readonly string[] = ['OsdsUpdating', 'OsdUpdateBlocked', 'OsdsUpToDate'] satisfies readonly Reason[]
-/** They end without anybody's doing. */
+/** Reasons that end by themselves. */
 const passing: readonly string[] = ['OsdUpdateSoaks', 'DrainFirst'] satisfies readonly Reason[]
 
-function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): Told {
+function pendingAnswer({ report, mode, isAttended }: SeenUpdate, id: number): OsdState {
   if (mode === 'off')
     return { state: 'blocked', explanation: 'updates of OSDs are switched off', reason: 'OsdUpdateOff' }
   if (report === undefined) {
     const nobody = isAttended === false ? ': no operator is running' : ''
     return { state: isAttended === false ? 'blocked' : 'waits', explanation: `it has not started yet${nobody}` }
   }
-  const told = reasonOf(report)
-  const isHeld = told.reason !== undefined && !goingOn.includes(told.reason)
-  if (isHeld && passing.includes(told.reason)) return { state: 'waits', explanation: report.explanation, ...told }
-  if (isHeld) return { state: 'blocked', explanation: report.explanation, ...told, ...wayOutOf(report) }
+  const reasoned = reasonOf(report)
+  const isHeld = reasoned.reason !== undefined && !goingOn.includes(reasoned.reason)
+  if (isHeld && passing.includes(reasoned.reason))
+    return { state: 'waits', explanation: report.explanation, ...reasoned }
+  if (isHeld) return { state: 'blocked', explanation: report.explanation, ...reasoned, ...wayOutOf(report) }
   const block = report.blocked.find(({ osd }) => osd === id)
   const isMoving = (report.progress?.running.length ?? 0) > 0
   if (block !== undefined) {
     const after = isMoving ? 'it waits for OSDs that are restarting: ' : ''
-    return { state: isMoving ? 'waits' : 'blocked', explanation: `${after}${block.why}`, ...told }
+    return { state: isMoving ? 'waits' : 'blocked', explanation: `${after}${block.why}`, ...reasoned }
   }
   const at = report.plan?.findIndex((round) => round.includes(id)) ?? -1
-  if (at < 0 || report.plan === undefined) return { state: 'waits', explanation: 'it is queued', ...told }
+  if (at < 0 || report.plan === undefined) return { state: 'waits', explanation: 'it is queued', ...reasoned }
   const turn = { round: at + 1, rounds: report.plan.length }
-  return { state: 'waits', explanation: `it is queued for round ${turn.round} of ${turn.rounds}`, ...told, ...turn }
+  return { state: 'waits', explanation: `it is queued for round ${turn.round} of ${turn.rounds}`, ...reasoned, ...turn }
 }
 
 function wayOutOf({ frozen, namespace }: UpdateReport): { readonly wayOut?: string } {

@@ -21,8 +21,8 @@ export function updateHeadline(summary: UpdateSummary, now: string, paint: Paint
   const colour = (colours as Readonly<Record<string, 'red'>>)[reason] ?? 'cyan'
   const isMoving = movingReasons.includes(reason)
   const age = ageText(frozen?.since ?? (isMoving ? summary.startedAt : undefined), now)
-  const told = isMoving ? paceText(summary) : explanation
-  return `${paint(colour, reason)}${age === undefined ? '' : ` for ${age}`}: ${told}`
+  const text = isMoving ? paceText(summary) : explanation
+  return `${paint(colour, reason)}${age === undefined ? '' : ` for ${age}`}: ${text}`
 }
 
 export function updateDetails(summary: UpdateSummary, now: string, paint: Paint): string[] {
@@ -56,11 +56,11 @@ function restText(summary: UpdateSummary, now: string, paint: Paint): string {
   if (reason === undefined && osds === undefined) return 'nothing is on record about an update'
   const ended = ageText(endedAt, now)
   const took = startedAt === undefined || endedAt === undefined ? undefined : ageText(startedAt, endedAt)
-  const isTold = updated > 0 && ended !== undefined && took !== undefined
-  const news = isTold ? `; ${updated} were updated in ${took}, ${ended} ago` : ''
-  if (progress !== undefined && progress.total > progress.done) return `${summary.explanation}${news}`
+  const isRecent = updated > 0 && ended !== undefined && took !== undefined
+  const endedText = isRecent ? `; ${updated} were updated in ${took}, ${ended} ago` : ''
+  if (progress !== undefined && progress.total > progress.done) return `${summary.explanation}${endedText}`
   const all = progress?.total ?? osds
-  return `${paint('green', `all ${all === undefined ? '' : `${all} `}OSDs up to date`)}${news}`
+  return `${paint('green', `all ${all === undefined ? '' : `${all} `}OSDs up to date`)}${endedText}`
 }
 
 function isUnderWay({ reason, progress }: UpdateSummary): boolean {

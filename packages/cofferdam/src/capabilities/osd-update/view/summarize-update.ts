@@ -16,7 +16,7 @@ export interface UpdateSummary {
   /** A reason of docs/reference/reasons.md; left out where nothing is on record. */
   readonly reason?: string
   readonly explanation: string
-  /** Of the last decision on record. */
+  /** Progress of the last decision on record. */
   readonly progress?: Omit<UpdateProgress, 'secondsLeft'>
   readonly secondsLeft?: number
   readonly startedAt?: string
@@ -30,7 +30,7 @@ export interface UpdateSummary {
   /** Ids of what is known not to start, and why; the first of many. */
   readonly blocked: UpdateReport['blocked']
   readonly failed: readonly FailedOsd[]
-  /** It stopped the update. */
+  /** The OSD that stopped the update. */
   readonly frozen?: FailedOsd
   readonly growth?: GrowthSummary
   /** Whether an operator keeps the record up to date; left out where it is not known. */
@@ -48,7 +48,7 @@ export interface GrowthSummary {
   /** Nodes and volume claims whose disks are being inspected. */
   readonly awaited: readonly string[]
   readonly failed: readonly { readonly place: string; readonly why: string }[]
-  /** Those that cannot be inspected now. */
+  /** Places that cannot be inspected now. */
   readonly unusable: readonly { readonly place: string; readonly why: string }[]
   /** Ids of OSDs that are about to get their Deployment. */
   readonly adding: readonly number[]

@@ -39,11 +39,11 @@ export class SmallPass {
   run(around: Surroundings, between: (decision: PassDecision, step: CephDrainStep) => void): boolean {
     let left = around.diesAfter
     // One look: what happens meanwhile is seen by the next pass.
-    const look = around.record === 'unread' ? { ...this.ceph.snapshot(), state: calmState } : this.ceph.snapshot()
+    const observed = around.record === 'unread' ? { ...this.ceph.snapshot(), state: calmState } : this.ceph.snapshot()
     const budgets = [...this.#objects.values()]
     let heard: Heard = { ...heardNothing, ledger: known(this.ledger) }
     for (let round = 0; round < 40; round += 1) {
-      const decision = decidePass(this.#snapshot(look, budgets, heard))
+      const decision = decidePass(this.#snapshot(observed, budgets, heard))
       let isLearned = false
       for (const step of decision.steps) {
         for (const part of step.name === 'budgets' ? step.writes.map((write) => ({ ...step, writes: [write] })) : []) {
@@ -71,18 +71,18 @@ export class SmallPass {
     return true
   }
 
-  #snapshot(look: PassSnapshot['look'], budgets: readonly PodDisruptionBudget[], heard: Heard): PassSnapshot {
-    const { namespace } = look.cluster
+  #snapshot(observed: PassSnapshot['observed'], budgets: readonly PodDisruptionBudget[], heard: Heard): PassSnapshot {
+    const { namespace } = observed.cluster
     const pgs = this.ceph.pgs.map(({ acting }, at) => ({ pg: `1.${at.toString(16)}`, acting }))
     return {
-      look,
+      observed,
       budgets,
       heard,
       record: {
         namespace,
         name: 'record',
         configMap: undefined,
-        state: look.state,
+        state: observed.state,
         reason: undefined,
         silentSince: undefined,
       },
