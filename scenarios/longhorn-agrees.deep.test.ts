@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { type FollowedLonghorn, followLonghorn } from './testing/longhorn-agreement.ts'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 import { pair, single, trio } from './testing/longhorn-rows.ts'
-import { removeOperatorLease, writeOperatorLease } from './testing/operator-lease.ts'
+import { writeOperatorLease } from './testing/operator-lease.ts'
 
 let fixture: LonghornFixture
 let followed: FollowedLonghorn
@@ -56,14 +56,3 @@ it.each(rows)(
   },
   600_000,
 )
-
-it('without an operator its budgets stay, and nobody says that a drained node may go', async () => {
-  await open('owner', 'always-allow')
-  const operator = fixture.operate()
-  await fixture.seconds(5)
-  operator.kill()
-  await removeOperatorLease(fixture)
-  await fixture.cordon('node-1')
-  await fixture.seconds(30)
-  expect((await followed.compare()).disagreements).toEqual([])
-}, 60_000)

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { type FollowedLonghorn, followLonghorn } from './testing/longhorn-agreement.ts'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 import { pair, single } from './testing/longhorn-rows.ts'
-import { writeOperatorLease } from './testing/operator-lease.ts'
+import { removeOperatorLease, writeOperatorLease } from './testing/operator-lease.ts'
 
 let fixture: LonghornFixture
 let followed: FollowedLonghorn
@@ -15,7 +15,7 @@ it.each([
   ['owner', 'block-for-eviction', 'NoPlaceForReplica'],
   [null, 'block-if-contains-last-replica', 'LastReplica'],
 ] as const)(
-  'mode %s, %s: a node that is drained is held or free for explain, status, the page and the API server alike: status said "may go" of a node whose evictions were refused',
+  'mode %s, %s: a node that is drained is held or free for explain, status, the page and the API server alike',
   async (mode, policy, reason) => {
     fixture = await openLonghornFixture(
       { volumes: [single, pair], ownDrainHandling: mode !== 'owner' },
@@ -38,3 +38,16 @@ it.each([
     expect(found.flatMap(({ reasons }) => reasons)).toContain(reason)
   },
 )
+
+it('without an operator its budgets stay, and nobody says that a cordoned node may go: explain and status did, and its evictions were refused for as long as no operator came', async () => {
+  fixture = await openLonghornFixture({ volumes: [pair] }, { policy: 'always-allow' })
+  await writeOperatorLease(fixture)
+  followed = followLonghorn(fixture, true)
+  const operator = fixture.operate()
+  await fixture.seconds(5)
+  operator.kill()
+  await removeOperatorLease(fixture)
+  await fixture.cordon('node-1')
+  await fixture.seconds(30)
+  expect((await followed.compare()).disagreements).toEqual([])
+})
