@@ -5,6 +5,7 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
+import { atOneMoment } from './at-one-moment.ts'
 import { dryRunEviction } from './longhorn-agreement.ts'
 
 export interface Agreement {
@@ -27,7 +28,11 @@ const isRunning = (pod: Pod) =>
   pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 
 /** Asks `explain` for every OSD, its pod, its node and the cluster, and the API server for the eviction of each pod. */
-export async function compareAnswers(ports: AskPorts, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
+export function compareAnswers(ports: AskPorts, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
+  return atOneMoment(ports.api, [pods, podDisruptionBudgets], () => lookAtAnswers(ports, cluster))
+}
+
+async function lookAtAnswers(ports: AskPorts, cluster: string): Promise<Agreement> {
   const { api } = ports
   const [{ items }, { items: budgets }] = await Promise.all([api.list(pods), api.list(podDisruptionBudgets)])
   const codes = new Map<string, number>()

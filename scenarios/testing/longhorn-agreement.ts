@@ -16,6 +16,7 @@ import type { LonghornSummary } from '@cofferdam/product/capabilities/longhorn-d
 import type { LonghornPanelModel } from '@cofferdam/product/dashboard/server/longhorn-panel-model.ts'
 import { createLonghornWatch } from '@cofferdam/product/dashboard/server/longhorn-watch.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
+import { atOneMoment } from './at-one-moment.ts'
 
 export interface LonghornAgreement {
   readonly disagreements: readonly string[]
@@ -74,25 +75,12 @@ export function followLonghorn(
 const isExcused = (sentence: string) => sentence.startsWith(behindMark)
 const behindMark = 'behind: '
 
-/** Again where somebody wrote meanwhile: answers of different moments are no contradiction. */
 async function compareLonghorn(ports: Ports): Promise<LonghornAgreement> {
-  for (let attempt = 0; ; attempt += 1) {
-    const before = await versionsOf(ports)
-    const found = await lookAtLonghorn(ports)
-    if (attempt === 9 || (await versionsOf(ports)) === before) return found
-  }
-}
-
-async function versionsOf({ api }: Ports): Promise<string> {
-  const lists = await Promise.all([
-    api.list(nodes),
-    api.list(pods),
-    api.list(podDisruptionBudgets),
-    api.list(longhornReplicas),
-    api.list(longhornVolumes),
-    api.list(longhornInstanceManagers),
-  ])
-  return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)).join()
+  return atOneMoment(
+    ports.api,
+    [nodes, pods, podDisruptionBudgets, longhornReplicas, longhornVolumes, longhornInstanceManagers],
+    () => lookAtLonghorn(ports),
+  )
 }
 
 /** Of every node and every instance manager: what is said, and what the API server does with an eviction. */

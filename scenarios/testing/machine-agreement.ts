@@ -13,6 +13,7 @@ import { machineText } from '@cofferdam/product/dashboard/server/machine-note.ts
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { recordNotes } from '@cofferdam/product/shared/record-notes.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
+import { atOneMoment } from './at-one-moment.ts'
 import type { FencingFixture } from './fencing-fixture.ts'
 
 export interface MachineAgreement {
@@ -26,24 +27,12 @@ export interface MachineAgreement {
 
 type Ports = AskPorts & Pick<FencingFixture, 'kinds'>
 
-/** Again where somebody wrote meanwhile: answers of different moments are no contradiction. */
 export async function compareMachines(ports: Ports): Promise<MachineAgreement> {
-  for (let attempt = 0; ; attempt += 1) {
-    const before = await versionsOf(ports)
-    const found = await lookAtMachines(ports)
-    if (attempt === 9 || (await versionsOf(ports)) === before) return found
-  }
-}
-
-async function versionsOf({ api, kinds }: Ports): Promise<string> {
-  const lists = await Promise.all([
-    api.list(kinds.machines),
-    api.list(machineDisruptionBudgets),
-    api.list(leases),
-    api.list(nodes),
-    api.list(disruptionLedgers),
-  ])
-  return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)).join()
+  return atOneMoment(
+    ports.api,
+    [ports.kinds.machines, machineDisruptionBudgets, leases, nodes, disruptionLedgers],
+    () => lookAtMachines(ports),
+  )
 }
 
 /** Of every Machine: what is said by `explain` of it and of its node, by `status` and the page, and what stands on machines and budgets. */

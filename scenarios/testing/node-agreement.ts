@@ -4,6 +4,7 @@ import { viewBudget, viewDrain, viewNode, viewPod } from '@cofferdam/product/das
 import { viewCluster } from '@cofferdam/product/dashboard/server/cluster-view-model.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
+import { atOneMoment } from './at-one-moment.ts'
 
 export interface NodeAgreement {
   /** What contradicts itself at one moment: never right. */
@@ -25,16 +26,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 
 /** Of every node: what `explain`, `status` and the page say of its drain, and what the operator wrote on it. */
 export async function compareNodes(ports: AskPorts): Promise<NodeAgreement> {
-  for (let attempt = 0; ; attempt += 1) {
-    const before = await versionsOf(ports)
-    const found = await lookAtNodes(ports)
-    if (attempt === 9 || (await versionsOf(ports)) === before) return found
-  }
-}
-
-async function versionsOf({ api }: AskPorts): Promise<string> {
-  const lists = await Promise.all([api.list(nodes), api.list(pods), api.list(nodeDisruptions)])
-  return lists.flatMap(({ items }) => items.map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`)).join()
+  return atOneMoment(ports.api, [nodes, pods, nodeDisruptions], () => lookAtNodes(ports))
 }
 
 async function lookAtNodes(ports: AskPorts): Promise<NodeAgreement> {
