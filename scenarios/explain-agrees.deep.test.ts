@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
-import { type Agreement, compareAnswers } from './testing/explain-agreement.ts'
+import { type Agreement, compareAnswers, compareBudgets } from './testing/explain-agreement.ts'
 import { openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 
 let fixture: CephFixture | UpdateFixture
@@ -19,9 +19,11 @@ it.each([1, 2, 3])(
     await opened.seconds(15)
     const drains = [opened.drain('worker-a1'), opened.drain('worker-b1')]
     const seen: Agreement[] = []
+    const ofBudgets: string[] = []
     const compareFor = async (steps: number, everySeconds: number) => {
       for (let step = 0; step < steps; step += 1) {
         seen.push(await compareAnswers(opened))
+        ofBudgets.push(...(await compareBudgets(opened)))
         await opened.seconds(everySeconds)
       }
     }
@@ -29,7 +31,7 @@ it.each([1, 2, 3])(
     expect(drains.filter((drain) => drain.isOver())).toHaveLength(1)
     for (const node of ['worker-a1', 'worker-b1']) await opened.uncordon(node)
     await compareFor(10, 3)
-    expect(seen.flatMap(({ disagreements }) => disagreements)).toEqual([])
+    expect([...seen.flatMap(({ disagreements }) => disagreements), ...ofBudgets]).toEqual([])
     expect(seen.some(({ free }) => free > 0) && seen.some(({ refused }) => refused > 0)).toBe(true)
     expect(opened.oracle.violations).toEqual([])
   },

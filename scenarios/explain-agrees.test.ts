@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
+import { askExplain, askPage } from './testing/ask-commands.ts'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
-import { type Agreement, askExplain, compareAnswers } from './testing/explain-agreement.ts'
+import { type Agreement, compareAnswers, compareBudgets } from './testing/explain-agreement.ts'
 import { openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 
 let fixture: CephFixture | UpdateFixture
@@ -30,7 +31,7 @@ async function compareWhile(
 }
 
 it(
-  'while worker-a1 is drained, nobody is told that an OSD may go which the API server refuses, nor the other way round',
+  'while worker-a1 is drained, nobody is told that an OSD may go which the API server refuses, nor the other way round, nor on the page that a budget never allows a disruption which only waits',
   async () => {
     const opened = await openCephFixture(read('default'))
     fixture = opened
@@ -54,6 +55,12 @@ it(
         unblocks: expect.stringContaining('zone a back with all its OSDs, and the placement groups clean'),
       }),
     ])
+
+    // The page said "Blocked: never allows a disruption" of what waits for zone a, and had no word on Ceph.
+    expect(await compareBudgets(opened)).toEqual([])
+    const page = await askPage(opened)
+    expect(page.budgets.get('rook-ceph/rook-ceph-osd-zone-b')?.says).toMatch(/^Blocked: zone b waits until a is back/)
+    expect(page.panels.get('storage')?.groups.flat().join()).toContain('zone b, c: may not be drained now')
 
     await opened.uncordon('worker-a1')
     const after = await compareWhile(() => false, { everySeconds: 3, atLeast: 20 })

@@ -1,16 +1,12 @@
-import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { budgetsOf, covers } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
-import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
-import { observeVerdicts } from '@cofferdam/product/observe/verdicts.ts'
-import { capabilities, shownOf } from '@cofferdam/product/operator/capabilities.ts'
+import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
+import { atOneMoment } from './at-one-moment.ts'
+import { dryRunEviction } from './longhorn-agreement.ts'
 
 export interface Agreement {
   /** What `explain` and the eviction API do not agree about: none is right. */
@@ -25,30 +21,6 @@ export interface Agreement {
   readonly refused: number
 }
 
-interface Ports {
-  readonly api: KubeApi
-  readonly clock: Clock
-}
-
-/** What the real command prints, and its exit code. */
-export async function askExplain({ api, clock }: Ports, object: string) {
-  const command = createExplainCommand({ connect: inProcess(api).connect, clock })
-  const { code, out, err } = await runCommand(command, 'explain', object, '-o', 'json')
-  if (out === '') throw new Error(`explain ${object}: ${err}`)
-  return { code, answer: JSON.parse(out) as Explained }
-}
-
-/** 201, or the code of the refusal. Nothing is evicted. */
-async function dryRunEviction(api: KubeApi, { metadata }: Pod): Promise<number> {
-  try {
-    await evictPod(api, { namespace: metadata.namespace ?? '', name: metadata.name }, { dryRun: true })
-    return 201
-  } catch (error) {
-    if (error instanceof ApiError) return error.code
-    throw error
-  }
-}
-
 const isOsd = ({ metadata }: Pod) => metadata.labels?.['app'] === 'rook-ceph-osd'
 const isFollower = ({ metadata }: Pod) => /^rook-ceph-(mon|mgr)$/.test(metadata.labels?.['app'] ?? '')
 const nameOf = ({ metadata }: Pod) => `${metadata.namespace}/${metadata.name}`
@@ -56,7 +28,11 @@ const isRunning = (pod: Pod) =>
   pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 
 /** Asks `explain` for every OSD, its pod, its node and the cluster, and the API server for the eviction of each pod. */
-export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
+export function compareAnswers(ports: AskPorts, cluster = 'rook-ceph/rook-ceph'): Promise<Agreement> {
+  return atOneMoment(ports.api, [pods, podDisruptionBudgets], () => lookAtAnswers(ports, cluster))
+}
+
+async function lookAtAnswers(ports: AskPorts, cluster: string): Promise<Agreement> {
   const { api } = ports
   const [{ items }, { items: budgets }] = await Promise.all([api.list(pods), api.list(podDisruptionBudgets)])
   const codes = new Map<string, number>()
@@ -127,11 +103,10 @@ export async function compareAnswers(ports: Ports, cluster = 'rook-ceph/rook-cep
 }
 
 /** What the page says of each budget, beside what the API server does with the pods under it alone. */
-async function comparePage({ api, clock }: Ports, running: readonly Pod[], codeOf: (pod: Pod) => number) {
-  const { signal } = new AbortController()
+async function comparePage(ports: AskPorts, running: readonly Pod[], codeOf: (pod: Pod) => number) {
   const [{ items: budgets }, { budgets: verdicts }] = await Promise.all([
-    api.list(podDisruptionBudgets),
-    observeVerdicts({ api, clock, leaseNamespace: 'cofferdam-system', signal }, shownOf(capabilities)),
+    ports.api.list(podDisruptionBudgets),
+    askPage(ports),
   ])
   return budgets.flatMap((budget) => {
     const name = keyText(keyOf(budget))
@@ -147,4 +122,26 @@ async function comparePage({ api, clock }: Ports, running: readonly Pod[], codeO
       ? [`pdb/${name}: the page says "${says}"; by the API server it is ${isFree ? 'free' : 'blocked'}`]
       : []
   })
+}
+
+/** Of every budget: reason and words of `explain`, of `status` and of the page. */
+export async function compareBudgets(ports: AskPorts): Promise<string[]> {
+  const { items: budgets } = await ports.api.list(podDisruptionBudgets)
+  const [page, { budgets: status }] = [await askPage(ports), await askStatus(ports)]
+  const found: string[] = []
+  for (const name of budgets.map((budget) => keyText(keyOf(budget)))) {
+    const { answer } = await askExplain(ports, `pdb/${name}`)
+    if (answer.kind !== 'pdb') throw new Error(`pdb/${name} is a ${answer.kind}`)
+    const { reason, explanation } = answer.budget
+    const says = page.budgets.get(name)?.says ?? 'nothing'
+    const listed = status.blocked.find(({ budget }) => budget === name)
+    const blame = (sentence: string) => found.push(`pdb/${name}: explain says ${reason}: ${explanation}; ${sentence}`)
+    if (!answer.mayGo && says !== `Blocked: ${explanation}`) blame(`the page says "${says}"`)
+    if (answer.mayGo && says.startsWith('Blocked')) blame(`the page says "${says}"`)
+    // Those of instance managers on open nodes are only counted.
+    const isCounted = reason === 'NotCordoned'
+    if (!isCounted && (answer.mayGo ? undefined : reason) !== listed?.reason)
+      blame(`status says ${listed?.reason ?? 'nothing'}`)
+  }
+  return found
 }

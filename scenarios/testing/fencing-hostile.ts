@@ -84,6 +84,15 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 }
 
+/** One of them, drawn; says which. */
+export async function doHostileDeed(fixture: FencingFixture, random: Random): Promise<string> {
+  const draw = drawFrom(random)
+  const name = draw.oneOf(Object.keys(deeds))
+  fixture.trace.chapter(name)
+  await deeds[name]?.(fixture, draw)
+  return name
+}
+
 export interface HostileScenario {
   readonly seed: number
   readonly remediator: RemediatorStyle
@@ -95,7 +104,8 @@ export async function tellHostileScenario({ seed, remediator, minutes }: Hostile
   readonly found: readonly string[]
   readonly taken: number
 }> {
-  const draw = drawFrom(seededRandom(seed * 7_919))
+  const random = seededRandom(seed * 7_919)
+  const draw = drawFrom(random)
   const fixture = await openFencingFixture({
     storage,
     osdsPerNode,
@@ -116,11 +126,8 @@ export async function tellHostileScenario({ seed, remediator, minutes }: Hostile
     await fixture.seconds(30)
     operator.killAfter(20 + draw.below(100))
     const end = fixture.clock.now() + minutes * 60_000
-    const names = Object.keys(deeds)
     while (fixture.clock.now() < end) {
-      const name = draw.oneOf(names)
-      fixture.trace.chapter(name)
-      await deeds[name]?.(fixture, draw)
+      await doHostileDeed(fixture, random)
       await fixture.seconds(5 + draw.below(60))
     }
     const { violations } = fixture.oracle

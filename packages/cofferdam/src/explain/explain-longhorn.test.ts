@@ -232,18 +232,16 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       lines: ['Longhorn decides (observe), policy block-if-contains-last-replica; 1 replica here'],
     },
   },
-  'a cordoned node that nothing holds waits only for its budget to go': {
-    given: { ...leaving, volumes: { v1: { copies: twoCopies } } },
-    then: {
-      mayGo: false,
-      manager: 'waits',
-      blockers: [`pdb/longhorn-system/im-n1 ReplicasProtected, the operator: ${waits}`],
-      lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 1 replica here',
-        'nothing of Longhorn holds the node',
-      ],
+  'a cordoned node that nothing holds waits only for its budget to go, and is not called free of Longhorn before that: its pod is refused':
+    {
+      given: { ...leaving, volumes: { v1: { copies: twoCopies } } },
+      then: {
+        mayGo: false,
+        manager: 'waits',
+        blockers: [`pdb/longhorn-system/im-n1 ReplicasProtected, the operator: ${waits}`],
+        lines: ['the operator decides (owner), policy block-if-contains-last-replica; 1 replica here'],
+      },
     },
-  },
   'once its budget has gone, the node is free': {
     given: { nodes: { n1: { isCordoned: true, hasBudget: false }, n2: {} }, isFree: true },
     then: {

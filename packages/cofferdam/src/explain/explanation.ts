@@ -49,6 +49,7 @@ export interface NodeState {
   readonly isReady: boolean
   readonly notReadyReason?: string
   readonly notReadySince?: string
+  /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
   /** The tool that cordoned it, where its managed fields say. */
   readonly cordonedBy?: string

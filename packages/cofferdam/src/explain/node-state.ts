@@ -2,6 +2,7 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { decideDrainConditions } from '../capabilities/drain-detection/domain/decide.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { closingTaintOf, isClosedToPods } from '../shared/closed-node.ts'
 import { lastWriterOf } from '../shared/last-writer.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import type { NodeState } from './explanation.ts'
@@ -21,7 +22,7 @@ export function nodeStateOf({
 }): NodeState {
   const ready = conditionOf(node, 'Ready')
   const isReady = ready?.status === 'True'
-  const isCordoned = node.spec?.unschedulable === true
+  const isCordoned = isClosedToPods(node)
   return {
     isReady,
     ...(isReady ? {} : { notReadyReason: ready?.message || ready?.reason || 'it has never reported' }),
@@ -34,7 +35,7 @@ export function nodeStateOf({
 
 function cordonOf(node: Node): Pick<NodeState, 'cordonedBy' | 'cordonedSince'> {
   const { manager, time } = lastWriterOf(node, ['spec', 'unschedulable'])
-  const taint = node.spec?.taints?.find(({ key }) => key === 'node.kubernetes.io/unschedulable')
+  const taint = closingTaintOf(node)
   const since = time ?? taint?.timeAdded
   return {
     ...(manager === undefined ? {} : { cordonedBy: manager }),

@@ -1,12 +1,15 @@
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
+import { readFencing } from '../capabilities/fencing/observe/read-fencing.ts'
 import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { type BudgetVerdict, describeVerdict } from '../explain/budget-verdict.ts'
 import { explainBudget } from '../explain/explain-budget.ts'
 import type { NodeState } from '../explain/explanation.ts'
+import { type MachineVerdict, machineVerdicts } from '../explain/machine-verdict.ts'
 import { nodeStateOf } from '../explain/node-state.ts'
+import { isClosedToPods } from '../shared/closed-node.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { plainPaint } from '../shared/paint.ts'
 import { observeHolds } from './observe-holds.ts'
@@ -18,6 +21,8 @@ export interface Verdicts {
   readonly budgets: ReadonlyMap<string, BudgetVerdict>
   /** How far a drain of each cordoned node is, by its name. */
   readonly nodes: ReadonlyMap<string, Pick<NodeState, 'drain'>>
+  /** What becomes of each machine, by `api/namespace/name`. */
+  readonly machines: ReadonlyMap<string, MachineVerdict>
   /** What each capability has to say of the whole cluster, by its field. */
   readonly panels: ReadonlyMap<string, Panel>
 }
@@ -39,7 +44,9 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
     readLonghorn(read),
   ])
   const [storage, holds] = await Promise.all([readStorage(read, budgets), observeHolds(read, budgets, read.notSeen)])
-  const shown = await readShown({ ...read, storage, ledger: holds.ledger }, list)
+  const ports = { ...read, storage, ledger: holds.ledger }
+  const shown = await readShown(ports, list)
+  const fencing = await readFencing(read, ports)
   const podsByNamespace = groupedBy(podList, ({ metadata }) => metadata.namespace ?? '')
   const podsByNode = groupedBy(podList, ({ spec }) => spec.nodeName ?? '')
   const style = { now: read.now, paint: plainPaint }
@@ -52,14 +59,13 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
       }),
     ),
     nodes: new Map(
-      nodeList
-        .filter(({ spec }) => spec?.unschedulable === true)
-        .map((node) => {
-          const { name } = node.metadata
-          const around = { podsOnNode: podsByNode.get(name) ?? [], leftByRequest: holds.leftByRequest ?? [] }
-          return [name, { drain: nodeStateOf({ node, ...around, now: read.now }).drain }]
-        }),
+      nodeList.filter(isClosedToPods).map((node) => {
+        const { name } = node.metadata
+        const around = { podsOnNode: podsByNode.get(name) ?? [], leftByRequest: holds.leftByRequest ?? [] }
+        return [name, { drain: nodeStateOf({ node, ...around, now: read.now }).drain }]
+      }),
     ),
+    machines: fencing === undefined ? new Map() : machineVerdicts(fencing),
     panels: new Map(
       list.flatMap(({ field, title, lines }): [string, Panel][] => {
         const groups = shown[field] === undefined ? [] : lines(shown[field], style)

@@ -1,4 +1,4 @@
-import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node, Taint } from '@cofferdam/kubernetes/api/core.ts'
 
 /** Set by tools that empty a node without cordoning it: Karpenter, the cluster autoscaler, medik8s. */
 const drainTaints: ReadonlySet<string> = new Set([
@@ -10,4 +10,9 @@ const drainTaints: ReadonlySet<string> = new Set([
 /** Whether somebody closed the node to new pods: by a cordon, or by the taint of a tool that drains. */
 export function isClosedToPods({ spec }: Pick<Node, 'spec'>): boolean {
   return spec?.unschedulable === true || (spec?.taints ?? []).some(({ key }) => drainTaints.has(key))
+}
+
+/** The taint that came with the cordon, or that of the tool. */
+export function closingTaintOf({ spec }: Pick<Node, 'spec'>): Taint | undefined {
+  return spec?.taints?.find(({ key }) => key === 'node.kubernetes.io/unschedulable' || drainTaints.has(key))
 }

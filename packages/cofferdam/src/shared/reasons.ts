@@ -50,6 +50,8 @@ export const reasons = {
   FenceAllowed: 'All data is clean and the storage is not held: one machine may be fenced.',
   FenceInTurn: 'Another unhealthy machine is first in the queue. This one may be fenced when all data is clean again.',
   FenceLabelsPending: 'Machines with running OSDs do not have their label yet, so none may be fenced.',
+  FenceReleasePending:
+    'Storage does not hold the machine any more. What the operator set to keep it from being fenced is still there.',
   FenceRestoresQuorum:
     'Ceph has no quorum because monitors are on nodes without a heartbeat. This machine may be fenced to bring one back.',
   FenceUnderWay: 'A machine is being fenced; the next waits until it is back or replaced and all data is clean.',

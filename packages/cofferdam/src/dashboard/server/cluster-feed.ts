@@ -30,7 +30,7 @@ export interface ClusterViews {
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornPanelModel>, 'synced' | 'list' | 'subscribe'>
-  readonly machines: Pick<WatchView<MachineNote>, 'synced' | 'list' | 'subscribe'>
+  readonly machines: AskedView<MachineNote>
   readonly osdUpdates: Pick<WatchView<UpdatePart>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
 }

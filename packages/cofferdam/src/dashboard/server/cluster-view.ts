@@ -9,6 +9,7 @@ import { type AppLockPolicy, appLockAnnotation } from '../../ledger/rules/app-lo
 import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import type { Panel } from '../../observe/verdicts.ts'
+import { isClosedToPods } from '../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../shared/observed.ts'
 import type { LonghornPanelModel } from './longhorn-panel-model.ts'
@@ -23,6 +24,7 @@ export interface NodeView {
   readonly roles: readonly string[]
   readonly readiness: 'ready' | 'not-ready' | 'unknown'
   readonly reason?: string
+  /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
   /** What the operator has found out about a drain; absent where none runs. */
   readonly drain?: 'under-way' | 'done' | 'none'
@@ -124,7 +126,7 @@ export interface ClusterView {
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */
   readonly longhorn: readonly LonghornPanelModel[]
-  /** Absent where there are no Machines. */
+  /** Absent until they have been asked for, and where there are no Machines. */
   readonly machines?: readonly MachineNote[]
   /** Absent where no OSD was ever updated. */
   readonly osdUpdates?: readonly UpdatePart[]
@@ -145,7 +147,7 @@ export function viewNode(node: Node): NodeView {
     roles: roles.sort(),
     readiness: ready?.status === 'True' ? 'ready' : ready?.status === 'False' ? 'not-ready' : 'unknown',
     ...(ready?.reason === undefined || ready.status === 'True' ? {} : { reason: ready.reason }),
-    isCordoned: node.spec?.unschedulable === true,
+    isCordoned: isClosedToPods(node),
     ...optional('drain', drainOf(node)),
     ...optional('version', node.status?.nodeInfo?.kubeletVersion),
     ...optional('cpu', node.status?.capacity?.['cpu']),

@@ -3,6 +3,7 @@ import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { createLonghornJudge } from '../../capabilities/longhorn-drain/domain/judge.ts'
+import { withLingeringBudgets } from '../../capabilities/longhorn-drain/domain/lingering.ts'
 import { createLonghornParser } from '../../capabilities/longhorn-drain/domain/parse-longhorn.ts'
 import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
@@ -33,7 +34,7 @@ export function createLonghornWatch(shared: {
   const observePanel = (): LonghornPanelModel | undefined => {
     if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
     const snapshot = asDecided(parse(observeLonghorn(views, clock.now())))
-    return buildLonghornPanel({ snapshot, decision: judge.decide(snapshot) })
+    return buildLonghornPanel({ snapshot, decision: withLingeringBudgets(snapshot, judge.decide(snapshot)) })
   }
   return createSettledWatch({
     clock,

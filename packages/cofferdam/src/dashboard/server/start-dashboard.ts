@@ -14,7 +14,6 @@ import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
 import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
-import { createMachineWatch } from './machine-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
 import { viewLedger } from './view-ledger.ts'
@@ -54,7 +53,6 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     drains: createOptionalCache({ ...shared, type: nodeDisruptions, project: viewDrain }),
     ledgers: createOptionalCache({ ...shared, type: disruptionLedgers, project: viewLedger }),
     longhorn: createLonghornWatch(shared),
-    machines: createMachineWatch(shared),
     osdUpdates: createOsdUpdateWatch(shared),
     events: createWatchCache({ ...shared, type: events, project: viewEvent }),
   }
@@ -68,6 +66,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
   const judged = {
     verdicts: asked.view('budgets'),
     nodeVerdicts: asked.view('nodes'),
+    machines: asked.view('machines'),
     panels: asked.view('panels'),
   }
   feed = createClusterFeed({ views: { ...followed, ...judged }, clock })

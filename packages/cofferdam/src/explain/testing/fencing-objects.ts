@@ -4,6 +4,7 @@ import type { Machine, MachineDisruptionBudget, MachineHealthCheck } from '@coff
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { buildMachineBudget } from '../../capabilities/fencing/domain/budget-object.ts'
+import { marks } from '../../capabilities/fencing/domain/marks.ts'
 import { emptyLedger } from '../../ledger/rules/ledger.ts'
 import { known } from '../../shared/observed.ts'
 import type { FencingSeen } from './listed-fencing.ts'
@@ -47,13 +48,22 @@ interface MachineFacts {
 
 export function machineBudget(
   maxUnavailable: 0 | 1,
-  more: Partial<Pick<MachineDisruptionBudget, 'status'>> & { readonly annotations?: Record<string, string> } = {},
+  more: Partial<Pick<MachineDisruptionBudget, 'status'>> & {
+    readonly annotations?: Record<string, string>
+    /** What the operator wrote down of Ceph. Default: all is clean and up. */
+    readonly evidence?: Readonly<Record<string, unknown>>
+  } = {},
 ): MachineDisruptionBudget {
   const wanted = { namespace: machineNamespace, name: 'rook-ceph-rook-ceph', labelKey: label, maxUnavailable }
   const made = buildMachineBudget(wanted, rook)
+  const notes = { [marks.evidence]: JSON.stringify({ clean: true, up: '0-2', ...more.evidence }) }
   return {
     ...made,
-    metadata: { ...made.metadata, generation: 1, annotations: { ...made.metadata.annotations, ...more.annotations } },
+    metadata: {
+      ...made.metadata,
+      generation: 1,
+      annotations: { ...made.metadata.annotations, ...notes, ...more.annotations },
+    },
     status: more.status ?? {
       observedGeneration: 1,
       disruptionsAllowed: maxUnavailable,

@@ -4,10 +4,15 @@ import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { Performers } from '../../interpreter.ts'
 import { buildMachineBudget } from '../domain/budget-object.ts'
-import { type BudgetOfCluster, buildBudgetStatus, buildBudgetUpdate } from '../domain/budget-update.ts'
+import {
+  type BudgetOfCluster,
+  buildBudgetStatus,
+  buildBudgetUpdate,
+  buildNotedBudget,
+} from '../domain/budget-update.ts'
 import type { FencingDecision } from '../domain/decision.ts'
 import type { FencingSnapshot } from '../domain/snapshot.ts'
-import type { AnnounceBudget, BudgetKey, FencingStep, FencingWrite, KeepHolds } from '../domain/steps.ts'
+import type { AnnounceBudget, BudgetKey, FencingStep, FencingWrite, KeepHolds, NoteBudget } from '../domain/steps.ts'
 import type { FencingReporter } from '../report/report.ts'
 import type { FenceHolds } from './fence-holds.ts'
 import type { FencingWrites } from './writes.ts'
@@ -98,6 +103,8 @@ export function fencingPerformers(
         return announceBudget(step)
       case 'open-budget':
         return writeStatus(step.wanted)
+      case 'note-budget':
+        return noteBudget(step)
       case 'shut-budget':
         return writes.shutBudget(step.budget)
       case 'delete-budget':
@@ -108,7 +115,7 @@ export function fencingPerformers(
   async function closeBudget(wanted: BudgetOfCluster): Promise<void> {
     const seen = writes.budget(wanted.budget)
     if (seen === undefined) {
-      const why = await writes.createBudget(buildMachineBudget(wanted.budget, wanted.cluster))
+      const why = await writes.createBudget(buildMachineBudget(wanted.budget, wanted.cluster, wanted.notes))
       written.noteMade(wanted.cluster, why)
       if (why !== undefined) return
     } else {
@@ -126,6 +133,12 @@ export function fencingPerformers(
     const update = seen === undefined ? undefined : buildBudgetUpdate(seen, wanted)
     if (update !== undefined) await writes.updateBudget(update)
     noteWritten(wanted)
+  }
+
+  async function noteBudget({ budget, notes }: NoteBudget): Promise<void> {
+    const seen = writes.budget(budget)
+    const noted = seen === undefined ? undefined : buildNotedBudget(seen, notes)
+    if (noted !== undefined) await writes.updateBudget(noted)
   }
 
   function noteWritten({ cluster, budget }: BudgetOfCluster): void {

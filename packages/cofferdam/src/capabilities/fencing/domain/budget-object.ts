@@ -19,6 +19,7 @@ export function buildMachineBudget(
     maxUnavailable,
   }: Pick<WantedMachineBudget, 'namespace' | 'name' | 'labelKey' | 'maxUnavailable'>,
   cluster: { readonly namespace: string; readonly name: string; readonly uid: string },
+  notes: Readonly<Record<string, string>> = {},
 ): MachineDisruptionBudget {
   return {
     apiVersion: apiVersionOf(machineDisruptionBudgets),
@@ -31,7 +32,7 @@ export function buildMachineBudget(
         'rook.io/cephClusterName': cluster.name,
         'rook.io/cephClusterNamespace': cluster.namespace,
       },
-      annotations: { [marks.clusterUid]: cluster.uid },
+      annotations: { ...notes, [marks.clusterUid]: cluster.uid },
     },
     spec: { maxUnavailable, selector: { matchLabels: { [labelKey]: fenceLabelValue } } },
   }

@@ -14,6 +14,8 @@ export interface BudgetOfCluster {
   readonly budget: WantedMachineBudget
   /** All of the decision: those of other clusters and those that are over are passed over. */
   readonly fences: readonly Fence[]
+  /** Annotations that say what was decided; those that are there stay when absent. */
+  readonly notes?: Readonly<Record<string, string>>
 }
 
 /**
@@ -30,13 +32,28 @@ export function buildBudgetUpdate(
   const { [marks.fences]: record, ...others } = seen.metadata.annotations ?? {}
   const text = parseFences(record).known ? fencesText(underWay(wanted)) : record
   const labels = { ...seen.metadata.labels, ...metadata.labels }
-  const annotations = { ...others, ...metadata.annotations, ...(text === undefined ? {} : { [marks.fences]: text }) }
+  const annotations = {
+    ...others,
+    ...metadata.annotations,
+    ...wanted.notes,
+    ...(text === undefined ? {} : { [marks.fences]: text }),
+  }
   const isAsWanted =
     isSameJson(seen.spec, spec) &&
     isSameJson(seen.metadata.labels, labels) &&
     isSameJson(seen.metadata.annotations, annotations)
   if (isAsWanted) return undefined
   return { ...seen, metadata: { ...seen.metadata, labels, annotations }, ...(spec === undefined ? {} : { spec }) }
+}
+
+/** The budget with what was decided written on it; undefined: it says that already. */
+export function buildNotedBudget(
+  seen: MachineDisruptionBudget,
+  notes: Readonly<Record<string, string>>,
+): MachineDisruptionBudget | undefined {
+  const annotations = { ...seen.metadata.annotations, ...notes }
+  if (isSameJson(seen.metadata.annotations, annotations)) return undefined
+  return { ...seen, metadata: { ...seen.metadata, annotations } }
 }
 
 /**

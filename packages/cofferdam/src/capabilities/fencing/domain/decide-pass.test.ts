@@ -63,7 +63,7 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
   },
   'once it was announced and the ledger was read, the budget is opened': {
     given: seen(closed, { announced, budgets: specOf(closed, 1) }),
-    then: ['open-budget', 'release', 'report decision'],
+    then: ['open-budget', 'release', 'note-budget', 'report decision'],
   },
   'what was announced is taken back when the storage was taken meanwhile': {
     given: seen({ ...closed, clusters: [unclean] }, { announced, budgets: specOf(closed, 1) }),
@@ -75,12 +75,24 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
       budgets: specOf(closed, 1),
       unlabelled: new Set(Object.keys(calm.budgets[0]?.spec?.selector?.matchLabels ?? {})),
     }),
-    then: ['close-budget', 'release', 'report decision'],
+    then: ['close-budget', 'release', 'note-budget', 'report decision'],
   },
   'a budget whose announcement was refused is not opened': {
     given: seen(closed, { announced, budgets: specOf(closed, 0) }),
-    then: ['close-budget', 'release', 'report decision'],
+    then: ['close-budget', 'release', 'note-budget', 'report decision'],
   },
+  'an open budget whose Ceph changed is told so and stays open: closed for a note, no machine could be fenced for a moment':
+    {
+      given: seen({
+        ...calm,
+        clusters: [
+          exampleCluster(nodes, {
+            evidence: known({ polledAtMs: startMs, isClean: known(true), upOsds: new Set([0, 1, 2, 3]) }),
+          }),
+        ],
+      }),
+      then: ['keep-budget', 'hold', 'release', 'note-budget', 'report decision'],
+    },
   'labels come before the budget that counts by them': {
     given: seen(smallFencing()),
     then: ['add-labels', 'add-labels', 'add-labels', 'close-budget', 'hold', 'release', 'report decision'],

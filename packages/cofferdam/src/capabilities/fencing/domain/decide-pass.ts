@@ -1,10 +1,11 @@
 import type { MachineDisruptionBudget } from '@cofferdam/kubernetes/api/kinds/machines.ts'
-import { type BudgetOfCluster, buildBudgetStatus, buildBudgetUpdate } from './budget-update.ts'
+import { budgetNotes } from './budget-notes.ts'
+import { type BudgetOfCluster, buildBudgetStatus, buildBudgetUpdate, buildNotedBudget } from './budget-update.ts'
 import type { ClusterAnswer, FencingDecision, GateChange, WantedMachineBudget } from './decision.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import type { BlindFencing, FencingPassSnapshot, SeenFencing } from './pass-snapshot.ts'
 import type { FencingSnapshot } from './snapshot.ts'
-import type { BudgetKey, EndBudget, FencingStep, ReportFencing } from './steps.ts'
+import type { BudgetKey, EndBudget, FencingStep, NoteBudget, ReportFencing } from './steps.ts'
 
 export interface FencingPass {
   readonly steps: readonly FencingStep[]
@@ -57,11 +58,20 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   steps.push(...shutFormer(snapshot, decision), { do: 'hold', what: 'hold', fences })
   const announced = answers.filter(({ isAnnounced }) => isAnnounced)
   if (announced.length === 0 && !lets(decision)) {
-    return [...steps, { do: 'hold', what: 'release', fences }, reportOf(snapshot, decision)]
+    return [
+      ...steps,
+      { do: 'hold', what: 'release', fences },
+      // Those that are closed were given theirs with it.
+      ...notesOf(
+        snapshot,
+        answers.filter(({ isKept }) => isKept).map(({ answer }) => answer),
+      ),
+      reportOf(snapshot, decision),
+    ]
   }
   for (const { answer, isOpen } of announced) {
     const meanwhile = isOpen ? answer.budget : closed(answer.budget)
-    const wanted = { cluster: answer, budget: answer.budget, fences }
+    const wanted = { cluster: answer, budget: answer.budget, fences, notes: noteFor(snapshot, answer) }
     steps.push({ do: 'write', what: 'announce-budget', wanted, meanwhile })
   }
   return [...steps, { do: 'ask', announced: announced.map(({ answer }) => keyOf(answer.budget)) }]
@@ -86,16 +96,16 @@ interface Standing {
   readonly isAnnounced: boolean
 }
 
-function standingOf({ budgets }: SeenFencing, { fences }: FencingDecision, answer: Answer): Standing {
+function standingOf(snapshot: SeenFencing, { fences }: FencingDecision, answer: Answer): Standing {
   const { uid, budget } = answer
-  const seen = find(budgets, budget)
+  const seen = find(snapshot.budgets, budget)
   const mayStayOpen = budget.maxUnavailable === 1
   const kept = { cluster: answer, budget, fences: fences.map((fence) => ({ ...fence, isOver: false })) }
   const isKept = mayStayOpen && seen !== undefined && buildBudgetUpdate(seen, kept) === undefined
   const isEnding = fences.some(({ cluster, isOver }) => isOver && cluster.uid === uid)
   const isAsWanted = isKept && buildBudgetStatus(seen, { cluster: answer, budget, fences }) === undefined
   return {
-    wanted: { ...kept, budget: closed(budget) },
+    wanted: { ...kept, budget: closed(budget), notes: noteFor(snapshot, answer) },
     isKept,
     isOpen: isKept && (seen.status?.disruptionsAllowed ?? 0) > 0,
     isAnnounced: isEnding || (mayStayOpen && !isAsWanted),
@@ -126,7 +136,28 @@ function release(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   for (const change of labels) if (change.remove.length > 0) steps.push({ do: 'write', what: 'remove-labels', change })
   for (const change of gates) if (!holding.includes(change.kind)) steps.push({ do: 'write', what: 'gate', change })
   for (const budget of orphanBudgets) steps.push({ do: 'write', what: 'delete-budget', budget })
-  return [...steps, { do: 'hold', what: 'release', fences }, reportOf(snapshot, decision)]
+  return [
+    ...steps,
+    { do: 'hold', what: 'release', fences },
+    ...notesOf(snapshot, answersOf(decision)),
+    reportOf(snapshot, decision),
+  ]
+}
+
+/** What was decided, on the budgets that do not say it yet. */
+function notesOf(snapshot: SeenFencing, answers: readonly Answer[]): NoteBudget[] {
+  return answers.flatMap((answer) => {
+    const notes = noteFor(snapshot, answer)
+    const seen = find(snapshot.budgets, answer.budget)
+    const isSaid = seen !== undefined && buildNotedBudget(seen, notes) === undefined
+    return isSaid ? [] : [{ do: 'write', what: 'note-budget', budget: keyOf(answer.budget), notes }]
+  })
+}
+
+function noteFor({ seen }: SeenFencing, answer: Answer): Readonly<Record<string, string>> {
+  const { namespace, name } = answer
+  const cluster = seen.clusters.find((each) => each.namespace === namespace && each.name === name)
+  return cluster === undefined ? {} : budgetNotes(cluster, answer, seen.nowMs)
 }
 
 /** A budget that a cluster had before stays until it has another, and allows no disruption meanwhile. */

@@ -8,6 +8,7 @@ import { createFencingIndex, type FencingIndex } from './fencing-index.ts'
 import { judgeCluster } from './judge-cluster.ts'
 import type { JudgedCluster, StorageMachines } from './judged-cluster.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
+import { quorumChangesInMs } from './lost-quorum.ts'
 import { nodeAnswers } from './node-answers.ts'
 import { fencingProblems } from './problems.ts'
 import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
@@ -60,8 +61,14 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
     orphanBudgets: orphanBudgets(snapshot, clusters),
     fences,
     problems: fencingProblems(snapshot, clusters),
-    recheckAfterSeconds: recheckSeconds,
+    recheckAfterSeconds: recheckAfter(snapshot),
   }
+}
+
+/** A monitor counts as gone when its node has been silent for long enough, and nothing else tells of that. */
+function recheckAfter({ clusters, nodes, nowMs }: FencingSnapshot): number {
+  const waits = clusters.flatMap((cluster) => quorumChangesInMs(cluster, nodes, nowMs) ?? [])
+  return Math.max(1, Math.min(recheckSeconds, ...waits.map((ms) => Math.ceil(ms / 1_000))))
 }
 
 /** What is gone for one cluster may still carry OSDs of another, and is kept for it. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
+import { marks } from './marks.ts'
 import type { FencingObjects } from './parse-fencing.ts'
 import type { CephEvidence, FencedCluster } from './snapshot.ts'
 import {
@@ -148,7 +149,7 @@ describe('a fence', () => {
 
   it('leaves nothing behind when it is over', () => {
     const after = settled(at(6 * minute, gone))
-    expect(after.budgets[0]?.metadata.annotations).toEqual({ 'cofferdam.io/cephcluster-uid': 'uid-of-rook-ceph' })
+    expect(after.budgets[0]?.metadata.annotations).not.toHaveProperty(marks.fences)
     expect(after.budgets[0]?.status?.disruptedMachines).toBeUndefined()
   })
 

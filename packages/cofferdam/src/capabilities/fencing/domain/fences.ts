@@ -15,7 +15,7 @@ const sparedAfterMs = 10 * 60_000
  * when its machine is gone. Whoever takes a machine takes it from every cluster with OSDs on it.
  *
  * Guarantees: none is over before Ceph, asked after it must have noticed, is clean, and the machine is gone, or back, or has no
- * OSD any more. Times that others wrote are not relied on: a fence counts from when it was first seen.
+ * OSD any more; for whoever reads what the operator wrote, none that is on record. Times that others wrote are not relied on: a fence counts from when it was first seen.
  */
 export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[] {
   const { cluster, budget, formerBudgets } = labelled
@@ -96,7 +96,8 @@ function isOver(
   const { nowMs } = index.snapshot
   const evidence = freshEvidence(labelled.cluster, nowMs)
   if (!evidence.known || !evidence.value.isClean.known || !evidence.value.isClean.value) return false
-  const { polledAtMs } = evidence.value
+  const { polledAtMs, isRecord = false } = evidence.value
+  if (isRecord) return false
   const isNoticed = (ms: number) => polledAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
   if (machine === undefined) return isNoticed(goneMs ?? nowMs)
   if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)

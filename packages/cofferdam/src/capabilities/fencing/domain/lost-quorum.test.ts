@@ -136,6 +136,11 @@ describe('while Ceph is silent, a machine is released', () => {
     expect(released(settled(outage(facts)))).toEqual(expected)
   })
 
+  it('and is looked at again when the two minutes are over: for up to a minute more the machine was kept that explain called released', () => {
+    expect(decide(outage({ dead: { a: 1.5, b: 1.75 } })).recheckAfterSeconds).toBe(15)
+    expect(decide(outage({ dead: { a: 30, b: 20 } })).recheckAfterSeconds).toBe(60)
+  })
+
   it('never while Ceph answers', () => {
     const silent = outage({ dead: { a: 60, b: 60 } })
     const evidence = known({ polledAtMs: startMs, isClean: known(false), upOsds: new Set([0, 1, 2]) })

@@ -55,6 +55,21 @@ export function lostQuorum(
   }
 }
 
+/** In how many milliseconds the answer may be another because time has passed; undefined: while Ceph answers, never. */
+export function quorumChangesInMs(
+  { silence }: QuorumFacts,
+  nodes: readonly FencedNodeView[],
+  nowMs: number,
+): number | undefined {
+  if (silence === undefined) return undefined
+  const waits = nodes.flatMap(({ isSilent, notReadySinceMs }) => {
+    if (isSilent !== true || notReadySinceMs === undefined) return []
+    const overMs = nowMs - notReadySinceMs - graceMs
+    return overMs < 0 ? -overMs : patienceMs - (overMs % patienceMs)
+  })
+  return waits.length === 0 ? undefined : Math.min(...waits)
+}
+
 interface SilentNode {
   readonly node: FencedNodeView
   readonly sinceMs: number

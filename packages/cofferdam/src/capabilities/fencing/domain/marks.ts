@@ -8,6 +8,8 @@ export const marks = {
   clusterUid: 'cofferdam.io/cephcluster-uid',
   /** On a machine budget: fences that are not over, as JSON. */
   fences: 'cofferdam.io/fences',
+  /** On a machine budget: what was known of Ceph when it was decided last, as JSON. */
+  evidence: 'cofferdam.io/ceph-evidence',
 } as const
 
 /** What is written in `marks.setByUs`. */

@@ -1,3 +1,4 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { CephEvidence, FencedCluster } from './snapshot.ts'
 
@@ -26,7 +27,8 @@ export function freshEvidence(
   const ageMs = nowMs - evidence.value.polledAtMs
   // A snapshot from the future means that a clock was turned back, and then nobody knows how old it is.
   if (Math.abs(ageMs) <= settings.maxEvidenceAgeMs) return known(evidence.value)
-  return unknown(`Ceph was last polled ${Math.round(ageMs / 1_000)} s ago`)
+  // The time, not the age: the same text for as long as it is so.
+  return unknown(`Ceph was last polled at ${rfc3339(evidence.value.polledAtMs)}`)
 }
 
 export function runningOsds(

@@ -60,6 +60,8 @@ export interface CephEvidence {
   /** Whether every placement group is clean, by reports newer than the last change. */
   readonly isClean: Observed<boolean>
   readonly upOsds: ReadonlySet<number>
+  /** Read from what the operator wrote down. When it polled is not on record: a fence is over when it takes it off the budget. */
+  readonly isRecord?: boolean
 }
 
 export interface FencedOsd {

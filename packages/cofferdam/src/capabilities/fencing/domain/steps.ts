@@ -24,7 +24,7 @@ export interface KeepHolds extends Step {
   readonly fences: readonly Fence[]
 }
 
-export type FencingWrite = WriteLabels | WriteGate | WriteBudget | AnnounceBudget | EndBudget
+export type FencingWrite = WriteLabels | WriteGate | WriteBudget | AnnounceBudget | NoteBudget | EndBudget
 
 export interface WriteLabels extends Step {
   readonly do: 'write'
@@ -58,6 +58,14 @@ export interface AnnounceBudget extends Step {
   readonly wanted: BudgetOfCluster
   /** What its status says meanwhile. */
   readonly meanwhile: WantedMachineBudget
+}
+
+/** Write on the budget what was decided, for whoever explains. It lets nobody through and keeps nobody. */
+export interface NoteBudget extends Step {
+  readonly do: 'write'
+  readonly what: 'note-budget'
+  readonly budget: BudgetKey
+  readonly notes: Readonly<Record<string, string>>
 }
 
 /** `shut-budget`: whatever else stands there, it allows no disruption. */

@@ -60,7 +60,7 @@ export interface FencingObservePorts {
   /** Why a cluster cannot have a budget, by `namespace/name`. */
   readonly unmade?: ReadonlyMap<string, string>
   /** What is known of Ceph, for whoever goes by what the operator wrote down instead of by what was decided in this process. */
-  readonly recordedEvidence?: (cluster: CephCluster, osds: FencedCluster['osds']) => Observed<CephEvidence>
+  readonly recordedEvidence?: (cluster: CephCluster) => Pick<FencedCluster, 'evidence' | 'silence'>
 }
 
 export interface ObservedFencing {
@@ -121,16 +121,17 @@ function observeCluster(
     ? unmade?.get(`${namespace}/${name}`)
     : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
   const daemons = daemonsOf(views, () => osds.observe(views, namespace, decided), namespace)
-  const isSilent = recordedEvidence === undefined && decided?.snapshot.ceph.known === false
+  const recorded = recordedEvidence?.(cluster)
+  const isSilent = decided?.snapshot.ceph.known === false
   return {
     ...id,
     isBeingDeleted: deletionTimestamp !== undefined,
     settings: parseFencingSettings(cluster),
-    evidence:
-      recordedEvidence?.(cluster, daemons.osds) ??
-      evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
+    ...(recorded ?? {
+      evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
+      ...(isSilent ? { silence: { lastAnswerMs: decided?.cephAskedAtMs } } : {}),
+    }),
     ...daemons,
-    ...(isSilent ? { silence: { lastAnswerMs: decided?.cephAskedAtMs } } : {}),
     ...storageHolders(ledger, id, { drained: decided && drainedDomains(decided), isReleased }),
   }
 }

@@ -6,6 +6,7 @@ import { attendanceOf } from '../../../shared/attendance.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
 import type { ReadPorts } from '../../ports.ts'
+import { asWritten } from '../domain/as-written.ts'
 import { decideFencing } from '../domain/decide.ts'
 import { parseFencing } from '../domain/parse-fencing.ts'
 import type { MachineView } from '../domain/snapshot.ts'
@@ -43,7 +44,6 @@ export async function readFencing(
   if (!views.openshiftMachines.isServed() && !views.clusterApiMachines.isServed()) return undefined
   if (unreadViews(views).length > 0) return undefined
   const attendance = attendanceOf(await read.operator())
-  const cordoned = new Set([...cordons.list()].flatMap(({ name, isCordoned }) => (isCordoned ? name : [])))
   const { snapshot } = observeFencing(
     {
       clock,
@@ -52,11 +52,11 @@ export async function readFencing(
       parse: parseFencing,
       osds: new FencedOsds(),
       decisions: recordedDecisions({ storage, views, nodes: [...cordons.list()] }),
-      recordedEvidence: recordedEvidence({ nowMs: clock.now(), views, storage, attendance, cordoned }),
+      recordedEvidence: recordedEvidence({ nowMs: clock.now(), views, attendance }),
     },
     ledger,
   )
-  return { snapshot, decision: decideFencing(snapshot), ...attendance }
+  return { snapshot, decision: asWritten(snapshot, decideFencing(snapshot)), ...attendance }
 }
 
 /**

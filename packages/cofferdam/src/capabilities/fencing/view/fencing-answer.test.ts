@@ -30,7 +30,6 @@ const fences = {
   'cofferdam.io/fences': JSON.stringify({ 'm-n2': { node: 'n2', bootID: '', scope: 'n2', since: earlier } }),
 }
 const domain = { domain: 'n3', osds: [2], nodes: ['n3'], mayDrain: true, reason: 'SafeToDrain', explanation: '' }
-const counts = { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedMachines: 3 }
 const held = (requestId: string): LedgerEntry => ({
   key: 'storage/rook-ceph/rook-ceph',
   uid: 'uid-rook-ceph',
@@ -77,54 +76,81 @@ describe('explaining whether the machine of a node may be fenced', () => {
     },
     'a node whose OSDs are down, and whose machine has lost its label, is free although no other may go': {
       seen: {
-        budgets: [machineBudget(0)],
+        budgets: [machineBudget(0, { evidence: { clean: false, up: '1-2' } })],
         nodes: nodes('n1'),
         openshiftMachines: [machine('n1', { isLabelled: false }), machine('n2'), machine('n3')],
       },
       osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
       then: { mayFence: true, reason: 'MachineHasNoOsds' },
     },
-    'a node whose OSDs are down is held while its machine still has the label: Ceph may have them up': {
-      seen: { budgets: [machineBudget(0)], nodes: nodes('n1'), storage: [storageView({ reason: 'DataWaits' })] },
+    'a node whose OSDs are down is held while Ceph has them up': {
+      seen: { budgets: [machineBudget(0, { evidence: { clean: false } })], nodes: nodes('n1') },
       osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
       then: { mayFence: false, reason: 'FenceWaitsForData', wayOut: 'It opens when Ceph has recovered.' },
     },
-    'a failure domain that is open though nobody cordoned a node of it has lost data': {
-      seen: {
-        budgets: [machineBudget(0)],
-        storage: [storageView({ reason: 'DomainReleased', domains: [domain], openDomains: ['n3'] })],
+    'a node whose OSDs are down for Ceph too is held while its machine still has the label: its budget refuses every remediator':
+      {
+        seen: { budgets: [machineBudget(0, { evidence: { clean: false, up: '1-2' } })], nodes: nodes('n1') },
+        osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
+        then: {
+          mayFence: false,
+          reason: 'FenceReleasePending',
+          explanation:
+            'Storage does not hold it any more, but budget openshift-machine-api/rook-ceph-rook-ceph still keeps it from being fenced.',
+        },
       },
-      then: { mayFence: false, reason: 'FenceWaitsForData' },
-    },
-    'a failure domain that is open for a drain says nothing of the data, and what the operator said is told': {
+    'a Lease of the operator that is still there keeps a machine that storage does not hold': {
+      node: 'app',
       seen: {
-        budgets: [machineBudget(0)],
-        storage: [storageView({ explanation: 'n3 may go.', domains: [domain], openDomains: ['n3'] })],
-        nodes: nodes().map((node) => (node.metadata.name === 'n3' ? { ...node, spec: { unschedulable: true } } : node)),
+        leases: [
+          {
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { namespace: 'medik8s-leases', name: 'node-app' },
+            spec: { holderIdentity: 'cofferdam', leaseDurationSeconds: 3600, renewTime: earlier },
+          },
+        ],
+      },
+      then: { mayFence: false, reason: 'FenceReleasePending' },
+    },
+    'the data is as the operator recorded it: explain called it unknown while the operator knew that it was not clean':
+      {
+        seen: { budgets: [machineBudget(0, { evidence: { clean: false } })] },
+        then: { mayFence: false, reason: 'FenceWaitsForData', explanation: 'Not all placement groups are clean.' },
+      },
+    'what the operator did not know about the data is told in its words': {
+      seen: {
+        budgets: [machineBudget(0, { evidence: { clean: undefined, cleanUnknown: 'the mgr has just started' } })],
       },
       then: {
         mayFence: false,
         reason: 'FenceUnknown',
-        explanation: 'Whether all data is clean is not known: only the operator polls Ceph; it said: n3 may go.',
+        explanation: 'Whether all data is clean is not known: the mgr has just started.',
       },
     },
-    'what the budget says about the data is taken from it': {
-      seen: { budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })] },
-      then: { mayFence: false, reason: 'FenceWaitsForData' },
+    'a Ceph that did not answer the operator is told in its words': {
+      seen: {
+        budgets: [machineBudget(0, { annotations: { 'cofferdam.io/ceph-evidence': '{"unknown":"it timed out"}' } })],
+      },
+      then: { mayFence: false, reason: 'FenceUnknown', explanation: 'Ceph cannot be judged: it timed out.' },
     },
-    'a budget that lets nobody go and does not say why leaves it unknown': {
-      seen: { budgets: [machineBudget(0)] },
+    'a record that cannot be read says nothing': {
+      seen: { budgets: [machineBudget(1, { annotations: { 'cofferdam.io/ceph-evidence': '{"clean":true}' } })] },
       then: {
         mayFence: false,
         reason: 'FenceUnknown',
-        explanation:
-          'Whether all data is clean is not known: only the operator polls Ceph; its budget lets no machine go.',
+        explanation: 'Ceph cannot be judged: annotation cofferdam.io/ceph-evidence of the budget cannot be read.',
       },
     },
-    'a budget that was changed since it was last counted proves nothing': {
-      seen: { budgets: [machineBudget(1, { status: { ...counts, observedGeneration: 0 } })] },
-      then: { mayFence: false, reason: 'FenceUnknown' },
-    },
+    'a budget that lets nobody go on clean data has not been opened yet, and nobody is told to go: a remediator would be refused':
+      {
+        seen: { budgets: [machineBudget(0)] },
+        then: {
+          mayFence: false,
+          reason: 'FenceReleasePending',
+          budgets: [{ allowed: 0, reason: 'FenceReleasePending' }],
+        },
+      },
     'without a budget nothing is known': {
       seen: { budgets: [] },
       then: {
@@ -249,7 +275,7 @@ describe('explaining whether the machine of a node may be fenced', () => {
 describe('fencing of the whole cluster', () => {
   it('tells the allowance, who is kept, and who does not listen', async () => {
     const seen = fencingSeen({
-      budgets: [machineBudget(0, { annotations: { 'cofferdam.io/reason': 'FenceWaitsForData' } })],
+      budgets: [machineBudget(0, { evidence: { clean: false } })],
       nodes: nodes('n1', 'app'),
       openshiftHealthChecks: [healthCheck('forgotten', { status: {} })],
     })

@@ -1,6 +1,7 @@
 import { medik8sLeaseNamespace } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import { pendingFor } from '../domain/as-written.ts'
 import type { ClusterAnswer, Fence } from '../domain/decision.ts'
 import { hookName, skipAnnotation } from '../domain/marks.ts'
 import type { MachineView, RemediatorView } from '../domain/snapshot.ts'
@@ -79,6 +80,8 @@ function verdictOf(view: FencingView, nodeName: string, machine: MachineView | u
     const { mayFence, reason, explanation, wayOut } = decided
     return { mayFence, reason, explanation, wayOut }
   }
+  const pending = pendingFor(view.snapshot, machine)
+  if (pending !== undefined) return pending
   const free = { mayFence: true, wayOut: '' }
   const unmanaged = clustersOn(view, nodeName).find(({ budget }) => budget === undefined)
   if (unmanaged !== undefined) return { ...free, reason: unmanaged.reason, explanation: unmanaged.explanation }

@@ -2,7 +2,6 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { bytesLeftOf } from '../domain/bytes-left.ts'
 import { estimateMove } from '../domain/estimate-move.ts'
-import { explainLonghornStuck } from '../domain/guidance-stuck.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from '../domain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
 
@@ -70,14 +69,12 @@ export function answerLonghorn(
   const answer = asked.decision.nodes.find((each) => each.node === nodeName)
   if (node === undefined || answer === undefined) return undefined
   const moving = movingFrom(asked, nodeName)
-  const stuck = explainLonghornStuck(asked.snapshot, asked.decision).find((each) => each.node === nodeName)
-  const { reason, explanation } = stuck ?? answer
-  const blockers = [...answer.blockers, ...(stuck === undefined ? [] : [{ ...stuck, volume: '' }])]
+  const { mayDrain, reason, explanation, blockers } = answer
   return {
     ...ruleInForce(view),
     node: nodeName,
     isRehearsed: asked.rehearsed === nodeName,
-    mayDrain: answer.mayDrain && stuck === undefined,
+    mayDrain,
     reason,
     explanation,
     replicas: asked.snapshot.replicas.filter(({ node: place, isActive }) => place === nodeName && isActive).length,

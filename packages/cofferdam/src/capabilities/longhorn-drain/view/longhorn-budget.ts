@@ -6,7 +6,6 @@ import type { Blocker, Cause } from '../../../shared/blocker.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { isInstanceManagerBudget } from '../domain/budget-object.ts'
 import type { ReplicaBlocker } from '../domain/decision.ts'
-import { explainLonghornStuck } from '../domain/guidance-stuck.ts'
 import { drainPolicyLabel } from '../domain/policy.ts'
 import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
 
@@ -104,7 +103,8 @@ function stuckBudget(
   view: LonghornView,
   nodeName: string,
 ): LonghornRefusals[number] | undefined {
-  const stuck = explainLonghornStuck(view.snapshot, view.decision).find(({ node }) => node === nodeName)
+  const held = view.decision.nodes.find(({ node }) => node === nodeName)?.blockers ?? []
+  const stuck = held.find(({ reason }) => reason === ('LonghornStuck' satisfies Reason))
   if (stuck === undefined) return undefined
   const { object, reason, explanation, wayOut } = stuck
   const override = `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`

@@ -5,6 +5,7 @@ import { parsePodOnNode } from '../../../shared/pod-on-node.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { decideLonghornDrain } from '../domain/decide.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/decision.ts'
+import { withLingeringBudgets } from '../domain/lingering.ts'
 import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
 
 /** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
@@ -17,7 +18,7 @@ export interface LonghornView extends Attendance {
 
 export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
   const snapshot = asDecided(seen)
-  return { ...attendance, snapshot, decision: decideLonghornDrain(snapshot) }
+  return { ...attendance, snapshot, decision: withLingeringBudgets(snapshot, decideLonghornDrain(snapshot)) }
 }
 
 /** What whoever decides goes by. Where that is Longhorn alone, it knows no policy of one volume, no intent, and no trigger but a cordon. */
@@ -38,7 +39,7 @@ export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   const shown: LonghornNodeView = { ...seen, isCordoned: true, isDraining: true }
   const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
   const snapshot = { ...view.snapshot, nodes }
-  const decision = decideLonghornDrain(snapshot)
+  const decision = withLingeringBudgets(snapshot, decideLonghornDrain(snapshot), node)
   const answers = decision.nodes.map((answer) => (answer.node === node ? asRehearsed(answer) : answer))
   return { ...view, snapshot, decision: { ...decision, nodes: answers }, rehearsed: node }
 }

@@ -10,6 +10,7 @@ import {
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known } from '../../../../shared/observed.ts'
+import { budgetNotes } from '../budget-notes.ts'
 import { buildMachineBudget } from '../budget-object.ts'
 import { buildBudgetStatus, buildBudgetUpdate } from '../budget-update.ts'
 import { decideFencing } from '../decide.ts'
@@ -128,13 +129,13 @@ export function applyDecision(objects: FencingObjects, decision: FencingDecision
     const list = change.api === 'openshift' ? 'openshiftMachines' : 'clusterApiMachines'
     now = { ...now, [list]: patched(now[list], isMeant, (machine) => buildLabelPatch(change, machine)) }
   }
-  now = { ...now, budgets: writtenBudgets(now.budgets, decision) }
+  now = { ...now, budgets: writtenBudgets(now, decision) }
   for (const gate of decision.gates) now = withGate(now, gate, patched)
   return now
 }
 
 function writtenBudgets(
-  seen: readonly MachineDisruptionBudget[],
+  { budgets: seen, clusters: seenClusters, nowMs }: FencingObjects,
   { clusters, fences, orphanBudgets }: FencingDecision,
 ) {
   let budgets = [...seen]
@@ -146,9 +147,11 @@ function writtenBudgets(
     if (at(budget.namespace, budget.name) < 0) {
       budgets = [...budgets, { ...buildMachineBudget({ ...budget, maxUnavailable: 0 }, cluster) }]
     }
+    const looked = seenClusters.find(({ uid }) => uid === cluster.uid)
+    const notes = looked === undefined ? {} : budgetNotes(looked, cluster, nowMs)
     const place = at(budget.namespace, budget.name)
     const before = budgets[place] as MachineDisruptionBudget
-    const updated = buildBudgetUpdate(before, { cluster, budget, fences }) ?? before
+    const updated = buildBudgetUpdate(before, { cluster, budget, fences, notes }) ?? before
     const status = buildBudgetStatus(updated, { cluster, budget, fences })
     budgets = budgets.with(place, status === undefined ? updated : { ...updated, status })
   }
