@@ -97,7 +97,6 @@ async function buildWorker(): Promise<URL> {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    packages: 'external',
     logLevel: 'warning',
   })
   await stop()
