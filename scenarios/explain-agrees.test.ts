@@ -39,7 +39,7 @@ it(
     await opened.seconds(15)
     expect((await askExplain(opened, 'osd/rook-ceph/4')).code).toBe(0)
     const drain = opened.drain('worker-a1')
-    const during = await compareWhile(() => !drain.isOver(), { everySeconds: 1, atLeast: 8 })
+    const during = await compareWhile(() => !drain.isOver(), { everySeconds: 2, atLeast: 6 })
     await drain.ended
     expect(during.disagreements).toEqual([])
 
@@ -63,7 +63,7 @@ it(
     expect(page.panels.get('storage')?.groups.flat().join()).toContain('zone b, c: may not be drained now')
 
     await opened.uncordon('worker-a1')
-    const after = await compareWhile(() => false, { everySeconds: 3, atLeast: 20 })
+    const after = await compareWhile(() => false, { everySeconds: 6, atLeast: 10 })
     expect(after.disagreements).toEqual([])
     expect([...during.mixtures, ...after.mixtures]).toContain('some free, some refused')
     expect(opened.oracle.violations).toEqual([])
@@ -80,7 +80,7 @@ it(
     await opened.seconds(60)
     expect(await compareAnswers(opened)).toMatchObject({ disagreements: [], refused: 0 })
     await opened.want('v19.2.4')
-    const during = await compareWhile(() => !opened.isUpdated('v19.2.4'), { everySeconds: 2, atLeast: 10 })
+    const during = await compareWhile(() => !opened.isUpdated('v19.2.4'), { everySeconds: 7, atLeast: 6 })
     expect(during.disagreements).toEqual([])
     expect([...during.mixtures].filter((mixture) => mixture.endsWith('some refused'))).not.toEqual([])
     expect({ violations: opened.oracle.violations, below: opened.oracle.below }).toEqual({ violations: [], below: [] })
