@@ -3,7 +3,7 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { ListInformers } from '@cofferdam/kubernetes/informers/list-informers.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
+import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { ReadPorts } from '../capabilities/ports.ts'
 import { openCephViews } from '../ceph/views/ceph-views.ts'
 import { observeSettings } from '../ledger/store/observe-settings.ts'
@@ -28,9 +28,6 @@ export interface Reader extends ReadPorts {
   readonly now: string
 }
 
-/** Whoever asks gets what cannot be read with the answer. */
-const quiet: Log = { debug() {}, info() {}, warn() {}, error() {} }
-
 export async function openReader({ api, clock, leaseNamespace, signal }: Question): Promise<Reader> {
   const notSeen: string[] = []
   const now = timestamp(clock)
@@ -46,10 +43,10 @@ export async function openReader({ api, clock, leaseNamespace, signal }: Questio
     informers,
     settings,
     trust,
-    log: quiet,
+    log: quietLog,
     operator: once(() => observeOperator({ api, leaseNamespace, now, signal }, notSeen)),
-    views: openSharedViews({ informers, log: quiet }),
-    cephViews: openCephViews({ informers, log: quiet, trust, rookNamespaces: 'all' }),
+    views: openSharedViews({ informers, log: quietLog }),
+    cephViews: openCephViews({ informers, log: quietLog, trust, rookNamespaces: 'all' }),
   }
 }
 

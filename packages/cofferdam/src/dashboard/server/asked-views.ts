@@ -1,6 +1,6 @@
-import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { changesOf } from './changes-of.ts'
 
 type Answers = Readonly<Record<string, ReadonlyMap<string, object>>>
 type Item<Answer extends Answers, Kind extends keyof Answer> =
@@ -103,16 +103,4 @@ export function createAskedViews<Answer extends object>({
       for (const unsubscribe of unsubscribes) unsubscribe()
     },
   }
-}
-
-function changesOf<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>): ViewChange<T>[] {
-  const gone = [...before].filter(([key]) => !after.has(key))
-  return [
-    ...gone.map(([key, previous]) => ({ type: 'removed' as const, key, previous })),
-    ...[...after].flatMap(([key, value]): ViewChange<T>[] => {
-      const previous = before.get(key)
-      if (previous === undefined) return [{ type: 'added', key, value }]
-      return isSameJson(previous, value) ? [] : [{ type: 'changed', key, previous, value }]
-    }),
-  ]
 }

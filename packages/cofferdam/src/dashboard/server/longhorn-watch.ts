@@ -1,6 +1,7 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { createLonghornJudge } from '../../capabilities/longhorn-drain/domain/judge.ts'
 import { withLingeringBudgets } from '../../capabilities/longhorn-drain/domain/lingering.ts'
@@ -11,8 +12,6 @@ import { asDecided } from '../../capabilities/longhorn-drain/view/longhorn-view.
 import { openSharedViews } from '../../observe/shared-views.ts'
 import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
-
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
  * Follows all of Longhorn through the operator's own views, and shows what the drain policy makes of it. Without Longhorn it is empty.
@@ -26,7 +25,7 @@ export function createLonghornWatch(shared: {
 }): SettledWatch<LonghornPanelModel> {
   const { clock } = shared
   const informers = new WatchInformers({ ...shared, onError() {} })
-  const views = openLonghornViews({ informers, log: quiet, views: openSharedViews({ informers, log: quiet }) })
+  const views = openLonghornViews({ informers, log: quietLog, views: openSharedViews({ informers, log: quietLog }) })
   const all = Object.values(views)
   const parse = createLonghornParser()
   const judge = createLonghornJudge()

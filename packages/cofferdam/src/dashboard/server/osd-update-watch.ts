@@ -5,6 +5,7 @@ import { rookOperatorSelector } from '@cofferdam/kubernetes/api/kinds/rook-opera
 import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { configMaps, deployments, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { withoutManagedFields } from '@cofferdam/kubernetes/api/without-managed-fields.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-cache.ts'
 import { createWatchCache, type WatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
@@ -23,7 +24,6 @@ import { soleNode } from '../../shared/node-hostnames.ts'
 import { buildUpdateParts, type UpdatePart } from './osd-update-overview.ts'
 import { createOsdReader } from './placed-osds.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
-import { withoutManagedFields } from './without-managed-fields.ts'
 
 interface Shared {
   readonly api: KubeApi

@@ -1,6 +1,6 @@
-import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { changesOf } from './changes-of.ts'
 
 /** What the page follows that is made of several kinds together. */
 export interface SettledWatch<T> extends Pick<WatchView<T>, 'synced' | 'list' | 'subscribe'> {
@@ -58,16 +58,4 @@ export function createSettledWatch<T>({
       await stop()
     },
   }
-}
-
-function changesOf<T>(before: ReadonlyMap<string, T>, after: ReadonlyMap<string, T>): ViewChange<T>[] {
-  const gone = [...before].flatMap(([key, previous]): ViewChange<T>[] =>
-    after.has(key) ? [] : [{ type: 'removed', key, previous }],
-  )
-  const here = [...after].flatMap(([key, value]): ViewChange<T>[] => {
-    const previous = before.get(key)
-    if (previous === undefined) return [{ type: 'added', key, value }]
-    return isSameJson(previous, value) ? [] : [{ type: 'changed', key, value, previous }]
-  })
-  return [...gone, ...here]
 }

@@ -13,6 +13,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { leases, namespaces, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { withoutManagedFields } from '@cofferdam/kubernetes/api/without-managed-fields.ts'
 import { filteredView } from '@cofferdam/kubernetes/informers/filtered-view.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
@@ -103,11 +104,6 @@ function namedOrGuarded(
     inNamespaces: (view) =>
       filteredView(view, ({ metadata: { namespace = '' } }) => namespaces.has(namespace) || isGuardedIn(namespace)),
   }
-}
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
 }
 
 /** Its conditions change while it lives, and say nothing about storage. */

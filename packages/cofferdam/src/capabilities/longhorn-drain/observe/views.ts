@@ -20,6 +20,7 @@ import {
   type StorageClass,
   storageClasses,
 } from '@cofferdam/kubernetes/api/storage.ts'
+import { withoutManagedFields } from '@cofferdam/kubernetes/api/without-managed-fields.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
@@ -80,11 +81,6 @@ export function openLonghornDeployments({ informers, log }: LonghornViewPorts): 
         "Longhorn's Deployments cannot be read: apply deploy/longhorn where Cofferdam has to manage drains of Longhorn",
       ),
   })
-}
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
 }
 
 function slimManagerSet({ metadata, status }: DaemonSet): Pick<DaemonSet, 'metadata' | 'status'> {

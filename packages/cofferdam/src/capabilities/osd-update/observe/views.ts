@@ -2,6 +2,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { configMaps, deployments, jobs, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
+import { withoutManagedFields } from '@cofferdam/kubernetes/api/without-managed-fields.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import { type CephViews, unreadNamespace } from '../../../ceph/views/ceph-views.ts'
@@ -34,6 +35,7 @@ export function openUpdateViews({ informers, log, trust, cephViews, views }: Upd
         type: deployments,
         namespaces: [...namedNamespaces(trust)],
         labelSelector: 'app=rook-ceph-osd',
+        // Whole but for that: what is written back must lack nothing.
         project: withoutManagedFields,
         indexes,
         onUnread: unreadNamespace(log),
@@ -68,10 +70,4 @@ export function openGrowthViews({ informers, log, trust, cephViews }: Omit<Updat
     statuses: labelled(configMaps, 'app=rook-ceph-osd'),
     claims: labelled(persistentVolumeClaims, claimLabels.set),
   }
-}
-
-/** Whole, for what is written back must lack nothing; the server keeps its own account of who wrote which field. */
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata }
 }

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { KubeObject } from './kube-object.ts'
 
 /** The server's own account of who wrote which field is often larger than the object. */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
