@@ -3,8 +3,8 @@ import { type CephFixture, openCephFixture } from '../scenarios/testing/ceph-fix
 import { cpuSecondsOf, printRows, type Row } from './report/rows.ts'
 
 const runs = 20
-/** So many until the compiler of the engine has seen what is hot; a campaign runs thousands in one process. */
-const warmUps = 60
+/** So many until the compiler of the engine has seen what is hot: the cost falls until then. A campaign runs thousands in one process. */
+const warmUps = 300
 const threeZones = readFileSync('examples/clusters/ceph-zones.yaml', 'utf8')
 
 async function drainAndReturn(fixture: CephFixture): Promise<void> {
