@@ -40,3 +40,15 @@ it('with rights in the namespace of its Ceph cluster alone the operator guards a
   }
   expect(fixture.oracle.violations).toEqual([])
 })
+
+it('without rights in the namespace of Longhorn every reading of Longhorn still ends, instead of one warning for each change of a node', async () => {
+  fixture = await openCephFixture(file)
+  fixture.startOperator()
+  await fixture.until('OSDs have the default budget', () => fixture.osdBudgets().join() === 'rook-ceph-osd', 90)
+  await fixture.cordon('node-1')
+  await fixture.seconds(20)
+  const lines = (await fixture.metrics.registry.metrics()).split('\n')
+  const passes = lines.filter((line) => /^cofferdam_reconciles_total\{controller="longhorn-drain"/.test(line))
+  expect(passes.filter((line) => line.includes('"done"')).length).toBe(1)
+  expect(passes.filter((line) => line.includes('"failed"'))).toEqual([])
+})

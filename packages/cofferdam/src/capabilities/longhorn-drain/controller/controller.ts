@@ -1,5 +1,6 @@
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { ifReadable } from '@cofferdam/kubernetes/informers/if-readable.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { isRelevantBudgetChange } from '../../../ceph/reader/follow-clusters.ts'
@@ -102,7 +103,7 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     return {
       objects,
       snapshot: parse(objects),
-      deployments: views.deployments.byIndex('namespace', longhornNamespace),
+      deployments: ifReadable(() => views.deployments.byIndex('namespace', longhornNamespace)),
       written: watch.written,
       afresh: memory.afresh,
       attempted: new Set(memory.attempted),

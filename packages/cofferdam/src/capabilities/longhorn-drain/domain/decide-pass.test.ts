@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { buildInstanceManagerBudget } from './budget-object.ts'
+import { buildInstanceManagerBudget, ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { decideLonghornPass } from './decide-pass.ts'
 import type { LonghornObjects } from './parse-longhorn.ts'
@@ -69,6 +69,13 @@ function inWords(step: LonghornStep): string[] {
   )
 }
 
+const ownCsiBudget: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'csi-attacher', namespace: 'longhorn-system', labels: ownBudgetLabel },
+  spec: { minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } },
+}
+
 const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
   'no budget is let go on what the watches show: the last copy may be on the node by now': {
     given: seen(mayGo),
@@ -106,6 +113,18 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
     given: seen(mayGo, { afresh: listed(oneMissing), attempted: new Set(['im-n3']) }),
     then: [],
   },
+  'a budget of a CSI sidecar whose Deployment may not be read stays: volumes could not be detached without the sidecar':
+    {
+      given: seen(mayGo, {
+        objects: { ...objectsOf(mayGo), budgets: [...budgetsOf(mayGo), ownCsiBudget] },
+        deployments: undefined,
+        afresh: known({
+          objects: { ...objectsOf(mayGo), budgets: [...budgetsOf(mayGo), ownCsiBudget] },
+          snapshot: mayGo,
+        }),
+      }),
+      then: ['delete im-n1'],
+    },
   'where Longhorn decides, nothing is written': {
     given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }),
     then: [],

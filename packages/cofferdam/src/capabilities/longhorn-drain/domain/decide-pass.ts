@@ -1,4 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Sha512Hex } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { LonghornDecision } from './decision.ts'
@@ -97,7 +98,10 @@ function decideOwned(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha
   const steps: LonghornStep[] = [{ do: 'report', what: 'own-writes', reverted }]
   const create = plan.create.filter((write) => isOpen(write, attempted))
   const isOneToGo = plan.remove.length + csi.remove.length + decision.surplusReplicas.length > 0
-  const reported = { problems: takenProblems(plan.taken), failed: withoutPlace(attachments.withoutPlace) }
+  const reported = {
+    problems: [...takenProblems(plan.taken), ...unreadProblems(deployments)],
+    failed: withoutPlace(attachments.withoutPlace),
+  }
   if (afresh === undefined) {
     steps.push(...budgetSteps(create))
     // Whether all of them could be made decides whether anything may go.
@@ -229,6 +233,12 @@ function takenProblems(taken: readonly string[]): LonghornDecision['problems'] {
     object: `poddisruptionbudget/${name}`,
     problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is deleted',
   }))
+}
+
+function unreadProblems(deployments: LonghornPassSnapshot['deployments']): LonghornDecision['problems'] {
+  if (deployments !== undefined) return []
+  const problem = "cannot be read, so the budgets of Longhorn's CSI sidecars stay as they are: apply deploy/longhorn"
+  return [{ object: `deployments in ${longhornNamespace}`, problem }]
 }
 
 function withoutPlace(volumes: readonly string[]): ReadonlyMap<string, string> {

@@ -9,8 +9,8 @@ export interface LonghornPassSnapshot {
   /** As the watches show it. */
   readonly objects: LonghornObjects
   readonly snapshot: LonghornSnapshot
-  /** Deployments of Longhorn's namespace. */
-  readonly deployments: readonly SelectingDeployment[]
+  /** Deployments of Longhorn's namespace; undefined where they may not be read. */
+  readonly deployments: readonly SelectingDeployment[] | undefined
   /** What was written as owner before, and should stand. */
   readonly written: OwnWrites
   /** What the API server listed in this pass; undefined: it was not asked. */

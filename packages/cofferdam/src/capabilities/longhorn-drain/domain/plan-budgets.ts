@@ -49,11 +49,14 @@ export function planLonghornBudgets(observed: ObservedLonghorn, sha512Hex: Sha51
 
 /**
  * The budgets of the CSI sidecars. Only ours, by label, are ever deleted: Longhorn and its users make some of these names too.
+ *
+ * Fails closed: where the Deployments may not be read, what is there stays.
  */
 export function planCsiBudgets(
   { objects, snapshot }: Pick<ObservedLonghorn, 'objects' | 'snapshot'>,
-  deployments: readonly SelectingDeployment[],
+  deployments: readonly SelectingDeployment[] | undefined,
 ): Pick<LonghornBudgetPlan, 'create' | 'remove'> {
+  if (deployments === undefined) return { create: [], remove: [] }
   const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
   const { create, remove } = decideCsiBudgets({
     volumes: snapshot.volumes,
