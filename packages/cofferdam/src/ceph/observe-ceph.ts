@@ -123,9 +123,20 @@ function assembleAnew(parts: Parts): Observed<CephMap> {
   const { dump, crush, typeNames, pgs } = parts
   const gap = findGap(parts)
   if (gap !== undefined) return unknown(gap)
-  const { fsid, epoch, osds, pools, flags, bucketFlags } = dump
+  const { fsid, epoch, osds, repeatedOsds, pools, flags, bucketFlags } = dump
   const sites = siteRulesOf(dump.stretched ?? [], typeNames)
-  return known({ fsid, epoch, osds, pools, crush, pgs, ...(sites.length > 0 && { sites }), flags, bucketFlags })
+  return known({
+    fsid,
+    epoch,
+    osds,
+    ...(repeatedOsds !== undefined && { repeatedOsds }),
+    pools,
+    crush,
+    pgs,
+    ...(sites.length > 0 && { sites }),
+    flags,
+    bucketFlags,
+  })
 }
 
 /** A rule or a placement group that is left out would count as harmless. */

@@ -98,6 +98,14 @@ describe('an osd dump that lacks something', () => {
     expect(parseOsdDump(given)).toEqual({ known: false, why: `the answer to osd dump cannot be used: ${why}` })
   })
 
+  it('an OSD that is listed twice is one OSD, down if one entry says so: 13 of 12 OSDs were planned, and one twice in a round', () => {
+    const again = { ...oneOsd, up: 0, down_at: 6 }
+    expect(parseOsdDump({ ...whole, osds: [oneOsd, again] })).toMatchObject({
+      known: true,
+      value: { osds: [osd(0, { isUp: false, upFrom: 1, downAt: 6 })], repeatedOsds: [0] },
+    })
+  })
+
   it('numbers may come as text, and releases without bucket flags have none', () => {
     const asText = { ...whole, epoch: '7', osds: [{ osd: '0', up: '1', in: '0', up_from: '1', down_at: '0' }] }
     expect(parseOsdDump(asText)).toEqual({

@@ -17,7 +17,10 @@ import { rememberParsed } from './remember-parsed.ts'
 export interface OsdDump {
   readonly fsid: string
   readonly epoch: number
+  /** Each once. */
   readonly osds: readonly CephOsd[]
+  /** Ids that the answer has several times. Absent where there is none. */
+  readonly repeatedOsds?: readonly number[]
   readonly pools: readonly CephPool[]
   /** By pool: how many placement groups it must have. Pools that do not say are left out. */
   readonly pgCounts: ReadonlyMap<number, number>
@@ -39,10 +42,11 @@ export function parseOsdDump(json: unknown): Observed<OsdDump> {
     const dump = objectAt(json, 'osd dump')
     const pools = listAt(dump['pools'], 'pools').map((pool, index) => readPool(pool, `pools[${index}]`))
     const stretched = pools.flatMap(({ pool: { id }, siteType }) => (siteType === undefined ? [] : [{ id, siteType }]))
+    const osds = listAt(dump['osds'], 'osds').map((osd, index) => readOsd(osd, `osds[${index}]`))
     return {
       fsid: textAt(dump['fsid'], 'fsid'),
       epoch: countAt(dump['epoch'], 'epoch'),
-      osds: listAt(dump['osds'], 'osds').map((osd, index) => readOsd(osd, `osds[${index}]`)),
+      ...withoutRepetition(osds),
       pools: pools.map(({ pool }) => pool),
       pgCounts: new Map(pools.flatMap(({ pool, pgCount }) => (pgCount === undefined ? [] : [[pool.id, pgCount]]))),
       ...(stretched.length > 0 && { stretched }),
@@ -67,6 +71,33 @@ function readOsd(value: unknown, where: string): CephOsd {
     isIn: flagAt(osd['in'], `${where}.in`),
     upFrom: countAt(osd['up_from'], `${where}.up_from`),
     downAt: countAt(osd['down_at'], `${where}.down_at`),
+  }
+}
+
+/**
+ * An OSD that is listed several times is one OSD.
+ *
+ * Fails closed: where the entries differ it is the one that is down, and has changed last.
+ */
+function withoutRepetition(osds: readonly CephOsd[]): Pick<OsdDump, 'osds' | 'repeatedOsds'> {
+  const byId = new Map<number, CephOsd>()
+  const repeated = new Set<number>()
+  for (const osd of osds) {
+    const first = byId.get(osd.id)
+    if (first !== undefined) repeated.add(osd.id)
+    byId.set(osd.id, first === undefined ? osd : worseOf(first, osd))
+  }
+  if (repeated.size === 0) return { osds }
+  return { osds: [...byId.values()], repeatedOsds: [...repeated].sort((a, b) => a - b) }
+}
+
+function worseOf(one: CephOsd, other: CephOsd): CephOsd {
+  return {
+    id: one.id,
+    isUp: one.isUp && other.isUp,
+    isIn: one.isIn || other.isIn,
+    upFrom: Math.max(one.upFrom, other.upFrom),
+    downAt: Math.max(one.downAt, other.downAt),
   }
 }
 

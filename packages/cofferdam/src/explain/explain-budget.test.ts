@@ -334,3 +334,12 @@ describe('a budget that holds nobody back', () => {
     expect({ mayGo, blockers, reason: answer.reason }).toEqual({ mayGo: true, blockers: [], reason: 'NoPods' })
   })
 })
+
+it('a budget that Cofferdam keeps is not to be patched: the operator would undo it within a second', () => {
+  const kept = budget('web', { ...none, currentHealthy: 1 })
+  const labels = { 'app.kubernetes.io/managed-by': 'cofferdam' }
+  const pods = [pod('web-1'), pod('web-2', { isReady: false }), pod('web-3', { isReady: false })]
+  const overrideOf = (of: PodDisruptionBudget) => explainBudget(given(of, pods)).blockers[0]?.override
+  expect(overrideOf(kept)).toContain('unhealthyPodEvictionPolicy')
+  expect(overrideOf({ ...kept, metadata: { ...kept.metadata, labels } })).toBe(deletePastIt)
+})

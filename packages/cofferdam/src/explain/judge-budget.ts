@@ -3,6 +3,7 @@ import { covers, isOutsideBudgets, refusalOf } from '@cofferdam/kubernetes/api/d
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { isManagedByUs } from '../capabilities/ceph-drain/domain/budget-mark.ts'
 import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.ts'
 import { followsOsdsRefusal, isFollowingOsds } from '../capabilities/ceph-drain/view/daemon-budget.ts'
 import { isQuorumBudget, quorumRefusal, storageRefusal } from '../capabilities/ceph-drain/view/storage-budget.ts'
@@ -189,7 +190,10 @@ function exhausted({ budget, covered }: Guarded): Refusal {
     causes,
     unblocks: `more than ${counted(desiredHealthy, 'healthy')}`,
     override:
-      currentHealthy < desiredHealthy && stuck !== undefined && budget.spec.unhealthyPodEvictionPolicy === undefined
+      currentHealthy < desiredHealthy &&
+      stuck !== undefined &&
+      budget.spec.unhealthyPodEvictionPolicy === undefined &&
+      !isManagedByUs(budget)
         ? `${patchSpec(budget, { unhealthyPodEvictionPolicy: 'AlwaysAllow' })} lets those go that are not ready`
         : `kubectl -n ${namespace} delete pod NAME bypasses the budget; ${keyText(keyOf(budget))} then has one healthy pod less`,
   }

@@ -81,6 +81,8 @@ export interface CephMap {
   readonly fsid: string
   readonly epoch: number
   readonly osds: readonly CephOsd[]
+  /** Ids that `osd dump` listed several times: each is in `osds` once. Absent where there is none. */
+  readonly repeatedOsds?: readonly number[]
   readonly pools: readonly CephPool[]
   readonly crush: CrushMap
   readonly pgs: PgTable

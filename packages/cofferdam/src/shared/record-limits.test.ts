@@ -84,6 +84,14 @@ describe('a record that always fits', () => {
     ])
   })
 
+  it('data of others stays where the caller says which keys are its own, and too much of it is told', () => {
+    const isOwnKey = (key: string) => key === 'set-no-out'
+    const data = { 'set-no-out': 'true', note: 'small', fill: 'x'.repeat(70_000) }
+    const record = recordWith({}, { data })
+    expect(foreignPartOf(record, isOwnKey)).toMatchObject({ data: { note: 'small' }, removed: ['data fill'] })
+    expect(foreignPartOf(record).data).toEqual({})
+  })
+
   it('labels and binary data of others that fill the object go as well', () => {
     const labels = Object.fromEntries(Array.from({ length: 3_000 }, (_, at) => [`example.com/${at}`, 'x'.repeat(60)]))
     const filled = recordWith({}, { binaryData: { fill: 'A'.repeat(1_000_000) } })

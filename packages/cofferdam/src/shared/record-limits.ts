@@ -6,7 +6,7 @@ import { recordNotes } from './record-notes.ts'
 const mostProblems = 20
 const mostProblemBytes = 16 * 1024
 const mostExplanationBytes = 4 * 1024
-/** What others may keep beside ours: of annotations, of labels, and of binary data. */
+/** What others may keep beside ours: of annotations, of labels, of data and of binary data. */
 const mostForeignBytes = 64 * 1024
 
 export const shortExplanation = (text: string): string => shortText(text, mostExplanationBytes)
@@ -45,6 +45,7 @@ export interface ForeignPart {
   readonly annotations: Readonly<Record<string, string>>
   readonly labels: Readonly<Record<string, string>> | undefined
   readonly binaryData: Readonly<Record<string, string>> | undefined
+  readonly data: Readonly<Record<string, string>>
   /** What is removed: `annotation example.com/note`. */
   readonly removed: readonly string[]
 }
@@ -54,27 +55,37 @@ export interface ForeignPart {
  *
  * Guarantees: with what is kept, the record never exceeds what the API server takes.
  */
-export function foreignPartOf(configMap: ConfigMap | undefined): ForeignPart {
+export function foreignPartOf(
+  configMap: ConfigMap | undefined,
+  /** Which keys of the data are ours: all, where nothing else is said. */
+  isOwnKey: (key: string) => boolean = () => true,
+): ForeignPart {
   const ours = new Set<string>(Object.values(recordNotes))
   const notes = Object.entries(configMap?.metadata.annotations ?? {}).filter(([key]) => !ours.has(key))
   const annotations = fitting(notes)
   const labels = fitting(Object.entries(configMap?.metadata.labels ?? {}))
   const binaries = fitting(Object.entries(configMap?.binaryData ?? {}))
+  const data = fitting(Object.entries(configMap?.data ?? {}).filter(([key]) => !isOwnKey(key)))
   return {
     annotations: Object.fromEntries(annotations.kept),
     labels: configMap?.metadata.labels && Object.fromEntries(labels.kept),
     binaryData: configMap?.binaryData && Object.fromEntries(binaries.kept),
+    data: Object.fromEntries(data.kept),
     removed: [
       ...annotations.removed.map((key) => `annotation ${key}`),
       ...labels.removed.map((key) => `label ${key}`),
       ...binaries.removed.map((key) => `binaryData ${key}`),
+      ...data.removed.map((key) => `data ${key}`),
     ],
   }
 }
 
 /** Entries of others that had to be removed, for the record and for an event. */
-export function crowdingProblems(configMap: ConfigMap | undefined): ObjectProblem[] {
-  const { removed } = foreignPartOf(configMap)
+export function crowdingProblems(
+  configMap: ConfigMap | undefined,
+  isOwnKey?: (key: string) => boolean,
+): ObjectProblem[] {
+  const { removed } = foreignPartOf(configMap, isOwnKey)
   if (removed.length === 0 || configMap === undefined) return []
   const more = removed.length > 3 ? ` and ${removed.length - 3} more` : ''
   return [

@@ -5,6 +5,9 @@ import { keyOf } from '../api/resource-type.ts'
 import { podDisruptionBudgets } from '../api/resources.ts'
 import type { KubeApi } from './kube-api.ts'
 
+/** Called with what was sent, and with what the API server made of it. */
+export type OnBudgetStored = (sent: PodDisruptionBudget, stored: PodDisruptionBudget) => void
+
 /**
  * Writes budgets in the given order, and stops at the first refusal: what comes later may be safe only after it.
  *
@@ -15,25 +18,28 @@ export async function applyBudgets(
   api: Pick<KubeApi, 'create' | 'update' | 'delete'>,
   writes: readonly BudgetWrite[],
   signal: AbortSignal,
+  onStored: OnBudgetStored = () => undefined,
 ): Promise<string | undefined> {
   let version: string | undefined
-  for (const write of writes) version = (await applyWrite(api, write, signal)) ?? version
+  for (const write of writes) version = (await applyWrite(api, write, { signal, onStored })) ?? version
   return version
 }
 
 async function applyWrite(
   api: Pick<KubeApi, 'create' | 'update' | 'delete'>,
   write: BudgetWrite,
-  signal: AbortSignal,
+  { signal, onStored }: { readonly signal: AbortSignal; readonly onStored: OnBudgetStored },
 ): Promise<string | undefined> {
   switch (write.verb) {
     case 'create': {
       const created = await api.create(podDisruptionBudgets, write.budget, { signal })
+      onStored(write.budget, created)
       return created.metadata.resourceVersion
     }
     case 'replace': {
       const { seen, budget } = write
       const updated = await api.update(podDisruptionBudgets, withSpecOf(seen, budget), { signal })
+      onStored(budget, updated)
       return updated.metadata.resourceVersion
     }
     case 'delete': {

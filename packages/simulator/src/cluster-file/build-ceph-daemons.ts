@@ -1,7 +1,7 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { PodSpec } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject, OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { cephImage, rbdMirrorName } from './build-ceph-resources.ts'
+import { cephImage, filesystemMirrorName, rbdMirrorName } from './build-ceph-resources.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 import type { OsdPlace } from './osd-place.ts'
 
@@ -73,6 +73,14 @@ function describeDaemons(ceph: CephClusterDescription): Daemon[] {
         return { type: 'nfs', id, name: `nfs-${id}`, owner: by, labels: { ceph_nfs: nfs, instance: letters(index) } }
       }),
     ),
+    ...ceph.nvmeof.flatMap(({ name: gateway, instances }) =>
+      range(instances).map((index) => {
+        const id = `${gateway}-${letters(index)}`
+        const by = { kind: 'CephNVMeOFGateway', plural: 'cephnvmeofgateways', name: gateway }
+        return { type: 'nvmeof', id, name: `nvmeof-${id}`, owner: by }
+      }),
+    ),
+    ...(ceph.filesystemMirrors === 0 ? [] : [filesystemMirror(ceph)]),
   ]
 }
 
@@ -83,6 +91,16 @@ function rbdMirror({ rbdMirrors }: CephClusterDescription): Daemon {
     name: 'rbd-mirror-a',
     replicas: rbdMirrors,
     owner: { kind: 'CephRBDMirror', plural: 'cephrbdmirrors', name: rbdMirrorName },
+  }
+}
+
+function filesystemMirror({ filesystemMirrors }: CephClusterDescription): Daemon {
+  return {
+    type: 'fs-mirror',
+    id: 'fs-mirror',
+    name: 'fs-mirror',
+    replicas: filesystemMirrors,
+    owner: { kind: 'CephFilesystemMirror', plural: 'cephfilesystemmirrors', name: filesystemMirrorName },
   }
 }
 

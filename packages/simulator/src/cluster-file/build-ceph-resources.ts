@@ -2,8 +2,10 @@ import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   cephBlockPools,
   cephClusters,
+  cephFilesystemMirrors,
   cephFilesystems,
   cephNfses,
+  cephNvmeofGateways,
   cephObjectStores,
   cephRbdMirrors,
 } from '@cofferdam/kubernetes/api/kinds/rook.ts'
@@ -81,10 +83,13 @@ export function buildCephResources(ceph: CephClusterDescription): CephResource[]
     ),
     ...(ceph.rbdMirrors === 0 ? [] : [make(cephRbdMirrors, rbdMirrorName, { count: ceph.rbdMirrors })]),
     ...ceph.nfs.map(({ name, active }) => make(cephNfses, name, { server: { active } })),
+    ...ceph.nvmeof.map(({ name, instances }) => make(cephNvmeofGateways, name, { pool: name, group: name, instances })),
+    ...(ceph.filesystemMirrors === 0 ? [] : [make(cephFilesystemMirrors, filesystemMirrorName, {})]),
   ]
 }
 
 export const rbdMirrorName = 'my-rbd-mirror'
+export const filesystemMirrorName = 'my-fs-mirror'
 
 function resource(
   { namespace }: CephClusterDescription,

@@ -20,6 +20,8 @@ ceph:
   objectStores: [{ name: my-store, instances: 2 }]
   rbdMirrors: 3
   nfs: [{ name: my-nfs, active: 2 }]
+  nvmeof: [{ name: blocks, instances: 2 }]
+  filesystemMirrors: 1
   disruptionManagement: { osdMaintenanceTimeout: 45 }
 `,
   'my.yaml',
@@ -56,6 +58,9 @@ describe('the daemons are deployed as Rook deploys them', () => {
       'rook-ceph-rbd-mirror-a x3 of CephRBDMirror my-rbd-mirror',
       'rook-ceph-nfs-my-nfs-a x1 of CephNFS my-nfs',
       'rook-ceph-nfs-my-nfs-b x1 of CephNFS my-nfs',
+      'rook-ceph-nvmeof-blocks-a x1 of CephNVMeOFGateway blocks',
+      'rook-ceph-nvmeof-blocks-b x1 of CephNVMeOFGateway blocks',
+      'rook-ceph-fs-mirror x1 of CephFilesystemMirror my-fs-mirror',
     ])
   })
 
@@ -176,6 +181,8 @@ describe('the objects that describe the cluster to Rook', () => {
       ['my-store', { phase: 'Ready', info: { endpoint: 'http://rook-ceph-rgw-my-store.rook-ceph.svc:80' } }],
       ['my-rbd-mirror', { phase: 'Ready' }],
       ['my-nfs', { phase: 'Ready' }],
+      ['blocks', { phase: 'Ready' }],
+      ['my-fs-mirror', { phase: 'Ready' }],
     ])
   })
 
@@ -208,6 +215,8 @@ describe('the objects that describe the cluster to Rook', () => {
       },
       { 'cephrbdmirrors/my-rbd-mirror': { count: 3 } },
       { 'cephnfses/my-nfs': { server: { active: 2 } } },
+      { 'cephnvmeofgateways/blocks': { pool: 'blocks', group: 'blocks', instances: 2 } },
+      { 'cephfilesystemmirrors/my-fs-mirror': {} },
     ])
   })
 })

@@ -80,6 +80,8 @@ export const cephSchema = z.strictObject({
     .default([]),
   rbdMirrors: z.int().min(0).max(10).default(0),
   nfs: z.array(z.strictObject({ name: objectName, active: z.int().min(1).max(10).default(1) })).default([]),
+  nvmeof: z.array(z.strictObject({ name: objectName, instances: z.int().min(1).max(10).default(1) })).default([]),
+  filesystemMirrors: z.int().min(0).max(10).default(0),
   rookImage: z
     .string()
     .regex(/^[^\s]+$/, 'must be the name of an image, as in registry.example/rook/ceph:v1.18.8')

@@ -70,7 +70,7 @@ export function checkPoolNames({ pools }: WrittenCeph, owned: readonly PlacedPoo
 }
 
 export function checkNames(ceph: WrittenCeph, problems: Problem[]): void {
-  for (const section of ['filesystems', 'objectStores', 'nfs'] as const) {
+  for (const section of ['filesystems', 'objectStores', 'nfs', 'nvmeof'] as const) {
     const entries: readonly { readonly name: string }[] = ceph[section]
     for (const [index, { name }] of entries.entries()) {
       const first = entries.findIndex((other) => other.name === name)

@@ -45,6 +45,8 @@ describe('a Ceph cluster that can be built', () => {
       objectStores: [],
       rbdMirrors: 0,
       nfs: [],
+      nvmeof: [],
+      filesystemMirrors: 0,
       disruptionManagement: { managePodBudgets: true },
       pace: { recoveryPgsPerSecond: 5, outAfterSeconds: 600 },
     })

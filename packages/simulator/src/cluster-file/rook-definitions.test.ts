@@ -33,8 +33,10 @@ it("Rook's kinds are served: fields we describe are checked, the others are kept
     expect(items.map(({ metadata }) => metadata.name)).toEqual([
       'cephblockpools.ceph.rook.io',
       'cephclusters.ceph.rook.io',
+      'cephfilesystemmirrors.ceph.rook.io',
       'cephfilesystems.ceph.rook.io',
       'cephnfses.ceph.rook.io',
+      'cephnvmeofgateways.ceph.rook.io',
       'cephobjectstores.ceph.rook.io',
       'cephrbdmirrors.ceph.rook.io',
     ])

@@ -183,6 +183,23 @@ const definitions: readonly Definition[] = [
     required: ['server'],
     columns: [phase, age],
   },
+  {
+    kind: 'CephNVMeOFGateway',
+    plural: 'cephnvmeofgateways',
+    shortNames: ['nvmeof'],
+    description: 'CephNVMeOFGateway represents a Ceph NVMe-oF Gateway',
+    spec: { pool: text, group: text, instances: amount(1) },
+    required: ['group', 'instances', 'pool'],
+    columns: [phase, age],
+  },
+  {
+    kind: 'CephFilesystemMirror',
+    plural: 'cephfilesystemmirrors',
+    shortNames: ['cephfsm'],
+    description: 'CephFilesystemMirror is the Ceph Filesystem Mirror object definition',
+    spec: {},
+    columns: [phase, age],
+  },
 ]
 
 /** The kinds of Rook that the budgets of Ceph depend on, as far as they do: names, columns and the fields that are read. */

@@ -1,5 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
-import { applyBudgets } from '@cofferdam/kubernetes/client/apply-budgets.ts'
+import { applyBudgets, type OnBudgetStored } from '@cofferdam/kubernetes/client/apply-budgets.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
 import { once } from '../../shared/once.ts'
@@ -49,7 +49,8 @@ function open(ports: Ports, metrics: ReturnType<typeof createCephMetrics>): Open
   const turns = new StorageTurns()
   const decisions = new CephDecisions(clock)
   const reports = once(() => ({ ...metrics, ...ports.cephCounts, events: ports.events.scoped() }))
-  const write = (writes: readonly BudgetWrite[], signal: AbortSignal) => applyBudgets(api, writes, signal)
+  const write = (writes: readonly BudgetWrite[], signal: AbortSignal, onStored?: OnBudgetStored) =>
+    applyBudgets(api, writes, signal, onStored)
   const rook = () => cephViews.rook()
   return {
     controllers: {

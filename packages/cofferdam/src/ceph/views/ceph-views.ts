@@ -42,12 +42,15 @@ export interface CephViews {
   /** Deployments of mons and mgrs. */
   readonly daemonDeployments: () => WatchView<Deployment>
   readonly daemonPods: () => WatchView<Pod>
+  /** Deployments of cephfs-mirror. */
+  readonly mirrorDeployments: () => WatchView<Deployment>
   readonly rook: () => RookPresence
   /** Opens a kind of Rook that the cluster may not have. */
   rookKind<T extends KubeObject>(type: ResourceType<T>, project?: (object: T) => T): WatchView<T>
 }
 
 const monsAndMgrs = 'app in (rook-ceph-mon,rook-ceph-mgr)'
+const mirrors = 'app=rook-ceph-fs-mirror'
 const osds = 'app=rook-ceph-osd'
 
 export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts): CephViews {
@@ -102,6 +105,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     daemonPods: once(() =>
       informers.open('pods/mon', { type: pods, labelSelector: monsAndMgrs, project: slimPod, indexes }),
     ),
+    mirrorDeployments: daemons('fs-mirror', mirrors, cephNamespaces),
     rook: once(() => rookPresence(operators(), { trust, osds: osdDeployments })),
     rookKind,
   }

@@ -51,6 +51,15 @@ describe('plan osd-update, from files that cannot be used', () => {
     expect((await marked('\n')).code).toBe(0)
   })
 
+  it('an OSD that is listed twice counts once, and is named', async () => {
+    const { code, out, err } = await refusalOf((answers) => {
+      const dump = answers['osd-dump.json'] as { osds: unknown[] }
+      return { 'osd-dump.json': { ...dump, osds: [...dump.osds, dump.osds[3]] } }
+    })
+    expect({ code, first: out.split('\n')[0] }).toEqual({ code: 0, first: expect.stringMatching(/^12 OSDs in /) })
+    expect(err).toMatch(/warning: osd\/3: ceph osd dump lists it several times; it counts once/)
+  })
+
   it('names all files that are missing at once', async () => {
     const { err } = await refusalOf(() => ({ 'osd-tree.json': undefined, 'osd-dump.json': undefined }))
     expect(err).toBe(

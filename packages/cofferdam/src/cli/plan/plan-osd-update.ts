@@ -15,6 +15,7 @@ import {
   updateOrders,
 } from '../../capabilities/osd-update/domain/update-settings.ts'
 import { domainsOf } from '../../safety/failure-domain.ts'
+import { repeatedOsdProblems } from '../../safety/map-problems.ts'
 import { harmlessText } from '../../shared/harmless-text.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { CephFlags } from '../operator/ceph-link.ts'
@@ -71,7 +72,9 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
     },
 
     async run({ flags, terminal, signal }) {
+      const warn = (text: string) => terminal.note(`${terminal.paint('yellow', 'warning:')} ${harmlessText(text)}`)
       const { source, settings } = await readSource()
+      for (const { object, problem } of repeatedOsdProblems(source.map)) warn(`${object}: ${problem}`)
       const given = {
         maxInParallel: flags.maxParallel ?? settings.maxInParallel,
         reserve: flags.reserve ?? settings.reserve,
@@ -91,7 +94,6 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
       async function readSource(): Promise<{ readonly source: PlanSource; readonly settings: UpdateSettings }> {
         if (flags.from === undefined) {
           const { source, parsed } = await observePlanSource(ports, flags, signal)
-          const warn = (text: string) => terminal.note(`${terminal.paint('yellow', 'warning:')} ${harmlessText(text)}`)
           for (const { field, problem } of parsed.problems) warn(`${field}: ${problem}`)
           for (const { field, instead } of parsed.deprecated) warn(`${field} is deprecated; its place is ${instead}`)
           return { source, settings: parsed.settings }

@@ -131,6 +131,13 @@ export interface CephNfs extends KubeObject {
   readonly spec?: { readonly server?: { readonly active?: number } }
 }
 
+export interface CephNvmeofGateway extends KubeObject {
+  readonly spec?: { readonly instances?: number }
+}
+
+/** Has no number of its own: Rook runs one daemon, and its Deployment says how many there are. */
+export type CephFilesystemMirror = KubeObject
+
 const rook = { group: 'ceph.rook.io', version: 'v1', namespaced: true }
 
 export const cephClusters: ResourceType<CephCluster> = { ...rook, plural: 'cephclusters', kind: 'CephCluster' }
@@ -147,3 +154,13 @@ export const cephObjectStores: ResourceType<CephObjectStore> = {
 }
 export const cephRbdMirrors: ResourceType<CephRbdMirror> = { ...rook, plural: 'cephrbdmirrors', kind: 'CephRBDMirror' }
 export const cephNfses: ResourceType<CephNfs> = { ...rook, plural: 'cephnfses', kind: 'CephNFS' }
+export const cephNvmeofGateways: ResourceType<CephNvmeofGateway> = {
+  ...rook,
+  plural: 'cephnvmeofgateways',
+  kind: 'CephNVMeOFGateway',
+}
+export const cephFilesystemMirrors: ResourceType<CephFilesystemMirror> = {
+  ...rook,
+  plural: 'cephfilesystemmirrors',
+  kind: 'CephFilesystemMirror',
+}

@@ -107,6 +107,36 @@ describe('a record with more to say than an object may hold', () => {
     stop()
   })
 
+  it('keeps keys of others through a drain: a team lost its notes there, and a backup tool its mark', async () => {
+    const { api, stop } = openScenario()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
+    await api.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: place,
+      data: { 'team-note': 'ask storage first', 'zone-z-noout-last-set-at': '2026-01-01T10:00:00Z' },
+    })
+    const state = { ...calmState, openDomains: ['x'] }
+    const first = await writeRecord(api, await readRecord(api, place, signal), { ...change, state }, signal)
+    const second = await writeRecord(api, first, change, signal)
+    for (const { configMap } of [first, second]) {
+      expect(configMap?.data).toMatchObject({ 'team-note': 'ask storage first' })
+      expect(configMap?.data).not.toHaveProperty('zone-z-noout-last-set-at')
+    }
+    stop()
+  })
+
+  it('keys of others that fill the object go: else the state of a drain could not be stored', async () => {
+    const { api, stop } = openScenario()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
+    const data = { fill: 'x'.repeat(900_000), note: 'small' }
+    await api.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: place, data })
+    const { configMap } = await writeRecord(api, await readRecord(api, place, signal), change, signal)
+    expect(configMap?.data).toMatchObject({ note: 'small' })
+    expect(configMap?.data).not.toHaveProperty('fill')
+    stop()
+  })
+
   it('is not begun where its data is immutable: what follows could not be remembered', async () => {
     const { api, stop } = openScenario()
     const record = await readRecord(api, place, signal)

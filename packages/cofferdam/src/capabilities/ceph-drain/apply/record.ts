@@ -8,7 +8,7 @@ import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/r
 import { recordNotes as notes } from '../../../shared/record-notes.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
 import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
-import { buildDrainState, parseDrainState, stateMapName } from '../domain/state-map.ts'
+import { buildDrainState, isStateKey, parseDrainState, stateMapName } from '../domain/state-map.ts'
 
 export const recordName = stateMapName
 /** Where the answers stand while another operator has the budgets, and the state map with them. */
@@ -65,9 +65,10 @@ export async function writeRecord(
   if (configMap?.immutable === true && change.state !== undefined) {
     throw new ApiError('Invalid', `configmap ${namespace}/${name} is immutable`)
   }
-  const foreign = foreignPartOf(configMap)
+  const foreign = foreignPartOf(configMap, isStateKey)
   // Where nothing must survive the data is not needed: it may be locked, and annotations can still be written.
-  const data = change.state === undefined ? (configMap?.data ?? {}) : buildDrainState(change.state)
+  const data =
+    change.state === undefined ? (configMap?.data ?? {}) : { ...foreign.data, ...buildDrainState(change.state) }
   const binaryData = Object.entries(foreign.binaryData ?? {}).filter(([key]) => !Object.hasOwn(data, key))
   const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
   if (configMap === undefined) {

@@ -19,7 +19,12 @@ export interface StaticPerformPorts {
   readonly events: EventRecorder<Reason>
   readonly observer: StaticBudgetObserver
   readonly turns: StorageTurns | undefined
-  applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
+  /** `onStored` is called with what was sent and with what the API server made of it. */
+  applyBudgets(
+    writes: readonly BudgetWrite[],
+    signal: AbortSignal,
+    onStored: (sent: PodDisruptionBudget, stored: PodDisruptionBudget) => void,
+  ): Promise<string | undefined>
 }
 
 /** Performs the steps of one pass of ceph-static-budgets. It decides nothing. */
@@ -67,7 +72,10 @@ export class StaticBudgetPerformer {
     },
     write: async ({ writes }) => {
       const { signal } = this.#pass
-      const version = await this.#ports.applyBudgets(writes, signal)
+      const { observer } = this.#ports
+      const version = await this.#ports.applyBudgets(writes, signal, (sent, stored) =>
+        observer.noteStored(sent, stored),
+      )
       if (version !== undefined) await this.#ports.budgets.whenSeen(version, signal)
       return 'done'
     },

@@ -1,4 +1,10 @@
-import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import {
+  cephFilesystems,
+  cephNfses,
+  cephNvmeofGateways,
+  cephObjectStores,
+  cephRbdMirrors,
+} from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { type CephFixture, namespace, openCephFixture, smallCluster } from '../testing/ceph-fixture.ts'
@@ -8,12 +14,16 @@ const services = `${smallCluster}
   objectStores: [{ name: store, instances: 3 }]
   rbdMirrors: 2
   nfs: [{ name: share, active: 2 }]
+  nvmeof: [{ name: blocks, instances: 2 }]
+  filesystemMirrors: 2
 `
 const all = [
+  'rook-ceph-fs-mirror-my-fs-mirror: at least 1 of app=rook-ceph-fs-mirror,app.kubernetes.io/part-of=my-fs-mirror',
   'rook-ceph-mds-files: at least 1 of rook_file_system=files',
   'rook-ceph-mgr-pdb: 1 of app=rook-ceph-mgr',
   'rook-ceph-mon-pdb: 1 of app=rook-ceph-mon',
   'rook-ceph-nfs-share: at least 1 of app=rook-ceph-nfs,ceph_nfs=share',
+  'rook-ceph-nvmeof-blocks: at least 1 of app=rook-ceph-nvmeof,app.kubernetes.io/part-of=blocks',
   'rook-ceph-rbd-mirror-my-rbd-mirror: at least 1 of app=rook-ceph-rbd-mirror,app.kubernetes.io/part-of=my-rbd-mirror',
   'rook-ceph-rgw-store: at least 2 of rgw=store',
 ]
@@ -37,6 +47,7 @@ describe('the budgets of daemons that are alike', () => {
   it('follow every change of scale, and go where one is left', async () => {
     const fixture = await openGuarded()
     const store = { namespace, name: 'store' }
+    const mirror = { namespace, name: 'rook-ceph-fs-mirror' }
     const scale = (instances: number) =>
       fixture.api.patch(cephObjectStores, store, { type: 'merge', body: { spec: { gateway: { instances } } } })
     const rgw = async () => (await fixture.budgets()).filter((text) => text.startsWith('rook-ceph-rgw'))
@@ -52,6 +63,8 @@ describe('the budgets of daemons that are alike', () => {
     await fixture.api.delete(cephFilesystems, { namespace, name: 'files' })
     await fixture.api.delete(cephNfses, { namespace, name: 'share' })
     await fixture.api.delete(cephRbdMirrors, { namespace, name: 'my-rbd-mirror' })
+    await fixture.api.delete(cephNvmeofGateways, { namespace, name: 'blocks' })
+    await fixture.api.patch(deployments, mirror, { type: 'merge', body: { spec: { replicas: 1 } } })
     await fixture.seconds(5)
     expect(await fixture.budgets()).toEqual(all.filter((text) => /-(mgr|mon)-/.test(text)))
     await fixture.close()

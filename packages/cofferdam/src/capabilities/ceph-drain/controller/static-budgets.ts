@@ -1,6 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
@@ -9,15 +9,17 @@ import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
-import { StaticBudgetPerformer } from '../apply/static-budgets.ts'
+import { StaticBudgetPerformer, type StaticPerformPorts } from '../apply/static-budgets.ts'
 import { decideStaticPass } from '../domain/decide-static-pass.ts'
 import { StaticBudgetObserver, type StaticObserverPorts } from '../observe/static-budgets.ts'
 import type { CephReports } from '../report/report.ts'
 
 export const cephStaticBudgetsPermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephfilesystemmirrors', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephfilesystems', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephnfses', verbs: ['list', 'watch'] },
+  { group: 'ceph.rook.io', resource: 'cephnvmeofgateways', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephobjectstores', verbs: ['list', 'watch'] },
   { group: 'ceph.rook.io', resource: 'cephrbdmirrors', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
@@ -30,7 +32,7 @@ export interface StaticBudgetPorts extends StaticObserverPorts {
   readonly ceph: Pick<CephPorts, 'of' | 'observeQuorum'>
   readonly reports: CephReports
   readonly rook: RookPresence
-  applyBudgets(writes: readonly BudgetWrite[], signal: AbortSignal): Promise<string | undefined>
+  readonly applyBudgets: StaticPerformPorts['applyBudgets']
 }
 
 /** Keeps the budgets of all daemons but OSDs as their numbers and the quorum allow. Keys are CephClusters. */
@@ -68,10 +70,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
         follower.followForAll(beside.nodes, enqueue)
         beside.turns.follow('turn', enqueue, signal)
       }
-      follower.follow(services.filesystems, enqueue)
-      follower.follow(services.objectStores, enqueue)
-      follower.follow(services.rbdMirrors, enqueue)
-      follower.follow(services.nfs, enqueue)
+      for (const view of Object.values(services)) follower.follow<KubeObject>(view, enqueue)
       follower.follow(budgets, (key, change) => {
         if (isRelevantBudgetChange(change)) enqueue(key)
       })

@@ -47,6 +47,8 @@ function decide(scenario: Scenario) {
     filesystems: [],
     objectStores: [],
     rbdMirrors: [],
+    nvmeof: [],
+    filesystemMirrors: [],
     nfs: [],
     existing: scenario.present === undefined ? [] : [present(scenario.present)],
     beside: {

@@ -9,6 +9,7 @@ import type { PassSnapshot } from './pass-snapshot.ts'
 import { type PlannedWrites, planWrites } from './plan-writes.ts'
 import { removalDueInMs } from './retire-budget.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
+import { isStateKey } from './state-map.ts'
 import type { CephDrainStep } from './steps.ts'
 
 /** What one pass does next, and when the next one is due. */
@@ -49,7 +50,7 @@ export function decidePass(pass: PassSnapshot): PassDecision {
     ...decided.problems,
     ...misjudgement(pass),
     ...pass.problems,
-    ...crowdingProblems(pass.record.configMap),
+    ...crowdingProblems(pass.record.configMap, isStateKey),
   ]
   const wanted: CephDrainDecision = {
     ...decided,

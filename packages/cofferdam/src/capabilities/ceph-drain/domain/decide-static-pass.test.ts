@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideStaticPass, type StaticPassSnapshot } from './decide-static-pass.ts'
+import { isUnreadyPolicyStored } from './service-budgets.ts'
 
 const nowMs = 1_000_000
 const never = Number.NEGATIVE_INFINITY
@@ -23,6 +24,8 @@ function decide(given: Partial<StaticPassSnapshot> = {}, input: Partial<StaticPa
       objectStores: [],
       rbdMirrors: [],
       nfs: [],
+      nvmeof: [],
+      filesystemMirrors: [],
       existing: [],
       ...input,
     },
@@ -65,5 +68,34 @@ describe('a pass over the budgets of daemons', () => {
     expect(decide({ askedAtMs: nowMs, disturbedAtMs: nowMs }).recheckAfterSeconds).toBe(2)
     expect(decide({ askedAtMs: nowMs }).recheckAfterSeconds).toBe(120)
     expect(decide({}, { monCount: 1, mgrCount: 1 }).recheckAfterSeconds).toBeUndefined()
+  })
+
+  describe('where the API server may not have unhealthyPodEvictionPolicy', () => {
+    const gateways = { monCount: 1, mgrCount: 1, objectStores: [{ name: 'shop', uid: 'u', instances: 2 }] }
+    const writesOf = ({ steps }: ReturnType<typeof decide>) =>
+      steps.flatMap((step) => (step.name === 'budgets' ? step.writes : []))
+    const [first] = writesOf(decide({}, gateways))
+    if (first?.verb !== 'create') throw new Error('a budget should be created')
+    const sent = first.budget
+    const { unhealthyPodEvictionPolicy, ...without } = sent.spec
+    const stored = { ...sent, spec: without }
+
+    it('a budget without it is written once, as one from before an upgrade is', () => {
+      expect(unhealthyPodEvictionPolicy).toBe('AlwaysAllow')
+      expect(writesOf(decide({}, { ...gateways, existing: [stored] }))).toMatchObject([{ verb: 'replace' }])
+      expect(writesOf(decide({}, { ...gateways, existing: [sent] }))).toEqual([])
+    })
+
+    it('a server that drops it is not written to again: else two writes a second, for ever', () => {
+      const storesUnreadyPolicy = isUnreadyPolicyStored(sent, stored)
+      expect(writesOf(decide({ storesUnreadyPolicy }, { ...gateways, existing: [stored] }))).toEqual([])
+      const scaled = { ...stored, spec: { ...without, minAvailable: 7 } }
+      expect(writesOf(decide({ storesUnreadyPolicy }, { ...gateways, existing: [scaled] }))).toHaveLength(1)
+    })
+
+    it('budgets that were sent without it teach nothing', () => {
+      expect(isUnreadyPolicyStored(stored, stored)).toBeUndefined()
+      expect(isUnreadyPolicyStored(sent, sent)).toBe(true)
+    })
   })
 })

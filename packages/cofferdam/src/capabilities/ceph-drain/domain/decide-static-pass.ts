@@ -16,6 +16,8 @@ export interface StaticPassSnapshot {
   readonly hasAsked: boolean
   /** Whether nobody else works on the budgets of the cluster; undefined: nobody else ever does. */
   readonly isInTurn: boolean | undefined
+  /** Whether the API server has `unhealthyPodEvictionPolicy`; undefined until a budget with it was written. */
+  readonly storesUnreadyPolicy?: boolean | undefined
 }
 
 export interface StaticPassDecision {
@@ -43,7 +45,7 @@ export function decideStaticPass(pass: StaticPassSnapshot): StaticPassDecision {
   const { daemonBudgets, problems, ...decision } = decideStaticBudgets(input)
   return {
     steps: [
-      { do: 'write', name: 'budgets', writes: planStaticWrites(decision, input.existing) },
+      { do: 'write', name: 'budgets', writes: planStaticWrites(decision, pass) },
       { do: 'hold', name: 'leave-turn', daemonBudgets, looseNodes: looseNodes(daemonBudgets) },
       { do: 'report', name: 'report', problems },
     ],
@@ -86,14 +88,15 @@ function looseNodes(daemonBudgets: StaticBudgetDecision['daemonBudgets']): reado
 
 function planStaticWrites(
   { desired, remove }: Pick<StaticBudgetDecision, 'desired' | 'remove'>,
-  existing: readonly PodDisruptionBudget[],
+  { input: { existing }, storesUnreadyPolicy }: StaticPassSnapshot,
 ): BudgetWrite[] {
   const seenByName = new Map(existing.map((budget) => [budget.metadata.name, budget]))
   return [
     ...desired.flatMap((budget): BudgetWrite[] => {
       const seen = seenByName.get(budget.metadata.name)
       if (seen === undefined) return [{ verb: 'create', budget }]
-      const isSame = isSameJson(seen.spec, budget.spec) && isManagedByUs(seen)
+      const comparable = storesUnreadyPolicy === false ? withoutUnreadyPolicy : (spec: typeof seen.spec) => spec
+      const isSame = isSameJson(comparable(seen.spec), comparable(budget.spec)) && isManagedByUs(seen)
       return isSame ? [] : [{ verb: 'replace', seen, budget }]
     }),
     ...remove.flatMap((name): BudgetWrite[] => {
@@ -101,4 +104,9 @@ function planStaticWrites(
       return seen === undefined ? [] : [{ verb: 'delete', seen }]
     }),
   ]
+}
+
+/** A server that does not have the field would be written to for ever. */
+function withoutUnreadyPolicy({ unhealthyPodEvictionPolicy, ...spec }: PodDisruptionBudget['spec']) {
+  return spec
 }

@@ -1,4 +1,5 @@
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import type { Layout } from './layout.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
@@ -7,7 +8,9 @@ import type { DrainState } from './state-map.ts'
 export interface NooutDecision {
   readonly set: readonly string[]
   readonly unset: readonly string[]
-  readonly state: Pick<DrainState, 'wantsNoout' | 'nooutSince' | 'ownNoout'>
+  readonly state: Pick<DrainState, 'wantsNoout' | 'nooutSince' | 'ownNoout' | 'seenNoout' | 'removedNoout'>
+  /** Flags that somebody removed in the middle of a drain. */
+  readonly problems: readonly ObjectProblem[]
   /** When the next one runs out. */
   readonly expiresInMs: number | undefined
 }
@@ -19,7 +22,7 @@ export interface NooutDecision {
  * failed first and was cordoned later counts from then on.
  *
  * Guarantees: unset is only what is recorded as ours, and it stays recorded until Ceph shows it gone; a flag that an
- * administrator set is neither recorded nor unset.
+ * administrator set is neither recorded nor unset, and one that was removed in the middle of a drain is not set again in that drain.
  * Assumes: the state is written before the flags are.
  */
 export function decideNoout(
@@ -46,13 +49,34 @@ export function decideNoout(
     wanted.add(domain.bucket)
     expiresInMs = Math.min(leftMs, expiresInMs ?? leftMs)
   }
-  const set = [...wanted].filter((bucket) => !present.has(bucket)).sort()
+  // What was never seen may never have been set: this process, or one before it, was interrupted.
+  const isRemoved = (bucket: string) => state.removedNoout.includes(bucket) || state.seenNoout.includes(bucket)
+  const removedNoout = [...wanted].filter((bucket) => !present.has(bucket) && isRemoved(bucket)).sort()
+  const set = [...wanted].filter((bucket) => !present.has(bucket) && !isRemoved(bucket)).sort()
   const unset = [...ours].filter((bucket) => !wanted.has(bucket) && present.has(bucket)).sort()
-  const kept = [...ours].filter((bucket) => present.has(bucket) || wanted.has(bucket))
+  const kept = [...ours].filter((bucket) => present.has(bucket) || set.includes(bucket))
   return {
     set,
     unset,
-    state: { wantsNoout: wanted.size > 0, nooutSince, ownNoout: [...new Set([...kept, ...set])].sort() },
+    state: {
+      wantsNoout: wanted.size > 0,
+      nooutSince,
+      ownNoout: [...new Set([...kept, ...set])].sort(),
+      seenNoout: kept.filter((bucket) => wanted.has(bucket) && present.has(bucket)).sort(),
+      // Somebody who sets it again meanwhile has it, and it is not ours.
+      removedNoout: [...wanted].filter((bucket) => removedNoout.includes(bucket) || isAgain(bucket)).sort(),
+    },
+    problems: removedNoout.map((bucket) => ({
+      object: `bucket/${bucket}`,
+      problem:
+        'noout was removed by another client in the middle of this drain and is not set again until the next one: its OSDs are marked out ' +
+        'after mon_osd_down_out_interval, and their data is copied elsewhere; to avoid that, run ' +
+        `ceph osd set-group noout ${bucket}, and ceph osd unset-group noout ${bucket} after the drain`,
+    })),
     expiresInMs,
+  }
+
+  function isAgain(bucket: string): boolean {
+    return present.has(bucket) && state.removedNoout.includes(bucket)
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { buildDrainState, calmState, type DrainState, parseDrainState } from './state-map.ts'
+import { buildDrainState, calmState, type DrainState, isStateKey, parseDrainState } from './state-map.ts'
 
 describe('what survives a restart', () => {
   const busy: DrainState = {
@@ -8,6 +8,8 @@ describe('what survives a restart', () => {
     lastUncleanAt: '2026-01-01T12:00:00Z',
     nooutSince: { 'zone-a': '2026-01-01T11:59:00Z' },
     ownNoout: ['zone.a'],
+    seenNoout: ['zone.a'],
+    removedNoout: ['zone.b'],
     unneededOsds: [3, 11],
   }
 
@@ -20,6 +22,8 @@ describe('what survives a restart', () => {
       'zone-a-noout-last-set-at': '2026-01-01T11:59:00Z',
       'cofferdam.io_open-domains': 'zone-a,zone-b',
       'cofferdam.io_own-noout': 'zone.a',
+      'cofferdam.io_seen-noout': 'zone.a',
+      'cofferdam.io_removed-noout': 'zone.b',
       'cofferdam.io_spare-osds': '3,11',
     })
     expect(parseDrainState(data)).toEqual(busy)
@@ -30,9 +34,11 @@ describe('what survives a restart', () => {
     for (const key of Object.keys(buildDrainState(busy))) expect(key).toMatch(/^[-._a-zA-Z0-9]+$/)
   })
 
-  it('keeps what others wrote into the map, and drops what is over', () => {
-    const present = { note: 'hands off', 'zone-z-noout-last-set-at': '2026-01-01T10:00:00Z', 'set-no-out': 'true' }
-    expect(buildDrainState(calmState, present)).toEqual({ note: 'hands off', ...buildDrainState(calmState) })
+  it('knows its own keys from those of others: what is over goes, and a note of somebody stays', () => {
+    for (const key of [...Object.keys(buildDrainState(busy)), 'zone-z-noout-last-set-at']) {
+      expect([key, isStateKey(key)]).toEqual([key, true])
+    }
+    expect(isStateKey('note')).toBe(false)
   })
 
   it('no map, an empty one and nonsense are calm', () => {
@@ -62,6 +68,8 @@ describe('what survives a restart', () => {
       lastUncleanAt: '2026-01-01T12:00:00Z',
       nooutSince: { 'zone-b': '2026-01-01T11:59:00Z' },
       ownNoout: ['zone-b'],
+      seenNoout: [],
+      removedNoout: [],
       unneededOsds: [],
     })
   })

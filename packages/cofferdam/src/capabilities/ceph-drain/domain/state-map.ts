@@ -1,4 +1,4 @@
-/** What must survive a restart, as Rook keeps it in the ConfigMap `rook-ceph-pdbstatemap`; ours are the last three. */
+/** What must survive a restart, as Rook keeps it in the ConfigMap `rook-ceph-pdbstatemap`; ours are the last ones. */
 export interface DrainState {
   /** The failure domains chosen to be down, as label values; a budget may still hold them when the data asks for it. Rook's key holds the first; `cofferdam.io_open-domains` all. */
   readonly openDomains: readonly string[]
@@ -10,6 +10,10 @@ export interface DrainState {
   readonly nooutSince: Readonly<Record<string, string>>
   /** Buckets on which we set noout: only those are ever unset by us. */
   readonly ownNoout: readonly string[]
+  /** Those of them that Ceph showed: one that is missing later was removed by somebody. */
+  readonly seenNoout: readonly string[]
+  /** Buckets from which somebody removed it in the middle of this drain: it is not set again. */
+  readonly removedNoout: readonly string[]
   /** OSDs that were down while all data was clean, and still are: nothing waits for them. */
   readonly unneededOsds: readonly number[]
 }
@@ -20,6 +24,8 @@ export const calmState: DrainState = {
   lastUncleanAt: undefined,
   nooutSince: {},
   ownNoout: [],
+  seenNoout: [],
+  removedNoout: [],
   unneededOsds: [],
 }
 
@@ -32,6 +38,8 @@ const keys = {
   wantsNoout: 'set-no-out',
   openDomains: 'cofferdam.io_open-domains',
   ownNoout: 'cofferdam.io_own-noout',
+  seenNoout: 'cofferdam.io_seen-noout',
+  removedNoout: 'cofferdam.io_removed-noout',
   unneededOsds: 'cofferdam.io_spare-osds',
 } as const
 const nooutSuffix = '-noout-last-set-at'
@@ -58,6 +66,8 @@ export function parseDrainState(data: Readonly<Record<string, string>> | undefin
     lastUncleanAt: entries[keys.uncleanAt] === '' ? undefined : entries[keys.uncleanAt],
     nooutSince,
     ownNoout: entries[keys.ownNoout] === undefined ? Object.keys(nooutSince).sort() : listOf(entries[keys.ownNoout]),
+    seenNoout: listOf(entries[keys.seenNoout]),
+    removedNoout: listOf(entries[keys.removedNoout]),
     unneededOsds: listOf(entries[keys.unneededOsds])
       .filter((id) => /^\d+$/.test(id))
       .map(Number)
@@ -65,20 +75,19 @@ export function parseDrainState(data: Readonly<Record<string, string>> | undefin
   }
 }
 
-/** `present` is what the map holds now: keys that are neither Rook's nor ours stay. */
-export function buildDrainState(
-  state: DrainState,
-  present: Readonly<Record<string, string>> = {},
-): Record<string, string> {
-  const foreign = Object.entries(present).filter(
-    ([key]) => !(Object.values(keys) as string[]).includes(key) && !key.endsWith(nooutSuffix),
-  )
+/** Whether the key is Rook's or ours: what is not said by the state is over. Any other belongs to somebody else. */
+export function isStateKey(key: string): boolean {
+  return (Object.values(keys) as string[]).includes(key) || key.endsWith(nooutSuffix)
+}
+
+export function buildDrainState(state: DrainState): Record<string, string> {
   return {
-    ...Object.fromEntries(foreign),
     [keys.domain]: state.openDomains[0] ?? '',
     [keys.openDomains]: state.openDomains.join(','),
     [keys.ownNoout]: state.ownNoout.join(','),
     [keys.unneededOsds]: state.unneededOsds.join(','),
+    ...(state.seenNoout.length === 0 ? {} : { [keys.seenNoout]: state.seenNoout.join(',') }),
+    ...(state.removedNoout.length === 0 ? {} : { [keys.removedNoout]: state.removedNoout.join(',') }),
     ...(state.wantsNoout ? { [keys.wantsNoout]: 'true' } : {}),
     ...(state.lastUncleanAt === undefined ? {} : { [keys.uncleanAt]: state.lastUncleanAt }),
     ...Object.fromEntries(Object.entries(state.nooutSince).map(([domain, at]) => [`${domain}${nooutSuffix}`, at])),

@@ -15,6 +15,8 @@ const bare: StaticBudgetInput = {
   filesystems: [],
   objectStores: [],
   rbdMirrors: [],
+  nvmeof: [],
+  filesystemMirrors: [],
   nfs: [],
   existing: [],
 }
@@ -41,11 +43,14 @@ const byRook = ({ metadata, ...rest }: PodDisruptionBudget): PodDisruptionBudget
   return { ...rest, metadata: unmarked }
 }
 
+/** A pod that is not ready may go: it serves nobody. */
+const unready = { unhealthyPodEvictionPolicy: 'AlwaysAllow' } as const
+
 const store = (instances: number) => ({ objectStores: [{ name: 'shop', uid: 'u', instances }] })
 const rgw = (minAvailable: number) =>
   old(
     'rook-ceph-rgw-shop',
-    { minAvailable, selector: { matchLabels: { rgw: 'shop' } } },
+    { minAvailable, selector: { matchLabels: { rgw: 'shop' } }, ...unready },
     owner('CephObjectStore', 'shop'),
   )
 const fs = (activeCount: number, activeStandby: boolean) => ({
@@ -102,7 +107,7 @@ const rows: Record<string, Row> = {
     desired: [
       old(
         'rook-ceph-nfs-files',
-        { minAvailable: 2, selector: { matchLabels: { app: 'rook-ceph-nfs', ceph_nfs: 'files' } } },
+        { minAvailable: 2, selector: { matchLabels: { app: 'rook-ceph-nfs', ceph_nfs: 'files' } }, ...unready },
         owner('CephNFS', 'files'),
       ),
       old(
@@ -110,10 +115,50 @@ const rows: Record<string, Row> = {
         {
           minAvailable: 1,
           selector: { matchLabels: { app: 'rook-ceph-rbd-mirror', 'app.kubernetes.io/part-of': 'far' } },
+          ...unready,
         },
         owner('CephRBDMirror', 'far'),
       ),
     ],
+  },
+  'NVMe-oF gateways and cephfs-mirrors are protected from two on: two drains do not take both paths to a disk': {
+    given: {
+      nvmeof: [
+        { name: 'blocks', uid: 'u', instances: 2 },
+        { name: 'lone', uid: 'u', instances: 1 },
+      ],
+      filesystemMirrors: [
+        { name: 'far', uid: 'u', daemons: 2 },
+        { name: 'usual', uid: 'u', daemons: 1 },
+      ],
+    },
+    desired: [
+      old(
+        'rook-ceph-fs-mirror-far',
+        {
+          minAvailable: 1,
+          selector: { matchLabels: { app: 'rook-ceph-fs-mirror', 'app.kubernetes.io/part-of': 'far' } },
+          ...unready,
+        },
+        owner('CephFilesystemMirror', 'far'),
+      ),
+      old(
+        'rook-ceph-nvmeof-blocks',
+        {
+          minAvailable: 1,
+          selector: { matchLabels: { app: 'rook-ceph-nvmeof', 'app.kubernetes.io/part-of': 'blocks' } },
+          ...unready,
+        },
+        owner('CephNVMeOFGateway', 'blocks'),
+      ),
+    ],
+  },
+  'the gateway is scaled to one: its budget would hold every drain, and goes': {
+    given: {
+      nvmeof: [{ name: 'blocks', uid: 'u', instances: 1 }],
+      existing: [old('rook-ceph-nvmeof-blocks', { minAvailable: 1 }, owner('CephNVMeOFGateway', 'blocks'))],
+    },
+    remove: ['rook-ceph-nvmeof-blocks'],
   },
   'one mon: none': { given: { monCount: 1, quorum: quorum(1) } },
   'two mons: none': { given: { monCount: 2, quorum: quorum(2) } },

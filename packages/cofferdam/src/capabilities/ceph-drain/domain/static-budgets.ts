@@ -6,10 +6,11 @@ import type { Observed } from '../../../shared/observed.ts'
 import { isManagedByUs, managedLabels } from './budget-mark.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import { type BesideOsds, type DaemonBudget, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
+import { type CephServices, decideServiceBudgets, isServiceBudgetName, serviceOwnerKinds } from './service-budgets.ts'
 import type { DaemonView } from './snapshot.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */
-export interface StaticBudgetInput {
+export interface StaticBudgetInput extends CephServices {
   readonly cluster: Pick<CephClusterView, 'namespace' | 'mode'>
   readonly monCount: number
   readonly mgrCount: number
@@ -21,19 +22,10 @@ export interface StaticBudgetInput {
   }>
   /** Ceph fell silent only now: what the mon budget says stays. */
   readonly isSilenceBrief: boolean
-  readonly filesystems: readonly (Service & { readonly activeCount: number; readonly activeStandby: boolean })[]
-  readonly objectStores: readonly (Service & { readonly instances: number })[]
-  readonly rbdMirrors: readonly (Service & { readonly count: number })[]
-  readonly nfs: readonly (Service & { readonly active: number })[]
   /** Every budget of the namespace. */
   readonly existing: readonly PodDisruptionBudget[]
   /** Absent where nobody decides about OSDs: then mons and mgrs follow their numbers alone. */
   readonly beside?: BesideOsds
-}
-
-interface Service {
-  readonly name: string
-  readonly uid: string
 }
 
 export interface StaticBudgetDecision {
@@ -46,10 +38,9 @@ export interface StaticBudgetDecision {
 
 const monBudget = 'rook-ceph-mon-pdb'
 const mgrBudget = 'rook-ceph-mgr-pdb'
-const ownerKinds = ['CephFilesystem', 'CephObjectStore', 'CephRBDMirror', 'CephNFS']
 
 /**
- * Decides the budgets of mon, mgr, MDS, RGW, rbd-mirror and NFS.
+ * Decides the budgets of all daemons but OSDs.
  *
  * They follow every change of scale, up and down, and are gone where fewer than two pods would make a budget a trap.
  * Fails closed: without knowing the quorum no mon may go.
@@ -67,7 +58,7 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
     const decided = daemonBudgets[type]
     return decided === undefined ? [] : [daemonBudget(cluster, { name, app: `rook-ceph-${type}`, ...decided })]
   })
-  const all = cluster.mode === 'manage' ? [...ofDaemons, ...serviceBudgets(input)] : []
+  const all = cluster.mode === 'manage' ? [...ofDaemons, ...ofServices(input)] : []
   const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
   const wanted = new Set(all.map(({ metadata }) => metadata.name))
   return {
@@ -130,50 +121,21 @@ function daemonBudget(
   return { ...plain, spec: { ...plain.spec, selector: { ...plain.spec.selector, matchExpressions } } }
 }
 
-function serviceBudgets(input: StaticBudgetInput): PodDisruptionBudget[] {
-  const mds = input.filesystems.map(({ activeCount, activeStandby, ...service }) => ({
-    service,
-    kind: 'CephFilesystem',
-    name: `rook-ceph-mds-${service.name}`,
-    minAvailable: activeCount - 1 + (activeStandby ? 1 : 0),
-    labels: { rook_file_system: service.name },
-  }))
-  const rgw = input.objectStores.map(({ instances, ...service }) => ({
-    service,
-    kind: 'CephObjectStore',
-    name: `rook-ceph-rgw-${service.name}`,
-    minAvailable: instances - 1,
-    labels: { rgw: service.name },
-  }))
-  const mirrors = input.rbdMirrors.map(({ count, ...service }) => ({
-    service,
-    kind: 'CephRBDMirror',
-    name: `rook-ceph-rbd-mirror-${service.name}`,
-    minAvailable: count - 1,
-    labels: { app: 'rook-ceph-rbd-mirror', 'app.kubernetes.io/part-of': service.name },
-  }))
-  const nfs = input.nfs.map(({ active, ...service }) => ({
-    service,
-    kind: 'CephNFS',
-    name: `rook-ceph-nfs-${service.name}`,
-    minAvailable: active - 1,
-    labels: { app: 'rook-ceph-nfs', ceph_nfs: service.name },
-  }))
-  return [...mds, ...rgw, ...mirrors, ...nfs]
-    .filter(({ minAvailable }) => minAvailable >= 1)
-    .map(({ service, kind, name, minAvailable, labels }) =>
-      budget({ cluster: input.cluster, name, spec: { minAvailable }, labels, owner: ownerOf(kind, service) }),
-    )
-}
-
-function ownerOf(kind: string, { name, uid }: Service): OwnerReference {
-  return { apiVersion: 'ceph.rook.io/v1', kind, name, uid }
+function ofServices(input: StaticBudgetInput): PodDisruptionBudget[] {
+  return decideServiceBudgets(input).map(({ minAvailable, unready, ...given }) =>
+    budget({
+      cluster: input.cluster,
+      ...given,
+      // The default is left out, so that the budget reads the same on servers that do not have the field.
+      spec: { minAvailable, ...(unready === 'AlwaysAllow' ? { unhealthyPodEvictionPolicy: unready } : {}) },
+    }),
+  )
 }
 
 function budget(input: {
   readonly cluster: Pick<CephClusterView, 'namespace'>
   readonly name: string
-  readonly spec: { readonly maxUnavailable: number } | { readonly minAvailable: number }
+  readonly spec: Omit<PodDisruptionBudget['spec'], 'selector'>
   readonly labels: Readonly<Record<string, string>>
   readonly owner?: OwnerReference
 }): PodDisruptionBudget {
@@ -198,11 +160,13 @@ function isStatic({ metadata }: PodDisruptionBudget): boolean {
 /** As Rook makes them, those of mon and mgr have no owner, and those of the services have theirs. */
 function isOurs({ metadata }: PodDisruptionBudget): boolean {
   if ([monBudget, mgrBudget].includes(metadata.name)) return (metadata.ownerReferences ?? []).length === 0
-  return hasServiceOwner(metadata.ownerReferences) && /^rook-ceph-(mds|rgw|rbd-mirror|nfs)-/.test(metadata.name)
+  return hasServiceOwner(metadata.ownerReferences) && isServiceBudgetName(metadata.name)
 }
 
 function hasServiceOwner(owners: readonly OwnerReference[] = []): boolean {
-  return owners.some(({ apiVersion, kind }) => apiVersion.startsWith('ceph.rook.io/') && ownerKinds.includes(kind))
+  return owners.some(
+    ({ apiVersion, kind }) => apiVersion.startsWith('ceph.rook.io/') && serviceOwnerKinds.includes(kind),
+  )
 }
 
 function byName(left: PodDisruptionBudget, right: PodDisruptionBudget): number {

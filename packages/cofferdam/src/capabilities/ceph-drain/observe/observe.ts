@@ -12,7 +12,7 @@ import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } fro
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
-import { failureDomainTypeOf } from '../../../safety/failure-domain.ts'
+import { mapProblems } from '../../../safety/map-problems.ts'
 import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
@@ -132,7 +132,7 @@ export class CephDrainObserver {
       problems: [
         ...settings.warnings.map((problem) => ({ object: `cephcluster/${name}`, problem })),
         ...(pattern.known ? [] : [{ object: `cephcluster/${name}`, problem: `pgHealthyRegex ${pattern.why}` }]),
-        ...(map.known ? failureDomainTypeOf(map.value).problems : []),
+        ...(map.known ? mapProblems(map.value) : []),
         ...osds.problems,
       ],
       snapshot: {

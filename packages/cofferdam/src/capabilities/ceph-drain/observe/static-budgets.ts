@@ -3,7 +3,9 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type {
   CephCluster,
   CephFilesystem,
+  CephFilesystemMirror,
   CephNfs,
+  CephNvmeofGateway,
   CephObjectStore,
   CephRbdMirror,
 } from '@cofferdam/kubernetes/api/kinds/rook.ts'
@@ -18,6 +20,7 @@ import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { StorageTurns } from '../apply/storage-turns.ts'
 import type { BesideOsds } from '../domain/daemon-budgets.ts'
 import type { StaticPassSnapshot } from '../domain/decide-static-pass.ts'
+import { type CephServices, isUnreadyPolicyStored } from '../domain/service-budgets.ts'
 import type { NodeView } from '../domain/snapshot.ts'
 import type { StaticBudgetDecision } from '../domain/static-budgets.ts'
 import { observeDaemons } from './observe.ts'
@@ -29,6 +32,10 @@ export interface StaticBudgetViews {
   readonly objectStores: WatchView<CephObjectStore>
   readonly rbdMirrors: WatchView<CephRbdMirror>
   readonly nfs: WatchView<CephNfs>
+  readonly nvmeof: WatchView<CephNvmeofGateway>
+  readonly filesystemMirrors: WatchView<CephFilesystemMirror>
+  /** Deployments of cephfs-mirror. */
+  readonly mirrorDaemons: WatchView<Deployment>
   /** Deployments of monitors and managers. */
   readonly daemons: WatchView<Deployment>
   readonly budgets: WatchView<PodDisruptionBudget>
@@ -62,6 +69,7 @@ interface Memory {
 export class StaticBudgetObserver {
   readonly #ports: StaticObserverPorts
   readonly #memories = new Map<string, Memory>()
+  #storesUnreadyPolicy: boolean | undefined
 
   constructor(ports: StaticObserverPorts) {
     this.#ports = ports
@@ -83,6 +91,11 @@ export class StaticBudgetObserver {
     memory.silentSince = quorum.known ? undefined : (memory.silentSince ?? askedAt)
   }
 
+  /** What the API server made of a budget. */
+  noteStored(sent: PodDisruptionBudget, stored: PodDisruptionBudget): void {
+    this.#storesUnreadyPolicy = isUnreadyPolicyStored(sent, stored) ?? this.#storesUnreadyPolicy
+  }
+
   noteDaemonBudgets(key: string, budgets: StaticBudgetDecision['daemonBudgets']): void {
     this.#memoryOf(key).daemonBudgets = budgets
   }
@@ -97,6 +110,7 @@ export class StaticBudgetObserver {
       nowMs: clock.now(),
       askedAtMs: askedAt,
       disturbedAtMs: disturbedAt,
+      storesUnreadyPolicy: this.#storesUnreadyPolicy,
       input: {
         cluster: view,
         ...countDaemons(cluster, views.daemons.byIndex('namespace', namespace)),
@@ -164,7 +178,7 @@ function countDaemons({ spec }: CephCluster, daemons: readonly Deployment[]) {
   }
 }
 
-function observeServices(views: StaticBudgetViews, namespace: string) {
+function observeServices(views: StaticBudgetViews, namespace: string): CephServices {
   const of = <T extends KubeObject>(view: WatchView<T>) =>
     view
       .byIndex('namespace', namespace)
@@ -181,5 +195,13 @@ function observeServices(views: StaticBudgetViews, namespace: string) {
     })),
     rbdMirrors: of(views.rbdMirrors).map(({ object: { spec }, service }) => ({ ...service, count: spec?.count ?? 1 })),
     nfs: of(views.nfs).map(({ object: { spec }, service }) => ({ ...service, active: spec?.server?.active ?? 1 })),
+    nvmeof: of(views.nvmeof).map(({ object: { spec }, service }) => ({ ...service, instances: spec?.instances ?? 1 })),
+    filesystemMirrors: of(views.filesystemMirrors).map(({ service }) => ({
+      ...service,
+      daemons: views.mirrorDaemons
+        .byIndex('namespace', namespace)
+        .filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/part-of'] === service.name)
+        .reduce((sum, { spec }) => sum + (spec.replicas ?? 1), 0),
+    })),
   }
 }

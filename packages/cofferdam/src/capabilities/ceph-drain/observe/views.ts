@@ -1,4 +1,11 @@
-import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import {
+  cephFilesystemMirrors,
+  cephFilesystems,
+  cephNfses,
+  cephNvmeofGateways,
+  cephObjectStores,
+  cephRbdMirrors,
+} from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
@@ -43,6 +50,9 @@ export function openCephDrainViews({ informers, cephViews, views }: CephDrainVie
       objectStores: cephViews.rookKind(cephObjectStores),
       rbdMirrors: cephViews.rookKind(cephRbdMirrors),
       nfs: cephViews.rookKind(cephNfses),
+      nvmeof: cephViews.rookKind(cephNvmeofGateways),
+      filesystemMirrors: cephViews.rookKind(cephFilesystemMirrors),
+      mirrorDaemons: cephViews.mirrorDeployments(),
       daemons: cephViews.daemonDeployments(),
     }),
   )

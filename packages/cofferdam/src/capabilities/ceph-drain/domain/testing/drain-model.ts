@@ -279,6 +279,8 @@ function decideMons(setup: ModelSetup, state: ModelState): DaemonBudget {
     filesystems: [],
     objectStores: [],
     rbdMirrors: [],
+    nvmeof: [],
+    filesystemMirrors: [],
     nfs: [],
     existing: state.monBudget === undefined ? [] : [asObject(state.monBudget)],
     ...(setup.byNumberAlone === true
