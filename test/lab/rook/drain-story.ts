@@ -2,10 +2,11 @@ import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.
 import { startClientLoad } from '../ceph/client-load.ts'
 import type { Lab } from '../lab.ts'
 import type { RunningProgram } from '../processes/run-program.ts'
+import { heldRacks, isBlocking, racks } from './held-racks.ts'
 
 /** What one run of the story came to. Times in seconds. */
 export interface DrainStory {
-  /** From the first eviction of an OSD to budgets that allow nothing on every rack but one. */
+  /** From the first eviction of an OSD to budgets that allow nothing on every rack but one, and let that one go on. */
   readonly blockedAfter: number
   /** How many of the drains ended, and after how long the first one did. */
   readonly ended: number
@@ -21,8 +22,6 @@ export interface DrainStory {
 }
 
 const drained = ['node-a', 'node-b'] as const
-/** Of three racks one is drained. */
-const blockedRacks = 2
 /** A drain that takes longer does not end. */
 const patienceSeconds = 180
 
@@ -78,23 +77,20 @@ export async function drainStory(lab: Lab): Promise<DrainStory> {
   }
 }
 
-/** Measures the time between the first eviction of an OSD and the budgets that block the other racks. */
+/** Measures the time between the first eviction of an OSD and budgets that block every rack but one, and let that one go on. */
 function watchBudgets({ views }: Lab): { seconds(): number; stop(): void } {
   let evicted: number | undefined
   let blocked: number | undefined
-  const blocking = new Set<string>()
+  const look = () => {
+    const { closed, open } = heldRacks(views, isBlocking)
+    if (open.length === 1 && closed.length === racks.length - 1) blocked ??= performance.now()
+  }
   const endings = [
     views.of(pods).subscribe(({ after }) => {
       if (after?.metadata.labels?.['app'] !== 'rook-ceph-osd') return
       if (after.metadata.deletionTimestamp !== undefined) evicted ??= performance.now()
     }),
-    views.of(podDisruptionBudgets).subscribe(({ before, after }) => {
-      const budget = after ?? before
-      if (budget === undefined || !budget.metadata.name.startsWith('rook-ceph-osd-rack-')) return
-      if (after !== undefined && after.spec.maxUnavailable === 0) blocking.add(budget.metadata.name)
-      else blocking.delete(budget.metadata.name)
-      if (blocking.size === blockedRacks) blocked ??= performance.now()
-    }),
+    views.of(podDisruptionBudgets).subscribe(look),
   ]
   return {
     // Budgets may be there before the first pod goes.
