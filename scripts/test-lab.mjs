@@ -16,7 +16,8 @@ const help = `npm run test:lab [-- [options] [suite ...]]
 
 Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
 The first run builds Kubernetes from its Go modules (7 to 10 minutes on two cores, 5 GB) and installs or unpacks Debian's Ceph;
-later runs find both. Programs in $KUBEBUILDER_ASSETS are used where that is set.
+suites called rook-* also have Rook's own code built (2 to 3 minutes). Later runs find all of it. Programs in $KUBEBUILDER_ASSETS are
+used where that is set.
 
   suite              part of a suite's name, as in: npm run test:lab -- ceph-drain
   --ceph <release>   ${releases.join(', ')}: which Ceph to run (default 16, the one of Debian 12)
@@ -102,7 +103,7 @@ async function main() {
     logLevel: 'warning',
     plugins: [atTheirPlaces],
   })
-  const prepared = await run(process.execPath, ['dist/lab/prepare.js', values.ceph])
+  const prepared = await run(process.execPath, ['dist/lab/prepare.js', values.ceph, ...positionals])
   if (prepared !== 0 || values.prepare || told) return prepared
   // Not through npx, which would stand between the signals and the suites.
   const report = '.cofferdam/lab/report.json'

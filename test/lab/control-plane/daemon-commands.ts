@@ -50,7 +50,17 @@ export function etcdCommand(parts: KubernetesParts, ports: Ports, dataFolder: st
   ]
 }
 
-export function apiserverCommand(parts: KubernetesParts, ports: Ports, { files }: Credentials): Command {
+export interface AuditFiles {
+  readonly policy: string
+  readonly log: string
+}
+
+export function apiserverCommand(
+  parts: KubernetesParts,
+  ports: Ports,
+  { files }: Credentials,
+  audit: AuditFiles,
+): Command {
   return [
     parts.kubeApiserver,
     ...flags({
@@ -72,6 +82,8 @@ export function apiserverCommand(parts: KubernetesParts, ports: Ports, { files }
       // No pod here mounts a token; with the plugin each would wait for its account.
       'disable-admission-plugins': 'ServiceAccount',
       profiling: 'false',
+      'audit-policy-file': audit.policy,
+      'audit-log-path': audit.log,
       // Without these the controller manager complains for ever.
       'requestheader-client-ca-file': files.authority,
       'requestheader-allowed-names': 'none',

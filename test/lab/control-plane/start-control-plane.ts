@@ -1,5 +1,5 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
@@ -13,6 +13,7 @@ import { type Daemon, startDaemon } from '../processes/daemon.ts'
 import { freePorts } from '../processes/free-port.ts'
 import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
+import { auditPolicy, parseAudit } from './audit.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { writeCredentials } from './credentials.ts'
 import {
@@ -97,10 +98,12 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   const ofScheduler = await kubeconfigFor('kube-scheduler', tokens.scheduler)
   const config = inFolder('kube-scheduler.json')
   await writeFile(config, JSON.stringify(schedulerConfig(ofScheduler)))
+  const audit = { policy: inFolder('audit-policy.json'), log: join(resolve(folder.logs), 'audit.log') }
+  await writeFile(audit.policy, JSON.stringify(auditPolicy))
   await waitUntilReady({ daemon: etcd, url: `http://127.0.0.1:${ports.etcd}/health`, signal })
 
   const secure = { authority: authority.certificatePem, signal }
-  const apiserver = start('kube-apiserver', apiserverCommand(parts, ports, credentials))
+  const apiserver = start('kube-apiserver', apiserverCommand(parts, ports, credentials, audit))
   await waitUntilReady({ daemon: apiserver, url: `${server}/readyz`, token: tokens.admin, ...secure })
   journal.tell('control plane', `API server ready after ${secondsSince(began)}`)
 
@@ -146,6 +149,7 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
       const { token } = answer['status'] as { readonly token: string }
       return kubeconfigFor(`${account.namespace}.${account.name}`, token, account.namespace)
     },
+    writes: async () => parseAudit(await readFile(audit.log, 'utf8')),
     close: () => closeAll(open),
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { builtPackages, isAtLeast, kubernetesVersion, versionFlags } from './build-kubernetes.ts'
+import { builtPackages, kubernetesVersion, versionFlags } from './build-kubernetes.ts'
+import { isAtLeast } from './go-build.ts'
 
 const goMod = await readFile(new URL('./kubernetes/go.mod', import.meta.url), 'utf8')
 

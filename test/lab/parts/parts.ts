@@ -21,5 +21,14 @@ export interface CephParts {
   readonly managerModules: string
 }
 
+/** Programs that run Rook's own code. */
+export interface RookParts {
+  readonly version: string
+  /** Its disruption controller. */
+  readonly disruption: string
+  /** The part of its cluster controller that creates and updates OSDs. */
+  readonly osdLoop: string
+}
+
 /** Tells what is fetched or built, and for how long; set-up may take minutes. */
 export type Say = (line: string) => void

@@ -1,5 +1,5 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
-import type { PodSpec } from '@cofferdam/kubernetes/api/core.ts'
+import type { Container, PodSpec } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject, OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { cephImage, filesystemMirrorName, rbdMirrorName } from './build-ceph-resources.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
@@ -22,6 +22,8 @@ interface Daemon {
   readonly selector?: Readonly<Record<string, string>>
   /** Undefined: anywhere, but away from its like. */
   readonly node?: string
+  /** Of its container, besides name and image. */
+  readonly settings?: Pick<Container, 'args' | 'env'>
 }
 
 /** All daemons as Rook deploys them: names, labels, strategy and places. Rook's own operator is not among them. */
@@ -47,6 +49,7 @@ function describeDaemons(ceph: CephClusterDescription): Daemon[] {
       owner,
       node: osd.node,
       labels: osdLabels(osd, ceph),
+      settings: osdSettings(osd, ceph),
       selector: { app: 'rook-ceph-osd', rook_cluster: ceph.namespace, 'ceph-osd-id': String(osd.id) },
     })),
     // For every active MDS Rook runs a second one, whether it follows closely or not.
@@ -116,6 +119,24 @@ function osdLabels({ id, location }: OsdPlace, { deviceClass }: CephClusterDescr
   }
 }
 
+/** What Rook reads back of an OSD that it has deployed, before it deploys it anew. */
+function osdSettings(
+  { id, location }: OsdPlace,
+  { deviceClass }: CephClusterDescription,
+): Pick<Container, 'args' | 'env'> {
+  const env = {
+    ROOK_OSD_UUID: `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`,
+    ROOK_BLOCK_PATH: `/dev/osd-${id}`,
+    ROOK_CV_MODE: 'raw',
+    ROOK_OSD_DEVICE_CLASS: deviceClass,
+  }
+  const place = Object.entries(location).map(([type, name]) => `${type}=${name}`)
+  return {
+    args: [`--crush-location=${place.join(' ')}`],
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+  }
+}
+
 function buildDaemon(daemon: Daemon, ceph: CephClusterDescription, options: DaemonOptions): Deployment {
   const { type, id, owner } = daemon
   const { namespace } = ceph
@@ -149,7 +170,7 @@ function buildDaemon(daemon: Daemon, ceph: CephClusterDescription, options: Daem
       template: {
         metadata: { labels },
         spec: {
-          containers: [{ name: type, image: cephImage }],
+          containers: [{ name: type, image: cephImage, ...daemon.settings }],
           ...placeOf(daemon, app),
           terminationGracePeriodSeconds: options.terminationSeconds,
         },

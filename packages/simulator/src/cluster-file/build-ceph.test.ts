@@ -114,7 +114,20 @@ describe('the daemons are deployed as Rook deploys them', () => {
         template: {
           metadata: { labels },
           spec: {
-            containers: [{ name: 'osd', image: 'registry.example/ceph/ceph:v19.2.3' }],
+            containers: [
+              {
+                name: 'osd',
+                image: 'registry.example/ceph/ceph:v19.2.3',
+                // Without these Rook refuses to touch an OSD that it deployed itself.
+                args: ['--crush-location=root=default zone=x rack=rack-1 host=node-x'],
+                env: [
+                  { name: 'ROOK_OSD_UUID', value: '00000000-0000-4000-8000-000000000001' },
+                  { name: 'ROOK_BLOCK_PATH', value: '/dev/osd-1' },
+                  { name: 'ROOK_CV_MODE', value: 'raw' },
+                  { name: 'ROOK_OSD_DEVICE_CLASS', value: 'nvme' },
+                ],
+              },
+            ],
             nodeSelector: { 'kubernetes.io/hostname': 'node-x' },
             terminationGracePeriodSeconds: 3,
           },
