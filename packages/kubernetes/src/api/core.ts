@@ -142,6 +142,10 @@ export interface PodSpec {
       readonly requiredDuringSchedulingIgnoredDuringExecution?: {
         readonly nodeSelectorTerms: readonly NodeSelectorTerm[]
       }
+      readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly {
+        readonly weight: number
+        readonly preference: NodeSelectorTerm
+      }[]
     }
     readonly podAffinity?: { readonly requiredDuringSchedulingIgnoredDuringExecution?: readonly PodAffinityTerm[] }
     readonly podAntiAffinity?: {

@@ -3,9 +3,9 @@ import type { JsonObject } from '../json.ts'
 import type { KubeObject } from '../kube-object.ts'
 import type { ResourceType } from '../resource-type.ts'
 
-export interface Placement {
+export interface Placement extends NonNullable<PodSpec['affinity']> {
   readonly tolerations?: readonly Toleration[]
-  readonly nodeAffinity?: NonNullable<PodSpec['affinity']>['nodeAffinity']
+  readonly topologySpreadConstraints?: NonNullable<PodSpec['topologySpreadConstraints']>
 }
 
 /** Which disks of a machine OSDs are made of. */
@@ -88,6 +88,8 @@ export interface CephCluster extends KubeObject {
       readonly useAllNodes?: boolean
       readonly nodes?: readonly StorageNode[]
       readonly storageClassDeviceSets?: readonly StorageClassDeviceSet[]
+      /** `spec.placement.all` does not apply to OSDs. */
+      readonly onlyApplyOSDPlacement?: boolean
       readonly store?: { readonly type?: string; readonly updateStore?: string }
       readonly migration?: { readonly confirmation?: string }
     } & DeviceSelection

@@ -1,6 +1,7 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Container, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import type { Placement } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 
 /** On the Deployment of an OSD: which settings of the CephCluster we put there, so that they can leave again. */
 export const appliedAnnotation = 'cofferdam.io/applied-settings'
@@ -15,11 +16,20 @@ export interface AppliedSettings {
   readonly podLabels: Texts
   readonly podAnnotations: Texts
   readonly tolerations: readonly Toleration[]
+  /** But for the tolerations. */
+  readonly placement: Placement
   readonly resources?: Resources
   readonly priorityClassName?: string
 }
 
-const nothing: AppliedSettings = { labels: {}, annotations: {}, podLabels: {}, podAnnotations: {}, tolerations: [] }
+const nothing: AppliedSettings = {
+  labels: {},
+  annotations: {},
+  podLabels: {},
+  podAnnotations: {},
+  tolerations: [],
+  placement: {},
+}
 
 /** Fails closed: where it cannot be read nothing counts as ours, so nothing is taken away. */
 export function parseAppliedSettings({ metadata }: Deployment): AppliedSettings {
@@ -32,13 +42,14 @@ export function parseAppliedSettings({ metadata }: Deployment): AppliedSettings 
     return nothing
   }
   if (!isJsonObject(fields)) return nothing
-  const { resources, priorityClassName, tolerations } = fields
+  const { resources, priorityClassName, tolerations, placement } = fields
   return {
     labels: textsOf(fields['labels']),
     annotations: textsOf(fields['annotations']),
     podLabels: textsOf(fields['podLabels']),
     podAnnotations: textsOf(fields['podAnnotations']),
     tolerations: Array.isArray(tolerations) ? (tolerations.filter(isJsonObject) as readonly Toleration[]) : [],
+    placement: isJsonObject(placement) ? (placement as Placement) : {},
     ...(isJsonObject(resources) && { resources: resources as Resources }),
     ...(typeof priorityClassName === 'string' && { priorityClassName }),
   }

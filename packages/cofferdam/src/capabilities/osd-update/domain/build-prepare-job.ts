@@ -1,11 +1,12 @@
 import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
 import type { ConfigMap, Container, PodSpec } from '@cofferdam/kubernetes/api/core.ts'
-import type { CephCluster, Placement } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import { claimLabels, deviceSetOf, type GrowthPlace } from './growth-places.ts'
 import { prepareApp } from './growth-snapshot.ts'
 import { overridable } from './osd-environment.ts'
+import { joinPlacements, placedPod, type WantedPlacement } from './osd-placement.ts'
 import {
   adminSecret,
   bridgeFolder,
@@ -70,10 +71,10 @@ export function buildPrepareJob(cluster: CephCluster, place: GrowthPlace, { rook
         metadata: { labels: { ...wanted(spec?.labels), ...labels }, annotations: wanted(spec?.annotations) },
         spec: podSpec(cluster, place, {
           rookImage,
-          placements: [
-            spec?.placement?.['all'],
+          placement: joinPlacements([
+            spec?.storage?.onlyApplyOSDPlacement === true ? undefined : spec?.placement?.['all'],
             set?.preparePlacement ?? set?.placement ?? spec?.placement?.['prepareosd'],
-          ],
+          ]),
         }),
       },
     },
@@ -142,7 +143,7 @@ function annotationsOf({ name, asked }: GrowthPlace, nonce: string): Record<stri
 function podSpec(
   cluster: CephCluster,
   place: GrowthPlace,
-  given: { readonly rookImage: string; readonly placements: readonly (Placement | undefined)[] },
+  given: { readonly rookImage: string; readonly placement: WantedPlacement },
 ): PodSpec {
   const { spec } = cluster
   const image = spec?.cephVersion?.image
@@ -168,10 +169,7 @@ function podSpec(
     adminSecret,
     ...(onClaim ? [] : [hostFiles]),
   ]
-  const tolerations = given.placements.flatMap((placement) => placement?.tolerations ?? [])
-  const nodeAffinity = onClaim
-    ? given.placements.find((one) => one?.nodeAffinity !== undefined)?.nodeAffinity
-    : undefined
+  const { tolerations = [] } = given.placement
   const provision: Container = {
     name: 'provision',
     ...(image !== undefined && { image }),
@@ -188,7 +186,7 @@ function podSpec(
     serviceAccountName: 'rook-ceph-osd',
     restartPolicy: 'OnFailure',
     ...(onClaim ? {} : { nodeSelector: { 'kubernetes.io/hostname': place.name } }),
-    ...(nodeAffinity !== undefined && { affinity: { nodeAffinity } }),
+    ...(onClaim && placedPod(given.placement)),
     ...(tolerations.length > 0 && { tolerations }),
     ...(priorityClassName !== undefined && { priorityClassName }),
     ...(isHostNetwork && { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),

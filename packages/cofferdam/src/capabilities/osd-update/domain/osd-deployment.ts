@@ -2,7 +2,6 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Container, PodSpec, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { parseQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import {
   type AppliedSettings,
   adaptTexts,
@@ -13,13 +12,16 @@ import {
   type Resources,
   type Texts,
 } from './applied-settings.ts'
+import { adaptPlacement, placementPut, type WantedPlacement, wantedPlacement } from './osd-placement.ts'
+import { isSameAmount, type WantedResources, wantedResources } from './osd-resources.ts'
 
 /** The container that is the OSD itself; others are its company. */
 const osdContainer = 'osd'
+const topologyVariable = 'ROOK_TOPOLOGY_AFFINITY'
 
 /**
  * What the Deployment of an OSD should be, by the spec of its CephCluster: image, resources, labels, annotations, priority class
- * and tolerations. Whatever the spec does not speak of stays as it is, but for what we put there when it did.
+ * and placement. Whatever the spec does not speak of stays as it is, but for what we put there when it did.
  *
  * Guarantees: where nothing differs the very same object comes back; labels that select the pods are never touched; what others
  * put there is never taken away.
@@ -35,7 +37,7 @@ export function adaptOsdDeployment(existing: Deployment, cluster: CephCluster): 
   const isTemplateSame =
     podSpec === template.spec && (podMetadata === template.metadata || Object.keys(podMetadata).length === 0)
   if (isTemplateSame && metadata === existing.metadata) return existing
-  const applied = formatAppliedSettings(settingsPut(existing, wanted, before))
+  const applied = formatAppliedSettings(settingsPut(existing, podSpec, { wanted, before }))
   const noted = { ...existing, metadata: withNote(metadata, applied) }
   if (isTemplateSame) return noted
   return {
@@ -48,29 +50,34 @@ export function adaptOsdDeployment(existing: Deployment, cluster: CephCluster): 
 interface WantedSettings {
   readonly labels: Texts
   readonly annotations: Texts
-  readonly tolerations: readonly Toleration[]
-  readonly resources: Resources | undefined
+  /** Undefined: it stays as it is. */
+  readonly placement: WantedPlacement | undefined
+  readonly resources: WantedResources
   readonly priorityClassName: string | undefined
 }
 
-function wantedSettings({ metadata, spec }: Deployment, cluster: CephCluster): WantedSettings {
-  const { labels, annotations, resources, priorityClassNames, placement } = cluster.spec ?? {}
-  const fixed = new Set(Object.keys(spec.selector.matchLabels ?? {}))
-  const deviceClass = metadata.labels?.['device-class']
+function wantedSettings(existing: Deployment, cluster: CephCluster): WantedSettings {
+  const { labels, annotations, priorityClassNames } = cluster.spec ?? {}
+  const fixed = new Set(Object.keys(existing.spec.selector.matchLabels ?? {}))
   return {
     labels: without({ ...labels?.['all'], ...labels?.['osd'] }, fixed),
     annotations: { ...annotations?.['all'], ...annotations?.['osd'] },
-    tolerations: [...(placement?.['all']?.tolerations ?? []), ...(placement?.['osd']?.tolerations ?? [])],
-    resources: (deviceClass === undefined ? undefined : resources?.[`osd-${deviceClass}`]) ?? resources?.['osd'],
+    placement: wantedPlacement(existing, cluster),
+    resources: wantedResources(existing, cluster),
     priorityClassName: priorityClassNames?.['osd'] ?? priorityClassNames?.['all'],
   }
 }
 
 /** What of it is ours, now that it is being written. */
-function settingsPut({ metadata, spec }: Deployment, wanted: WantedSettings, before: AppliedSettings): AppliedSettings {
+function settingsPut(
+  { metadata, spec }: Deployment,
+  podSpec: PodSpec,
+  { wanted, before }: { readonly wanted: WantedSettings; readonly before: AppliedSettings },
+): AppliedSettings {
   const { template } = spec
-  const { resources, priorityClassName } = wanted
+  const { priorityClassName, placement } = wanted
   const had = template.spec.containers.find(({ name }) => name === osdContainer)?.resources ?? {}
+  const resources = wanted.resources === 'undecided' ? before.resources : wanted.resources
   const isOwnResources =
     resources !== undefined &&
     (!isSameAmount(resources, had) || (before.resources !== undefined && isSameAmount(resources, before.resources)))
@@ -81,9 +88,13 @@ function settingsPut({ metadata, spec }: Deployment, wanted: WantedSettings, bef
     annotations: oursOf(metadata.annotations, wanted.annotations, before.annotations),
     podLabels: oursOf(template.metadata?.labels, wanted.labels, before.podLabels),
     podAnnotations: oursOf(template.metadata?.annotations, wanted.annotations, before.podAnnotations),
-    tolerations: wanted.tolerations.filter(
+    tolerations: (placement?.tolerations ?? before.tolerations).filter(
       (one) => !isAmong(one, template.spec.tolerations ?? []) || isAmong(one, before.tolerations),
     ),
+    placement:
+      placement === undefined
+        ? before.placement
+        : placementPut(template.spec, podSpec, { wanted: placement, ours: before.placement }),
     ...(isOwnResources && { resources }),
     ...(priorityClassName !== undefined && isOwnPriority && { priorityClassName }),
   }
@@ -125,15 +136,27 @@ function adaptPodSpec(
   }
   const contained = withField(spec, 'containers', adaptedList(spec.containers, adapt))
   const begun = withField(contained, 'initContainers', spec.initContainers && adaptedList(spec.initContainers, adapt))
-  const tolerations = adaptTolerations(spec.tolerations, wanted.tolerations, before.tolerations)
+  const placed =
+    wanted.placement === undefined ? begun : adaptPlacement(begun, wanted.placement, placedBefore(begun, before))
+  const wantedTolerations = wanted.placement?.tolerations ?? before.tolerations
+  const tolerations = adaptTolerations(spec.tolerations, wantedTolerations, before.tolerations)
   const priority =
     wanted.priorityClassName ??
     (spec.priorityClassName === before.priorityClassName ? undefined : spec.priorityClassName)
-  return withField(withField(begun, 'tolerations', tolerations), 'priorityClassName', priority)
+  return withField(withField(placed, 'tolerations', tolerations), 'priorityClassName', priority)
 }
 
-function adaptResources(container: Container, wanted: Resources | undefined, ours: Resources | undefined): Container {
+/** A volume that can move still has places where it can be attached: Rook says so in the environment of the OSD. */
+function placedBefore({ containers, nodeSelector }: PodSpec, { placement: ours }: AppliedSettings) {
+  const osd = containers.find(({ name }) => name === osdContainer)
+  const isPinned = nodeSelector?.['kubernetes.io/hostname'] !== undefined
+  const topology = isPinned ? undefined : osd?.env?.find(({ name }) => name === topologyVariable)?.value
+  return { ours, topology }
+}
+
+function adaptResources(container: Container, wanted: WantedResources, ours: Resources | undefined): Container {
   const had = container.resources ?? {}
+  if (wanted === 'undecided') return container
   if (wanted !== undefined) return isSameAmount(wanted, had) ? container : { ...container, resources: wanted }
   return ours !== undefined && isSameAmount(ours, had) ? withField(container, 'resources', undefined) : container
 }
@@ -151,23 +174,6 @@ function adaptTolerations(
 
 function isAmong(one: Toleration, others: readonly Toleration[]): boolean {
   return others.some((other) => isSameJson(one, other))
-}
-
-/** The API server writes quantities in its own way, so `1000m` comes back as `1`: that is no reason to restart an OSD. */
-function isSameAmount(wanted: Resources, had: Resources): boolean {
-  return (['requests', 'limits'] as const).every((kind) => {
-    const [a, b] = [wanted[kind] ?? {}, had[kind] ?? {}]
-    return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => isSameQuantity(a[name], b[name]))
-  })
-}
-
-function isSameQuantity(a: string | undefined, b: string | undefined): boolean {
-  if (a === undefined || b === undefined || a === b) return a === b
-  try {
-    return parseQuantity(String(a)) === parseQuantity(String(b))
-  } catch {
-    return false
-  }
 }
 
 /** The same object when the field has that value already; a field that is to be nothing is not there. */

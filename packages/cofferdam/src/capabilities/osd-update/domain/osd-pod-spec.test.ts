@@ -1,5 +1,6 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
+import { buildOsdDeployment } from './build-osd-deployment.ts'
 import type { NewOsd } from './new-osd.ts'
 import { buildOsdPodSpec } from './osd-pod-spec.ts'
 
@@ -94,7 +95,7 @@ describe('the pod of an OSD', () => {
     const term = { matchExpressions: [{ key: 'disk', operator: 'Exists' as const }] }
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } }
     const storage = { storageClassDeviceSets: [{ name: 'set1', count: 1, placement: { nodeAffinity } }] }
-    const { affinity } = buildOsdPodSpec(cluster({ storage }), onClaim)
+    const { affinity } = buildOsdDeployment(cluster({ storage }), onClaim).spec.template.spec
     expect(affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms).toEqual([
       {
         matchExpressions: [

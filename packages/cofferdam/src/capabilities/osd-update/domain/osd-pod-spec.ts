@@ -1,7 +1,7 @@
-import type { Container, NodeSelectorTerm, PodSpec, Toleration } from '@cofferdam/kubernetes/api/core.ts'
-import type { CephCluster, Placement } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { deviceSetOf } from './growth-places.ts'
+import type { Container, PodSpec, Toleration } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { NewOsd } from './new-osd.ts'
+import { topologyAffinity } from './node-affinity.ts'
 import { amountEnvironment, clusterEnvironment, monitorEnvironment, overridable } from './osd-environment.ts'
 import {
   bridgeFolder,
@@ -19,20 +19,15 @@ import {
   volumesOf,
 } from './osd-volumes.ts'
 
-/** The pod of an OSD as Rook runs it: what makes its folder ready, then ceph-osd itself. */
+/** The pod of an OSD as Rook runs it: what makes its folder ready, then ceph-osd itself. Settings of the CephCluster come on top. */
 export function buildOsdPodSpec(cluster: CephCluster, osd: NewOsd): PodSpec {
   const { spec } = cluster
   const image = spec?.cephVersion?.image
   const isHostNetwork = spec?.network?.hostNetwork === true || spec?.network?.provider === 'host'
-  const set = osd.set === undefined ? undefined : deviceSetOf(cluster, osd.set)
-  const resources = set?.resources ?? spec?.storage?.nodes?.find(({ name }) => name === osd.node)?.resources
   const data = osd.pvc === undefined ? diskParts(cluster, osd) : claimParts(cluster, osd, osd.pvc)
   const shared: Mounted[] = [...keptFolders(cluster), configOverride, udev, ...data.mounted]
   const mounts = mountsOf(shared)
-  const nodeAffinity = affinityOf([
-    ...(set === undefined ? [spec?.placement?.['osd'] ?? spec?.placement?.['all']] : [set.placement]),
-    topologyPlacement(osd),
-  ])
+  const nodeAffinity = osd.node === undefined ? topologyAffinity(osd.topology) : undefined
   const main: Container = {
     name: 'osd',
     ...(image !== undefined && { image }),
@@ -41,7 +36,6 @@ export function buildOsdPodSpec(cluster: CephCluster, osd: NewOsd): PodSpec {
     workingDir: '/var/log/ceph',
     env: osdEnvironment(cluster, osd),
     ...overridable,
-    ...(resources !== undefined && { resources }),
     volumeMounts: mounts,
     securityContext: privileged,
     ...probes(osd.id),
@@ -199,37 +193,5 @@ function probes(id: number): Pick<Container, 'startupProbe' | 'livenessProbe'> {
   return {
     startupProbe: { exec, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 720 },
     livenessProbe: { exec, initialDelaySeconds: 10, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
-  }
-}
-
-/** `topology.kubernetes.io/zone=z1`: only there can its volume be attached. */
-function topologyPlacement({ topology, node }: NewOsd): Placement | undefined {
-  const [, key, value] = /^([^=]+)=(.+)$/.exec(topology ?? '') ?? []
-  if (node !== undefined || key === undefined || value === undefined) return undefined
-  const nodeSelectorTerms = [{ matchExpressions: [{ key, operator: 'In' as const, values: [value] }] }]
-  return { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } }
-}
-
-/** What all of them allow: terms are choices, so each of one goes with each of the other. */
-function affinityOf(placements: readonly (Placement | undefined)[]): Placement['nodeAffinity'] {
-  let terms: readonly NodeSelectorTerm[] | undefined
-  for (const placement of placements) {
-    const more = placement?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms
-    if (more === undefined) continue
-    terms = terms === undefined ? more : terms.flatMap((one) => more.map((other) => bothTerms(one, other)))
-  }
-  return terms === undefined
-    ? undefined
-    : { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } }
-}
-
-function bothTerms(one: NodeSelectorTerm, other: NodeSelectorTerm): NodeSelectorTerm {
-  const [expressions, fields] = [
-    [...(one.matchExpressions ?? []), ...(other.matchExpressions ?? [])],
-    [...(one.matchFields ?? []), ...(other.matchFields ?? [])],
-  ]
-  return {
-    ...(expressions.length > 0 && { matchExpressions: expressions }),
-    ...(fields.length > 0 && { matchFields: fields }),
   }
 }
