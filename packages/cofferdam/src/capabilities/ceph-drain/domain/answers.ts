@@ -2,12 +2,13 @@ import type { OpeningRule } from '../../../ledger/rules/storage-arbiter.ts'
 import type { PgDoubt, PgTrouble, StopVerdict } from '../../../safety/verdict.ts'
 import { type ChosenDomains, domainsThatMayBegin } from './choose-domains.ts'
 import type { DomainAnswer } from './decision.ts'
-import { type DomainView, type Layout, osdNames } from './layout.ts'
+import { type DomainView, type Layout, lostText, osdNames } from './layout.ts'
 
 /** For every failure domain: would a drain of its nodes be let through now? */
 export function answerDomains(layout: Layout, choice: ChosenDomains, rule: OpeningRule): DomainAnswer[] {
   const { type } = layout
   const { chosen, released } = choice
+  const lost = lostText(layout.domains.filter(({ name }) => chosen.includes(name)).flatMap(({ lostWith }) => lostWith))
   const mayBegin = new Set(domainsThatMayBegin(layout))
   return layout.domains.map((domain) => ({
     domain: domain.name,
@@ -29,7 +30,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
       return {
         mayDrain: false,
         reason: 'OtherDomainDown',
-        explanation: `${type} ${name} waits until ${chosen.join(', ')} is back and all data is clean.`,
+        explanation: `${type} ${name} waits until ${chosen.join(', ')} is back${lost} and all data is clean.`,
       }
     }
     if (verdict.may === 'unknown') {

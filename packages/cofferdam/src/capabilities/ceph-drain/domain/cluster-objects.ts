@@ -3,6 +3,7 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
 import { isServing, nodeNameOf, type OsdWhereabouts } from '../../../shared/daemon-pods.ts'
 import { hostnameOf, pinnedHostname } from '../../../shared/node-hostnames.ts'
+import { lostNode } from './lost-nodes.ts'
 import type { DaemonView, NodeView } from './snapshot.ts'
 
 const daemonTypes: Readonly<Record<string, DaemonView['type']>> = { 'rook-ceph-mon': 'mon', 'rook-ceph-mgr': 'mgr' }
@@ -34,10 +35,12 @@ export function parseDaemon(
 }
 
 export function parseNode(node: Node): NodeView & { readonly hostname: string } {
+  const lost = lostNode(node)
   return {
     name: node.metadata.name,
     hostname: hostnameOf(node),
     isCordoned: node.spec?.unschedulable === true,
     isClosed: isClosedToPods(node),
+    ...(lost === undefined ? {} : { lost }),
   }
 }

@@ -4,7 +4,7 @@ import { domainTypeInUse } from '../../../safety/domain-type.ts'
 import { unknown } from '../../../shared/observed.ts'
 import { answerDomains } from './answers.ts'
 import type { CephDrainDecision } from './decision.ts'
-import { layOut } from './layout.ts'
+import { fewNames, layOut } from './layout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import { turnOf } from './storage-turn.ts'
@@ -25,13 +25,19 @@ export function decideWithoutCeph(snapshot: CephDrainSnapshot): CephDrainDecisio
   const type = domainTypeInUse(failureDomainOverride, lastKnown ?? standing)
   // What Ceph said before it fell silent must not count as what it says now.
   const layout = layOut({ ...snapshot, ceph: { known: false, why: 'Ceph does not answer' } }, type)
-  const isLong = cephSilentMs >= silenceGraceMs
+  // Both know nothing good: Kubernetes has lost a node with OSDs, and Ceph does not say what of them is left.
+  const lost = layout.osds.filter(
+    ({ lostWith, domain }) => lostWith !== undefined && !state.openDomains.includes(domain ?? ''),
+  )
+  const isLong = cephSilentMs >= silenceGraceMs || lost.length > 0
   const why = snapshot.ceph.known ? 'the last answer is too old' : snapshot.ceph.why
   const since = rfc3339(nowMs - cephSilentMs)
+  const lostWhy =
+    lost.length === 0 ? '' : ` and ${fewNames([...new Set(lost.map(({ lostWith }) => lostWith as string))])}`
   return {
     reason: isLong ? 'CephSilent' : 'CephAnswerAwaited',
     explanation: isLong
-      ? `Ceph has not answered since ${since} (${why}): nothing more may go down.`
+      ? `Ceph has not answered since ${since} (${why})${lostWhy}: nothing more may go down.`
       : `Ceph has not answered since ${since} (${why}): everything stays as it is for now.`,
     failureDomainType: type,
     budgets: isLong ? closed() : kept(),

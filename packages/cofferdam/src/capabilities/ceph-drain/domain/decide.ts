@@ -10,6 +10,7 @@ import { decideWithoutCeph } from './decide-without-ceph.ts'
 import type { CephDrainDecision } from './decision.ts'
 import { explainBudgets } from './explain-budgets.ts'
 import { type Layout, layOut, type PlacedOsd } from './layout.ts'
+import { believedAgainInMs } from './lost-nodes.ts'
 import { decideNoout } from './noout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
@@ -93,7 +94,11 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     // Kubernetes reports that an OSD is back; whether its data is clean has to be polled.
     const isRecovering = !layout.osds.some(({ isDown }) => isDown)
     const usual = choice.chosen.length > 0 || !layout.isAtRest ? (isRecovering ? 5 : 15) : 60
-    return noout.expiresInMs === undefined ? usual : Math.max(1, Math.min(usual, Math.ceil(noout.expiresInMs / 1000)))
+    const lostForMs = layout.osds.some(({ lostWith }) => lostWith !== undefined)
+      ? believedAgainInMs(snapshot.nodes, snapshot.nowMs)
+      : undefined
+    const ends = [noout.expiresInMs, lostForMs].flatMap((ms) => (ms === undefined ? [] : [Math.ceil(ms / 1000)]))
+    return ends.length === 0 ? usual : Math.max(1, Math.min(usual, ...ends))
   }
 }
 
@@ -104,7 +109,8 @@ function uncoveredDomains(snapshot: CephDrainSnapshot, layout: Layout): Readonly
 
 /** Failure domains with an OSD that could be evicted now: a budget that has lost its one OSD allows no other. */
 function domainsThatMayLose(snapshot: CephDrainSnapshot, layout: Layout): ReadonlySet<string> {
-  const down = layout.osds.filter(({ isDown }) => isDown)
+  // A pod that still counts as ready uses up nothing.
+  const down = layout.osds.filter(({ isDown, lostWith }) => isDown && lostWith === undefined)
   const isUsedUp = (budget: OsdBudget) =>
     budget.maxUnavailable === 0 || down.filter(coverOf([budget])).length >= budget.maxUnavailable
   const firm = snapshot.budgets.filter((budget) => budget.isOurs && isUsedUp(budget))

@@ -69,8 +69,10 @@ export function explainBudgets({
     const down = chosen.flatMap((domain) => domain.down)
     const lostMons = chosen.flatMap((domain) => domain.lostMons)
     const lost = [...(down.length > 0 ? [osdNames(down)] : []), ...lostMons.map((id) => `mon.${id}`)]
-    const why = lost.length > 0 ? `${lost.join(', ')} down${onNodes(chosen)}` : 'its OSDs are back'
-    const waits = explainData()
+    const lostWith = [...new Set(chosen.flatMap((domain) => domain.lostWith))]
+    const nodes = lostWith.length === 0 ? '' : `, ${fewNames(lostWith)}`
+    const why = lost.length > 0 ? `${lost.join(', ')} down${nodes}${onNodes(chosen)}` : 'its OSDs are back'
+    const waits = lostWith.length > 0 && ceph.pgs.health === 'clean' ? 'Ceph has them up so far.' : explainData()
     if (choice.released.length === 0) {
       const hindered = chosen.every(({ verdict }) => verdict.may === 'yes') ? hinderedOf(chosen, 'open') : undefined
       if (hindered !== undefined) {

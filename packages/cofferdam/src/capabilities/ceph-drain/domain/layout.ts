@@ -4,6 +4,7 @@ import { hasAllCopies, isStandingStill } from '../../../safety/pg-evidence.ts'
 import type { StopVerdict } from '../../../safety/verdict.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { OsdView } from '../../../shared/parse-osd.ts'
+import { osdsOnLostNodes } from './lost-nodes.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 
 /** Where every OSD belongs, and what each failure domain has lost. */
@@ -34,6 +35,8 @@ export interface PlacedOsd {
   /** Where the data is: what CRUSH says, else what the label says. */
   readonly domain: string | undefined
   readonly isDown: boolean
+  /** Its pod counts as ready, and it counts as down all the same: why, naming the node. */
+  readonly lostWith: string | undefined
   /** On a node that is cordoned or gone. */
   readonly isOnDrainedNode: boolean
   readonly nodeName: string | undefined
@@ -54,6 +57,8 @@ export interface DomainView {
   readonly nodes: readonly string[]
   readonly drainedNodes: readonly string[]
   readonly down: readonly number[]
+  /** Why some of them count as down although their pods are ready, each once. */
+  readonly lostWith: readonly string[]
   /** Without those that nothing waits for. */
   readonly neededDown: readonly number[]
   /** One of its OSDs is down on a node that is cordoned or gone. */
@@ -79,6 +84,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
   const bucketOf = new Map((ceph?.domains ?? []).flatMap(({ domain, osds }) => osds.map((id) => [id, domain] as const)))
   const verdictsOf = grouped(ceph?.domains ?? [], ({ domain }) => labelOfBucket(domain))
   const nodes = new Map(snapshot.nodes.map((node) => [node.name, node]))
+  const lost = osdsOnLostNodes(snapshot.osds, snapshot.nodes, snapshot.nowMs)
   const problems: ObjectProblem[] = []
   const osds = [...snapshot.osds].sort((a, b) => a.id - b.id).map(place)
   const up = new Set(ceph?.upOsds ?? [])
@@ -120,7 +126,8 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       label,
       topology: osd.topology,
       domain,
-      isDown: !osd.isReady && !osd.isBeingReplaced,
+      isDown: (!osd.isReady && !osd.isBeingReplaced) || lost.has(osd.id),
+      lostWith: lost.get(osd.id),
       isOnDrainedNode: nodeName !== undefined && (node === undefined || node.isCordoned),
       nodeName,
       hasPodOnNode: osd.hasPodOnNode ?? osd.isReady,
@@ -162,6 +169,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       nodes: nodeNames(members),
       drainedNodes: nodeNames(drained),
       down: ids(down),
+      lostWith: [...new Set(down.flatMap(({ lostWith }) => lostWith ?? []))].sort(),
       neededDown: ids(down).filter((id) => !unneeded.has(id)),
       isDrained: drained.some(({ isDown }) => isDown),
       leaving: ids(leaving),
@@ -186,6 +194,11 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
     }
     return bucket.verdict
   }
+}
+
+/** Why OSDs count as down although their pods are ready, as it follows their names; empty where none does. */
+export function lostText(lostWith: readonly string[]): string {
+  return lostWith.length === 0 ? '' : ` (${fewNames([...new Set(lostWith)].sort())})`
 }
 
 /** The first names of a long list, and how many more there are: every sentence has to fit where it is written. */

@@ -3,6 +3,7 @@ import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { OsdView } from '../../../shared/parse-osd.ts'
+import type { LostNode } from './lost-nodes.ts'
 import type { DrainState } from './state-map.ts'
 
 /** Everything that is seen before the budgets of one Ceph cluster are decided. */
@@ -40,6 +41,8 @@ export interface NodeView {
   readonly isCordoned: boolean
   /** By a cordon, or by the taint of a tool that drains. Absent: as `isCordoned`. */
   readonly isClosed?: boolean
+  /** Set while its pods may not run any more. */
+  readonly lost?: LostNode
 }
 
 /** An OSD budget, reduced to what we decide about. */

@@ -21,6 +21,7 @@ import { readRecord, recordName, unreadRecord } from '../apply/record.ts'
 import { parseDaemon } from '../domain/cluster-objects.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
 import type { DrainRecord } from '../domain/drain-record.ts'
+import { catchUpMs, osdsOnLostNodes } from '../domain/lost-nodes.ts'
 import { parseOsdBudget } from '../domain/osd-budgets.ts'
 import type { CephDrainSnapshot, DaemonView, NodeView } from '../domain/snapshot.ts'
 
@@ -65,8 +66,6 @@ export interface Seen {
   readonly problems: readonly ObjectProblem[]
 }
 
-/** How long Kubernetes and Ceph may differ on which OSDs run before that counts as a fact instead of a delay. */
-const catchUpMs = 60_000
 const calmSeconds = 60
 
 /** Takes snapshots of clusters, and remembers what makes the next one cheaper. */
@@ -120,6 +119,9 @@ export class CephDrainObserver {
     const map = ofSameCluster(answer.map, cluster)
     const osds = await this.#osds({ key, namespace, map, commands, signal })
     const nodes = [...views.nodes.list()]
+    const nowMs = clock.now()
+    const lost = osdsOnLostNodes(osds.views, nodes, nowMs)
+    const isGone = ({ id, isReady }: OsdView) => !isReady || lost.has(id)
     const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {
@@ -136,7 +138,7 @@ export class CephDrainObserver {
         ...osds.problems,
       ],
       snapshot: {
-        nowMs: clock.now(),
+        nowMs,
         cluster: view,
         osds: osds.views,
         nodes,
@@ -147,9 +149,9 @@ export class CephDrainObserver {
                 failureDomainOverride: settings.failureDomainOverride,
                 pattern: settings.pgHealthyRegex,
                 isHealthyState,
-                goneOsds: osds.views.filter(({ isReady }) => !isReady).map(({ id }) => id),
+                goneOsds: osds.views.filter(isGone).map(({ id }) => id),
                 maxDomains: settings.maxDomains,
-                wantedDomains: (judged) => domainsToLeave(judged, osds.views, nodes),
+                wantedDomains: (judged) => domainsToLeave(judged, osds.views.filter(isGone), osds.views, nodes),
               }),
             )
           : map,
@@ -283,12 +285,14 @@ function isHealthyBy(pattern: Observed<(state: string) => boolean>): (state: str
 }
 
 /** The buckets with OSDs that are away, or that a drain would take. */
-function domainsToLeave(view: CephView, osds: readonly OsdView[], nodes: readonly NodeView[]): string[] {
+function domainsToLeave(
+  view: CephView,
+  gone: readonly OsdView[],
+  osds: readonly OsdView[],
+  nodes: readonly NodeView[],
+): string[] {
   const open = new Set(nodes.filter(({ isCordoned }) => !isCordoned).map(({ name }) => name))
-  const leaving = new Set(
-    osds
-      .filter(({ isReady, nodeName }) => !isReady || (nodeName.known && !open.has(nodeName.value)))
-      .map(({ id }) => id),
-  )
+  const onClosed = osds.filter(({ nodeName }) => nodeName.known && !open.has(nodeName.value))
+  const leaving = new Set([...gone, ...onClosed].map(({ id }) => id))
   return view.domains.filter((domain) => domain.osds.some((id) => leaving.has(id))).map(({ domain }) => domain)
 }

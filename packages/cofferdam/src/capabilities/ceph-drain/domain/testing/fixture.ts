@@ -7,7 +7,7 @@ import type { OsdView } from '../../../../shared/parse-osd.ts'
 import { decideCephDrain } from '../decide.ts'
 import type { CephDrainDecision } from '../decision.ts'
 import { type BudgetStep, planOsdBudgets } from '../osd-budgets.ts'
-import type { CephDrainSnapshot, OsdBudget } from '../snapshot.ts'
+import type { CephDrainSnapshot, NodeView, OsdBudget } from '../snapshot.ts'
 import { calmState } from '../state-map.ts'
 
 export const now = '2026-01-01T12:00:00Z'
@@ -29,6 +29,7 @@ export interface Scenario {
   readonly cephDown?: readonly number[]
   readonly cordoned?: readonly string[]
   readonly missingNodes?: readonly string[]
+  readonly lostNodes?: Readonly<Record<string, NonNullable<NodeView['lost']>>>
   /** Of the data. Unclean when an OSD is down, unless told. */
   readonly data?: CephView['pgs']['health']
   /** By zone; yes unless told. */
@@ -92,7 +93,11 @@ export function tell(scenario: Scenario): CephDrainSnapshot {
     ),
     nodes: nodes
       .filter((name) => scenario.missingNodes?.includes(name) !== true)
-      .map((name) => ({ name, isCordoned: scenario.cordoned?.includes(name) === true })),
+      .map((name) => {
+        const lost = scenario.lostNodes?.[name]
+        const isCordoned = scenario.cordoned?.includes(name) === true
+        return { name, isCordoned, ...(lost === undefined ? {} : { lost }) }
+      }),
     ceph: scenario.silentMs === undefined ? known(view) : unknown('no answer within 15 s'),
     cephSilentMs: scenario.silentMs ?? 0,
     state: { ...calmState, ...scenario.state },
