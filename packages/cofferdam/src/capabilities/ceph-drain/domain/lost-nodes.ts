@@ -2,15 +2,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { OsdView } from '../../../shared/parse-osd.ts'
-import type { NodeView } from './snapshot.ts'
-
-/** What Kubernetes says of a node whose pods may not run any more, whatever is written on them. */
-export interface LostNode {
-  /** `is NotReady`, as it stands after the name of the node. */
-  readonly why: string
-  /** Undefined where the API does not tell: then it lasts as long as the node is lost. */
-  readonly sinceMs: number | undefined
-}
+import type { LostNode, NodeView } from './snapshot.ts'
 
 /** How long Kubernetes and Ceph may differ on which OSDs run before that counts as a fact instead of a delay. */
 export const catchUpMs = 60_000

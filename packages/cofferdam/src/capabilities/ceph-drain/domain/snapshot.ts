@@ -3,7 +3,6 @@ import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { OsdView } from '../../../shared/parse-osd.ts'
-import type { LostNode } from './lost-nodes.ts'
 import type { DrainState } from './state-map.ts'
 
 /** Everything that is seen before the budgets of one Ceph cluster are decided. */
@@ -43,6 +42,14 @@ export interface NodeView {
   readonly isClosed?: boolean
   /** Set while its pods may not run any more. */
   readonly lost?: LostNode
+}
+
+/** What Kubernetes says of a node whose pods may not run any more, whatever is written on them. */
+export interface LostNode {
+  /** `is NotReady`, as it stands after the name of the node. */
+  readonly why: string
+  /** Undefined where the API does not tell: then it lasts as long as the node is lost. */
+  readonly sinceMs: number | undefined
 }
 
 /** An OSD budget, reduced to what we decide about. */
