@@ -8,8 +8,11 @@ import { startRookDisruption } from './rook/start-rook-disruption.ts'
 /** How often each of the two is measured; from `COFFERDAM_LAB_ROUNDS=3` on with a power cut, and with goals that single runs are too noisy for. */
 const rounds = Number(process.env['COFFERDAM_LAB_ROUNDS'] ?? '1')
 const isLong = rounds >= 3
-/** A stall is seen by an operation that is under way: two runs of the same thing differ by this much. */
-const grainSeconds = isLong ? 1 : 3
+/**
+ * How far the stalls of two runs of the same thing lie apart. An OSD whose mon is evicted at the same moment cannot report that it leaves, and
+ * mons elect meanwhile: that takes about 7 seconds, and which of several drains meets it is chance.
+ */
+const grainSeconds = isLong ? 2 : 10
 const timesFaster = isLong ? 5 : 1
 
 const whose = { Rook: startRookDisruption, Cofferdam: (lab: Lab) => lab.installOperator() }
@@ -52,7 +55,7 @@ it('Cofferdam blocks the other racks sooner than Rook, and clients wait no longe
   if (rook === undefined || cofferdam === undefined) throw new Error('there is nothing to compare')
   const knob = isLong ? `COFFERDAM_LAB_ROUNDS=${rounds} ` : ''
   console.log(`\n${drainTable(`${knob}npm run test:lab -- rook-drains`, rook, cofferdam)}\n`)
-  const stall = ({ drains }: Measured) => median(drains.map(({ longestStall }) => longestStall))
+  const stall = ({ drains }: Measured) => Math.max(...drains.map(({ longestStall }) => longestStall))
   const blocked = ({ drains }: Measured) => median(drains.map(({ blockedAfter }) => blockedAfter))
   expect(stall(cofferdam)).toBeLessThanOrEqual(stall(rook) + grainSeconds)
   expect(blocked(cofferdam) * timesFaster).toBeLessThan(blocked(rook))

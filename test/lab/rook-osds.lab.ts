@@ -12,6 +12,7 @@ let loop: RookOsdLoop
 beforeAll(async () => {
   lab = await openLab('rook-osds')
   osds = rookOsds(lab)
+  await lab.until('all OSDs are seen', () => osds.ids().join() === everyOsd.join())
 })
 afterAll(async () => {
   await loop?.stop()

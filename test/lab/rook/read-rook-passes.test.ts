@@ -35,6 +35,14 @@ describe("passes of Rook's OSD loop", () => {
     expect(roundsOf(passes, 'v2')).toEqual([[1], [0]])
   })
 
+  it('a pass that was cancelled ends after the next has begun, and is not taken for it', () => {
+    const passes = read(begins(1, 'v1'), begins(2, 'v2'), ended(1, 'context canceled'), batch(3), osd(3))
+    expect(passes).toEqual([
+      { image: 'v1', batches: [], seconds: 9.5, error: 'context canceled' },
+      { image: 'v2', batches: [[3]], seconds: undefined, error: undefined },
+    ])
+  })
+
   it('lines before the first pass belong to none', () => {
     expect(read(batch(0), osd(0), ended(0))).toEqual([])
   })

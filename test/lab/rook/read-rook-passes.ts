@@ -8,8 +8,8 @@ export interface RookPass {
   readonly error: string | undefined
 }
 
-const begin = /PASS \d+ begins with image=(\S+)/
-const end = /PASS \d+ ended after ([\d.]+) s, error=(.*)$/
+const begin = /PASS (\d+) begins with image=(\S+)/
+const end = /PASS (\d+) ended after ([\d.]+) s, error=(.*)$/
 const batch = /op-osd: updating OSDs: \[/
 const one = /op-osd: updating OSD (\d+) on /
 
@@ -24,22 +24,25 @@ export function readRookPasses(): {
     seconds: number | undefined
     error: string | undefined
   }
-  const passes: Reading[] = []
+  const passes = new Map<string, Reading>()
   return {
     line(text) {
-      const pass = passes.at(-1)
-      const [, image] = begin.exec(text) ?? []
-      if (image !== undefined) passes.push({ image, batches: [], seconds: undefined, error: undefined })
-      if (pass === undefined) return
-      if (batch.test(text)) pass.batches.push([])
+      const [, begun, image] = begin.exec(text) ?? []
+      if (begun !== undefined && image !== undefined)
+        passes.set(begun, { image, batches: [], seconds: undefined, error: undefined })
+      const batches = [...passes.values()].at(-1)?.batches
+      if (batch.test(text)) batches?.push([])
       const [, osd] = one.exec(text) ?? []
-      if (osd !== undefined) pass.batches.at(-1)?.push(Number(osd))
-      const [, seconds, error] = end.exec(text) ?? []
-      if (seconds === undefined) return
+      if (osd !== undefined) batches?.at(-1)?.push(Number(osd))
+      // One that a changed spec has cancelled may end after the next has begun.
+      const [, ended = '', seconds, error] = end.exec(text) ?? []
+      const pass = passes.get(ended)
+      if (pass === undefined) return
       pass.seconds = Number(seconds)
       pass.error = error === '<nil>' ? undefined : error
     },
-    passes: () => passes.map((pass) => ({ ...pass, batches: pass.batches.filter(({ length }) => length > 0) })),
+    passes: () =>
+      [...passes.values()].map((pass) => ({ ...pass, batches: pass.batches.filter(({ length }) => length > 0) })),
   }
 }
 

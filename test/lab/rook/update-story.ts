@@ -39,7 +39,7 @@ export function rookOsds(lab: Lab) {
     withImage: (image: string) => idsOf(all().filter((one) => osdImage(one) === image)),
     labelled: () => idsOf(all().filter(({ metadata }) => doNotReconcileLabel in (metadata.labels ?? {}))),
     /** All of them have the image, and their pods run and are ready. */
-    isThrough: (image: string) => all().every((one) => osdImage(one) === image && isRolledOut(one)),
+    isThrough: (image: string) => all().every((one) => osdImage(one) === image && isRolledOut(one)) && all().length > 0,
     hold: (osds: readonly number[]) => label(osds, `${doNotReconcileLabel}=true`),
     release: (osds: readonly number[]) => label(osds, `${doNotReconcileLabel}-`),
     want: (image: string) => {
