@@ -23,6 +23,7 @@ import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { anyRuntime } from './machines/any-runtime.ts'
 import { cephRuntime } from './machines/ceph-runtime.ts'
+import type { LabCluster } from './machines/operator-arguments.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
 import { prepareRuntime } from './machines/prepare-runtime.ts'
 import { startServiceProxy } from './machines/service-proxy.ts'
@@ -59,8 +60,11 @@ export interface Lab {
   drain(node: string): RunningProgram
   /** Starts our own command line as an administrator does. */
   cofferdam(...args: readonly string[]): RunningProgram
-  /** Applies deploy/ with kubectl, and waits until both replicas are ready and all OSDs have their budget. */
-  installOperator(): Promise<void>
+  /**
+   * Applies deploy/ with kubectl, and waits until both replicas are ready and all OSDs have their budget. Beside Rook, OSD Deployments
+   * are not the operator's own.
+   */
+  installOperator(options?: { readonly besideRook?: boolean }): Promise<void>
   /** Starts the operators anew with the setting that adds OSDs. */
   growWith(rookImage: string): Promise<void>
   /** Processes of the operator, by the names of their pods. */
@@ -176,10 +180,9 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       .filter((budget) => budget.startsWith('rook-ceph-osd'))
       .sort()
 
-  /** The cluster is the operator's own alone: no Rook is there. */
-  async function useOperator(rookImage?: string): Promise<void> {
+  async function useOperator(how: Omit<LabCluster, 'key'>): Promise<void> {
     const kubeconfig = await plane.kubeconfigOf(operatorAccount)
-    const cluster = { key: `${described.namespace}/${described.name}`, rookImage }
+    const cluster = { key: `${described.namespace}/${described.name}`, ...how }
     operator.use({ kubeconfig, ceph: ceph.operator, cluster, guardUrl: `https://127.0.0.1:${guards.port}` })
   }
 
@@ -206,15 +209,15 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       startProgram([process.execPath, 'bin/cofferdam.js', ...args, '--kubeconfig', plane.kubeconfig], {
         onLine: (line) => journal.tell('cofferdam', line),
       }),
-    async installOperator() {
+    async installOperator({ besideRook = false } = {}) {
       await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
-      await useOperator()
-      await kubectl('apply', '-k', 'test/lab/install/ceph')
+      await useOperator({ besideRook })
+      await kubectl('apply', '-k', `test/lab/install/${besideRook ? 'beside-rook' : 'ceph'}`)
       await until('both operators are ready', () => countReady(views, operatorAccount.namespace) === 2)
       await until('all OSDs have the default budget', () => osdBudgets().join() === 'rook-ceph-osd')
     },
     async growWith(rookImage) {
-      await useOperator(rookImage)
+      await useOperator({ rookImage })
       const deployment = ['-n', operatorAccount.namespace, 'rollout'] as const
       await kubectl(...deployment, 'restart', 'deployment/cofferdam-operator')
       await kubectl(...deployment, 'status', 'deployment/cofferdam-operator')

@@ -37,8 +37,9 @@ it.each(Object.keys(whose) as Who[])(
       lab.chapter(`Round ${round}: two racks, two drains, ${who} alone`)
       drains.push(await drainStory(lab))
       await lab.ceph.untilClean()
-      if (!isLong) continue
-      lab.chapter(`Round ${round}: a power cut, ${who} alone`)
+    }
+    if (isLong) {
+      lab.chapter(`A power cut, ${who} alone`)
       crashes.push(await crashStory(lab))
     }
     const { violations } = lab.oracle

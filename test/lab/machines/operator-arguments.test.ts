@@ -50,6 +50,13 @@ it('keeps what the pod asks for, and moves only what two processes on one networ
   ])
 })
 
+it('beside Rook the cluster is named, and its OSDs are not called our own', () => {
+  const cluster = { key: 'rook-ceph/rook-ceph', besideRook: true }
+  const words = operatorArguments(pod(), { port: 5, kubeconfig: 'k', ceph: undefined, cluster, guard: undefined })
+  expect(words).toContain('--ceph-clusters')
+  expect(words).not.toContain('--own-osds')
+})
+
 it('a pod without arguments runs the operator as it is, and without a Ceph none is named', () => {
   expect(operatorArguments(pod(), { port: 5, kubeconfig: 'k', ceph: undefined, guard: undefined })).toEqual([
     'operator',

@@ -1,13 +1,21 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephAccess } from '@cofferdam/product/ceph/ceph-access.ts'
 
+/** The CephCluster that the operator acts on; a deployment says so by its arguments. */
+export interface LabCluster {
+  readonly key: string
+  /** Its OSD Deployments are Rook's, not the operator's own. */
+  readonly besideRook?: boolean | undefined
+  /** With which image it grows. */
+  readonly rookImage?: string | undefined
+}
+
 export interface OperatorPlace {
   /** All share one network here, so the pod's own port would be taken by the first. */
   readonly port: number
   readonly kubeconfig: string
   readonly ceph: CephAccess | undefined
-  /** The CephCluster that is its own alone, and with which image that grows; a deployment says so by its arguments. */
-  readonly cluster?: { readonly key: string; readonly rookImage?: string | undefined } | undefined
+  readonly cluster?: LabCluster | undefined
   /** Where its eviction guard listens, and where the API server calls it: a Service stands before all of them. */
   readonly guard: { readonly port: number; readonly url: string } | undefined
 }
@@ -22,7 +30,7 @@ export function operatorArguments(pod: Pod, { port, kubeconfig, ceph, cluster, g
     '--ceph-name': ceph?.name,
     '--ceph-keyring': ceph?.keyring,
     '--ceph-clusters': cluster?.key,
-    '--own-osds': cluster?.key,
+    '--own-osds': cluster?.besideRook ? undefined : cluster?.key,
     '--grow-osds': cluster?.rookImage === undefined ? undefined : cluster.key,
     '--rook-image': cluster?.rookImage,
     '--health-host': '127.0.0.1',

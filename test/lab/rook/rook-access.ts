@@ -2,6 +2,7 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Lab } from '../lab.ts'
 import { followLines } from '../machines/follow-lines.ts'
+import { rookVersion } from '../parts/build-rook.ts'
 import { type Daemon, startDaemon } from '../processes/daemon.ts'
 
 /** As whom Rook's code talks to the API server. */
@@ -28,10 +29,23 @@ async function rookEnvironment({ plane, ceph, folder, namespace, kubectlWith }: 
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', name: rookAccount, namespace }],
   }
-  const list = { apiVersion: 'v1', kind: 'List', items: [account, binding] }
+  const list = { apiVersion: 'v1', kind: 'List', items: [account, binding, operator(namespace)] }
   await kubectlWith(JSON.stringify(list), 'apply', '-f', '-')
   const kubeconfig = await plane.kubeconfigOf({ namespace, name: rookAccount })
   return { KUBECONFIG: kubeconfig, ROOK_CONFIG_DIR: place, POD_NAMESPACE: namespace }
+}
+
+/** By which everybody knows that Rook runs. Its pod has no process: the programs with Rook's code are its parts. */
+function operator(namespace: string): object {
+  const labels = { app: 'rook-ceph-operator' }
+  const image = `registry.example/rook/ceph:v${rookVersion}`
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'rook-ceph-operator', image }] } }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'rook-ceph-operator', namespace, labels },
+    spec: { replicas: 1, selector: { matchLabels: labels }, strategy: { type: 'Recreate' }, template },
+  }
 }
 
 export interface RookProcess {
