@@ -1,6 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/retire-budget.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'
@@ -14,6 +15,7 @@ import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/d
 import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
+import type { Kubelet } from '@cofferdam/simulator/world/nodes/kubelet.ts'
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { startWorld } from '@cofferdam/simulator/world/start-world.ts'
 import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
@@ -41,6 +43,10 @@ export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> 
   readonly metrics: Metrics
   /** Cuts the operator off in the middle of what it does: after so many more writes nothing of it gets through. */
   killOperatorAfter(writes: number): void
+  /** What can be done to machines; Kubernetes and Ceph notice when they do. */
+  readonly machines: Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
+  /** Commands that operators sent to Ceph, by their prefix. */
+  readonly asked: string[]
   /** The pod of this OSD stays and is never ready again, as with a disk that is gone. */
   failOsd(id: number): void
   /** Commands to Ceph go unanswered until it may answer again. */
@@ -110,6 +116,7 @@ export async function openCephFixture(
     isUnattended: () => line.isCut || clock.now() < startedMs + settlingMs,
   })
   let operator: Operator | undefined
+  const asked: string[] = []
 
   async function seconds(count: number): Promise<void> {
     const end = clock.now() + count * 1_000
@@ -146,7 +153,15 @@ export async function openCephFixture(
       line = openLine()
       startedMs = clock.now()
       metrics = createMetrics()
-      const commands = cephLine.commands(line.commands(recordCommands(ceph.commands, trace)))
+      const recorded = recordCommands(ceph.commands, trace)
+      const counted: CephCommands = {
+        ...recorded,
+        run(command, options) {
+          asked.push(command.prefix)
+          return recorded.run(command, options)
+        },
+      }
+      const commands = cephLine.commands(line.commands(counted))
       operator = startOperator({
         api: line.api(operatorApi),
         clock,
@@ -166,6 +181,8 @@ export async function openCephFixture(
     get metrics() {
       return metrics
     },
+    machines: world.kubelet,
+    asked,
     killOperatorAfter: (writes) => line.cutAfter(writes),
     failOsd(id) {
       const pod = osdPods(views).find(({ metadata }) => metadata.labels?.['osd'] === String(id))

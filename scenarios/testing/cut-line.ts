@@ -56,6 +56,17 @@ export function openLine(): CutLine {
     commands: (commands) => ({
       run: (command, options) =>
         (/^osd (un)?set-group$/.test(command.prefix) ? write : read)(() => commands.run(command, options), cephLost),
+      followLog: (follow) =>
+        read(
+          () =>
+            commands.followLog?.({
+              ...follow,
+              onLine: (line) => {
+                if (!isCut) follow.onLine(line)
+              },
+            }) ?? Promise.reject(cephLost()),
+          cephLost,
+        ),
     }),
   }
 }

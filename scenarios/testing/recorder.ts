@@ -65,6 +65,7 @@ export function recordCommands(commands: CephCommands, { tell }: Pick<Trace, 'te
       }
       return answer
     },
+    followLog: (follow) => commands.followLog?.(follow) ?? Promise.reject(new Error('it has no log')),
   }
 }
 

@@ -30,4 +30,16 @@ export interface CephCommands {
     command: CephCommand,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<CephAnswer>
+  /**
+   * Ceph's cluster log from now on, level `info` and above, line by line; absent where this way to Ceph has none. Ends when the signal
+   * does or the log ends by itself, rejects when it breaks off. Lines may be lost, doubled or nonsense: they are no evidence.
+   */
+  followLog?(follow: LogFollow): Promise<void>
+}
+
+export interface LogFollow {
+  /** From here on lines are heard. */
+  onOpen(): void
+  onLine(line: string): void
+  readonly signal: AbortSignal
 }

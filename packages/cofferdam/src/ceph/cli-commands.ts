@@ -2,6 +2,8 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type CephAccess, type CephLimits, defaultLimits } from './ceph-access.ts'
 import type { CephCommands } from './ceph-commands.ts'
 import { buildCommandLine } from './command-line.ts'
+import { followProgram } from './follow-program.ts'
+import { watchArguments } from './log-lines.ts'
 import { readPrintedAnswer } from './read-printed-answer.ts'
 import { runProgram } from './run-program.ts'
 
@@ -25,6 +27,13 @@ export function createCliCommands(options: CliOptions): CephCommands {
       const printed = await runProgram({ program, args, prefix, environment, clock, timeoutMs, maxBytes, signal })
       return readPrintedAnswer(prefix, printed)
     },
+    followLog: (follow) =>
+      followProgram({
+        program,
+        args: [...connectArguments(access, limits.timeoutMs), ...watchArguments],
+        environment,
+        follow,
+      }),
   }
 }
 

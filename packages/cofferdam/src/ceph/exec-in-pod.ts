@@ -8,5 +8,10 @@ export interface PodPlace {
 export type ExecInPod = (
   place: PodPlace,
   argv: readonly string[],
-  options: { readonly signal: AbortSignal; readonly maxBytes: number },
+  options: {
+    readonly signal: AbortSignal
+    readonly maxBytes: number
+    /** Takes what it prints as it comes; then nothing of it is collected. */
+    readonly onOut?: (chunk: Uint8Array) => void
+  },
 ) => Promise<{ readonly code: number; readonly out: string; readonly err: string }>

@@ -1,5 +1,5 @@
 import type { CephCommands } from './ceph-commands.ts'
-import { clientMissing, isClientMissing } from './ceph-unreachable.ts'
+import { cephUnreachable, clientMissing, isClientMissing } from './ceph-unreachable.ts'
 
 export interface CephClient {
   /** For reports: `python3-rados`, `the ceph command line`. */
@@ -18,27 +18,34 @@ export function createFallbackCommands(
 ): CephCommands {
   let usable = clients
   return {
-    async run(command, limits) {
-      for (let client = usable[0]; client !== undefined; client = usable[0]) {
-        try {
-          return await client.commands.run(command, limits)
-        } catch (error) {
-          if (!isClientMissing(error)) throw error
-          const { name } = client
-          // Another command may have found out in the meantime.
-          if (usable[0] === client) {
-            usable = usable.slice(1)
-            options.report?.({ missing: name, why: error.message })
-          }
+    run: (command, limits) => viaFirst((commands) => commands.run(command, limits)),
+    followLog: (follow) =>
+      viaFirst(
+        ({ followLog }) =>
+          followLog?.(follow) ?? Promise.reject(cephUnreachable('log', 'this client cannot follow it')),
+      ),
+  }
+
+  async function viaFirst<T>(ask: (commands: CephCommands) => Promise<T>): Promise<T> {
+    for (let client = usable[0]; client !== undefined; client = usable[0]) {
+      try {
+        return await ask(client.commands)
+      } catch (error) {
+        if (!isClientMissing(error)) throw error
+        const { name } = client
+        // Another command may have found out in the meantime.
+        if (usable[0] === client) {
+          usable = usable.slice(1)
+          options.report?.({ missing: name, why: error.message })
         }
       }
-      usable = clients
-      const names = clients.map(({ name }) => name).join(', ')
-      throw clientMissing(
-        names,
-        `Ceph cannot be asked: none of ${names} is installed`,
-        'install python3-rados or ceph-common',
-      )
-    },
+    }
+    usable = clients
+    const names = clients.map(({ name }) => name).join(', ')
+    throw clientMissing(
+      names,
+      `Ceph cannot be asked: none of ${names} is installed`,
+      'install python3-rados or ceph-common',
+    )
   }
 }

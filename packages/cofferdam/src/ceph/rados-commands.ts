@@ -5,9 +5,10 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { answerOfBytes } from './answer-of-bytes.ts'
 import { type CephAccess, type CephLimits, defaultLimits } from './ceph-access.ts'
-import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
+import type { CephAnswer, CephCommand, CephCommands, LogFollow } from './ceph-commands.ts'
 import { cephUnreachable, isClientMissing } from './ceph-unreachable.ts'
 import { type RadosChild, startRadosChild } from './rados-child.ts'
+import { createRadosLog } from './rados-log.ts'
 
 export interface RadosOptions {
   readonly clock: Clock
@@ -36,7 +37,7 @@ interface Waiting {
  * Guarantees: every command is answered or rejected within its time. A child that dies rejects what it had under way and
  * is started again by the next command, at longer and longer intervals while it keeps dying.
  */
-export function createRadosCommands(options: RadosOptions): CephCommands & { close(): Promise<void> } {
+export function createRadosCommands(options: RadosOptions): Required<CephCommands> & { close(): Promise<void> } {
   const { clock, random, environment, access = {}, interpreter = '/usr/bin/python3' } = options
   const program = options.program ?? fileURLToPath(new URL('./rados-helper.py', import.meta.url))
   const limits = { ...defaultLimits, ...options.limits }
@@ -48,6 +49,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
   let isClosed = false
   /** How many answers have come, to whatever. */
   let heard = 0
+  const log = createRadosLog()
 
   function start(): RadosChild {
     const started = startRadosChild({
@@ -65,6 +67,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
         failures += 1
         rest = { until: clock.now() + backoffDelayMs(failures, restartPolicy, random), why }
         rejectAll(why)
+        log.end(cephUnreachable(log.name, why.message))
       },
     })
     return started
@@ -78,6 +81,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
 
   function hear(header: JsonObject, body: readonly Uint8Array[]): void {
     failures = 0
+    if (log.hear(header)) return
     heard += 1
     const id = header['id']
     const request = typeof id === 'number' ? waiting.get(id) : undefined
@@ -88,11 +92,16 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
     else request.resolve(answer)
   }
 
-  async function ask(command: CephCommand, id: number): Promise<void> {
+  async function connected(): Promise<RadosChild> {
     if (rest !== undefined && clock.now() < rest.until) throw rest.why
     child ??= start()
     const asked = child
     await asked.ready
+    return asked
+  }
+
+  async function ask(command: CephCommand, id: number): Promise<void> {
+    const asked = await connected()
     if (child !== asked || !waiting.has(id)) return
     const { maxBytes } = limits
     asked.send({ id, command: { format: 'json', ...command }, maxBytes })
@@ -129,6 +138,15 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
         signal?.removeEventListener('abort', giveUp)
       }
     },
+    async followLog(follow: LogFollow) {
+      if (isClosed) throw cephUnreachable(log.name, 'the connection was closed')
+      const asked = await connected().catch((error: Error) => {
+        throw asUnreachable(log.name, error)
+      })
+      if (child !== asked) throw cephUnreachable(log.name, 'the connection ended')
+      lastId += 1
+      return log.follow(asked, lastId, follow)
+    },
     close() {
       isClosed = true
       const last = child
@@ -136,6 +154,7 @@ export function createRadosCommands(options: RadosOptions): CephCommands & { clo
       const why = new Error('the connection was closed')
       last?.end(why)
       rejectAll(why)
+      log.end(cephUnreachable(log.name, why.message))
       return Promise.resolve()
     },
   }

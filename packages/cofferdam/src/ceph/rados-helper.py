@@ -3,6 +3,7 @@
 Request, one line of JSON:  {"id": 1, "command": {"prefix": "status", "format": "json"}, "maxBytes": 1000000}
 Answer, one line of JSON:   {"id": 1, "rc": 0, "err": "", "outBytes": 512}, followed by exactly outBytes bytes
 Too large to be sent:       {"id": 1, "tooLarge": 2000000}
+To follow the cluster log:  {"id": 2, "followLog": "info"}, answered {"id": 2, "follows": true}, then {"log": "..."} for each line
 First line of all:          {"ready": true} or {"failed": "module" or "connect", "why": "..."}
 
 Raw bytes follow the line because a large answer, quoted inside JSON, would have to be parsed twice.
@@ -48,6 +49,24 @@ def answer(cluster, request):
         write({"id": request["id"], "rc": rc, "err": err or "", "outBytes": len(out)}, out)
 
 
+def text_of(value):
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def on_log(arg, line, channel, name, who, sec, nsec, seq, level, message):
+    if text_of(channel) == "cluster":
+        write({"log": text_of(message)[:1000]})
+
+
+def follow_log(cluster, request):
+    try:
+        cluster.monitor_log2(request["followLog"], on_log, 0)
+    except Exception as problem:
+        write({"id": request["id"], "problem": "%s: %s" % (type(problem).__name__, problem)})
+        return
+    write({"id": request["id"], "follows": True})
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--conf")
@@ -65,7 +84,8 @@ def main():
     write({"ready": True})
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        threading.Thread(target=answer, args=(cluster, request), daemon=True).start()
+        serve = follow_log if "followLog" in request else answer
+        threading.Thread(target=serve, args=(cluster, request), daemon=True).start()
     return 0
 
 

@@ -7,6 +7,7 @@ import { cephUnreachable } from './ceph-unreachable.ts'
 import { connectArguments } from './cli-commands.ts'
 import { buildCommandLine } from './command-line.ts'
 import type { ExecInPod, PodPlace } from './exec-in-pod.ts'
+import { createLineCutter, watchArguments } from './log-lines.ts'
 import { readPrintedAnswer } from './read-printed-answer.ts'
 
 export interface ToolboxOptions {
@@ -17,10 +18,39 @@ export interface ToolboxOptions {
   readonly limits?: Partial<CephLimits>
 }
 
+const followSeconds = 3_600
+/** What `timeout` ends with. */
+const timedOut = 124
+
 /** Asks through the `ceph` program in the toolbox pod. */
 export function createToolboxCommands({ exec, findPod, clock, ...options }: ToolboxOptions): CephCommands {
   const limits = { ...defaultLimits, ...options.limits }
   return {
+    async followLog({ onOpen, onLine, signal }) {
+      const place = await findPod(signal)
+      if (place === undefined) throw noToolbox('log')
+      const cut = createLineCutter(onLine)
+      let hasOpened = false
+      const onOut = (chunk: Uint8Array) => {
+        if (!hasOpened) onOpen()
+        hasOpened = true
+        cut(chunk)
+      }
+      // A program whose stream was cut goes on in the pod until it prints again, so it has an end of its own.
+      const argv = [
+        'timeout',
+        String(followSeconds),
+        'ceph',
+        ...connectArguments({}, limits.timeoutMs),
+        ...watchArguments,
+      ]
+      try {
+        const { code, err } = await exec(place, argv, { signal, maxBytes: limits.maxBytes, onOut })
+        if (code !== timedOut) throw cephUnreachable('log', `ceph ended with ${code} ${err}`.trim().slice(0, 200))
+      } catch (error) {
+        if (!signal.aborted) throw fromKubernetes('log', error)
+      }
+    },
     async run(command, { timeoutMs = limits.timeoutMs, signal } = {}) {
       const { prefix } = command
       const argv = ['ceph', ...connectArguments({}, timeoutMs), ...buildCommandLine(command)]

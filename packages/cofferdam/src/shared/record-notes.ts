@@ -7,4 +7,5 @@ export const recordNotes = {
   domains: 'cofferdam.io/domains',
   problems: 'cofferdam.io/problems',
   silentSince: 'cofferdam.io/ceph-silent-since',
+  cephLog: 'cofferdam.io/ceph-log',
 } as const

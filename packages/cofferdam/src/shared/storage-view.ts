@@ -17,6 +17,8 @@ export interface StorageView extends Attendance {
   /** CRUSH buckets that ceph-drain keeps from rebalancing. */
   readonly noout: readonly string[]
   readonly problems: readonly string[]
+  /** Whether Ceph's cluster log is followed: `followed`, or why not. Absent where nothing is recorded of it. */
+  readonly cephLog?: string
 }
 
 /** An answer as it was written down, perhaps by a newer version that knows more reasons. */

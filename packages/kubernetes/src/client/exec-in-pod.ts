@@ -18,6 +18,8 @@ export interface ExecOptions {
   readonly signal: AbortSignal
   /** Limit for standard output and standard error together. */
   readonly maxBytes: number
+  /** Takes standard output as it comes; then it is neither collected nor limited. */
+  readonly onOut?: (chunk: Uint8Array) => void
 }
 
 export interface ExecResult {
@@ -91,7 +93,7 @@ function collect(
   socket: WebSocket,
   limits: ExecOptions & { readonly request: Parameters<typeof unreachable>[0] },
 ): Promise<Collected> {
-  const { request, signal, maxBytes } = limits
+  const { request, signal, maxBytes, onOut } = limits
   const texts = new Map(Object.values(channels).map((channel) => [channel, [] as Buffer[]]))
   let bytes = 0
   let hasOpened = false
@@ -113,6 +115,7 @@ function collect(
     })
     socket.addEventListener('message', ({ data }) => {
       const frame = Buffer.from(data as ArrayBuffer)
+      if (frame[0] === channels.out && onOut !== undefined) return onOut(frame.subarray(1))
       bytes += frame.length
       if (bytes > maxBytes) end(`what it prints is larger than ${maxBytes} bytes`)
       else texts.get(frame[0] ?? -1)?.push(frame.subarray(1))

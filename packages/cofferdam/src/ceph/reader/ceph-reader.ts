@@ -71,6 +71,8 @@ interface Memory {
   askedAt: number
   disturbances: number
   disturbedAt: number
+  /** When there was last a hint that something may have changed. */
+  hintedAt: number
   failure: Observed<CephMap> | undefined
   failedAt: number
   silentSince: number | undefined
@@ -112,6 +114,11 @@ export class CephReader {
     const memory = this.#memoryOf(key)
     memory.disturbances += 1
     memory.disturbedAt = this.#ports.clock.now()
+  }
+
+  /** Something may have happened: who is given an answer from now on is given one to a later question, and be it a short one. */
+  hint(key: string): void {
+    this.#memoryOf(key).hintedAt = this.#ports.clock.now()
   }
 
   forget(key: string): void {
@@ -160,6 +167,7 @@ export class CephReader {
         underWay !== undefined &&
         question.accepts.pace !== 'anew' &&
         underWay.disturbances === memory.disturbances &&
+        underWay.beganAt >= memory.hintedAt &&
         now - underWay.beganAt < busyMs
       if (!mayJoin) {
         const recalled = mayRecall(memory, question, now) ? await this.#recall(memory, question) : undefined
@@ -256,6 +264,7 @@ export class CephReader {
         askedAt: Number.NEGATIVE_INFINITY,
         disturbances: 0,
         disturbedAt: Number.NEGATIVE_INFINITY,
+        hintedAt: Number.NEGATIVE_INFINITY,
         failure: undefined,
         failedAt: Number.NEGATIVE_INFINITY,
         silentSince: undefined,
@@ -286,7 +295,7 @@ function mayRecall(memory: Memory, { accepts: { pace } }: CephQuestioner, now: n
 /** Whether what is remembered will do without asking anything. */
 function isFreshEnough(memory: Memory, { asker, accepts }: CephQuestioner, now: number): boolean {
   const { reading } = memory
-  if (reading === undefined || !isUndisturbed(memory)) return false
+  if (reading === undefined || !isUndisturbed(memory) || memory.askedAt < memory.hintedAt) return false
   switch (accepts.pace) {
     case 'calm':
       return now - memory.polledAt < accepts.calmMs

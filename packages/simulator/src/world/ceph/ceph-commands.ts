@@ -24,4 +24,13 @@ export interface CephCommands {
     command: CephCommand,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<CephAnswer>
+  /** Ceph's cluster log from now on; ends with the signal, rejects when it breaks off. */
+  followLog?(follow: LogFollow): Promise<void>
+}
+
+export interface LogFollow {
+  /** From here on every line is heard. */
+  onOpen(): void
+  onLine(line: string): void
+  readonly signal: AbortSignal
 }

@@ -7,6 +7,7 @@ import { rememberAnswers } from './answer-memory.ts'
 import type { CephAnswer, CephCommand, CephCommands } from './ceph-commands.ts'
 import { type CephDescription, defaultTimings } from './ceph-description.ts'
 import { type CephState, type SeenGroup, type SeenGroups, seeGroups } from './ceph-state.ts'
+import { ClusterLog } from './cluster-log.ts'
 import { createCommandAnswers } from './command-answers.ts'
 import { createCrushGrowth, type NewCephOsd } from './crush-growth.ts'
 import { buildCrushTree, type CrushTree } from './crush-tree.ts'
@@ -30,7 +31,7 @@ export interface SimulatedCephPorts {
 }
 
 export interface SimulatedCeph {
-  readonly commands: CephCommands
+  readonly commands: Required<CephCommands>
   readonly controls: CephControls
   stop(): void
 }
@@ -54,6 +55,8 @@ export interface CephControls {
   lieOkToStop(answer: 'yes' | 'no' | undefined): void
   /** Answers `osd ok-to-stop` as 20.2.4 does: a placement group counts only if its last member is to stop. */
   tentacleOkToStop(on: boolean): void
+  /** What Ceph writes for people as things happen, and what can go wrong with it. */
+  readonly log: Pick<ClusterLog, 'say' | 'breakOff' | 'followerCount'>
   /** How things are, whatever anybody has heard of them. */
   truth(): CephTruth
 }
@@ -147,9 +150,23 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     hasQuorum: () => mons.hasQuorum,
     locate: (osd) => growth.locate(osd),
     onChange: (osd, change) => {
-      if (hasBegun) groups.follow(osd, change)
+      if (!hasBegun) return
+      logChange(osd, change)
+      groups.follow(osd, change)
     },
   })
+  const log = new ClusterLog({ mayTell: () => hasBegun && !isSilenced && mons.hasQuorum })
+  /** As the mons do: the OSD at once, and a second later how many are down. */
+  function logChange(osd: number, change: 'up' | 'down' | 'in' | 'out'): void {
+    if (change === 'out') log.write('INF', `Marking osd.${osd} out (has been down for 600 seconds)`)
+    if (change === 'up' || change === 'in') log.write('INF', `osd.${osd} boot`)
+    if (change !== 'down') return
+    log.write('INF', `osd.${osd} failed (2 reporters from different host after 20.0 >= grace 20.0)`)
+    timers.after(1_000, () => {
+      const down = [...map.osds.values()].filter(({ isUp }) => !isUp).length
+      log.write('WRN', `Health check failed: ${down} osds down (OSD_DOWN)`)
+    })
+  }
   const state: CephState = {
     description,
     map,
@@ -205,6 +222,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
           signals: [abort.signal, ...(options?.signal === undefined ? [] : [options.signal])],
           tryAnswer: () => (mayAnswer(command) ? answer(command) : undefined),
         }),
+      followLog: (follow) => log.follow(follow),
     },
     controls: {
       killMgr(forMs = 5_000) {
@@ -233,6 +251,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
         state.okToStop.isTentacle = on
         changed()
       },
+      log,
       truth() {
         const serving = new Set([...map.osds.keys()].filter(isServing))
         return { serving, groups: groups.list.map((group) => truthOf(group, serving)) }
@@ -242,6 +261,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       abort.abort()
       shadow.stop()
       timers.stop()
+      log.forget()
     },
   }
 }

@@ -122,7 +122,7 @@ function buildAnnotations(
   change: RecordChange & { readonly now: string },
 ): Record<string, string> {
   const present = configMap?.metadata.annotations ?? {}
-  const { decision, silentSince, now } = change
+  const { decision, silentSince, cephLog, now } = change
   const problems = problemsText(decision.problems)
   const since = reason === decision.reason ? (present[notes.since] ?? now) : now
   return {
@@ -132,6 +132,9 @@ function buildAnnotations(
     ...domainNotes(decision),
     ...(problems === '' ? {} : { [notes.problems]: problems }),
     ...(silentSince === undefined ? {} : { [notes.silentSince]: rfc3339(silentSince) }),
+    ...(cephLog === undefined || decision.reason === 'HandedBack'
+      ? {}
+      : { [notes.cephLog]: shortExplanation(cephLog) }),
   }
 }
 

@@ -5,6 +5,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { CephLogWatch, type LogState } from '../../../ceph/reader/ceph-log-watch.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import { followClusters, isRelevantBudgetChange, splitKey } from '../../../ceph/reader/follow-clusters.ts'
 import { OkToStopProbes } from '../../../ceph/reader/ok-to-stop-probes.ts'
@@ -66,7 +67,15 @@ export interface CephDrainPorts extends Pick<PerformPorts, 'applyBudgets'> {
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
-  const observer = new CephDrainObserver({ ...ports, besideRook: (cluster) => ports.rook.isRooks(cluster) })
+  let enqueueKey: (key: string) => void = () => {}
+  const log = new CephLogWatch({
+    clock: ports.clock,
+    onHint(key, hint) {
+      if (observer.takeHint(key, hint)) enqueueKey(key)
+    },
+    onChange: (key) => enqueueKey(key),
+  })
+  const observer = new CephDrainObserver({ ...ports, log, besideRook: (cluster) => ports.rook.isRooks(cluster) })
   const probes = new OkToStopProbes(ports.ceph)
   const reporter = new CephDrainReporter(reports)
   const hold = new LedgerHold(ports.clock, ports.ledger, storageHold)
@@ -75,6 +84,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   const needed = [...Object.values(views), ports.rook.operators] as const
 
   function forget(key: string): void {
+    log.forget(key)
     observer.forget(key)
     probes.forget(key)
     reporter.forget(key)
@@ -88,6 +98,8 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     name: 'ceph-drain',
 
     async start(enqueue, signal) {
+      enqueueKey = enqueue
+      signal.addEventListener('abort', () => log.close(), { once: true })
       const disturb = (key: string) => {
         observer.disturb(key)
         enqueue(key)
@@ -168,6 +180,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
           ...evidence,
           observed,
           isReachable: ceph !== undefined,
+          cephLog: logText(log.stateOf(key)),
           turnBefore,
           memory: {
             ...memories.of(key),
@@ -193,4 +206,9 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       pass.end()
     }
   }
+}
+
+function logText(state: LogState | undefined): string | undefined {
+  if (state === undefined) return undefined
+  return state.isFollowed ? 'followed' : `not followed: ${state.why}`
 }

@@ -90,7 +90,7 @@ function holdSteps(
 }
 
 function reportSteps(
-  { observed, record }: PassSnapshot,
+  { observed, record, cephLog }: PassSnapshot,
   snapshot: CephDrainSnapshot,
   { decision, failures, refusal }: PlannedWrites,
   reported: CephDrainDecision,
@@ -111,6 +111,7 @@ function reportSteps(
       silentMs: cephSilentMs,
       recordRefusedMs: refusal === undefined ? 0 : Math.max(refusal.forMs, 1_000),
       isRecordForbidden: refusal?.isForbidden === true,
+      isLogFollowed: cephLog === 'followed',
       isWarning,
       recordedReason: record.reason,
     },

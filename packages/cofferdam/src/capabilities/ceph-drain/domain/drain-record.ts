@@ -20,4 +20,6 @@ export interface RecordChange {
   readonly state: DrainState | undefined
   readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
   readonly silentSince: number | undefined
+  /** Whether Ceph's cluster log is followed, in words; absent: not known. */
+  readonly cephLog?: string | undefined
 }

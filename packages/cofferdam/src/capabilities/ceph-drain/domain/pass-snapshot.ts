@@ -17,6 +17,8 @@ export interface PassSnapshot {
   readonly map: CephMap | undefined
   /** A way to Ceph is known. */
   readonly isReachable: boolean
+  /** Whether Ceph's cluster log is followed, in words; absent until that is known. */
+  readonly cephLog?: string | undefined
   /** Since when Ceph has not answered. */
   readonly silentSince: number | undefined
   readonly problems: readonly ObjectProblem[]

@@ -34,12 +34,12 @@ export interface PlannedWrites {
  * budgets stand.
  */
 export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, wanted: CephDrainDecision): PlannedWrites {
-  const { heard, silentSince } = pass
+  const { heard, silentSince, cephLog } = pass
   const { mode } = snapshot.cluster
   const common = { decision: wanted, failures: heard.failures, refusal: undefined, failsUnrecorded: false }
   if (mode === 'observe') {
     // Rook's state map is Rook's while it has the budgets: what we see is reported in a map of our own.
-    const change = { state: undefined, decision: wanted, silentSince }
+    const change = { state: undefined, decision: wanted, silentSince, cephLog }
     return { ...common, steps: [{ do: 'write', name: 'note', change, isNeeded: true }], isWhole: true, isEarly: false }
   }
   const isEarly = isTooEarly(pass, wanted)
@@ -51,7 +51,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   const writes = isEarly ? onlyTightening(planned, snapshot.budgets) : planned
   const flags = flagSteps(pass, wanted)
   const isWhole = flags.length === 0 || heard.flags !== undefined
-  const change = { decision: wanted, silentSince }
+  const change = { decision: wanted, silentSince, cephLog }
   const record = heard.record?.taken ?? pass.record
   return {
     ...common,
@@ -96,7 +96,7 @@ function planWithoutRecord(
   const flags = flagSteps(pass, { ...held, noout: held.noout.unset.length === 0 ? noFlags : held.noout })
   const isHeard = flags.length === 0 || heard.flags !== undefined
   // The record itself cannot say that it is refused.
-  const change = { state: undefined, decision: held, silentSince: pass.silentSince }
+  const change = { state: undefined, decision: held, silentSince: pass.silentSince, cephLog: pass.cephLog }
   return {
     decision: held,
     failures: [...flagFailures(heard.flags), ...heard.failures],

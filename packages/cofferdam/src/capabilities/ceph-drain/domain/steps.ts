@@ -137,6 +137,7 @@ export interface ReportDecided extends Step {
   readonly recordRefusedMs: number
   /** For want of a right. */
   readonly isRecordForbidden: boolean
+  readonly isLogFollowed: boolean
   /** Whether this is about something that is not as it should be. */
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */

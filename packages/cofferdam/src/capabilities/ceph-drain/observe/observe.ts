@@ -7,6 +7,7 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommands } from '../../../ceph/ceph-commands.ts'
 import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
+import type { CephLogWatch, LogHint } from '../../../ceph/reader/ceph-log-watch.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } from '../../../ceph/reader/ceph-reader.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
@@ -50,6 +51,8 @@ export interface ObserverPorts {
   readonly calmMs?: number
   /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
   isPollWanted?(cluster: CephCluster): boolean
+  /** Follows the cluster logs of those that are polled. */
+  readonly log?: Pick<CephLogWatch, 'follow'>
 }
 
 /** One snapshot of a cluster, and what is needed to act on it. */
@@ -76,6 +79,8 @@ export class CephDrainObserver {
   readonly #accepted = new Map<string, AcceptedAge>()
   /** By cluster: since when the same thing has not been known, although every report is new. */
   readonly #unsettled = new Map<string, { readonly explanation: string; readonly since: number }>()
+  /** By cluster: the OSDs that ran in the last snapshot. */
+  readonly #running = new Map<string, ReadonlySet<number>>()
   readonly #hosts = new Map<string, { readonly map: CephMap; readonly hosts: ReadonlyMap<number, string> }>()
 
   constructor(ports: ObserverPorts) {
@@ -88,11 +93,24 @@ export class CephDrainObserver {
     this.#reader.disturb(key)
   }
 
+  /**
+   * Something may have happened in Ceph: the next snapshot asks at least whether it did, and the caller takes one. Not so where only OSDs
+   * are named that are away anyway, as in every drain, nor while Ceph is asked all the time to see it catch up.
+   */
+  takeHint(key: string, { osds, isRepeated }: LogHint): boolean {
+    const isCatchingUp = this.#accepted.get(key)?.pace === 'unsettled'
+    const isOfRunning = osds.some((id) => this.#running.get(key)?.has(id) !== false)
+    const isTaken = isOfRunning ? !(isRepeated && isCatchingUp) : osds.length === 0 && !isRepeated && !isCatchingUp
+    if (isTaken) this.#reader.hint(key)
+    return isTaken
+  }
+
   forget(key: string): void {
     this.#reader.forget(key)
     this.#accepted.delete(key)
     this.#unsettled.delete(key)
     this.#hosts.delete(key)
+    this.#running.delete(key)
   }
 
   async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
@@ -105,6 +123,7 @@ export class CephDrainObserver {
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
     const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
+    this.#ports.log?.follow(key, isWanted ? commands : undefined)
     const isNeeded = isWanted || record.state.ownNoout.length > 0
     const answer: CephAnswer = isNeeded
       ? await this.#reader.poll({
@@ -122,6 +141,7 @@ export class CephDrainObserver {
     const nowMs = clock.now()
     const lost = osdsOnLostNodes(osds.views, nodes, nowMs)
     const isGone = ({ id, isReady }: OsdView) => !isReady || lost.has(id)
+    this.#running.set(key, new Set(osds.views.filter((osd) => !isGone(osd)).map(({ id }) => id)))
     const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {

@@ -12,6 +12,8 @@ export interface CephFigures {
   readonly problems: number
   readonly silentSeconds: number
   readonly recordRefusedSeconds: number
+  /** Ceph's cluster log is followed. */
+  readonly isLogFollowed: boolean
 }
 
 export function createCephMetrics(registry: Registry) {
@@ -34,6 +36,10 @@ export function createCephMetrics(registry: Registry) {
     'cofferdam_ceph_record_refused_seconds',
     'How long the state ConfigMap of a Ceph cluster could not be written at the last reconcile, 0 while it can; nothing is released meanwhile.',
   )
+  const followed = gauge(
+    'cofferdam_ceph_log_followed_bool',
+    "1 while Ceph's cluster log is followed, so that Ceph is asked as soon as an OSD fails; 0 while Ceph is only polled.",
+  )
   const shownReason = new Map<string, string>()
 
   return {
@@ -47,6 +53,7 @@ export function createCephMetrics(registry: Registry) {
       problems.set({ cluster }, figures.problems)
       silent.set({ cluster }, figures.silentSeconds)
       refused.set({ cluster }, figures.recordRefusedSeconds)
+      followed.set({ cluster }, figures.isLogFollowed ? 1 : 0)
     },
     /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
     forget(cluster: string) {
@@ -54,7 +61,7 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
-      for (const each of [open, closed, problems, silent, refused]) each.remove({ cluster })
+      for (const each of [open, closed, problems, silent, refused, followed]) each.remove({ cluster })
     },
   }
 }

@@ -16,6 +16,7 @@ export interface CephReports extends ClusterReports {
     readonly problems: number
     readonly silentSeconds: number
     readonly recordRefusedSeconds: number
+    readonly isLogFollowed: boolean
   }): void
   forget(cluster: string): void
 }
@@ -27,6 +28,7 @@ export interface DrainReport {
   readonly silentMs: number
   /** How long the record has been refused. */
   readonly recordRefusedMs: number
+  readonly isLogFollowed: boolean
   /** Whether this is about something that is not as it should be. */
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */
@@ -47,7 +49,7 @@ export class CephDrainReporter {
   }
 
   async report(report: DrainReport): Promise<void> {
-    const { key, cluster, decision, silentMs, recordRefusedMs, isWarning, recordedReason } = report
+    const { key, cluster, decision, silentMs, recordRefusedMs, isLogFollowed, isWarning, recordedReason } = report
     const { reason, explanation, state, domains, alarm } = decision
     this.#refused.forget(key)
     this.#reports.show({
@@ -58,6 +60,7 @@ export class CephDrainReporter {
       problems: decision.problems.length,
       silentSeconds: silentMs / 1_000,
       recordRefusedSeconds: recordRefusedMs / 1_000,
+      isLogFollowed,
     })
     if (alarm && !this.#alarmed.has(key)) this.#reports.countDisagreement(key)
     if (alarm) this.#alarmed.add(key)

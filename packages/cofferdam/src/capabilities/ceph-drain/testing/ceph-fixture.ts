@@ -130,6 +130,7 @@ export async function openCephFixture(
       if (refused.has(command.prefix)) return Promise.resolve({ code: 13, out: '', err: 'access denied' })
       return ceph.commands.run(command, options)
     },
+    followLog: (follow) => ceph.commands.followLog(follow),
   }
   const clusterKey = { namespace, name: 'rook-ceph' }
   return {

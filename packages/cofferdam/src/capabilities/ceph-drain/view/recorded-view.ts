@@ -46,6 +46,7 @@ export function viewRecordedStorage({
   const { openDomains, ownNoout } = parseDrainState(record?.data ?? {})
   const reason = notes[recordNotes.reason]
   const since = notes[recordNotes.since]
+  const cephLog = notes[recordNotes.cephLog]
   const type =
     notes[recordNotes.failureDomainType] ??
     blockedType(budgets.filter(({ metadata }) => metadata.namespace === namespace))
@@ -67,6 +68,7 @@ export function viewRecordedStorage({
       openDomains,
       noout: ownNoout,
       problems: (notes[recordNotes.problems] ?? '').split('; ').filter((problem) => problem !== ''),
+      ...(cephLog === undefined ? {} : { cephLog }),
     },
     unread: recorded === undefined || recorded.known ? [] : [`annotation ${recordNotes.domains}: ${recorded.why}`],
   }

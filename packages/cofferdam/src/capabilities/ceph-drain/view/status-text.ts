@@ -22,6 +22,7 @@ function storageDetails({ openDomains, noout, problems, ...view }: StorageView, 
     ...(openDomains.length === 0 ? [] : [`open: ${openDomains.join(', ')}`]),
     ...(noout.length === 0 ? [] : [`noout: ${noout.join(', ')}`]),
     ...problems.map((problem) => `problem: ${problem}`),
+    ...(view.cephLog === undefined ? [] : [logText(view.cephLog)]),
   ]
 }
 
@@ -38,6 +39,10 @@ function heldTexts({ failureDomainType, domains, domainCounts }: Partial<Storage
     }),
     ...(unlisted > 0 ? [`${unlisted} more of ${domainCounts?.total} may not be drained now`] : []),
   ]
+}
+
+function logText(cephLog: string): string {
+  return cephLog === 'followed' ? 'Ceph log: followed' : `Ceph log: ${cephLog}; Ceph is polled every minute`
 }
 
 function forText(since: string | undefined, now: string): string {
