@@ -74,7 +74,12 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     state,
     noout: { set: noout.set, unset: noout.unset },
     domains: answerDomains(layout, inForce, rule),
-    problems: [...layout.problems, ...noout.problems, ...crossedDrains(snapshot, layout), ...foreignBudgets(snapshot, budgets)],
+    problems: [
+      ...layout.problems,
+      ...noout.problems,
+      ...crossedDrains(snapshot, layout),
+      ...foreignBudgets(snapshot, budgets),
+    ],
     alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
     isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isAtRest),
     ...(claim === undefined ? {} : { claim }),

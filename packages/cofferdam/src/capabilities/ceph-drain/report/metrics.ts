@@ -10,6 +10,7 @@ export interface CephFigures {
   /** Domains that may not be drained now. */
   readonly closedDomains: number
   readonly problems: number
+  readonly ignoredPools: number
   readonly silentSeconds: number
   readonly recordRefusedSeconds: number
 }
@@ -26,6 +27,10 @@ export function createCephMetrics(registry: Registry) {
   const open = gauge('cofferdam_ceph_open_domains', 'Failure domains whose OSDs may go now.')
   const closed = gauge('cofferdam_ceph_closed_domains', 'Failure domains that may not be drained now.')
   const problems = gauge('cofferdam_ceph_problem_objects', 'Objects of a Ceph cluster that cannot be used as they are.')
+  const ignored = gauge(
+    'cofferdam_ceph_ignored_pools',
+    'Pools that hold no drain and no update, by annotation cofferdam.io/ignore-pools.',
+  )
   const silent = gauge(
     'cofferdam_ceph_silent_seconds',
     'How long Ceph had not answered at the last poll, 0 while it does.',
@@ -45,6 +50,7 @@ export function createCephMetrics(registry: Registry) {
       open.set({ cluster }, figures.openDomains)
       closed.set({ cluster }, figures.closedDomains)
       problems.set({ cluster }, figures.problems)
+      ignored.set({ cluster }, figures.ignoredPools)
       silent.set({ cluster }, figures.silentSeconds)
       refused.set({ cluster }, figures.recordRefusedSeconds)
     },
@@ -54,7 +60,7 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
-      for (const each of [open, closed, problems, silent, refused]) each.remove({ cluster })
+      for (const each of [open, closed, problems, ignored, silent, refused]) each.remove({ cluster })
     },
   }
 }
