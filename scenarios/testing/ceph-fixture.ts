@@ -8,7 +8,9 @@ import { controllerNames } from '@cofferdam/product/operator/controller-names.ts
 import { createLog } from '@cofferdam/product/operator/log.ts'
 import { createMetrics, type Metrics } from '@cofferdam/product/operator/metrics.ts'
 import { type Operator, startOperator } from '@cofferdam/product/operator/operator.ts'
+import { countedMap } from '@cofferdam/product/safety/ignored-pools.ts'
 import { type ClusterName, trustsAlone } from '@cofferdam/product/shared/ceph-trust/named-clusters.ts'
+import { known } from '@cofferdam/product/shared/observed.ts'
 import { buildCephDescription } from '@cofferdam/simulator/cluster-file/build-ceph-description.ts'
 import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
 import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
@@ -74,7 +76,16 @@ function osdPods(views: Views): Pod[] {
 /** A Ceph cluster on the embedded API server with all that lives on it, up and clean, before any operator has come. */
 export async function openCephFixture(
   file: string,
-  { seed = 1, alsoNamed = [] }: { readonly seed?: number; readonly alsoNamed?: readonly ClusterName[] } = {},
+  {
+    seed = 1,
+    alsoNamed = [],
+    ignoredPools = [],
+  }: {
+    readonly seed?: number
+    readonly alsoNamed?: readonly ClusterName[]
+    /** Pools that the oracle lets lose their copies, as the administrator of the scenario says. */
+    readonly ignoredPools?: readonly string[]
+  } = {},
 ): Promise<CephFixture> {
   const description = parseClusterFile(file, 'the scenario')
   const described = description.ceph as CephClusterDescription
@@ -112,7 +123,11 @@ export async function openCephFixture(
   const oracle = watchOver({
     views,
     domainLabel,
-    observeCeph: () => observeCeph(ceph.commands),
+    observeCeph: async () => {
+      const map = await observeCeph(ceph.commands)
+      const ignored = ignoredPools.map((name) => ({ name, reason: 'the scenario says so' }))
+      return map.known ? known(countedMap(map.value, ignored)) : map
+    },
     isUnattended: () => line.isCut || clock.now() < startedMs + settlingMs,
   })
   let operator: Operator | undefined

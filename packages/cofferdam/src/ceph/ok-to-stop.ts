@@ -10,12 +10,12 @@ import { parseOkToStop, parseStoppable } from './parse-ok-to-stop.ts'
 export async function askOkToStop(
   commands: CephCommands,
   ids: readonly number[],
-  options: AskOptions = {},
+  { ignoredPools = [], ...options }: AskOptions & { readonly ignoredPools?: readonly number[] } = {},
 ): Promise<Observed<boolean>> {
   if (ids.length === 0) return unknown('osd ok-to-stop was asked about no OSD')
   return withoutSilence(async () => {
     const answer = await commands.run({ prefix: 'osd ok-to-stop', ids: ids.map(String) }, options)
-    return parseOkToStop(answer, ids)
+    return parseOkToStop(answer, ids, new Set(ignoredPools))
   })
 }
 

@@ -81,6 +81,33 @@ describe('quorum_status', () => {
   })
 })
 
+describe('osd ok-to-stop where pools are ignored', () => {
+  const refusal = readSample('ok-to-stop-3-notok') as object
+  const answer = (report: object, code = 16) => ({ code, out: JSON.stringify(report), err: 'unsafe to stop' })
+  const heard = (report: object, pools: readonly number[]) => parseOkToStop(answer(report), [0, 1, 2], new Set(pools))
+
+  it('a no for placement groups of an ignored pool alone is a yes: Ceph does not know what may be lost', () => {
+    expect(heard(refusal, [1])).toEqual({ known: true, value: true })
+    expect(parseOkToStop(answer(refusal, 0), [0, 1, 2], new Set([1]))).toEqual({ known: true, value: true })
+  })
+
+  it.each<[string, object, readonly number[]]>([
+    ['for a pool that counts', refusal, [2]],
+    ['for one more group that counts', { ...refusal, num_not_ok_pgs: 5, bad_already_inactive: ['2.1'] }, [1]],
+    ['for more groups than it names', { ...refusal, num_not_ok_pgs: 5 }, [1]],
+    ['about other OSDs', { ...refusal, osds: [0, 1] }, [1]],
+    ['that names no group', { ok_to_stop: false, osds: [0, 1, 2], num_ok_pgs: 3, num_not_ok_pgs: 0 }, [1]],
+    ['with names that are no groups', { ...refusal, bad_become_inactive: ['1.1', '1.x', '1', '1.2'] }, [1]],
+  ])('a no %s stays a no', (_, report, pools) => {
+    expect(heard(report, pools)).toEqual({ known: true, value: false })
+  })
+
+  it('words without a report are a no, as of releases that name no groups', () => {
+    const words = { code: 16, out: '', err: '4 PGs are already too degraded' }
+    expect(parseOkToStop(words, [0], new Set([1]))).toEqual({ known: true, value: false })
+  })
+})
+
 describe('osd ok-to-stop of a real Ceph', () => {
   const yes = { known: true, value: true }
   const no = { known: true, value: false }

@@ -65,8 +65,8 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
     observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),
-    askOkToStop: (commands, osds, signal) =>
-      counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal })),
+    askOkToStop: (commands, osds, signal, ignoredPools = []) =>
+      counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal, ignoredPools })),
     askStoppable: (commands, osd, max, signal) =>
       counted(commands, 'ok-to-stop', askStoppable(commands, osd, { ...limits, max, signal })),
     askOkToUpgrade: (commands, question, signal) =>

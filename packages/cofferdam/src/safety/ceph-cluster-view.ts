@@ -1,3 +1,5 @@
+import type { IgnoredPool } from './ignored-pools.ts'
+
 export interface CephClusterView {
   readonly namespace: string
   readonly name: string
@@ -16,6 +18,8 @@ export interface DisruptionSettings {
   readonly failureDomainOverride: string | undefined
   /** How many failure domains may be away together where the placement groups allow it. Default 1: annotation `cofferdam.io/max-domains`. */
   readonly maxDomains: number
+  /** Pools that hold nothing: annotation `cofferdam.io/ignore-pools`. */
+  readonly ignoredPools: readonly IgnoredPool[]
   /** How long Ceph may be silent before nothing more may go down. Default 30 000. */
   readonly silenceGraceMs: number
   /** Texts for the condition: fields that are accepted and do nothing, values that cannot be used. */

@@ -84,6 +84,8 @@ export interface CephMap {
   /** Ids that `osd dump` listed several times: each is in `osds` once. Absent where there is none. */
   readonly repeatedOsds?: readonly number[]
   readonly pools: readonly CephPool[]
+  /** Pools that are left out of `pools` and `pgs` because the administrator said so. Absent where there is none. */
+  readonly ignoredPools?: readonly { readonly id: number; readonly name: string; readonly pgs: number }[]
   readonly crush: CrushMap
   readonly pgs: PgTable
   /** Absent where no pool is stretched over sites. */

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { CephClusterView, DisruptionSettings } from './ceph-cluster-view.ts'
 import { failureDomainTypes } from './domain-type.ts'
+import { ignoredPoolsAnnotation, parseIgnoredPools } from './ignored-pools.ts'
 
 const annotations = {
   mode: 'cofferdam.io/manage',
@@ -15,6 +16,7 @@ export const defaultSettings: DisruptionSettings = {
   pgHealthyRegex: undefined,
   failureDomainOverride: undefined,
   maxDomains: 1,
+  ignoredPools: [],
   silenceGraceMs: 30_000,
   warnings: [],
 }
@@ -57,6 +59,7 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
   if (choice !== undefined && choice !== 'true' && choice !== 'false') {
     warnings.push(`annotation ${annotations.mode} ${JSON.stringify(choice)} is neither "true" nor "false"`)
   }
+  const pools = parseIgnoredPools(notes[ignoredPoolsAnnotation])
   return {
     ...defaultSettings,
     // Rook reads 0 as "not given".
@@ -64,7 +67,8 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
     ...(typeof regex === 'string' && regex !== '' ? { pgHealthyRegex: regex } : {}),
     ...(isType ? { failureDomainOverride: type } : {}),
     ...(isCount ? { maxDomains: Number(most) } : {}),
-    warnings,
+    ignoredPools: pools.ignored,
+    warnings: [...warnings, ...pools.warnings],
   }
 }
 

@@ -133,6 +133,8 @@ export const reasons = {
   PodsRemain: 'Pods that a drain removes are still on the node.',
   PolicyPutInForce: 'Another drain policy is in force while a node is drained.',
   PolicyRestored: 'The previous drain policy is in force again.',
+  PoolsIgnored:
+    'The administrator excluded pools from all checks (cofferdam.io/ignore-pools). Drains and updates do not wait for their data.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
   QuorumLost:
     'Ceph has no quorum because most monitors are on nodes without a heartbeat. One of their machines at a time may be fenced; all others stay.',

@@ -11,7 +11,13 @@ export interface CephPorts {
   of(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
   observeOsdHosts(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   observeQuorum(ceph: CephCommands, signal: AbortSignal): Promise<Observed<MonQuorum>>
-  askOkToStop(ceph: CephCommands, osds: readonly number[], signal: AbortSignal): Promise<Observed<boolean>>
+  /** What Ceph says of placement groups of `ignoredPools` does not count. */
+  askOkToStop(
+    ceph: CephCommands,
+    osds: readonly number[],
+    signal: AbortSignal,
+    ignoredPools?: readonly number[],
+  ): Promise<Observed<boolean>>
   /** Which OSDs may stop together with this one, at most so many; none when it may not. */
   askStoppable(ceph: CephCommands, osd: number, max: number, signal: AbortSignal): Promise<Observed<readonly number[]>>
   askOkToUpgrade(

@@ -3,6 +3,9 @@ import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type ParsedUpdateSettings, parseUpdateSettings } from '../../capabilities/osd-update/domain/update-settings.ts'
 import { observeCeph } from '../../ceph/observe-ceph.ts'
+import { parseDisruptionSettings } from '../../safety/ceph-settings.ts'
+import { countedMap, ignoredPoolProblems } from '../../safety/ignored-pools.ts'
+import type { ObjectProblem } from '../../shared/object-problem.ts'
 import type { GlobalFlags } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import type { CephFlags, CephLink } from '../operator/ceph-link.ts'
@@ -21,7 +24,11 @@ export async function observePlanSource(
   { connect, openCeph }: PlanLinks,
   flags: LiveFlags,
   signal: AbortSignal,
-): Promise<{ readonly source: PlanSource; readonly parsed: ParsedUpdateSettings }> {
+): Promise<{
+  readonly source: PlanSource
+  readonly parsed: ParsedUpdateSettings
+  readonly warnings: readonly ObjectProblem[]
+}> {
   const link = await connect(flags)
   try {
     const cluster = await findCluster(link, flags, signal)
@@ -39,7 +46,13 @@ export async function observePlanSource(
           },
         )
       }
-      return { source: { map: map.value, sites: map.value.sites ?? [] }, parsed: parseUpdateSettings(cluster) }
+      const { ignoredPools } = parseDisruptionSettings(cluster)
+      const counted = countedMap(map.value, ignoredPools)
+      return {
+        source: { map: counted, sites: counted.sites ?? [] },
+        parsed: parseUpdateSettings(cluster),
+        warnings: ignoredPoolProblems(ignoredPools, counted),
+      }
     } finally {
       await ceph.close()
     }

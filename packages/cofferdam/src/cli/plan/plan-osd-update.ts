@@ -93,7 +93,8 @@ export function createPlanOsdUpdateCommand(ports: PlanPorts): CliCommand<PlanOsd
 
       async function readSource(): Promise<{ readonly source: PlanSource; readonly settings: UpdateSettings }> {
         if (flags.from === undefined) {
-          const { source, parsed } = await observePlanSource(ports, flags, signal)
+          const { source, parsed, warnings } = await observePlanSource(ports, flags, signal)
+          for (const { object, problem } of warnings) warn(`${object}: ${problem}`)
           for (const { field, problem } of parsed.problems) warn(`${field}: ${problem}`)
           for (const { field, instead } of parsed.deprecated) warn(`${field} is deprecated; its place is ${instead}`)
           return { source, settings: parsed.settings }

@@ -14,6 +14,7 @@ import type { Observed } from '../../../shared/observed.ts'
 import type { Performers, StepOutcome } from '../../interpreter.ts'
 import type { Heard } from '../domain/pass-snapshot.ts'
 import type {
+  AskedDomain,
   CephDrainStep,
   ClearNote,
   HearCeph,
@@ -128,21 +129,24 @@ export class CephDrainPerformer {
   }
 
   async #hear({ domains }: HearCeph): Promise<StepOutcome> {
-    const answers = await Promise.all(domains.map(async ({ domain, osds }) => [domain, await this.#ask(osds)] as const))
+    const answers = await Promise.all(
+      domains.map(async ({ domain, ...asked }) => [domain, await this.#ask(asked)] as const),
+    )
     const said = Object.fromEntries<Observed<boolean>>(answers)
     this.#heard = { ...this.#heard, cephSays: { ...this.#heard.cephSays, ...said } }
     return 'learned'
   }
 
   async #try(step: TryCeph): Promise<StepOutcome> {
-    const answer = await this.#ask(step.question.osds)
+    const answer = await this.#ask(step.question)
     if (!answer.known) return this.#done(step)
     const isProbeChanged = this.#ports.probes.hear(this.#pass.key, step.question, answer.value)
     return this.#learned(step, { isProbeChanged })
   }
 
-  #ask(osds: readonly number[]): Promise<Observed<boolean>> {
-    return this.#ports.ceph.askOkToStop(this.#pass.ceph as CephCommands, osds, this.#pass.signal)
+  #ask(asked: Omit<AskedDomain, 'domain'>): Promise<Observed<boolean>> {
+    const { osds, ignoredPools } = asked
+    return this.#ports.ceph.askOkToStop(this.#pass.ceph as CephCommands, osds, this.#pass.signal, ignoredPools)
   }
 
   async #holdStorage(step: HoldStorage): Promise<StepOutcome> {

@@ -60,9 +60,14 @@ function domainsToRelease(
   if (released.size === 0) return []
   const withData = new Set<number>(map.pgs.acting)
   const running = new Set(view.upOsds.filter((id) => withData.has(id) && !view.assumedDownOsds?.includes(id)))
+  const ignored = map.ignoredPools?.map(({ id }) => id)
   return view.domains
     .filter(({ osds }) => osds.some((id) => released.has(id)))
-    .map(({ domain, osds }) => ({ domain, osds: osds.filter((id) => running.has(id)) }))
+    .map(({ domain, osds }) => ({
+      domain,
+      osds: osds.filter((id) => running.has(id)),
+      ...(ignored === undefined ? {} : { ignoredPools: ignored }),
+    }))
     .filter(({ osds }) => osds.length > 0)
 }
 

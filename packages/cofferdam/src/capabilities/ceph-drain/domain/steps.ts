@@ -36,6 +36,8 @@ export interface AskedDomain {
   readonly domain: string
   /** OSDs that run and hold data: Ceph says nothing about others. */
   readonly osds: readonly number[]
+  /** Ids of pools whose placement groups do not count in its answer. */
+  readonly ignoredPools?: readonly number[]
 }
 
 /** The ok-to-stop probe: a question that Ceph must refuse. */

@@ -13,6 +13,7 @@ import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } fro
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
+import { countedMap, ignoredPoolProblems } from '../../../safety/ignored-pools.ts'
 import { mapProblems } from '../../../safety/map-problems.ts'
 import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
@@ -135,7 +136,8 @@ export class CephDrainObserver {
           signal,
         })
       : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
-    const map = ofSameCluster(answer.map, cluster)
+    const whole = ofSameCluster(answer.map, cluster)
+    const map = whole.known ? known(countedMap(whole.value, settings.ignoredPools)) : whole
     const osds = await this.#osds({ key, namespace, map, commands, signal })
     const nodes = [...views.nodes.list()]
     const nowMs = clock.now()
@@ -154,6 +156,7 @@ export class CephDrainObserver {
       problems: [
         ...settings.warnings.map((problem) => ({ object: `cephcluster/${name}`, problem })),
         ...(pattern.known ? [] : [{ object: `cephcluster/${name}`, problem: `pgHealthyRegex ${pattern.why}` }]),
+        ...ignoredPoolProblems(settings.ignoredPools, map.known ? map.value : undefined),
         ...(map.known ? mapProblems(map.value) : []),
         ...osds.problems,
       ],

@@ -10,6 +10,7 @@ export interface CephFigures {
   /** Domains that may not be drained now. */
   readonly closedDomains: number
   readonly problems: number
+  readonly ignoredPools: number
   readonly silentSeconds: number
   readonly recordRefusedSeconds: number
   /** Ceph's cluster log is followed. */
@@ -28,6 +29,10 @@ export function createCephMetrics(registry: Registry) {
   const open = gauge('cofferdam_ceph_open_domains', 'Failure domains whose OSDs may go now.')
   const closed = gauge('cofferdam_ceph_closed_domains', 'Failure domains that may not be drained now.')
   const problems = gauge('cofferdam_ceph_problem_objects', 'Objects of a Ceph cluster that cannot be used as they are.')
+  const ignored = gauge(
+    'cofferdam_ceph_ignored_pools',
+    'Pools that hold no drain and no update, by annotation cofferdam.io/ignore-pools.',
+  )
   const silent = gauge(
     'cofferdam_ceph_silent_seconds',
     'How long Ceph had not answered at the last poll, 0 while it does.',
@@ -51,6 +56,7 @@ export function createCephMetrics(registry: Registry) {
       open.set({ cluster }, figures.openDomains)
       closed.set({ cluster }, figures.closedDomains)
       problems.set({ cluster }, figures.problems)
+      ignored.set({ cluster }, figures.ignoredPools)
       silent.set({ cluster }, figures.silentSeconds)
       refused.set({ cluster }, figures.recordRefusedSeconds)
       followed.set({ cluster }, figures.isLogFollowed ? 1 : 0)
@@ -61,7 +67,7 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
-      for (const each of [open, closed, problems, silent, refused, followed]) each.remove({ cluster })
+      for (const each of [open, closed, problems, silent, refused, followed, ignored]) each.remove({ cluster })
     },
   }
 }

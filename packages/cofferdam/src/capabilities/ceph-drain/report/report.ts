@@ -2,6 +2,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
+import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
@@ -14,6 +15,7 @@ export interface CephReports extends ClusterReports {
     readonly openDomains: number
     readonly closedDomains: number
     readonly problems: number
+    readonly ignoredPools: number
     readonly silentSeconds: number
     readonly recordRefusedSeconds: number
     readonly isLogFollowed: boolean
@@ -58,6 +60,7 @@ export class CephDrainReporter {
       openDomains: state.openDomains.length,
       closedDomains: domains.filter(({ mayDrain }) => !mayDrain).length,
       problems: decision.problems.length,
+      ignoredPools: decision.problems.filter(({ reason: word }) => word === 'PoolsIgnored').length,
       silentSeconds: silentMs / 1_000,
       recordRefusedSeconds: recordRefusedMs / 1_000,
       isLogFollowed,
@@ -68,13 +71,36 @@ export class CephDrainReporter {
     const topic = { group: key, slot: 'decision', state: JSON.stringify([reason, state.openDomains]) }
     if (reason === recordedReason) this.#events.assume(topic)
     await this.#events.record(cluster, { type: isWarning ? 'Warning' : 'Normal', reason, note: explanation }, topic)
-    await this.#reportProblems(key, cluster, problemsText(decision.problems))
+    const isIgnored = ({ reason: word }: ObjectProblem) => word === 'PoolsIgnored'
+    await this.#reportProblems(key, cluster, {
+      reason: 'ObjectsUnusable',
+      slot: 'problems',
+      note: problemsText(decision.problems.filter((problem) => !isIgnored(problem))),
+    })
+    await this.#reportProblems(key, cluster, {
+      reason: 'PoolsIgnored',
+      slot: 'ignored-pools',
+      note: problemsText(decision.problems.filter(isIgnored)),
+      // How many groups they have changes, and is not known while Ceph is silent.
+      state: decision.problems
+        .filter(isIgnored)
+        .map(({ object }) => object)
+        .join(),
+    })
   }
 
-  async #reportProblems(key: string, cluster: CephCluster, note: string): Promise<void> {
-    const topic = { group: key, slot: 'problems' }
-    if (note === '') this.#events.forget(key, topic.slot)
-    else await this.#events.record(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note }, topic)
+  async #reportProblems(
+    key: string,
+    cluster: CephCluster,
+    {
+      reason,
+      slot,
+      note,
+      state = note,
+    }: { readonly reason: Reason; readonly slot: string; readonly note: string; readonly state?: string },
+  ): Promise<void> {
+    if (note === '') this.#events.forget(key, slot)
+    else await this.#events.record(cluster, { type: 'Warning', reason, note }, { group: key, slot, state })
   }
 
   /** The API server refused a write for want of a right. */

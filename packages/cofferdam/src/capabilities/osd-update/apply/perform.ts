@@ -165,13 +165,17 @@ export class UpdatePerformer implements Performers<UpdateStep> {
     return 'done'
   }
 
-  async #askOkToStop({ osds, isSecured }: AskStep & { readonly ask: 'ok-to-stop' }): Promise<StepOutcome> {
+  async #askOkToStop({
+    osds,
+    isSecured,
+    ignoredPools,
+  }: AskStep & { readonly ask: 'ok-to-stop' }): Promise<StepOutcome> {
     const { key, last } = this.#pass
     const commands = this.#commands()
     const answer =
       commands === undefined
         ? unknown('no way to reach this Ceph is known')
-        : await this.#ports.ceph.askOkToStop(commands, osds, this.#asking)
+        : await this.#ports.ceph.askOkToStop(commands, osds, this.#asking, ignoredPools)
     const { nowMs, cluster } = last.observed.snapshot
     const isYes = answer.known && answer.value
     this.#memory.refusals.note(key, { isYes, nowMs, generation: cluster.generation })

@@ -26,7 +26,13 @@ export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecisi
   const asked = stoppableOsds(map, [...new Set([...decision.start, ...decision.progress.running])])
   const hold = needsHold(pass, decision)
   const heardNow = heard.okToStop !== undefined && isSameJson(heard.okToStop.osds, asked) ? heard.okToStop : undefined
-  const question = (isSecured: boolean): AskStep => ({ do: 'ask', ask: 'ok-to-stop', osds: asked, isSecured })
+  const question = (isSecured: boolean): AskStep => ({
+    do: 'ask',
+    ask: 'ok-to-stop',
+    osds: asked,
+    isSecured,
+    ...(map.ignoredPools === undefined ? {} : { ignoredPools: map.ignoredPools.map(({ id }) => id) }),
+  })
   if (asked.length > 0) {
     const isDoubtful = hold.length > 0 && pass.refusedSinceMs !== undefined
     if (isDoubtful && heardNow === undefined) return asking(question(false))

@@ -22,7 +22,13 @@ export type AskStep =
   /** The probe of Ceph's ok-to-stop check. Its result is reported and blocks nothing. */
   | (Ask & { readonly ask: 'trial'; readonly isClean: boolean })
   /** Whether these may stop together. A yes counts only when nobody else can take the storage after it. */
-  | (Ask & { readonly ask: 'ok-to-stop'; readonly osds: readonly number[]; readonly isSecured: boolean })
+  | (Ask & {
+      readonly ask: 'ok-to-stop'
+      readonly osds: readonly number[]
+      readonly isSecured: boolean
+      /** Ids of pools whose placement groups do not count in the answer. */
+      readonly ignoredPools?: readonly number[]
+    })
   /** How the pods of these may be removed, by the budgets as the API server has them now. */
   | (Ask & { readonly ask: 'restart-ways'; readonly osds: readonly number[]; readonly isAgain: boolean })
   /** Which of these Ceph has lost, and which of those it could do without. */

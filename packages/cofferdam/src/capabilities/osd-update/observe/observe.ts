@@ -9,6 +9,7 @@ import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import { parseDisruptionSettings } from '../../../safety/ceph-settings.ts'
+import { countedMap, ignoredPoolProblems } from '../../../safety/ignored-pools.ts'
 import { isStandingStill } from '../../../safety/pg-evidence.ts'
 import { pgHealth } from '../../../safety/pg-health.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
@@ -179,6 +180,9 @@ export class OsdUpdateObserver {
           ({ field, instead }) => `${field} is deprecated: use ${instead}`,
         ),
         ...(restart.problem === undefined || mode === 'off' ? [] : [restart.problem]),
+        ...(mode === 'off' ? [] : ignoredPoolProblems(parseDisruptionSettings(cluster).ignoredPools, undefined)).map(
+          ({ object, problem }) => `${object} ${problem}`,
+        ),
       ],
       ...(restart.waitMs !== undefined && { wakeAfterSeconds: Math.ceil(restart.waitMs / 1_000) }),
     }
@@ -200,7 +204,7 @@ export class OsdUpdateObserver {
     const { ceph, observeHealth } = this.#ports
     const commands = this.commandsOf(cluster)
     if (commands === undefined) return unknown('no way to reach this Ceph is known')
-    const { pgHealthyRegex } = parseDisruptionSettings(cluster)
+    const { pgHealthyRegex, ignoredPools } = parseDisruptionSettings(cluster)
     const wanted = ceph.compilePgPattern(pgHealthyRegex)
     const pattern = wanted.known ? wanted : ceph.compilePgPattern(undefined)
     const isHealthyState = pattern.known ? pattern.value : () => false
@@ -213,8 +217,9 @@ export class OsdUpdateObserver {
     ])
     // A reading that was broken off or failed is owed still.
     if (answer.map.known) this.#lastStarts.set(key, lastStart)
-    const map = ofSameCluster(answer.map, cluster)
-    if (!map.known) return map
+    const whole = ofSameCluster(answer.map, cluster)
+    if (!whole.known) return whole
+    const map = { value: countedMap(whole.value, ignoredPools) }
     if (!health.known) return health
     const stoppedIn = (osd: number) => {
       const note = stored.starts.get(osd)
