@@ -41,6 +41,8 @@ export interface UpdateFixtureOptions {
   readonly domain?: 'host' | 'zone'
   /** Erasure-coded instead of three copies. */
   readonly erasure?: { readonly dataChunks: number; readonly codingChunks: number }
+  /** Copies of the pool, and how many of them clients need. */
+  readonly copies?: { readonly size: number; readonly minSize: number }
   readonly readySeconds?: number
   readonly outAfterSeconds?: number
   readonly recoveryPgsPerSecond?: number
@@ -340,14 +342,16 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
 }
 
 function clusterFile(options: UpdateFixtureOptions): string {
-  const { storage = 6, osdsPerNode = 2, pgs = 12, domain = 'host', erasure, readySeconds = 8 } = options
+  const { storage = 6, osdsPerNode = 2, pgs = 12, domain = 'host', erasure, copies, readySeconds = 8 } = options
   const zones = ['zone-a', 'zone-b', 'zone-c']
   const group = (called: string, count: number) =>
     Array.from({ length: count }, (_, index) => `{ name: ${called}-${index + 1}, zone: ${zones[index % 3]} }`)
   const osdNodes = Array.from({ length: storage }, (_, index) => `storage-${index + 1}`)
   const kind =
     erasure === undefined
-      ? ''
+      ? copies === undefined
+        ? ''
+        : `, replicated: { size: ${copies.size}, minSize: ${copies.minSize} }`
       : `, erasure: { dataChunks: ${erasure.dataChunks}, codingChunks: ${erasure.codingChunks} }`
   return `
 pace: { readyAfterSeconds: ${readySeconds}, terminationSeconds: 2 }

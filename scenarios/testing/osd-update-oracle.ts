@@ -7,6 +7,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { needsUpdate } from '@cofferdam/product/capabilities/osd-update/domain/osd-deployment.ts'
 import { osdsInParallel } from '@cofferdam/product/capabilities/osd-update/domain/parallel-limit.ts'
 import { updateStartedAnnotation } from '@cofferdam/product/capabilities/osd-update/domain/update-mark.ts'
+import { overrideInForce } from '@cofferdam/product/capabilities/osd-update/domain/update-override.ts'
 import { parseUpdateSettings } from '@cofferdam/product/capabilities/osd-update/domain/update-settings.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
@@ -26,6 +27,8 @@ export interface UpdateOraclePorts {
 export interface UpdateOracle {
   /** Promises that were broken by what was started. */
   readonly violations: readonly string[]
+  /** OSDs that took placement groups below their floor because the CephCluster asks for that: `osd.3: 1.a, 1.b`. */
+  readonly overridden: readonly string[]
   /** Placement groups that clients could not reach, whoever is to blame. */
   readonly below: readonly string[]
   /** OSDs in the order in which they were started, each time with the image that they are to run: `3 v19.2.4`. */
@@ -57,12 +60,13 @@ const fewOsds = 3
  * Sees how things are and says where an update broke a promise.
  *
  * Guarantees: at the very moment of each start (1) every placement group keeps its floor without all that is on its way, by the
- * processes that serve it and by the copies that are whole; (2) no more are on their way than the CephCluster allows; (3) the OSD needed
+ * processes that serve it and by the copies that are whole, or the CephCluster overrides that and nothing else is on its way; (2) no more are on their way than the CephCluster allows; (3) the OSD needed
  * the update, and gets what the CephCluster wants at that moment; (4) the update holds the storage, and nobody else does.
  */
 export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   const { views, clock, ceph, namespace, name, patienceMs } = ports
   const violations: string[] = []
+  const overridden: string[] = []
   const below: string[] = []
   const started: string[] = []
   const wasBelow = new Set<string>()
@@ -114,6 +118,9 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
 
   function judgeGroups(osd: number, { groups }: CephTruth): void {
     if (clock.now() - poolsChangedMs <= patienceMs) return
+    const isAlone = [...onTheWay.keys()].every((member) => member === osd)
+    const mayOverride = isAlone && clustersOfLate().some((one) => overrideInForce(parseUpdateSettings(one).settings))
+    const harmed: string[] = []
     for (const group of groups.filter(({ serving }) => serving.includes(osd))) {
       const stays = (member: number) => member !== osd && !onTheWay.has(member)
       const excused = excusedOf(group).filter(stays).length
@@ -122,10 +129,13 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
       const leftWhole = whole.filter(stays).length
       const others = [...onTheWay.keys()].filter((member) => member !== osd).map((member) => `osd.${member}`)
       const beside = others.length === 0 ? '' : ` beside ${others.join(', ')}`
-      if (left + excused < minSize) blame(`osd.${osd}${beside} took ${id} below its floor: ${left} of ${minSize} serve`)
+      if (left + excused < minSize && mayOverride) harmed.push(id)
+      else if (left + excused < minSize)
+        blame(`osd.${osd}${beside} took ${id} below its floor: ${left} of ${minSize} serve`)
       else if (leftWhole + excused < minSize)
         blame(`osd.${osd}${beside} left ${id} too few whole copies: ${leftWhole} of ${minSize}`)
     }
+    if (harmed.length > 0) overridden.push(`osd.${osd}: ${harmed.join(', ')}`)
   }
 
   /** Those that served it a moment ago and went without our doing. */
@@ -199,6 +209,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   ]
   return {
     violations,
+    overridden,
     below,
     started,
     onTheWay: () => [...onTheWay.keys()].sort((a, b) => a - b),

@@ -158,6 +158,10 @@ export const reasons = {
   TokenIgnored:
     'The eviction carries the token of a request, but the operator did not send it, or the pod is not on the node of that request.',
   TooFewCopies: 'PGs would be left with fewer copies than their pools need.',
+  UpdateChecksOff:
+    'skipUpgradeChecks or continueUpgradeAfterChecksEvenIfNotHealthy of the CephCluster overrides the checks of its OSD updates.',
+  UpdateChecksOverridden:
+    'An OSD is updated alone although PGs fall below min_size, because a setting of the CephCluster says so.',
   UpdateRecordUnreadable: 'The record of the update cannot be read, so nothing starts.',
   VolumeAttached: 'A volume is attached on the node.',
   VolumeFaulted: 'The volume has no usable copy, so none can be moved.',

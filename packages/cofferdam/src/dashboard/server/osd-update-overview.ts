@@ -32,6 +32,8 @@ export interface UpdateOverview extends Part {
   readonly secondsLeft?: number
   /** Why all others wait: the first that did not come back. */
   readonly frozenBy?: number
+  /** The OSD that is restarting although the checks refused it. */
+  readonly overridden?: OsdNote
   /** The first few OSDs that did not come back. */
   readonly failures: readonly OsdNote[]
   readonly failed: number
@@ -122,10 +124,16 @@ function buildOverview({ of, report, osds }: SeenUpdate, states: ReadonlyMap<num
     lowerBound: progress?.lowerBound ?? 0,
     ...(secondsLeft === undefined ? {} : { secondsLeft }),
     ...(frozen === undefined ? {} : { frozenBy: frozen.osd }),
+    ...overriddenOf(report),
     failures: report.failed.slice(0, failuresShown).map(({ osd, why }) => ({ osd, why })),
     hindrances: report.blocked.filter(({ osd }) => states.get(osd) === 'blocked').slice(0, hindrancesShown),
     ...(isOver && lastEndedMs !== undefined ? { endedMs: lastEndedMs } : {}),
   }
+}
+
+function overriddenOf({ overrides, progress }: UpdateReport): Pick<UpdateOverview, 'overridden'> {
+  if (overrides === undefined || progress?.running.includes(overrides.last.osd) !== true) return {}
+  return { overridden: { osd: overrides.last.osd, why: overrides.last.why } }
 }
 
 function buildHosts({ of, osds }: SeenUpdate, states: ReadonlyMap<number, OsdState>): UpdateHost[] {

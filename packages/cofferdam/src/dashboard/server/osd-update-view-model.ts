@@ -98,7 +98,7 @@ export function updateSentences(
   return overviewsOf(parts)
     .filter((overview) => !isOver(overview))
     .map((overview) => {
-      const { cluster, done, total, frozenBy, failed } = overview
+      const { cluster, done, total, frozenBy, failed, overridden } = overview
       const { tone, warning } = headUpdate(overview)
       const isAlarming = tone === 'alarm'
       if (frozenBy !== undefined) {
@@ -106,6 +106,10 @@ export function updateSentences(
       }
       if (failed > 0) {
         return { isAlarming, says: `${failed} ${failed === 1 ? 'OSD' : 'OSDs'} of ${cluster} could not be updated.` }
+      }
+      if (overridden !== undefined) {
+        const says = `osd.${overridden.osd} of ${cluster} is being updated although the checks refuse it, by ${overridden.why}.`
+        return { isAlarming: true, says }
       }
       if (warning !== undefined) return { isAlarming, says: `The OSD update of ${cluster} ${inWords(warning.reason)}.` }
       return { isAlarming, says: `OSDs of ${cluster} are being updated, ${done} of ${total} done.` }

@@ -1,5 +1,6 @@
 import type { BatchQuestion } from './batch-proposal.ts'
 import type { RoundPlan } from './plan-rounds.ts'
+import type { UpdateOverride } from './update-override.ts'
 
 export interface ChosenStarts {
   readonly start: readonly number[]
@@ -19,4 +20,8 @@ export interface ChosenStarts {
   readonly silence?: string
   /** Why it is not known yet whether Ceph's choice is right. */
   readonly doubt?: string
+  /** The OSD of `start` that a setting lets stop although the checks refuse it. */
+  readonly override?: UpdateOverride
+  /** What the override of a check waits for. */
+  readonly waits?: string
 }

@@ -1,6 +1,7 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { beforeStarts, withoutNeverBegun } from './never-begun.ts'
+import { narrowedByRefusal, overriddenRefusal } from './override-refusal.ts'
 import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
 import type { HeardInPass, StartIntent, UpdatePassSnapshot } from './pass-snapshot.ts'
 import { refusedByCeph } from './refused-by-ceph.ts'
@@ -16,11 +17,13 @@ import { withFailure } from './update-record.ts'
 /**
  * Hold, Ceph's ok-to-stop check, record, then the objects: whoever is interrupted in between is carried on by the next pass.
  *
- * Guarantees: without Ceph's yes to exactly those that are to stop and those that are restarting, nothing is touched. Where Ceph said
- * no before, it is asked before the storage is held, so that nobody else has to wait for an update that cannot start.
+ * Guarantees: without Ceph's yes to exactly those that are to stop and those that are restarting, nothing is touched, unless a setting
+ * of the CephCluster overrides the checks: then one OSD alone. Where Ceph said no before, it is asked before the storage is held, so that
+ * nobody else has to wait for an update that cannot start.
  */
-export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecision): UpdatePassDecision {
+export function decideStarts(pass: UpdatePassSnapshot, wanted: OsdUpdateDecision): UpdatePassDecision {
   const { seen, heard } = pass
+  const decision = narrowedByRefusal(pass, wanted)
   const { map, isClean } = (seen.ceph as { readonly value: CephForUpdate }).value
   const running = runningBefore(seen, decision.progress.running)
   const asked = stoppableOsds(map, [...new Set([...decision.start, ...decision.progress.running])])
@@ -33,12 +36,16 @@ export function decideStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecisi
     isSecured,
     ...(map.ignoredPools === undefined ? {} : { ignoredPools: map.ignoredPools.map(({ id }) => id) }),
   })
-  if (asked.length > 0) {
+  const isUnchecked = seen.cluster.settings.skipUpgradeChecks
+  if (asked.length > 0 && !isUnchecked) {
     const isDoubtful = hold.length > 0 && pass.refusedSinceMs !== undefined
     if (isDoubtful && heardNow === undefined) return asking(question(false))
     const answer = heardNow?.answer
-    if (answer !== undefined && !(answer.known && answer.value))
-      return refused(pass, decision, { answer, asked, running })
+    const isOverridden = answer?.known === true && decision.override !== undefined
+    if (answer !== undefined && !(answer.known && answer.value) && !isOverridden) {
+      const alone = answer.known ? overriddenRefusal(pass, decision, { asked, running }) : undefined
+      return alone === undefined ? refused(pass, decision, { answer, asked, running }) : decideStarts(pass, alone)
+    }
     if (heardNow?.isSecured !== true) {
       const probe: AskStep = { do: 'ask', ask: 'trial', isClean: isClean.known && isClean.value }
       return asking(...hold, probe, question(true))
@@ -134,12 +141,16 @@ export function decideAfterStarts(
   if (again !== undefined) return asking(again)
   const byOsd = new Map([...intent.untouched, ...begun.outcomes].map((outcome) => [outcome.osd, outcome]))
   const outcomes = decision.start.flatMap((osd) => byOsd.get(osd) ?? [])
+  const isOverrideUnused = outcomes.some((one) => one.osd === decision.override?.osd && hasNotBegun(one))
+  const { overrides: _, ...plain } = decision.record
+  const { overridesBefore } = intent
+  const noted = isOverrideUnused
+    ? { ...plain, ...(overridesBefore && { overrides: overridesBefore }) }
+    : decision.record
   const record = outcomes.reduce(
-    (noted, outcome) =>
-      outcome.result === 'refused'
-        ? withFailure(noted, { osd: outcome.osd, why: outcome.why, atMs: intent.nowMs })
-        : noted,
-    decision.record,
+    (so, outcome) =>
+      outcome.result === 'refused' ? withFailure(so, { osd: outcome.osd, why: outcome.why, atMs: intent.nowMs }) : so,
+    noted,
   )
   const unbegun = outcomes.flatMap(neverBegun)
   const trouble = outcomes.find((outcome) => outcome.result === 'unsure')
@@ -209,7 +220,15 @@ function intentOf(
   const epoch = seen.ceph?.known === true ? seen.ceph.value.map.epoch : 0
   const fresh = restarting.map((osd): [number, StartNote] => [osd, { atMs: markMs, epoch }])
   const notes = new Map([...notesOf(stored.starts, decision.progress.running, decision), ...fresh])
-  return { nowMs: seen.nowMs, decision, running, notes, untouched }
+  const { overrides } = seen.record
+  return {
+    nowMs: seen.nowMs,
+    decision,
+    running,
+    notes,
+    untouched,
+    ...(overrides !== undefined && { overridesBefore: overrides }),
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { chooseStarts } from './choose-starts.ts'
 import type { ChosenStarts } from './chosen-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
+import { overrideStarts, withOverride } from './override-start.ts'
 import { osdsInParallel } from './parallel-limit.ts'
 import { recheckRound } from './recheck-round.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
@@ -10,6 +11,7 @@ import type { CephChoice } from './start-input.ts'
 import { withTurns } from './turn-for-drains.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
+import { overrideInForce } from './update-override.ts'
 import { progressOf } from './update-progress.ts'
 import type { UpdateSettings } from './update-settings.ts'
 import { updateWords } from './update-words.ts'
@@ -50,9 +52,16 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const isMoving = moving.some(({ isNodeCordoned }) => isNodeCordoned !== true)
   const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
   const gate = firstGate(snapshot, noted)
-  const chosen = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
-  const record = isWorking ? withStarts(noted, chosen.start, snapshot, seen) : noted
+  const planned = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
+  const chosen =
+    seen && isPending && gate === undefined
+      ? overrideStarts({ snapshot, seen, sorted, running, record: judged, chosen: planned })
+      : planned
+  const record = isWorking ? withStarts(noted, chosen, snapshot, seen) : noted
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
+  const { mode, settings } = snapshot.cluster
+  // What Rook does with its settings beside us is not ours to warn of.
+  const checksOff = mode === 'own' || (mode !== 'off' && isWorking) ? overrideInForce(settings) : undefined
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
   return {
     ...updateWords({ gate, chosen, sorted, running, record }),
@@ -60,6 +69,8 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     progress: progressOf({ snapshot, sorted, running, chosen, record }),
     ...(chosen.plan && { plan: chosen.plan }),
     ...(chosen.ask && { ask: chosen.ask }),
+    ...(chosen.override && { override: chosen.override }),
+    ...(checksOff !== undefined && { checksOff }),
     blocked,
     ...(claim && { claim }),
     record,
@@ -151,7 +162,7 @@ function isUpdated({ needsUpdate, isPodReady, problem }: UpdatableOsd): boolean 
 
 function withStarts(
   record: UpdateRecord,
-  start: readonly number[],
+  { start, override }: ChosenStarts,
   { nowMs }: OsdUpdateSnapshot,
   seen: CephForUpdate | undefined,
 ): UpdateRecord {
@@ -163,6 +174,7 @@ function withStarts(
     ...record,
     startedMs: record.startedMs ?? nowMs,
     ...(wereDown.length > 0 && { wereDown }),
+    ...(override && { overrides: withOverride(record, override, nowMs) }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { BatchQuestion } from './batch-proposal.ts'
 import type { UpdateRecord } from './snapshot.ts'
+import type { OverrideSetting, UpdateOverride } from './update-override.ts'
 
 /** What may be updated next, and why not more. */
 export interface OsdUpdateDecision {
@@ -17,6 +18,10 @@ export interface OsdUpdateDecision {
   readonly plan?: readonly (readonly number[])[]
   /** What Ceph is to be asked before anything can start: its answer belongs into the snapshot, and then all is decided again. */
   readonly ask?: BatchQuestion
+  /** The OSD of `start` that a setting of the CephCluster lets stop although the checks refuse it. */
+  readonly override?: UpdateOverride
+  /** The setting of the CephCluster that overrides checks of this cluster's updates. */
+  readonly checksOff?: OverrideSetting
   /** OSDs that cannot go now, and what blocks them. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   /** What to hold in the ledger before anything is written, or to release after. Absent: nothing changes there. */

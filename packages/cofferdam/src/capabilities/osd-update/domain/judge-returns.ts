@@ -5,13 +5,14 @@ import { freshRecord } from './update-record.ts'
 /** What is remembered, for the generation at hand: another one begins anew, but what is restarting stays so. */
 export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 'cluster' | 'record'>): UpdateRecord {
   if (record.generation === cluster.generation) return record
-  const { lastEndedMs, settledMs, wereDown, turns } = record
+  const { lastEndedMs, settledMs, wereDown, turns, overrides } = record
   return {
     ...freshRecord(cluster.generation),
     lastEndedMs,
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
     ...(turns !== undefined && { turns }),
+    ...(overrides !== undefined && { overrides }),
   }
 }
 

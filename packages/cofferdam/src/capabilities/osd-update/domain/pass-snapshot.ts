@@ -5,7 +5,7 @@ import type { Observed } from '../../../shared/observed.ts'
 import type { LostDeployment, LostOsds, RemovableOsd } from './decide-removal.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { RestartWay } from './restart-way.ts'
-import type { OsdUpdateSnapshot } from './snapshot.ts'
+import type { OsdUpdateSnapshot, UsedOverrides } from './snapshot.ts'
 import type { StartOutcome } from './start-outcome.ts'
 import type { StartNotes, StoredUpdate } from './stored-update.ts'
 
@@ -71,6 +71,8 @@ export interface StartIntent {
   /** Which were restarting before. */
   readonly running: readonly number[]
   readonly notes: StartNotes
+  /** What was on record before: an override that does not come to pass was none. */
+  readonly overridesBefore?: UsedOverrides
   /** Outcomes of the OSDs that are not touched. */
   readonly untouched: readonly StartOutcome[]
 }

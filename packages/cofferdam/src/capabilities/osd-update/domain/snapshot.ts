@@ -100,8 +100,15 @@ export interface UpdateRecord {
   readonly wereDown?: readonly number[]
   /** Cordoned nodes, and the turn that they get before the rest of the update. */
   readonly turns?: DrainTurns
+  /** OSDs that were stopped although the checks refused, because a setting said so; whatever the generation. */
+  readonly overrides?: UsedOverrides
   /** How many were updated under this generation. */
   readonly done: number
+}
+
+export interface UsedOverrides {
+  readonly count: number
+  readonly last: { readonly osd: number; readonly why: string; readonly atMs: number }
 }
 
 export interface DrainTurns {

@@ -12,6 +12,8 @@ export interface OsdUpdateFigures {
   /** Undefined while nobody can say. */
   readonly secondsLeft: number | undefined
   readonly isFrozen: boolean
+  /** A setting of the CephCluster overrides the checks. */
+  readonly areChecksOff: boolean
 }
 
 export interface OsdGrowthFigures {

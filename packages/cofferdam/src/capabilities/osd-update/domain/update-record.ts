@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import type { DrainTurns, UpdateRecord } from './snapshot.ts'
+import type { DrainTurns, UpdateRecord, UsedOverrides } from './snapshot.ts'
 
 /** Name of the ConfigMap that stores the update of a cluster. */
 export function updateRecordName({ name }: { readonly name: string }): string {
@@ -20,7 +20,18 @@ export function withFailure(record: UpdateRecord, failure: UpdateRecord['failed'
 
 /** As data of a ConfigMap. The same record gives the same text. */
 export function formatUpdateRecord(record: UpdateRecord): Record<string, string> {
-  const { generation, startedMs, failed, frozen, lastEndedMs, settledMs, wereDown = [], turns, done } = record
+  const {
+    generation,
+    startedMs,
+    failed,
+    frozen,
+    lastEndedMs,
+    settledMs,
+    wereDown = [],
+    turns,
+    overrides,
+    done,
+  } = record
   const noted = (note: Failure) => ({ osd: note.osd, why: note.why, atMs: note.atMs })
   const fields = {
     generation,
@@ -31,6 +42,7 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     settledMs,
     wereDown: wereDown.length === 0 ? undefined : wereDown,
     turns: turns && turnsOf(turns),
+    overrides: overrides && { count: overrides.count, last: noted(overrides.last) },
     done,
   }
   return { [dataKey]: JSON.stringify(fields) }
@@ -74,6 +86,7 @@ const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   settledMs: isAbsentOr(isCount),
   wereDown: isAbsentOr(isListOf(isCount)),
   turns: isAbsentOr(areTurns),
+  overrides: isAbsentOr(areOverrides),
   done: isCount,
 }
 
@@ -91,12 +104,23 @@ function recordOf(fields: JsonObject): UpdateRecord {
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
     ...(fields['turns'] !== undefined && { turns: turnsOf(fields['turns'] as unknown as DrainTurns) }),
+    ...(fields['overrides'] !== undefined && {
+      overrides: overridesOf(fields['overrides'] as unknown as UsedOverrides),
+    }),
     done: fields['done'] as number,
   }
 }
 
 function failureOf({ osd, why, atMs }: Failure): Failure {
   return { osd, why, atMs }
+}
+
+function overridesOf({ count, last }: UsedOverrides): UsedOverrides {
+  return { count, last: failureOf(last) }
+}
+
+function areOverrides(value: Json | undefined): boolean {
+  return isJsonObject(value) && isCount(value['count']) && isFailure(value['last'])
 }
 
 function turnsOf({ had, open }: DrainTurns): DrainTurns {

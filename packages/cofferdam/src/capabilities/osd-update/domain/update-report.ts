@@ -21,6 +21,8 @@ export interface UpdateReport {
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   readonly failed: UpdateRecord['failed']
   readonly frozen: UpdateRecord['frozen']
+  /** OSDs that were stopped against the checks. */
+  readonly overrides?: UpdateRecord['overrides']
   readonly startedMs: number | undefined
   /** When the last OSD had finished restarting. */
   readonly lastEndedMs?: number
@@ -66,6 +68,7 @@ export function parseUpdateReport(configMap: ConfigMap, nowMs: number): UpdateRe
     blocked: (blocked.value ?? []).map(({ osd, why }) => ({ osd, why })),
     failed: record.failed,
     frozen: record.frozen,
+    ...(record.overrides !== undefined && { overrides: record.overrides }),
     startedMs: record.startedMs,
     ...(record.lastEndedMs !== undefined && { lastEndedMs: record.lastEndedMs }),
     done: record.done,

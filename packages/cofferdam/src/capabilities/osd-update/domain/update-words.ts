@@ -44,9 +44,21 @@ export function updateWords(given: {
   if (chosen.ask !== undefined) {
     return { reason: 'OsdsUpdating', explanation: `Ceph has to choose which of ${osdCount(needed)} start now` }
   }
+  if (chosen.override !== undefined) {
+    const { osd, by, harm } = chosen.override
+    const explanation = `osd.${osd} starts alone although the checks refuse it, because ${by} is set: ${harm}; ${needed - chosen.start.length} wait`
+    return { reason: 'OsdsUpdating', explanation }
+  }
   if (chosen.start.length > 0 || running.length > 0) {
     const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are restarting, ${needed - chosen.start.length} wait`
     return { reason: 'OsdsUpdating', explanation }
+  }
+  if (needed > 0 && chosen.waits !== undefined) {
+    const hindrance = chosen.blocked[0] && `osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why}; `
+    return {
+      reason: 'OsdUpdateBlocked',
+      explanation: `${osdCount(needed)} to update, ${hindrance ?? ''}${chosen.waits}`,
+    }
   }
   if (needed > 0) {
     const why = chosen.blocked[0] && ` (osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why})`

@@ -13,6 +13,7 @@ const figures = {
   lowerBound: 2,
   secondsLeft: 120,
   isFrozen: false,
+  areChecksOff: true,
 }
 
 async function linesOf(registry: Registry): Promise<string[]> {
@@ -25,11 +26,13 @@ it('an update is told in figures, which go with their cluster; what was counted 
   metrics.show(figures)
   metrics.countUpdated('rook-ceph/ceph', 4)
   metrics.countFreeze('rook-ceph/ceph')
+  metrics.countOverride('rook-ceph/ceph')
   metrics.countDisagreement('rook-ceph/ceph', 'ceph')
   metrics.showGrowth({ cluster: 'rook-ceph/ceph', awaited: 2, failed: 1, unusable: 0 })
   metrics.countCreated('rook-ceph/ceph', 3)
   const counts = [
     'cofferdam_osd_update_updated_total{cluster="rook-ceph/ceph"} 4',
+    'cofferdam_osd_update_overrides_total{cluster="rook-ceph/ceph"} 1',
     'cofferdam_osd_update_freezes_total{cluster="rook-ceph/ceph"} 1',
     'cofferdam_osd_update_disagreements_total{cluster="rook-ceph/ceph",source="ceph"} 1',
     'cofferdam_osd_growth_osds_created_total{cluster="rook-ceph/ceph"} 3',
@@ -45,6 +48,7 @@ it('an update is told in figures, which go with their cluster; what was counted 
       'cofferdam_osd_update_rounds_lower_bound{cluster="rook-ceph/ceph"} 2',
       'cofferdam_osd_update_left_seconds{cluster="rook-ceph/ceph"} 120',
       'cofferdam_osd_update_frozen_bool{cluster="rook-ceph/ceph"} 0',
+      'cofferdam_osd_update_checks_off_bool{cluster="rook-ceph/ceph"} 1',
       'cofferdam_osd_growth_places{cluster="rook-ceph/ceph",state="awaited"} 2',
       'cofferdam_osd_growth_places{cluster="rook-ceph/ceph",state="failed"} 1',
       'cofferdam_osd_growth_places{cluster="rook-ceph/ceph",state="unusable"} 0',

@@ -23,6 +23,14 @@ export function createOsdUpdateMetrics(registry: Registry) {
     'Time until every OSD is updated, at the pace so far; absent while it is not known.',
   )
   const frozen = gauge('cofferdam_osd_update_frozen_bool', '1 while an OSD that did not come back stops the update.')
+  const checksOff = gauge(
+    'cofferdam_osd_update_checks_off_bool',
+    '1 while skipUpgradeChecks or continueUpgradeAfterChecksEvenIfNotHealthy of the CephCluster overrides the checks.',
+  )
+  const overrides = counter(
+    'cofferdam_osd_update_overrides_total',
+    'OSDs that were updated although the checks refused it, because a setting of the CephCluster said so.',
+  )
   const updated = counter('cofferdam_osd_update_updated_total', 'OSDs that were updated and came back.')
   const freezes = counter(
     'cofferdam_osd_update_freezes_total',
@@ -50,14 +58,16 @@ export function createOsdUpdateMetrics(registry: Registry) {
       if (figures.secondsLeft === undefined) secondsLeft.remove({ cluster })
       else secondsLeft.set({ cluster }, figures.secondsLeft)
       frozen.set({ cluster }, figures.isFrozen ? 1 : 0)
+      checksOff.set({ cluster }, figures.areChecksOff ? 1 : 0)
     },
     countUpdated: (cluster: string, count: number) => updated.inc({ cluster }, count),
+    countOverride: (cluster: string) => overrides.inc({ cluster }),
     countFreeze: (cluster: string) => freezes.inc({ cluster }),
     countDisagreement: (cluster: string, source: DisagreeingSource) => disagreements.inc({ cluster, source }),
     /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
     forget(cluster: string) {
       for (const state of osdStates) osds.remove({ cluster, state })
-      for (const each of [roundsLeft, lowerBound, secondsLeft, frozen]) each.remove({ cluster })
+      for (const each of [roundsLeft, lowerBound, secondsLeft, frozen, checksOff]) each.remove({ cluster })
     },
     showGrowth({ cluster, ...figures }: OsdGrowthFigures) {
       for (const state of placeStates) places.set({ cluster, state }, figures[state])

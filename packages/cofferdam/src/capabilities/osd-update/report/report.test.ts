@@ -35,6 +35,7 @@ interface Look {
   readonly record?: UpdateRecord
   readonly start?: readonly number[]
   readonly problems?: readonly string[]
+  readonly checksOff?: UpdateReport['decision']['checksOff']
 }
 
 /** Reporters, one after the other, over what each decision leaves on record. */
@@ -55,6 +56,7 @@ function newspaper() {
         show: (figures) => shown.push(figures),
         countUpdated: (_name, count) => counts.push(`${count} updated`),
         countFreeze: () => counts.push('freeze'),
+        countOverride: () => counts.push('override'),
         countDisagreement: (_name, source) => counts.push(`disagreement by ${source}`),
         forget: (name) => shown.push(`${name} is gone`),
       },
@@ -63,8 +65,8 @@ function newspaper() {
   let recorded: UpdateReport['recorded'] = { reason: undefined, record: fresh }
   return {
     shown,
-    async look({ reason, explanation = 'because', record = begun, start = [], problems = [] }: Look) {
-      const decision = { reason, explanation, record, progress, start }
+    async look({ reason, explanation = 'because', record = begun, start = [], problems = [], checksOff }: Look) {
+      const decision = { reason, explanation, record, progress, start, ...(checksOff && { checksOff }) }
       await reporter.report({ key, cluster, decision, problems, recorded })
       recorded = { reason, record }
     },
@@ -98,6 +100,29 @@ describe('news of an update', () => {
       'Normal OsdsUpToDate: the update is done: 6 OSDs updated in 9m5s; no OSD needs an update',
     ])
     expect(paper.counted()).toEqual(['2 updated', '4 updated'])
+  })
+
+  it('cannot be missed where checks are overridden: once while that is in force, and for each OSD that is stopped so', async () => {
+    const paper = newspaper()
+    const checksOff = 'skipUpgradeChecks' as const
+    const overridden = (osd: number, count: number): UpdateRecord => ({
+      ...begun,
+      overrides: { count, last: { osd, why: 'skipUpgradeChecks: 1.0 of pool rbd keeps 1 of 2 copies', atMs: count } },
+    })
+    await paper.look({ reason: 'OsdsUpToDate', record: fresh, checksOff })
+    await paper.look({ reason: 'OsdsUpToDate', record: fresh, checksOff })
+    expect(paper.news()).toEqual([
+      'Warning UpdateChecksOff: skipUpgradeChecks is set: OSDs are updated one at a time, without checks, also where that takes placement groups away; take it out of the CephCluster when the update is done',
+    ])
+    await paper.look({ reason: 'OsdsUpdating', record: overridden(3, 1), checksOff })
+    await paper.look({ reason: 'OsdsUpdating', record: overridden(3, 1), checksOff })
+    await paper.look({ reason: 'OsdsUpdating', record: overridden(4, 2), checksOff })
+    const why = 'is updated although the checks refuse it, by skipUpgradeChecks: 1.0 of pool rbd keeps 1 of 2 copies'
+    expect(paper.news().slice(1)).toEqual([
+      `Warning UpdateChecksOverridden: osd.3 ${why}`,
+      `Warning UpdateChecksOverridden: osd.4 ${why}`,
+    ])
+    expect(paper.counted()).toEqual(['override', 'override'])
   })
 
   it('comes once when it freezes, and once when the OSD is back and it goes on', async () => {

@@ -8,6 +8,7 @@ import type { OsdUpdateDecision } from '../domain/decision.ts'
 import { idRanges } from '../domain/id-ranges.ts'
 import type { UpdateRecord } from '../domain/snapshot.ts'
 import type { DisagreeingSource, OsdUpdateFigures } from '../domain/update-figures.ts'
+import { type OverrideSetting, overrideMeanings } from '../domain/update-override.ts'
 
 export interface UpdateReports extends ClusterReports {
   /** Figures; without it they go nowhere. */
@@ -15,6 +16,7 @@ export interface UpdateReports extends ClusterReports {
     show(figures: OsdUpdateFigures): void
     countUpdated(cluster: string, count: number): void
     countFreeze(cluster: string): void
+    countOverride(cluster: string): void
     countDisagreement(cluster: string, source: DisagreeingSource): void
     forget(cluster: string): void
   }
@@ -23,7 +25,7 @@ export interface UpdateReports extends ClusterReports {
 export interface UpdateReport {
   readonly key: string
   readonly cluster: CephCluster
-  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'record' | 'progress' | 'start'>
+  readonly decision: Pick<OsdUpdateDecision, 'reason' | 'explanation' | 'record' | 'progress' | 'start' | 'checksOff'>
   readonly problems: readonly string[]
   /** What was on record before this decision, by this process or the one before it: that was reported. */
   readonly recorded: { readonly reason: string | undefined; readonly record: UpdateRecord }
@@ -76,6 +78,7 @@ export class OsdUpdateReporter {
     this.#count(key, decision, before)
     const isRelevant = await this.#reportDecision(key, cluster, decision, before)
     await this.#reportFailures(cluster, decision, { before, isRelevant })
+    await this.#reportOverrides(key, cluster, decision, before)
     await this.#reportProblems(key, cluster, problems)
   }
 
@@ -88,6 +91,7 @@ export class OsdUpdateReporter {
     this.#last.delete(key)
     this.#events.forget(key)
     this.#events.forget(problemsOf(key))
+    this.#events.forget(overridesOf(key))
     this.#refused.forget(key)
     this.#reports.update?.forget(key)
   }
@@ -119,9 +123,20 @@ export class OsdUpdateReporter {
     )
   }
 
-  #count(key: string, { reason, record, progress }: UpdateReport['decision'], before: UpdateReport['recorded']): void {
+  #count(
+    key: string,
+    { reason, record, progress, checksOff }: UpdateReport['decision'],
+    before: UpdateReport['recorded'],
+  ): void {
     const { update } = this.#reports
-    update?.show({ cluster: key, ...progress, running: progress.running.length, isFrozen: record.frozen !== undefined })
+    update?.show({
+      cluster: key,
+      ...progress,
+      running: progress.running.length,
+      isFrozen: record.frozen !== undefined,
+      areChecksOff: checksOff !== undefined,
+    })
+    if (isOverrideNew(record, before.record)) update?.countOverride(key)
     const isSame = before.record.generation === record.generation
     const updated = record.done - (isSame ? before.record.done : 0)
     if (updated > 0) update?.countUpdated(key, updated)
@@ -152,12 +167,38 @@ export class OsdUpdateReporter {
     await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGivenUp', note })
   }
 
+  /** That checks are off, once; and each OSD that is stopped against them. */
+  async #reportOverrides(
+    key: string,
+    cluster: CephCluster,
+    { record, checksOff }: UpdateReport['decision'],
+    before: UpdateReport['recorded'],
+  ): Promise<void> {
+    const inForce = checksOff === undefined ? [] : [checksOff]
+    for (const setting of this.#events.newOf(overridesOf(key), inForce)) {
+      const note = `${setting} is set: ${overrideMeanings[setting as OverrideSetting]}; take it out of the CephCluster when the update is done`
+      await this.#events.record(cluster, { type: 'Warning', reason: 'UpdateChecksOff', note }, foundNew)
+    }
+    const { overrides } = record
+    if (overrides === undefined || !isOverrideNew(record, before.record)) return
+    const note = `osd.${overrides.last.osd} is updated although the checks refuse it, by ${overrides.last.why}`
+    await this.#events.record(cluster, { type: 'Warning', reason: 'UpdateChecksOverridden', note }, foundNew)
+  }
+
   /** Each once, for as long as it lasts. */
   async #reportProblems(key: string, cluster: CephCluster, problems: readonly string[]): Promise<void> {
     const added = this.#events.newOf(problemsOf(key), problems)
     if (added.length === 0) return
     await this.#events.record(cluster, { type: 'Warning', reason: 'ObjectsUnusable', note: added.join('; ') }, foundNew)
   }
+}
+
+function overridesOf(key: string): string {
+  return `${key} overrides`
+}
+
+function isOverrideNew({ overrides }: UpdateRecord, before: UpdateRecord): boolean {
+  return overrides !== undefined && overrides.last.atMs !== before.overrides?.last.atMs
 }
 
 function problemsOf(key: string): string {

@@ -41,7 +41,7 @@ export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer 
     return { ...about, state: 'unknown', explanation }
   }
   if (osd.problem !== undefined) return { ...about, state: 'blocked', explanation: osd.problem }
-  if (report?.progress?.running.includes(id)) return { ...about, ...runningAnswer(osd) }
+  if (report?.progress?.running.includes(id)) return { ...about, ...runningAnswer(osd, report) }
   if (!osd.needsUpdate) return { ...about, state: 'done', explanation: 'it is what the CephCluster says' }
   if (osd.leftAlone !== undefined) return { ...about, state: 'left-alone', explanation: osd.leftAlone }
   return { ...about, ...pendingAnswer(seen, id) }
@@ -49,12 +49,14 @@ export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer 
 
 type OsdState = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>
 
-function runningAnswer({ startedMs, isPodReady }: UpdatableOsd): OsdState {
+function runningAnswer({ id, startedMs, isPodReady }: UpdatableOsd, { overrides }: UpdateReport): OsdState {
+  const against =
+    overrides?.last.osd === id ? `; it was stopped although the checks refused it, by ${overrides.last.why}` : ''
   const explanation = isPodReady
     ? 'its pod is ready; Ceph must have it up with all its placement groups peered'
     : 'it was stopped, and its new pod is not ready yet'
   const since = startedMs === undefined ? {} : { since: rfc3339(startedMs) }
-  return { state: 'running', explanation, ...since }
+  return { state: 'running', explanation: `${explanation}${against}`, ...since }
 }
 
 /** Reasons that hold no OSD back. */

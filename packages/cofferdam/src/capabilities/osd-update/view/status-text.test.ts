@@ -54,6 +54,20 @@ const scenarios: Record<string, readonly [UpdateSummary, readonly string[]]> = {
       '6 wait; about 4 rounds left, 3 at least',
     ],
   ],
+  'checks that are overridden are said before all else, and which placement groups pay for it': [
+    {
+      ...updating,
+      checksOff: { setting: 'skipUpgradeChecks', meaning: 'OSDs are updated one at a time, without checks' },
+      overridden: { osd: 4, why: 'skipUpgradeChecks: 1.0 of pool rbd keeps 1 of 2 copies', since: now, count: 3 },
+    },
+    [
+      'rook-ceph/ceph: OsdsUpdating for 6m: 4 of 12 OSDs done, about 12m left',
+      'checks overridden: skipUpgradeChecks is set: OSDs are updated one at a time, without checks',
+      'checks overridden: osd.4, 0s ago, by skipUpgradeChecks: 1.0 of pool rbd keeps 1 of 2 copies',
+      'restarting: osd 4, 5',
+      '6 wait; about 4 rounds left, 3 at least',
+    ],
+  ],
   'before the first is back nobody can say how long it takes': [
     { ...held, progress: { ...progress, done: 0, lowerBound: 4 } },
     ['rook-ceph/ceph: OsdsUpdating for 6m: 0 of 12 OSDs done', 'restarting: osd 4, 5', '6 wait; about 4 rounds left'],

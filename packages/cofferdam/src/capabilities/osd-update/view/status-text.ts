@@ -29,6 +29,7 @@ export function updateDetails(summary: UpdateSummary, now: string, paint: Paint)
   const { failed, frozen, growth } = summary
   return [
     ...(summary.isAttended === false && isUnderWay(summary) ? ['this may be old: no operator is running'] : []),
+    ...checkLines(summary, now, paint),
     ...(isUnderWay(summary) ? countLines(summary, paint) : []),
     ...(frozen === undefined ? [] : [`what to do: ${frozen.wayOut}`]),
     ...failedLines(
@@ -37,6 +38,17 @@ export function updateDetails(summary: UpdateSummary, now: string, paint: Paint)
     ),
     ...blockedLines(summary, paint),
     ...(growth === undefined ? [] : growthLines(growth, paint)),
+  ]
+}
+
+function checkLines({ checksOff, overridden }: UpdateSummary, now: string, paint: Paint): string[] {
+  const warning = paint('red', 'checks overridden:')
+  const age = ageText(overridden?.since, now)
+  return [
+    ...(checksOff === undefined ? [] : [`${warning} ${checksOff.setting} is set: ${checksOff.meaning}`]),
+    ...(overridden === undefined
+      ? []
+      : [`${warning} osd.${overridden.osd}${age === undefined ? '' : `, ${age} ago`}, by ${overridden.why}`]),
   ]
 }
 

@@ -5,7 +5,9 @@ import type { Reason } from '../../../shared/reasons.ts'
 import type { GrowthDecision } from '../domain/decide-growth.ts'
 import type { UpdateProgress } from '../domain/decision.ts'
 import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../domain/snapshot.ts'
+import { overrideInForce, overrideMeanings } from '../domain/update-override.ts'
 import type { UpdateReport } from '../domain/update-report.ts'
+import { parseUpdateSettings } from '../domain/update-settings.ts'
 
 /** How far the update of one cluster's OSDs is, and how it grows. */
 export interface UpdateSummary {
@@ -32,6 +34,10 @@ export interface UpdateSummary {
   readonly failed: readonly FailedOsd[]
   /** The OSD that stopped the update. */
   readonly frozen?: FailedOsd
+  /** The setting of the CephCluster that overrides the checks, and what it means. */
+  readonly checksOff?: { readonly setting: string; readonly meaning: string }
+  /** The last OSD of this update that was stopped against the checks, which placement groups lost what, and how many there were. */
+  readonly overridden?: { readonly osd: number; readonly why: string; readonly since: string; readonly count: number }
   readonly growth?: GrowthSummary
   /** Whether an operator keeps the record up to date; left out where it is not known. */
   readonly isAttended?: boolean
@@ -89,8 +95,28 @@ export function summarizeUpdate(seen: SeenUpdate): UpdateSummary {
     blocked: report?.blocked ?? [],
     failed: (report?.failed ?? []).map((each) => failure(each, false)),
     ...(report?.frozen && { frozen: failure(report.frozen, true) }),
+    ...checksOf(seen),
     ...(growth && { growth: growthOf(growth) }),
     ...(isAttended !== undefined && { isAttended }),
+  }
+}
+
+function checksOf({
+  cluster,
+  mode,
+  osds,
+  isNamed,
+  report,
+}: SeenUpdate): Pick<UpdateSummary, 'checksOff' | 'overridden'> {
+  const setting = overrideInForce(parseUpdateSettings(cluster).settings)
+  const isWanted = osds?.some(({ needsUpdate }) => needsUpdate) === true
+  const isInForce = setting !== undefined && isNamed && (mode === 'own' || (mode !== 'off' && isWanted))
+  const { overrides, startedMs } = report ?? {}
+  const isOfThis = overrides !== undefined && startedMs !== undefined && overrides.last.atMs >= startedMs
+  const { osd, why, atMs } = overrides?.last ?? { osd: 0, why: '', atMs: 0 }
+  return {
+    ...(isInForce && { checksOff: { setting, meaning: overrideMeanings[setting] } }),
+    ...(isNamed && isOfThis && { overridden: { osd, why, since: rfc3339(atMs), count: overrides.count } }),
   }
 }
 
@@ -104,6 +130,7 @@ const notableMs = 3_600_000
 /** Whether there is anything to report but that every OSD is as it should be. */
 export function isUpdateNotable(summary: UpdateSummary, nowMs: number): boolean {
   const { reason, progress, outdated = 0, blocked, failed, frozen, growth, updated, endedAt } = summary
+  if (summary.checksOff !== undefined) return true
   if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true
   if ((progress?.running.length ?? 0) > 0 || (progress?.blocked ?? blocked.length) > 0) return true
   if (summary.mode !== 'off' && outdated > 0) return true
