@@ -103,3 +103,33 @@ describe('the ceph command line', () => {
     })
   })
 })
+
+describe('the cluster log', () => {
+  const follow = (commands: Awaited<ReturnType<typeof fixture>>, until: string) => {
+    const heard: string[] = []
+    const leaving = new AbortController()
+    const end = commands.followLog?.({
+      onOpen: () => heard.push('open'),
+      onLine(line) {
+        heard.push(line)
+        if (line === until) leaving.abort()
+      },
+      signal: leaving.signal,
+    })
+    return { heard, end }
+  }
+
+  it('is what ceph --watch prints, until nobody wants it any more', async () => {
+    const script =
+      'console.log(process.argv.slice(4).join(" ")); console.log("osd.1 failed"); setInterval(() => {}, 1000)'
+    const { heard, end } = follow(await fixture(script), 'osd.1 failed')
+    await end
+    expect(heard).toEqual(['open', '--watch --watch-channel cluster', 'osd.1 failed'])
+  })
+
+  it('has broken off when the program ends, or is not there', async () => {
+    await expect(follow(await fixture('process.exit(1)'), '').end).rejects.toMatchObject(silence('ended with 1'))
+    const missing = createCliCommands({ clock: realClock, environment: {}, program: '/no/ceph' })
+    await expect(follow(missing, '').end).rejects.toMatchObject(silence('/no/ceph'))
+  })
+})

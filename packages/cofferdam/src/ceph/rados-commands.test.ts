@@ -204,3 +204,58 @@ describe('a client that is not installed', () => {
     })
   })
 })
+
+describe('the cluster log', () => {
+  const following = (commands: ReturnType<typeof fixture>['commands']) => {
+    const heard: string[] = []
+    const leaving = new AbortController()
+    let hear: () => void = () => {}
+    const line = new Promise<void>((resolve) => {
+      hear = resolve
+    })
+    const end = commands
+      .followLog({
+        onOpen: () => heard.push('open'),
+        onLine(text) {
+          heard.push(text)
+          hear()
+        },
+        signal: leaving.signal,
+      })
+      .catch((error: Error) => error)
+    return { heard, line, leave: () => leaving.abort(), end }
+  }
+
+  it('comes over the same connection as answers, to everybody who follows it, and is no answer to anybody', async () => {
+    const { commands, out } = fixture()
+    const first = following(commands)
+    const second = following(commands)
+    expect(await out('stray')).toBe('mine')
+    await Promise.all([first.line, second.line])
+    first.leave()
+    expect(await first.end).toBeUndefined()
+    expect(await out('pid')).toMatch(/^\d+$/)
+  })
+
+  it('breaks off for all who follow it when the connection does, and can be followed again over the next', async () => {
+    const { commands, clock } = fixture({ random: least })
+    const { end, heard, line } = following(commands)
+    await line
+    await expect(commands.run({ prefix: 'crash' })).rejects.toMatchObject(silence('Segmentation fault'))
+    expect(await end).toMatchObject(silence('Segmentation fault'))
+    await clock.advance(1_000)
+    const again = following(commands)
+    await again.line
+    expect([heard, again.heard]).toEqual([
+      ['open', 'osd.1 failed'],
+      ['open', 'osd.1 failed'],
+    ])
+  })
+
+  it('of a module that is too old for it is missing, and every command is answered as before', async () => {
+    const { commands, out } = fixture({ access: { conf: 'no-log' } })
+    const { end } = following(commands)
+    expect(await end).toMatchObject(silence('the client failed: "AttributeError: monitor_log2"'))
+    expect(await out('pid')).toMatch(/^\d+$/)
+  })
+})

@@ -35,6 +35,10 @@ class Rados:
         if command["prefix"] == "large":
             return 0, b"x" * 2000, None
         raise Error("no such command")
+
+    def monitor_log2(self, level, callback, arg):
+        for channel, line in ((b"audit", b"from='client.1' cmd=status"), (b"cluster", "osd.1 failed \u00fc".encode())):
+            callback(arg, line, channel, b"mon.a", b"mon.0", 1, 2, 3, b"[INF]", line)
 `
 
 async function fixture(access: CephAccess = {}, module = fakeModule) {
@@ -75,6 +79,18 @@ describe.skipIf(!hasPython())(`the program for python3-rados (needs ${python})`,
     await expect(commands.run({ prefix: 'large' })).rejects.toThrow('the answer is too large (2000 bytes)')
     await expect(commands.run({ prefix: 'other' })).rejects.toThrow('the client failed: "Error: no such command"')
     expect(await commands.run({ prefix: 'busy' })).toMatchObject({ code: 16 })
+  })
+
+  it('tells the cluster log line by line, and nothing of what clients did', async () => {
+    const commands = await fixture()
+    const lines: string[] = []
+    const leaving = new AbortController()
+    await commands.followLog({
+      onOpen: () => leaving.abort(),
+      onLine: (line) => lines.push(line),
+      signal: leaving.signal,
+    })
+    expect(lines).toEqual(['osd.1 failed ü'])
   })
 
   it('says that there is no connection, and that there is no module', async () => {

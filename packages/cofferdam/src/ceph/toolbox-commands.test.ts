@@ -88,3 +88,30 @@ describe('the toolbox pod', () => {
     await expect(commands.run(status)).rejects.toBe(bug)
   })
 })
+
+describe('the cluster log over the toolbox pod', () => {
+  const follow = (exec: ExecInPod) => {
+    const heard: string[] = []
+    const { commands } = fixture(exec)
+    const { signal } = new AbortController()
+    const end = commands.followLog?.({ onOpen: () => heard.push('open'), onLine: (line) => heard.push(line), signal })
+    return { heard, end }
+  }
+
+  it('is what ceph prints, line by line, by a program with an end of its own: one whose stream was cut would run for ever', async () => {
+    const runs: unknown[] = []
+    const { heard, end } = follow((_, argv, { onOut }) => {
+      runs.push(argv.slice(0, 3))
+      for (const text of ['cluster:\nosd.1 fai', 'led\n']) onOut?.(Buffer.from(text))
+      return Promise.resolve({ code: 124, out: '', err: '' })
+    })
+    await end
+    expect([runs, heard]).toEqual([[['timeout', '3600', 'ceph']], ['open', 'cluster:', 'osd.1 failed']])
+  })
+
+  it('that ends in any other way has broken off', async () => {
+    const { heard, end } = follow(() => Promise.resolve({ code: 127, out: '', err: 'timeout: not found' }))
+    await expect(end).rejects.toThrow('ceph ended with 127 timeout: not found')
+    expect(heard).toEqual([])
+  })
+})

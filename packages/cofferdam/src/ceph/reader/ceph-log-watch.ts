@@ -26,8 +26,10 @@ interface Followed {
   state: LogState | undefined
   lastLineAt: number
   readonly named: Set<number>
-  /** Set while Ceph is asked again and again because of a line. */
-  cancel: (() => void) | undefined
+  lastHintAt: number
+  /** When the next one is due. */
+  hintAt: number
+  cancel: () => void
 }
 
 const firstDelayMs = 1_000
@@ -36,13 +38,15 @@ const longestDelayMs = 300_000
 const lastingMs = 60_000
 /** A line comes with the map that it is about, or shortly before it: Ceph is asked again after this, and then each second. */
 const soonMs = 250
+/** Between two hints, however many lines there are. */
+const leastMs = 500
 const againMs = 1_000
 const mostNamed = 1_000
 
 /**
  * Follows the cluster logs of Ceph clusters, so that Ceph is asked when something happened there, and not only when the next poll is due.
  *
- * Guarantees: what the log says is never looked at but for whether to ask; a line is followed by a hint at once or within a second, and by
+ * Guarantees: what the log says is never looked at but for whether to ask; a line is followed by a hint at once or within half a second, and by
  * another a second after it; of any number of lines come no more than two hints a second, and the last one ends them. A log that breaks off or cannot be followed is tried again at longer and longer intervals, for as long as the cluster is there.
  */
 export class CephLogWatch {
@@ -70,7 +74,9 @@ export class CephLogWatch {
       state: commands.followLog === undefined ? { isFollowed: false, why: 'this way to Ceph has no log' } : undefined,
       lastLineAt: Number.NEGATIVE_INFINITY,
       named: new Set(),
-      cancel: undefined,
+      lastHintAt: Number.NEGATIVE_INFINITY,
+      hintAt: Number.POSITIVE_INFINITY,
+      cancel: () => {},
     }
     this.#followed.set(key, followed)
     if (commands.followLog !== undefined) void this.#run(key, followed)
@@ -81,7 +87,7 @@ export class CephLogWatch {
     if (followed === undefined) return
     this.#followed.delete(key)
     followed.ending.abort()
-    followed.cancel?.()
+    followed.cancel()
   }
 
   close(): void {
@@ -128,26 +134,32 @@ export class CephLogWatch {
   }
 
   #heard(key: string, followed: Followed, line: string): void {
-    followed.lastLineAt = this.#ports.clock.now()
+    const now = this.#ports.clock.now()
+    followed.lastLineAt = now
     for (const osd of osdsIn(line)) if (followed.named.size < mostNamed) followed.named.add(osd)
-    if (followed.cancel !== undefined) return
-    this.#hint(key, followed, false)
-    this.#repeat(key, followed, soonMs)
+    const mayHintInMs = followed.lastHintAt + leastMs - now
+    const isTooSoon = mayHintInMs > 0
+    if (!isTooSoon) this.#hint(key, followed)
+    this.#hintIn(key, followed, isTooSoon ? Math.min(mayHintInMs, followed.hintAt - now) : soonMs)
   }
 
-  #repeat(key: string, followed: Followed, afterMs: number): void {
+  #hintIn(key: string, followed: Followed, afterMs: number): void {
     const { clock } = this.#ports
-    const askedAt = clock.now()
-    followed.cancel = clock.after(afterMs, () => {
-      followed.cancel = undefined
-      this.#hint(key, followed, followed.lastLineAt <= askedAt)
-      if (clock.now() - followed.lastLineAt < againMs) this.#repeat(key, followed, againMs)
+    followed.cancel()
+    followed.hintAt = clock.now() + afterMs
+    const stop = clock.after(afterMs, () => {
+      followed.hintAt = Number.POSITIVE_INFINITY
+      this.#hint(key, followed)
+      if (clock.now() - followed.lastLineAt < againMs) this.#hintIn(key, followed, againMs)
       else followed.named.clear()
     })
+    followed.cancel = stop
   }
 
-  #hint(key: string, { named }: Followed, isRepeated: boolean): void {
-    this.#ports.onHint(key, { osds: [...named], isRepeated })
+  #hint(key: string, followed: Followed): void {
+    const isRepeated = followed.lastLineAt <= followed.lastHintAt
+    followed.lastHintAt = this.#ports.clock.now()
+    this.#ports.onHint(key, { osds: [...followed.named], isRepeated })
   }
 }
 

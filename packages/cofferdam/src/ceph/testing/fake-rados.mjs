@@ -49,11 +49,19 @@ const behaviours = {
   },
 }
 
+function follow(id) {
+  if (mode === 'no-log') return write({ id, problem: 'AttributeError: monitor_log2' })
+  write({ id, follows: true })
+  write({ log: 'osd.1 failed' })
+  write({ log: 7 })
+}
+
 if (mode === 'no-module') write({ failed: 'module', why: "No module named 'rados'" })
 else if (mode === 'no-connection') write({ failed: 'connect', why: `TimedOut in child ${process.pid}` })
 else if (mode !== 'never-ready') write({ ready: true })
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, command } = JSON.parse(line)
+  const { id, command, followLog } = JSON.parse(line)
+  if (followLog !== undefined) return follow(id)
   behaviours[command.prefix](id, command)
 })
