@@ -82,6 +82,9 @@ describe('a machine loses its power', () => {
   it('and a mon with it, so that Ceph does not answer at first', async () => {
     fixture.ceph.controls.silence(true)
     fixture.machines.setReady('node-y', false)
+    await fixture.seconds(1)
+    // Kubernetes counts the pods of the node as gone, when it has come to each of them; the budget does not wait for that, nor for Ceph.
+    expect(fixture.budgetText('rook-ceph-osd')).toBe('maxUnavailable 0')
     await fixture.seconds(30)
     expect(elsewhere()).toEqual([])
     fixture.ceph.controls.silence(false)
@@ -167,7 +170,7 @@ describe('the cluster log of Ceph', () => {
       for (let osd = 0; osd < 6; osd += 1) fixture.ceph.controls.log.say(`osd.${osd} failed`)
       await fixture.seconds(0.1)
     }
-    expect(fixture.asked.filter((prefix) => prefix === 'status').length).toBeLessThanOrEqual(33)
+    expect(fixture.asked.filter((prefix) => prefix === 'status').length).toBeLessThanOrEqual(64)
     expect(fixture.asked).not.toContain('pg dump')
   })
 })

@@ -135,6 +135,12 @@ export class CephReader {
     return Number.isFinite(askedAt) ? askedAt : undefined
   }
 
+  /** What was heard last, however long ago, without asking anything. */
+  last(key: string): CephAnswer {
+    const { map } = this.#memories.get(key) ?? {}
+    return { map: map === undefined ? unknown('Ceph is not polled yet') : known(map), askedAtMs: this.askedAtMs(key) }
+  }
+
   /** When a calm cluster is to be polled again, from now: so long after the last poll, whatever else happened since. */
   dueInMs(key: string, calmMs: number): number {
     return Math.max(0, this.#memoryOf(key).polledAt + calmMs - this.#ports.clock.now())

@@ -17,9 +17,11 @@ import type {
   AskedDomain,
   CephDrainStep,
   ClearNote,
+  CloseBudgets,
   HearCeph,
   HoldStorage,
   NotifyDecided,
+  ReadCeph,
   ReportDecided,
   SettleStorage,
   TryCeph,
@@ -59,6 +61,8 @@ export interface PassOf {
   readonly ceph: CephCommands | undefined
   /** Others in this process learn what was decided. */
   readonly notifyDecided: ((step: NotifyDecided) => void) | undefined
+  /** Takes the snapshot of the pass again, with what Ceph says now. */
+  readCeph(): Promise<void>
   readonly signal: AbortSignal
 }
 
@@ -82,7 +86,16 @@ export class CephDrainPerformer {
   }
 
   readonly perform: Performers<CephDrainStep> = {
-    ask: (step) => (step.name === 'hear-ceph' ? this.#hear(step) : this.#try(step)),
+    ask: (step) => {
+      switch (step.name) {
+        case 'read-ceph':
+          return this.#readCeph(step)
+        case 'hear-ceph':
+          return this.#hear(step)
+        default:
+          return this.#try(step)
+      }
+    },
     hold: (step) => {
       switch (step.name) {
         case 'hold-storage':
@@ -99,6 +112,7 @@ export class CephDrainPerformer {
           return this.#writeIntent(step)
         case 'record-flags':
           return this.#writeRecord(step)
+        case 'close-budgets':
         case 'budgets':
           return this.#writeBudgets(step)
         case 'flags':
@@ -126,6 +140,11 @@ export class CephDrainPerformer {
   #after({ name }: CephDrainStep, learned: Partial<Heard>, outcome: StepOutcome): StepOutcome {
     this.#heard = { ...this.#heard, ...learned, performed: [...this.#heard.performed, name] }
     return outcome
+  }
+
+  async #readCeph(step: ReadCeph): Promise<StepOutcome> {
+    await this.#pass.readCeph()
+    return this.#learned(step, {})
   }
 
   async #hear({ domains }: HearCeph): Promise<StepOutcome> {
@@ -212,7 +231,7 @@ export class CephDrainPerformer {
     return writeRecord(api, record, { ...change, now: timestamp(clock) }, this.#pass.signal)
   }
 
-  async #writeBudgets(step: WriteBudgets): Promise<StepOutcome> {
+  async #writeBudgets(step: WriteBudgets | CloseBudgets): Promise<StepOutcome> {
     const { signal } = this.#pass
     const version = await this.#ports.applyBudgets(step.writes, signal)
     if (version !== undefined) await this.#ports.budgets.whenSeen(version, signal)

@@ -160,16 +160,26 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const notifyDecided = ports.decisions?.begin(key)
     const turnBefore = ports.turns?.inForce(key)
-    const seen = await observer.observe(key, cluster, signal)
-    const { snapshot: observed, ceph, cephAskedAtMs, ...evidence } = seen
-    probes.see(key, observed.ceph.known && observed.ceph.value.pgs.health === 'clean')
+    const newlyLost = observer.newlyLost(key, cluster)
+    const observe = async (asks: 'ceph' | 'nobody') => {
+      const snapshot = await observer.observe(key, cluster, signal, asks)
+      const { ceph: said } = snapshot.snapshot
+      probes.see(key, said.known && said.value.pgs.health === 'clean')
+      return snapshot
+    }
+    let seen = await observe(newlyLost.length > 0 ? 'nobody' : 'ceph')
+    const { snapshot: observed, ceph } = seen
     const pass = new CephDrainPerformer(
       performing,
       {
         key,
         cluster,
         ceph,
-        notifyDecided: ({ snapshot, decision }) => notifyDecided?.({ snapshot, decision, cephAskedAtMs }),
+        notifyDecided: ({ snapshot, decision }) =>
+          notifyDecided?.({ snapshot, decision, cephAskedAtMs: seen.cephAskedAtMs }),
+        async readCeph() {
+          seen = await observe('ceph')
+        },
         signal,
       },
       { ...heardNothing, ledger: hold.observe() },
@@ -177,8 +187,13 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     try {
       const { decision: end } = await performPass({
         observe: async (): Promise<PassSnapshot> => ({
-          ...evidence,
-          observed,
+          observed: seen.snapshot,
+          record: seen.record,
+          budgets: seen.budgets,
+          map: seen.map,
+          silentSince: seen.silentSince,
+          problems: seen.problems,
+          newlyLost,
           isReachable: ceph !== undefined,
           cephLog: logText(log.stateOf(key)),
           turnBefore,

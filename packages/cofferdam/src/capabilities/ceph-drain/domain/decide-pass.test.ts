@@ -185,3 +185,24 @@ describe('what could not be done', () => {
     })
   })
 })
+
+describe('a pass after a node with running OSDs was lost', () => {
+  const lost = { ...calm, pass: { newlyLost: [2] } }
+
+  it('closes the default budget and then asks Ceph: its answer may take seconds, for a mon may have gone with the node', () => {
+    const { steps } = decide(lost)
+    expect(steps.map(({ name }) => name)).toEqual(['close-budgets', 'read-ceph'])
+    expect(steps[0]).toMatchObject({ writes: [{ verb: 'replace', budget: { spec: { maxUnavailable: 0 } } }] })
+  })
+
+  it('writes nothing before where everything is closed, or where the budgets are not ours', () => {
+    expect(stepsOf({ ...lost, budgets: ours('closed') })).toEqual(['read-ceph'])
+    expect(stepsOf({ ...lost, budgets: ours('zone-1', 'zone-3') })).toEqual(['read-ceph'])
+    expect(stepsOf({ ...lost, mode: 'observe' })).toEqual(['read-ceph'])
+  })
+
+  it('goes on as ever when Ceph was read', () => {
+    const performed = ['close-budgets', 'read-ceph']
+    expect(stepsOf({ ...lost, heard: { performed } })).toEqual(['record', 'budgets', ...closing])
+  })
+})

@@ -3,6 +3,7 @@ import { storageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import { probeQuestion } from '../../../safety/probe-question.ts'
 import { unknown } from '../../../shared/observed.ts'
 import { crowdingProblems } from '../../../shared/record-limits.ts'
+import { closeFirst } from './close-first.ts'
 import type { CephDrainDecision } from './decision.ts'
 import { decideHearingCeph } from './hear-ceph.ts'
 import type { PassSnapshot } from './pass-snapshot.ts'
@@ -38,10 +39,14 @@ const retryRecordAfterSeconds = 15
  */
 export function decidePass(pass: PassSnapshot): PassDecision {
   const { observed, heard, memory } = pass
+  const closing = closeFirst(pass)
   const ledger = heard.ledgerRefusals < mostLedgerRefusals ? heard.ledger : unknown('it changes all the time')
   const snapshot: CephDrainSnapshot = { ...observed, ...storageArbiter(ledger, observed.cluster) }
   const okToStop = { map: pass.isReachable ? pass.map : undefined, cephSays: heard.cephSays }
   const { decision: decided, unheard } = decideHearingCeph(snapshot, okToStop)
+  if (closing.length > 0) {
+    return { steps: closing, decision: decided, recheckAfterSeconds: undefined, failsUnrecorded: false }
+  }
   if (unheard.length > 0) {
     const steps: CephDrainStep[] = [{ do: 'ask', name: 'hear-ceph', domains: unheard }]
     return { steps, decision: decided, recheckAfterSeconds: undefined, failsUnrecorded: false }

@@ -15,6 +15,8 @@ export interface PassSnapshot {
   /** The objects that `observed.budgets` were read from. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly map: CephMap | undefined
+  /** OSDs that ran until their nodes were lost just now: Ceph was not asked since, until it is read in this pass. Absent: none. */
+  readonly newlyLost?: readonly number[]
   /** A way to Ceph is known. */
   readonly isReachable: boolean
   /** Whether Ceph's cluster log is followed, in words; absent until that is known. */

@@ -10,6 +10,8 @@ import type { StorageTurn } from './storage-turn.ts'
 
 /** What a pass of ceph-drain does, in this order; which of them, `decidePass` says. */
 export type CephDrainStep =
+  | CloseBudgets
+  | ReadCeph
   | HearCeph
   | HoldStorage
   | EnterTurn
@@ -24,6 +26,19 @@ export type CephDrainStep =
   | NotifyDecided
   | ReportDecided
   | TryCeph
+
+/** Whatever lets OSDs go is closed before Ceph is asked: nothing is released, so nothing has to be on record for it. */
+export interface CloseBudgets extends Step {
+  readonly do: 'write'
+  readonly name: 'close-budgets'
+  readonly writes: readonly BudgetWrite[]
+}
+
+/** Takes the snapshot again, with what Ceph says now. */
+export interface ReadCeph extends Step {
+  readonly do: 'ask'
+  readonly name: 'read-ceph'
+}
 
 /** Ceph's ok-to-stop check of failure domains that are to be opened. */
 export interface HearCeph extends Step {

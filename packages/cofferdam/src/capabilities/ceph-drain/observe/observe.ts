@@ -114,7 +114,23 @@ export class CephDrainObserver {
     this.#running.delete(key)
   }
 
-  async observe(key: string, cluster: CephCluster, signal: AbortSignal): Promise<Seen> {
+  /** OSDs that ran in the last snapshot and are on a node that has been lost since, before Ceph or anybody else is asked. */
+  newlyLost(key: string, { metadata: { namespace = '' } }: CephCluster): readonly number[] {
+    const { views, clock } = this.#ports
+    const nodes = [...views.nodes.list()]
+    const running = this.#running.get(key)
+    if (running === undefined || !nodes.some(({ lost }) => lost !== undefined)) return []
+    const { views: osds } = parseOsds(views, namespace, this.#hosts.get(key)?.hosts)
+    return [...osdsOnLostNodes(osds, nodes, clock.now()).keys()].filter((id) => running.has(id))
+  }
+
+  /** `asks`: Ceph, where it is due; or nobody, and then what Ceph said last is in the snapshot, however old. */
+  async observe(
+    key: string,
+    cluster: CephCluster,
+    signal: AbortSignal,
+    asks: 'ceph' | 'nobody' = 'ceph',
+  ): Promise<Seen> {
     const { clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
     const record = await this.#record(namespace, signal)
@@ -126,24 +142,27 @@ export class CephDrainObserver {
     const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
     this.#ports.log?.follow(key, isWanted ? commands : undefined)
     const isNeeded = isWanted || record.state.ownNoout.length > 0
-    const answer: CephAnswer = isNeeded
-      ? await this.#reader.poll({
-          key,
-          asker: 'ceph-drain',
-          ceph: commands,
-          accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
-          isHealthyState,
-          signal,
-        })
-      : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
+    const mayAsk = asks === 'ceph'
+    const answer: CephAnswer = !mayAsk
+      ? this.#reader.last(key)
+      : isNeeded
+        ? await this.#reader.poll({
+            key,
+            asker: 'ceph-drain',
+            ceph: commands,
+            accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
+            isHealthyState,
+            signal,
+          })
+        : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
     const whole = ofSameCluster(answer.map, cluster)
     const map = whole.known ? known(countedMap(whole.value, settings.ignoredPools)) : whole
-    const osds = await this.#osds({ key, namespace, map, commands, signal })
+    const osds = await this.#osds({ key, namespace, map, commands: mayAsk ? commands : undefined, signal })
     const nodes = [...views.nodes.list()]
     const nowMs = clock.now()
     const lost = osdsOnLostNodes(osds.views, nodes, nowMs)
     const isGone = ({ id, isReady }: OsdView) => !isReady || lost.has(id)
-    this.#running.set(key, new Set(osds.views.filter((osd) => !isGone(osd)).map(({ id }) => id)))
+    if (mayAsk) this.#running.set(key, new Set(osds.views.filter((osd) => !isGone(osd)).map(({ id }) => id)))
     const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {

@@ -1,0 +1,22 @@
+import { asWanted } from './osd-budgets.ts'
+import type { PassSnapshot } from './pass-snapshot.ts'
+import { planBudgetWrites } from './plan-budget-writes.ts'
+import type { CephDrainStep } from './steps.ts'
+
+/**
+ * What is done before Ceph is asked when a node with running OSDs was lost: every budget of ours that lets an OSD go is closed, and then
+ * Ceph is read. It may take seconds to answer, for one of its mons may have gone with the node. Nothing where no node was lost, or
+ * Ceph was read since.
+ *
+ * Guarantees: nothing is released.
+ */
+export function closeFirst({ observed, budgets, newlyLost = [], heard }: PassSnapshot): CephDrainStep[] {
+  if (newlyLost.length === 0 || heard.performed.includes('read-ceph')) return []
+  const read: CephDrainStep = { do: 'ask', name: 'read-ceph' }
+  if (observed.cluster.mode !== 'manage' || heard.performed.includes('close-budgets')) return [read]
+  const standing = observed.budgets.filter(({ isOurs, selector }) => isOurs && selector.covers !== 'other')
+  if (standing.every(({ maxUnavailable }) => maxUnavailable === 0)) return [read]
+  const wanted = standing.map((budget) => ({ ...asWanted(budget), maxUnavailable: 0 }))
+  const writes = planBudgetWrites(observed, budgets, { budgets: wanted }).filter(({ verb }) => verb === 'replace')
+  return writes.length === 0 ? [read] : [{ do: 'write', name: 'close-budgets', writes }, read]
+}
