@@ -13,7 +13,7 @@ export interface CephLogWatchPorts {
 export interface LogHint {
   /** The OSDs that the lines named. */
   readonly osds: readonly number[]
-  /** No line came since then: the map may come after the line that it belongs to. */
+  /** No line came since the last hint: the map may come after the line that it belongs to. */
   readonly isRepeated: boolean
 }
 
@@ -46,8 +46,9 @@ const mostNamed = 1_000
 /**
  * Follows the cluster logs of Ceph clusters, so that Ceph is asked when something happened there, and not only when the next poll is due.
  *
- * Guarantees: what the log says is never looked at but for whether to ask; a line is followed by a hint at once or within half a second, and by
- * another a second after it; of any number of lines come no more than two hints a second, and the last one ends them. A log that breaks off or cannot be followed is tried again at longer and longer intervals, for as long as the cluster is there.
+ * Guarantees: of a line counts only whether Ceph is to be asked; a line is followed by a hint at once or within half a second, and by
+ * another a second later; of any number of lines come no more than two hints a second, and none later than two seconds after the last.
+ * A log that breaks off or cannot be followed is tried again at longer and longer intervals, for as long as the cluster is there.
  */
 export class CephLogWatch {
   readonly #ports: CephLogWatchPorts
