@@ -153,4 +153,4 @@ it('from the first that knows of a crash to budgets that hold everything else, w
   lab.journal.tell('measured', table)
   console.log(`\n${table}\n`)
   expect(lab.oracle.violations).toEqual([])
-})
+}, 600_000)
