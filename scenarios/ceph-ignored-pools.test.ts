@@ -42,10 +42,11 @@ const statusText = async () => {
   const { connect } = inProcess(fixture.api)
   return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
 }
-const explainCode = async (what: string) => {
+const explain = (what: string) => {
   const { connect } = inProcess(fixture.api)
-  return (await runCommand(createExplainCommand({ connect, clock: fixture.clock }), 'explain', what)).code
+  return runCommand(createExplainCommand({ connect, clock: fixture.clock }), 'explain', what)
 }
+const explainCode = async (what: string) => (await explain(what)).code
 const warnings = async () => {
   const { items } = await fixture.api.list(events, { namespace })
   return items.filter((event) => event.reason === 'PoolsIgnored').map(({ count = 1 }) => count)
@@ -74,6 +75,7 @@ it('a scratch pool with one copy holds every drain until the administrator gives
   expect(await statusText()).toContain(
     `problem: pool/scratch: is ignored by annotation cofferdam.io/ignore-pools ("${reason}")`,
   )
+  expect((await explain('cephcluster/rook-ceph/rook-ceph')).out).toMatch(/problem +pool\/scratch: is ignored/)
   expect(await ignoredPools()).toEqual([1])
   expect(await explainCode('node/node-b')).toBe(3)
 

@@ -35,8 +35,19 @@ export interface ThreeRacks {
 }
 
 /** The whole operator on that cluster, with everything at rest. */
-export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
-  const fixture = await openCephFixture(threeRacks, { seed })
+export async function openThreeRacks(
+  seed: number,
+  {
+    services = '',
+    prepare = async () => {},
+  }: {
+    /** More lines of the section `ceph`. */
+    readonly services?: string
+    /** Before the operator starts. */
+    readonly prepare?: (fixture: CephFixture) => Promise<void>
+  } = {},
+): Promise<ThreeRacks> {
+  const fixture = await openCephFixture(`${threeRacks}${services}`, { seed })
   const isCalm = () => fixture.osdBudgets().join() === 'rook-ceph-osd'
   const cephPods = () => [...fixture.views.of(pods).values()].filter((pod) => pod.metadata.namespace === 'rook-ceph')
   const readyMons = () =>
@@ -84,6 +95,7 @@ export async function openThreeRacks(seed: number): Promise<ThreeRacks> {
     expect(fixture.oracle.violations).toEqual([])
   }
 
+  await prepare(fixture)
   fixture.startOperator()
   await fixture.until('the default budget is there', isCalm, 30)
   await fixture.seconds(5)

@@ -60,7 +60,11 @@ function fixture(seen: Seen) {
     clock,
     attempts,
     guardsDeletions,
-    pods: { ageMs: () => ageMs, get: ({ name }) => pods.find((each) => each.name === name) },
+    pods: {
+      ageMs: () => ageMs,
+      get: ({ name }) => pods.find((each) => each.name === name),
+      byIndex: (_index, node) => pods.filter(({ nodeName }) => nodeName === node),
+    },
     readPod: async ({ name }) => known(newPods.find((each) => each.name === name)),
     budgets: followBudgets({
       clock,
@@ -251,5 +255,77 @@ describe('the eviction guard', () => {
     const { ask, attempts } = fixture({ pods, budgets: [locked] })
     for (let at = 0; at < 10_000; at += 1) await ask(evictionReview({ name: `web-${at % 50}` }))
     expect([attempts.size, attempts.of('node-3')?.count]).toEqual([10, 1_000])
+  })
+})
+
+describe('while a failure domain of Ceph is away', () => {
+  const daemon = (name: string, nodeName: string, zone?: string): GuardedPod => ({
+    ...pod,
+    namespace: 'rook-ceph',
+    name,
+    nodeName,
+    labels: {
+      app: `rook-ceph-${name.slice(0, 3)}`,
+      ...(zone === undefined ? {} : { 'topology-location-zone': zone, 'topology-location-host': nodeName }),
+    },
+  })
+  const pods = [
+    daemon('osd-0', 'node-a', 'zone-x'),
+    daemon('osd-2', 'node-b', 'zone-y'),
+    daemon('mon-a', 'node-a'),
+    daemon('mon-b', 'node-b'),
+    daemon('mon-c', 'node-without-osds'),
+    daemon('mds-b', 'node-b'),
+  ]
+  const all = { ...budget(), namespace: 'rook-ceph', name: 'all', selector: {} }
+  const held = (scope: string, state: 'Acting' | 'Orphaned' = 'Acting'): Ledger => ({
+    ...emptyLedger,
+    entries: [
+      {
+        key: 'storage/rook-ceph/rook-ceph',
+        uid: 'ceph-1',
+        scope,
+        holder: 'ceph-drain of rook-ceph/rook-ceph: osd.1 down, node-a being drained',
+        requestId: 'ceph-drain/ceph-1/zone-x',
+        epoch: 1,
+        state,
+        since: '2026-01-01T00:00:00Z',
+        renewSequence: 0,
+      },
+    ],
+  })
+  const answersFor = async (ledger: Ledger, budgets: readonly GuardedBudget[] = [all]) => {
+    const { ask, outcomes } = fixture({ pods, budgets, ledger: known(ledger) })
+    for (const { name } of pods) await ask(evictionReview({ namespace: 'rook-ceph', name }))
+    return Object.fromEntries(pods.map(({ name }, at) => [name, outcomes[at]?.reason]))
+  }
+
+  it('the first step of a drain elsewhere is refused with who is away, before a budget that has room again grants it', async () => {
+    expect(await answersFor(held('zone-x'))).toEqual({
+      'osd-0': 'NothingHeld',
+      'osd-2': 'OtherDomainDown',
+      'mon-a': 'NothingHeld',
+      'mon-b': 'OtherDomainDown',
+      'mon-c': 'NothingHeld',
+      'mds-b': 'NothingHeld',
+    })
+    const { ask } = fixture({ pods, budgets: [all], ledger: known(held('zone-x')) })
+    expect(await ask(evictionReview({ namespace: 'rook-ceph', name: 'osd-2' }))).toMatchObject({
+      allowed: false,
+      status: { code: 429, message: expect.stringMatching(/failure domain zone-x .* node-a being drained/) },
+    })
+  })
+
+  it('domains that may be away together are let go, and so is everything where names are not known or the holder is gone', async () => {
+    const free = Object.fromEntries(pods.map(({ name }) => [name, 'NothingHeld']))
+    expect(await answersFor(held('zone-x+zone-y'))).toEqual(free)
+    expect(await answersFor(held('node-b+zone-x'))).toEqual(free)
+    expect(await answersFor(held(''))).toEqual(free)
+    expect(await answersFor(held('12-domains-0123456789abcdef0123456789abcdef'))).toEqual(free)
+    expect(await answersFor(held('zone-x', 'Orphaned'))).toEqual(free)
+  })
+
+  it('what no budget holds is let go: a dead OSD whose data is safe elsewhere holds up no drain', async () => {
+    expect((await answersFor(held('zone-x'), []))['osd-2']).toBe('NoBudget')
   })
 })

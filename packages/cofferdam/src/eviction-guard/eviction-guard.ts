@@ -9,7 +9,7 @@ import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from '
 import type { AttemptPublisher } from './attempt-publisher.ts'
 import type { CoveringBudgets } from './covering-budgets.ts'
 import type { EvictionAttempts } from './eviction-attempts.ts'
-import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import { failureDomainsOf, type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
 import type { LedgerSource } from './ledger-source.ts'
 import { exemptionOf } from './removal-exemptions.ts'
 
@@ -24,7 +24,8 @@ export interface EvictionGuardOptions {
   readonly clock: Clock
   /** Measures how long an answer took, finer than the clock. */
   readonly startStopwatch: () => () => number
-  readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs'>
+  /** Indexed by `node`. */
+  readonly pods: Pick<WatchView<GuardedPod>, 'get' | 'ageMs' | 'byIndex'>
   /** Asks the API server for a pod that the view does not have. */
   readonly readPod: (key: { namespace: string; name: string }) => Promise<Observed<GuardedPod | undefined>>
   readonly budgets: CoveringBudgets
@@ -88,10 +89,11 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(attempts.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const over = budgetsOver(pod)
+    const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
     const judge = (seen: Observed<Ledger>) =>
       decideEviction({
         target: { namespace: removal.namespace, name: removal.name },
-        pod,
+        pod: placed,
         budgets: over,
         ledger: seen,
         // After the ledger was waited for: a lock that ended meanwhile does not count.
@@ -109,6 +111,11 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     // Whoever shows a token has just written it down, and our copy may be from before.
     const latest = await ledger.renewed()
     return latest.known ? judge(latest) : verdict
+  }
+
+  function withPlace(pod: GuardedPod) {
+    const failureDomains = failureDomainsOf(pod, (nodeName) => pods.byIndex('node', nodeName))
+    return failureDomains === undefined ? pod : { ...pod, failureDomains }
   }
 
   function budgetsOver(pod: Observed<GuardedPod | undefined>) {

@@ -34,6 +34,8 @@ export interface CephClusterExplanation extends Explanation {
   /** Such as `zone`; left out where it is not known. */
   readonly failureDomainType?: string
   readonly domains: readonly DomainAnswer[]
+  /** What the operator found wrong, ignored pools among it; left out where there is nothing. */
+  readonly problems?: readonly string[]
   /** How far the update of its OSDs is; it has no bearing on whether a node may be drained. */
   readonly update: UpdateSummary
 }
@@ -62,6 +64,7 @@ export function explainCephCluster(
     ),
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains,
+    ...(view === undefined || view.problems.length === 0 ? {} : { problems: view.problems }),
     update,
   }
 }

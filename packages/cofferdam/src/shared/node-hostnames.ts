@@ -22,6 +22,19 @@ export function pinnedHostname({ spec }: Deployment): string | undefined {
   return spec?.template?.spec?.nodeSelector?.[hostnameLabel]
 }
 
+/** The hostnames that a Deployment can run on, by its node selector or what its node affinity requires; undefined where none limits it. */
+export function possibleHostnames(deployment: Deployment): readonly string[] | undefined {
+  const pinned = pinnedHostname(deployment)
+  if (pinned !== undefined) return [pinned]
+  const { nodeAffinity } = deployment.spec?.template?.spec?.affinity ?? {}
+  const terms = nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
+  const named = terms.map(({ matchExpressions = [] }) =>
+    matchExpressions.find(({ key, operator }) => key === hostnameLabel && operator === 'In'),
+  )
+  if (named.length === 0 || named.includes(undefined)) return undefined
+  return [...new Set(named.flatMap((term) => term?.values ?? []))]
+}
+
 /**
  * Which of the nodes with this hostname is meant.
  *

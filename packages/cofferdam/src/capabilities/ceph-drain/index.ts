@@ -71,7 +71,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createCephMetrics>): Open
         })
       },
       'ceph-static-budgets'() {
-        const { daemonPods, nodes } = runs('ceph-drain') ? views.drain() : {}
+        const drain = runs('ceph-drain') ? views.drain() : undefined
         return createCephStaticBudgets({
           clock,
           ceph,
@@ -79,7 +79,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createCephMetrics>): Open
           rook: rook(),
           applyBudgets: write,
           views: views.staticBudgets(),
-          ...(daemonPods !== undefined && nodes !== undefined ? { beside: { turns, daemonPods, nodes } } : {}),
+          ...(drain === undefined ? {} : { beside: { turns, ...drain } }),
         })
       },
     },

@@ -42,6 +42,9 @@ export interface CephViews {
   /** Deployments of mons and mgrs. */
   readonly daemonDeployments: () => WatchView<Deployment>
   readonly daemonPods: () => WatchView<Pod>
+  /** Deployments of MDS, NFS servers and NVMe-oF gateways. */
+  readonly serviceDeployments: () => WatchView<Deployment>
+  readonly servicePods: () => WatchView<Pod>
   /** Deployments of cephfs-mirror. */
   readonly mirrorDeployments: () => WatchView<Deployment>
   readonly rook: () => RookPresence
@@ -50,6 +53,7 @@ export interface CephViews {
 }
 
 const monsAndMgrs = 'app in (rook-ceph-mon,rook-ceph-mgr)'
+const services = 'app in (rook-ceph-mds,rook-ceph-nfs,rook-ceph-nvmeof)'
 const mirrors = 'app=rook-ceph-fs-mirror'
 const osds = 'app=rook-ceph-osd'
 
@@ -104,6 +108,10 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     daemonDeployments: daemons('mon', monsAndMgrs, cephNamespaces),
     daemonPods: once(() =>
       informers.open('pods/mon', { type: pods, labelSelector: monsAndMgrs, project: slimPod, indexes }),
+    ),
+    serviceDeployments: daemons('services', services, cephNamespaces),
+    servicePods: once(() =>
+      informers.open('pods/services', { type: pods, labelSelector: services, project: slimPod, indexes }),
     ),
     mirrorDeployments: daemons('fs-mirror', mirrors, cephNamespaces),
     rook: once(() => rookPresence(operators(), { trust, osds: osdDeployments })),

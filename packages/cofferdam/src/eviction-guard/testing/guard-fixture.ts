@@ -86,7 +86,14 @@ export async function startGuardFixture(options: GuardFixtureOptions = {}) {
     return cache
   }
   const views = {
-    pods: own(createWatchCache({ ...base, type: pods, project: parseGuardedPod })),
+    pods: own(
+      createWatchCache({
+        ...base,
+        type: pods,
+        project: parseGuardedPod,
+        indexes: { node: ({ nodeName }) => [nodeName] },
+      }),
+    ),
     budgets: own(
       createWatchCache({
         ...base,

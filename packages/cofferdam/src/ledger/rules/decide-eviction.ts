@@ -6,6 +6,7 @@ import { type AppLock, appLockAnnotation } from './app-lock.ts'
 import type { BreakGlass } from './break-glass.ts'
 import { budgetKey, nodeKey } from './keys.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
+import { heldElsewhere } from './storage-elsewhere.ts'
 
 /** Everything that is seen before one eviction is let through or refused. */
 export interface EvictionSnapshot {
@@ -36,6 +37,8 @@ export interface EvictionPod extends PodReference {
   readonly isLeaving: boolean
   /** False before it has started and once it has finished. */
   readonly isCounted: boolean
+  /** Of an OSD, or of the OSDs beside a mon or mgr, by the labels of their places. Absent for all others. */
+  readonly failureDomains?: readonly string[]
 }
 
 export interface EvictionBudget extends BudgetReference {
@@ -92,6 +95,11 @@ export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
   if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
   if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
   const worthless = whyTokenIsWorthless(snapshot)
+  const { failureDomains = [], namespace = '' } = pod.value ?? {}
+  // Whoever shows a token that counts was granted the storage before.
+  const isGranted = token !== undefined && worthless === undefined
+  const elsewhere = isGranted ? undefined : heldElsewhere(ledger.value, { namespace, failureDomains })
+  if (elsewhere !== undefined) return refuseElsewhere(snapshot, elsewhere)
   let isOwn = false
   for (const budget of budgets.value) {
     const key = budgetKey(budget)
@@ -174,6 +182,16 @@ function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: L
     allowed: false,
     reason: 'HeldByRequest',
     message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots; ${wayOut}.`,
+    cause: key,
+    holder,
+  }
+}
+
+function refuseElsewhere(snapshot: EvictionSnapshot, { key, scope, holder, since }: LedgerEntry): EvictionVerdict {
+  return {
+    allowed: false,
+    reason: 'OtherDomainDown',
+    message: `${podText(snapshot)} must stay: failure domain ${scope} of ${key} is away since ${since} (${holder}); its own may follow when that is back and all data is clean, and drains retry by themselves.`,
     cause: key,
     holder,
   }

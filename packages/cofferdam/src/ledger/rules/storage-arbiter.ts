@@ -17,7 +17,12 @@ export interface StorageArbiter {
 type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
 
 export function storageKey({ namespace, name }: Pick<ClusterId, 'namespace' | 'name'>): string {
-  return `storage/${namespace}/${name}`
+  return `${storageKeyPrefix(namespace)}${name}`
+}
+
+/** Of all clusters of a namespace. */
+export function storageKeyPrefix(namespace: string): string {
+  return `storage/${namespace}/`
 }
 
 /**

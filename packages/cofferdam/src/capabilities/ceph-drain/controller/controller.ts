@@ -104,7 +104,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
         observer.disturb(key)
         enqueue(key)
       }
-      const { clusters, osdDeployments, osdPods, nodes, budgets, daemonDeployments, daemonPods } = views
+      const { clusters, osdDeployments, osdPods, nodes, budgets, daemonDeployments, daemonPods, servicePods } = views
       const enqueueAll = () => {
         for (const cluster of clusters.list()) enqueue(keyText(keyOf(cluster)))
       }
@@ -118,6 +118,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
       follower.follow(osdPods, disturb)
       follower.follow(daemonDeployments, enqueue)
       follower.follow(daemonPods, enqueue)
+      follower.follow(servicePods, enqueue)
       ports.turns?.follow('loose', enqueue, signal)
       follower.followForAll(nodes, disturb)
       follower.followForAll(ports.rook.operators, enqueue)

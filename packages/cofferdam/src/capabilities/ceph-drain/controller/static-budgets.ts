@@ -46,7 +46,7 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
   const needed = [
     ...Object.values(views),
     ports.rook.operators,
-    ...(beside === undefined ? [] : [beside.daemonPods, beside.nodes]),
+    ...(beside === undefined ? [] : [beside.daemonPods, beside.nodes, beside.serviceDeployments, beside.servicePods]),
   ] as const
 
   return {
@@ -67,6 +67,8 @@ export function createCephStaticBudgets(ports: StaticBudgetPorts): Controller {
       follower.follow(daemons, disturb)
       if (beside !== undefined) {
         follower.follow(beside.daemonPods, enqueue)
+        follower.follow(beside.serviceDeployments, enqueue)
+        follower.follow(beside.servicePods, enqueue)
         follower.followForAll(beside.nodes, enqueue)
         beside.turns.follow('turn', enqueue, signal)
       }

@@ -71,12 +71,13 @@ export function chooseDomains(input: {
 /**
  * With all data clean, only a drain that has begun and goes on holds a domain open: it may have met an OSD without data
  * first. When another node waits as well, nobody is preferred: nothing is missing, so either may take the next step. But
- * whoever has lost a mon comes first: it can only return with its node, and the mons of the others wait for it.
+ * whoever has lost a mon, or a daemon of a service that cannot move, comes first: it can only return with its node, and its like on the
+ * others wait for it.
  */
 function drainsUnderWay({ domains }: Layout, recorded: readonly string[]): DomainView[] {
   const leaving = domains.filter((domain) => domain.leaving.length > 0)
-  const withoutMon = leaving.filter(({ lostMons }) => lostMons.length > 0)
-  if (withoutMon.length > 0) return recordedFirst(withoutMon, recorded)
+  const withLoss = leaving.filter(({ lostDaemons }) => lostDaemons.length > 0)
+  if (withLoss.length > 0) return recordedFirst(withLoss, recorded)
   return leaving.length === 1 ? leaving.filter(({ isDrained }) => isDrained) : []
 }
 
@@ -103,8 +104,8 @@ function hurtDomains({ domains }: Layout, recorded: readonly string[]): DomainVi
 }
 
 /** A drain of this domain has begun and is not over: there is data that waits, or an OSD that still has to go. */
-function isDrain({ isDrained, neededDown, leaving, lostMons }: DomainView): boolean {
-  return (isDrained && (neededDown.length > 0 || leaving.length > 0)) || lostMons.length > 0
+function isDrain({ isDrained, neededDown, leaving, lostDaemons }: DomainView): boolean {
+  return (isDrained && (neededDown.length > 0 || leaving.length > 0)) || lostDaemons.length > 0
 }
 
 /** Where an OSD may be the first to go. While data waits for an OSD, a second failure domain must not begin. */

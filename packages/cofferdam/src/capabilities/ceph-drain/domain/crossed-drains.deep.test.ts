@@ -84,6 +84,16 @@ const fiveMons: ModelSetup['nodes'] = ['a', 'b', 'c', 'd', 'e'].map((mon, index)
   mon,
 }))
 
+/** With servers that can run nowhere else, as those with local volumes or a host's address; of mons there are too few for a budget. */
+const pinnedServers: ModelSetup['nodes'] = ['a', 'b', 'c'].map((server, index) => ({
+  name: `node-${server}`,
+  osds: [index],
+  server,
+}))
+const monsAndServers: ModelSetup['nodes'] = oneOsdEach.map((node, index) =>
+  index < 2 ? { ...node, server: node.mon as string } : node,
+)
+
 const setups: Record<string, ModelSetup> = {
   'two nodes with two OSDs and a mon each': { nodes: twoOsdsEach, drained: ['node-a', 'node-b'] },
   'two nodes, of which one is opened again in the middle and drained anew': {
@@ -97,6 +107,20 @@ const setups: Record<string, ModelSetup> = {
     drained: ['node-a', 'node-c', 'node-m'],
   },
   'two nodes with OSD and mon, one with a mon alone': { nodes: mixed, drained: ['node-a', 'node-b', 'node-m'] },
+  'two nodes with an OSD and a server that can run nowhere else': {
+    nodes: pinnedServers,
+    drained: ['node-a', 'node-b'],
+    givenUp: ['node-a'],
+  },
+  'three nodes with an OSD and a server that can run nowhere else': {
+    nodes: pinnedServers,
+    drained: ['node-a', 'node-b', 'node-c'],
+  },
+  'two nodes with an OSD, a mon and such a server': { nodes: monsAndServers, drained: ['node-a', 'node-b'] },
+  'such servers on a node without OSDs as well': {
+    nodes: [...pinnedServers.slice(0, 2), { name: 'node-c', osds: [2] }, { name: 'node-g', osds: [], server: 'g' }],
+    drained: ['node-a', 'node-b', 'node-g'],
+  },
   'five mons, of which two may be away': { nodes: fiveMons, drained: ['node-a', 'node-b', 'node-d'] },
 }
 
@@ -114,5 +138,10 @@ describe('drains that begin whenever they like, in every order of all that can h
   it('mons held by their number alone: one node has lost its mon, the other its OSD, and both wait for ever', () => {
     const { wedge } = explore({ nodes: oneOsdEach, drained: ['node-a', 'node-b'], byNumberAlone: true })
     expect(wedge?.filter((move) => / leaves/.test(move))).toEqual(['osd.0 leaves node-a', 'mon.b leaves'])
+  }, 120_000)
+
+  it('servers that cannot move, held by their number alone: one node has lost its server, the other its OSD', () => {
+    const { wedge } = explore({ nodes: pinnedServers, drained: ['node-a', 'node-b'], serversByNumber: true })
+    expect(wedge?.filter((move) => / leaves/.test(move))).toEqual(['osd.0 leaves node-a', 'server.b leaves'])
   }, 120_000)
 })

@@ -1,11 +1,13 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
-import type { DaemonView } from './snapshot.ts'
+import type { DaemonView, ServiceDaemonView } from './snapshot.ts'
 import type { StorageTurn } from './storage-turn.ts'
 
-/** The budget of the mons, or of the mgrs. */
+/** The budget of daemons that go after the OSDs beside them: of the mons, of the mgrs, of a service that cannot move. */
 export interface DaemonBudget {
   readonly maxUnavailable: number
+  /** Whether OSDs beside them have a say; if not, a number protects them. */
+  readonly isFollowing: boolean
   /** Ids of those that it leaves out: they may go. */
   readonly exempt: readonly string[]
   /** Nodes whose daemon may go, or may just have gone unseen; undefined when that is not known. */
@@ -29,7 +31,9 @@ export interface BesideOsds {
   /** Nodes that are being drained. */
   readonly leavingNodes: ReadonlySet<string>
   readonly nowMs: number
-  readonly memory: Readonly<Partial<Record<DaemonView['type'], DaemonBudgetMemory>>>
+  /** By budget, as `daemonBudgets` of the decision has them. */
+  readonly memory: Readonly<Record<string, DaemonBudgetMemory>>
+  readonly services?: readonly ServiceDaemonView[]
 }
 
 /** An eviction that was granted just before is seen by then. */
@@ -38,7 +42,7 @@ const settleMs = 3_000
 const shareMs = 30_000
 
 /**
- * Decides which mons, or mgrs, may be evicted.
+ * Decides which mons, mgrs or daemons of one service may be evicted.
  *
  * Where none of them runs beside OSDs that must stay, a number says it, as Rook's budget does. Elsewhere all are held but
  * those whose node is being emptied and may be, and no more of them than may be away.
@@ -48,7 +52,8 @@ const shareMs = 30_000
  * Fails closed: until it was decided about OSDs, nothing is loosened.
  */
 export function decideDaemonBudget(given: {
-  readonly type: DaemonView['type']
+  readonly daemons: readonly Pick<DaemonView, 'id' | 'nodeName' | 'isReady'>[]
+  readonly recalled: DaemonBudgetMemory | undefined
   /** How many a plain budget lets go. */
   readonly free: number
   /** How many may be away at most. */
@@ -58,24 +63,25 @@ export function decideDaemonBudget(given: {
   readonly present: PodDisruptionBudget | undefined
   readonly beside: BesideOsds | undefined
 }): DaemonBudget {
-  const { type, free, most, out, present, beside } = given
-  if (beside === undefined) return { maxUnavailable: free, exempt: [], loose: [] }
+  const { daemons: all, recalled, free, most, out, present, beside } = given
+  if (beside === undefined) return { maxUnavailable: free, isFollowing: false, exempt: [], loose: [] }
   const { turn, leavingNodes, nowMs } = beside
   const before = parseExempt(present)
   const isClosed = present?.spec?.maxUnavailable === 0
   if (turn === undefined) {
     const maxUnavailable = present?.spec?.maxUnavailable
+    const isFollowing = present?.spec?.minAvailable === undefined
     const isUsable = typeof maxUnavailable === 'number'
-    return { maxUnavailable: isUsable ? maxUnavailable : 0, exempt: before, loose: undefined }
+    return { maxUnavailable: isUsable ? maxUnavailable : 0, isFollowing, exempt: before, loose: undefined }
   }
-  const all = beside.daemons.filter((daemon) => daemon.type === type)
   const running = all.filter(({ id, isReady }) => isReady && !out.includes(id))
-  const isHeld = ({ nodeName }: DaemonView) => nodeName === undefined || Object.hasOwn(turn.heldNodes, nodeName)
+  const isHeld = ({ nodeName }: Pick<DaemonView, 'nodeName'>) =>
+    nodeName === undefined || Object.hasOwn(turn.heldNodes, nodeName)
   const nodesOf = (ids: readonly string[]) =>
     running.flatMap(({ id, nodeName }) => (nodeName !== undefined && ids.includes(id) ? [nodeName] : []))
   if (!running.some(isHeld)) {
     const loose = free > 0 ? running.map(({ id }) => id) : []
-    return { maxUnavailable: free, exempt: [], loose: nodesOf(loose) }
+    return { maxUnavailable: free, isFollowing: false, exempt: [], loose: nodesOf(loose) }
   }
 
   const away = new Set([...out, ...all.filter(({ isReady }) => !isReady).map(({ id }) => id)]).size
@@ -90,12 +96,12 @@ export function decideDaemonBudget(given: {
   const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, allowed)
   const wasLoose = isClosed ? before : present === undefined ? [] : running.map(({ id }) => id)
   const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
-  const recalled = beside.memory[type]
   const isRecent = recalled !== undefined && nowMs - recalled.withdrawnAtMs < settleMs
   const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? recalled : undefined
   const exempt = memory === undefined && isClosed ? wanted : wanted.filter((id) => isClosed && before.includes(id))
   return {
     maxUnavailable: 0,
+    isFollowing: true,
     exempt: [...exempt].sort(),
     loose: nodesOf([...new Set([...exempt, ...(memory?.withdrawn ?? [])])]),
     ...(memory === undefined ? {} : { memory }),

@@ -67,8 +67,8 @@ export function explainBudgets({
   function explainChosen(): { reason: Reason; explanation: string } {
     const chosen = domains.filter(({ name }) => choice.chosen.includes(name))
     const down = chosen.flatMap((domain) => domain.down)
-    const lostMons = chosen.flatMap((domain) => domain.lostMons)
-    const lost = [...(down.length > 0 ? [osdNames(down)] : []), ...lostMons.map((id) => `mon.${id}`)]
+    const lostDaemons = chosen.flatMap((domain) => domain.lostDaemons)
+    const lost = [...(down.length > 0 ? [osdNames(down)] : []), ...lostDaemons]
     const lostWith = [...new Set(chosen.flatMap((domain) => domain.lostWith))]
     const nodes = lostWith.length === 0 ? '' : `, ${fewNames(lostWith)}`
     const why = lost.length > 0 ? `${lost.join(', ')} down${nodes}${onNodes(chosen)}` : 'its OSDs are back'

@@ -5,7 +5,7 @@ import type { StopVerdict } from '../../../safety/verdict.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { OsdView } from '../../../shared/parse-osd.ts'
 import { osdsOnLostNodes } from './lost-nodes.ts'
-import type { CephDrainSnapshot } from './snapshot.ts'
+import type { CephDrainSnapshot, DaemonView } from './snapshot.ts'
 
 /** Where every OSD belongs, and what each failure domain has lost. */
 export interface Layout {
@@ -65,8 +65,8 @@ export interface DomainView {
   readonly isDrained: boolean
   /** OSDs that still run on nodes that are cordoned or gone: a drain would take them next. */
   readonly leaving: readonly number[]
-  /** Mons that are away from nodes which are cordoned or gone, can run nowhere else, and have such OSDs beside them. */
-  readonly lostMons: readonly string[]
+  /** Mons and daemons of services that are away from nodes which are cordoned or gone, can run nowhere else, and have such OSDs beside them: `mon.a`. */
+  readonly lostDaemons: readonly string[]
   readonly verdict: DomainVerdictInForce
 }
 
@@ -134,12 +134,12 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
     }
   }
 
-  function lostMonsOn(nodeNames: ReadonlySet<string | undefined>): string[] {
-    const lost = (snapshot.daemons ?? []).filter(
-      ({ type: kind, isReady, isPinned, nodeName }) =>
-        kind === 'mon' && !isReady && isPinned && nodeNames.has(nodeName),
-    )
-    return lost.map(({ id }) => id).sort()
+  function lostDaemonsOn(nodeNames: ReadonlySet<string | undefined>): string[] {
+    const isLost = ({ isReady, isPinned, nodeName }: Pick<DaemonView, 'isReady' | 'isPinned' | 'nodeName'>) =>
+      !isReady && isPinned && nodeName !== undefined && nodeNames.has(nodeName)
+    const mons = (snapshot.daemons ?? []).filter((daemon) => daemon.type === 'mon' && isLost(daemon))
+    const services = (snapshot.services ?? []).filter(isLost)
+    return [...mons.map(({ id }) => `mon.${id}`), ...services.map(({ type: kind, id }) => `${kind}.${id}`)].sort()
   }
 
   /** While every copy is in its place, whatever is down is not needed. Later, whatever was not needed then and never came back. */
@@ -173,7 +173,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       neededDown: ids(down).filter((id) => !unneeded.has(id)),
       isDrained: drained.some(({ isDown }) => isDown),
       leaving: ids(leaving),
-      lostMons: lostMonsOn(new Set(leaving.map(({ nodeName }) => nodeName))),
+      lostDaemons: lostDaemonsOn(new Set(leaving.map(({ nodeName }) => nodeName))),
       verdict: ceph === undefined ? { may: 'unknown', why: 'Ceph does not answer' } : verdictOf(name, members, ceph),
     }
   }

@@ -20,6 +20,8 @@ export interface CephDrainSnapshot {
   readonly budgets: readonly OsdBudget[]
   /** Mons and mgrs. Absent where no controller manages them. */
   readonly daemons?: readonly DaemonView[]
+  /** Daemons of services, of which some cannot move. */
+  readonly services?: readonly ServiceDaemonView[]
   /** Who holds which failure domain. Absent where there is no ledger: then no other holder counts. */
   readonly arbiter?: Observed<StorageArbiter>
 }
@@ -33,6 +35,16 @@ export interface DaemonView {
   /** It can run on this one node only, as mons with their data on the host do. */
   readonly isPinned: boolean
   readonly isReady: boolean
+}
+
+/** One daemon of a service that is told from its like: an MDS, an NFS server, a gateway. */
+export interface ServiceDaemonView extends Omit<DaemonView, 'type' | 'isPinned'> {
+  /** `mds`, `nfs`, `nvmeof` */
+  readonly type: string
+  /** The name of the budget that covers it. */
+  readonly budget: string
+  /** Two nodes at most can run it, so two drains can leave it without any. */
+  readonly isPinned: boolean
 }
 
 export interface NodeView {

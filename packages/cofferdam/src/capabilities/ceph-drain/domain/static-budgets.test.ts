@@ -2,6 +2,7 @@ import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
+import type { BesideOsds } from './daemon-budgets.ts'
 import { decideStaticBudgets, removableMons, type StaticBudgetInput } from './static-budgets.ts'
 
 const quorum = (mons: number, inQuorum = mons) => known({ mons, inQuorum })
@@ -65,6 +66,36 @@ const mds = (minAvailable: number) =>
 const mon = (maxUnavailable: number) =>
   old('rook-ceph-mon-pdb', { maxUnavailable, selector: { matchLabels: { app: 'rook-ceph-mon' } } })
 const mgr = old('rook-ceph-mgr-pdb', { maxUnavailable: 1, selector: { matchLabels: { app: 'rook-ceph-mgr' } } })
+
+const servers = (active: number) => ({ nfs: [{ name: 'files', uid: 'u', active }] })
+const nfs = (spec: Omit<PodDisruptionBudget['spec'], 'selector'>, without: readonly string[] = []) => {
+  const matchExpressions = [{ key: 'ceph_daemon_id', operator: 'NotIn', values: without }] as const
+  const matchLabels = { app: 'rook-ceph-nfs', ceph_nfs: 'files' }
+  const selector = without.length === 0 ? { matchLabels } : { matchLabels, matchExpressions }
+  return old('rook-ceph-nfs-files', { ...spec, selector }, owner('CephNFS', 'files'))
+}
+function besideOf(given: {
+  readonly pinned: boolean
+  readonly held: readonly string[]
+  readonly leaving?: readonly string[]
+  readonly away?: readonly string[]
+}): BesideOsds {
+  return {
+    daemons: [],
+    turn: { domains: [], heldNodes: Object.fromEntries(given.held.map((node) => [node, 'osd.0'])) },
+    leavingNodes: new Set(given.leaving ?? []),
+    nowMs: 90_000,
+    memory: {},
+    services: ['a', 'b'].map((letter) => ({
+      type: 'nfs',
+      budget: 'rook-ceph-nfs-files',
+      id: `files-${letter}`,
+      nodeName: `node-${letter}`,
+      isPinned: given.pinned,
+      isReady: given.away?.includes(`files-${letter}`) !== true,
+    })),
+  }
+}
 
 interface Row {
   readonly given: Partial<StaticBudgetInput>
@@ -159,6 +190,42 @@ const rows: Record<string, Row> = {
       existing: [old('rook-ceph-nvmeof-blocks', { minAvailable: 1 }, owner('CephNVMeOFGateway', 'blocks'))],
     },
     remove: ['rook-ceph-nvmeof-blocks'],
+  },
+  'servers that cannot move, beside OSDs that must stay: none may go, and an unready one neither': {
+    given: { ...servers(2), beside: besideOf({ pinned: true, held: ['node-a', 'node-b'] }) },
+    desired: [nfs({ maxUnavailable: 0 })],
+  },
+  'the OSDs of one node may go: its server may follow, and no other': {
+    given: {
+      ...servers(2),
+      beside: besideOf({ pinned: true, held: ['node-b'], leaving: ['node-a', 'node-b'] }),
+      existing: [nfs({ maxUnavailable: 0 })],
+    },
+    desired: [nfs({ maxUnavailable: 0 }, ['files-a'])],
+  },
+  'one server is away: no other may follow, whatever OSDs may': {
+    given: {
+      ...servers(2),
+      beside: besideOf({ pinned: true, held: ['node-b'], leaving: ['node-a'], away: ['files-b'] }),
+      existing: [nfs({ maxUnavailable: 0 })],
+    },
+    desired: [nfs({ minAvailable: 1 })],
+  },
+  'servers that can move go by their number, whatever OSDs are beside them': {
+    given: { ...servers(2), beside: besideOf({ pinned: false, held: ['node-a', 'node-b'] }) },
+    desired: [nfs({ minAvailable: 1, ...unready })],
+  },
+  'servers that cannot move, without OSDs beside them, go by their number': {
+    given: { ...servers(2), beside: besideOf({ pinned: true, held: [] }) },
+    desired: [nfs({ minAvailable: 1 })],
+  },
+  'it is not decided about OSDs yet: a budget by number stays as it is': {
+    given: {
+      ...servers(2),
+      beside: { ...besideOf({ pinned: true, held: [] }), turn: undefined },
+      existing: [nfs({ minAvailable: 1 })],
+    },
+    desired: [nfs({ minAvailable: 1 })],
   },
   'one mon: none': { given: { monCount: 1, quorum: quorum(1) } },
   'two mons: none': { given: { monCount: 2, quorum: quorum(2) } },

@@ -32,8 +32,8 @@ export interface StaticBudgetDecision {
   readonly desired: readonly PodDisruptionBudget[]
   readonly remove: readonly string[]
   readonly problems: readonly ObjectProblem[]
-  /** For those of mons and mgrs that follow the turn of the OSDs. */
-  readonly daemonBudgets: Readonly<Partial<Record<DaemonView['type'], DaemonBudget>>>
+  /** For those that go after the OSDs: by `mon`, `mgr`, and the name of the budget of a service. */
+  readonly daemonBudgets: Readonly<Record<string, DaemonBudget>>
 }
 
 const monBudget = 'rook-ceph-mon-pdb'
@@ -58,7 +58,7 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
     const decided = daemonBudgets[type]
     return decided === undefined ? [] : [daemonBudget(cluster, { name, app: `rook-ceph-${type}`, ...decided })]
   })
-  const all = cluster.mode === 'manage' ? [...ofDaemons, ...ofServices(input)] : []
+  const all = cluster.mode === 'manage' ? [...ofDaemons, ...ofServices(input, daemonBudgets)] : []
   const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
   const wanted = new Set(all.map(({ metadata }) => metadata.name))
   return {
@@ -83,27 +83,50 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
 function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['daemonBudgets'] {
   const { monCount, mgrCount, quorum, isSilenceBrief, existing, beside } = input
   const presentOf = (name: string) => existing.find(({ metadata }) => metadata.name === name)
+  const of = (type: DaemonView['type']) => ({
+    daemons: beside?.daemons.filter((daemon) => daemon.type === type) ?? [],
+    recalled: beside?.memory[type],
+    beside,
+  })
   const ofMons = (): DaemonBudget => {
     const present = presentOf(monBudget)
     if (!quorum.known) return unknownQuorum(isSilenceBrief ? present : undefined)
     const { out = [] } = quorum.value
     const free = removableMons(quorum.value)
-    return decideDaemonBudget({ type: 'mon', free, most: quorum.value.mons >= 5 ? 2 : 1, out, present, beside })
+    return decideDaemonBudget({ ...of('mon'), free, most: quorum.value.mons >= 5 ? 2 : 1, out, present })
   }
   return {
     ...(monCount < 3 ? {} : { mon: ofMons() }),
     ...(mgrCount < 2
       ? {}
-      : { mgr: decideDaemonBudget({ type: 'mgr', free: 1, most: 1, out: [], present: presentOf(mgrBudget), beside }) }),
+      : { mgr: decideDaemonBudget({ ...of('mgr'), free: 1, most: 1, out: [], present: presentOf(mgrBudget) }) }),
+    ...pinnedServices(input),
   }
 }
 
 /** For now everything stays as it is. */
 function unknownQuorum(present: PodDisruptionBudget | undefined): DaemonBudget {
   const maxUnavailable = present?.spec?.maxUnavailable
-  if (typeof maxUnavailable !== 'number') return { maxUnavailable: 0, exempt: [], loose: [] }
+  if (typeof maxUnavailable !== 'number') return { maxUnavailable: 0, isFollowing: true, exempt: [], loose: [] }
   const exempt = parseExempt(present)
-  return { maxUnavailable, exempt, loose: undefined }
+  return { maxUnavailable, isFollowing: true, exempt, loose: undefined }
+}
+
+/** Services with a daemon that may find no other node: while it is away from a cordoned one, no other of them may go either. */
+function pinnedServices(input: StaticBudgetInput): StaticBudgetDecision['daemonBudgets'] {
+  const { beside, existing } = input
+  const services = beside?.services ?? []
+  return Object.fromEntries(
+    decideServiceBudgets(input).flatMap(({ name, minAvailable }) => {
+      const daemons = services.filter(({ budget }) => budget === name)
+      if (!daemons.some(({ isPinned }) => isPinned)) return []
+      const most = Math.max(0, daemons.length - minAvailable)
+      const free = Math.max(0, most - daemons.filter(({ isReady }) => !isReady).length)
+      const present = existing.find(({ metadata }) => metadata.name === name)
+      const recalled = beside?.memory[name]
+      return [[name, decideDaemonBudget({ daemons, recalled, free, most, out: [], present, beside })] as const]
+    }),
+  )
 }
 
 /** How many mons may go: one of up to four, two of more, less those that are out already. */
@@ -115,21 +138,30 @@ function daemonBudget(
   cluster: StaticBudgetInput['cluster'],
   { name, app, maxUnavailable, exempt }: DaemonBudget & { readonly name: string; readonly app: string },
 ): PodDisruptionBudget {
-  const plain = budget({ cluster, name, spec: { maxUnavailable }, labels: { app } })
+  return withoutExempt(budget({ cluster, name, spec: { maxUnavailable }, labels: { app } }), exempt)
+}
+
+function withoutExempt(plain: PodDisruptionBudget, exempt: readonly string[]): PodDisruptionBudget {
   if (exempt.length === 0) return plain
   const matchExpressions = [{ key: daemonIdLabel, operator: 'NotIn', values: exempt }] as const
   return { ...plain, spec: { ...plain.spec, selector: { ...plain.spec.selector, matchExpressions } } }
 }
 
-function ofServices(input: StaticBudgetInput): PodDisruptionBudget[] {
-  return decideServiceBudgets(input).map(({ minAvailable, unready, ...given }) =>
-    budget({
-      cluster: input.cluster,
-      ...given,
-      // The default is left out, so that the budget reads the same on servers that do not have the field.
-      spec: { minAvailable, ...(unready === 'AlwaysAllow' ? { unhealthyPodEvictionPolicy: unready } : {}) },
-    }),
-  )
+function ofServices(
+  { cluster, ...services }: StaticBudgetInput,
+  daemonBudgets: StaticBudgetDecision['daemonBudgets'],
+): PodDisruptionBudget[] {
+  return decideServiceBudgets(services).map(({ minAvailable, unready, ...given }) => {
+    const decided = daemonBudgets[given.name]
+    if (decided?.isFollowing === true) {
+      const { maxUnavailable, exempt } = decided
+      return withoutExempt(budget({ cluster, ...given, spec: { maxUnavailable } }), exempt)
+    }
+    // The default is left out, so that the budget reads the same on servers that do not have the field. What cannot move must not
+    // leave out of order: it would come back only with its node.
+    const policy = decided === undefined && unready === 'AlwaysAllow' ? { unhealthyPodEvictionPolicy: unready } : {}
+    return budget({ cluster, ...given, spec: { minAvailable, ...policy } })
+  })
 }
 
 function budget(input: {

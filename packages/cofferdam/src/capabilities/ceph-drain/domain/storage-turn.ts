@@ -85,11 +85,15 @@ export function crossedDrains({ daemons = [] }: Pick<CephDrainSnapshot, 'daemons
   if (away < (mons.length >= 5 ? 2 : 1)) return []
   const hurt = layout.domains.filter(({ isDrained, neededDown }) => isDrained && neededDown.length > 0)
   return layout.domains
-    .filter(({ lostMons }) => lostMons.length > 0)
+    .filter((domain) => monsLostBy(domain).length > 0)
     .flatMap((waiting) => {
       const other = hurt.find((domain) => domain.name !== waiting.name && hasMonLeft(domain))
       return other === undefined ? [] : [crossing(waiting, other)]
     })
+
+  function monsLostBy({ lostDaemons }: DomainView): string[] {
+    return lostDaemons.filter((daemon) => daemon.startsWith('mon.'))
+  }
 
   function hasMonLeft({ drainedNodes }: DomainView): boolean {
     return mons.some(({ isReady, nodeName }) => isReady && nodeName !== undefined && drainedNodes.includes(nodeName))
@@ -97,7 +101,7 @@ export function crossedDrains({ daemons = [] }: Pick<CephDrainSnapshot, 'daemons
 
   function crossing(waiting: DomainView, other: DomainView): ObjectProblem {
     const { type } = layout
-    const lost = waiting.lostMons.map((id) => `mon.${id}`).join(', ')
+    const lost = monsLostBy(waiting).join(', ')
     const nodes = waiting.drainedNodes.join(', ')
     return {
       object: `node/${nodes}`,

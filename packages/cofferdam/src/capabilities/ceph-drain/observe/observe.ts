@@ -26,6 +26,7 @@ import type { DrainRecord } from '../domain/drain-record.ts'
 import { catchUpMs, osdsOnLostNodes } from '../domain/lost-nodes.ts'
 import { parseOsdBudget } from '../domain/osd-budgets.ts'
 import type { CephDrainSnapshot, DaemonView, NodeView } from '../domain/snapshot.ts'
+import { observeServiceDaemons } from './service-daemons.ts'
 
 /** What is read of Kubernetes. Clusters, Deployments and budgets are indexed by `namespace`. */
 export interface CephDrainViews {
@@ -39,6 +40,9 @@ export interface CephDrainViews {
   /** Deployments of mons and mgrs. */
   readonly daemonDeployments: WatchView<Deployment>
   readonly daemonPods: WatchView<Pod>
+  /** Of MDS, NFS servers and NVMe-oF gateways, indexed by `namespace`. */
+  readonly serviceDeployments: WatchView<Deployment>
+  readonly servicePods: WatchView<Pod>
 }
 
 export interface ObserverPorts {
@@ -200,6 +204,7 @@ export class CephDrainObserver {
         cephSilentMs: silentSince === undefined ? 0 : Math.max(0, clock.now() - silentSince),
         state: record.state,
         daemons: observeDaemons(views, namespace),
+        services: observeServiceDaemons(views, namespace),
         budgets: budgets.flatMap((budget) => parseOsdBudget(budget, view) ?? []),
       },
     }

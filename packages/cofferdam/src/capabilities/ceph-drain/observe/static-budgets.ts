@@ -21,9 +21,9 @@ import type { StorageTurns } from '../apply/storage-turns.ts'
 import type { BesideOsds } from '../domain/daemon-budgets.ts'
 import type { StaticPassSnapshot } from '../domain/decide-static-pass.ts'
 import { type CephServices, isUnreadyPolicyStored } from '../domain/service-budgets.ts'
-import type { NodeView } from '../domain/snapshot.ts'
 import type { StaticBudgetDecision } from '../domain/static-budgets.ts'
 import { observeDaemons } from './observe.ts'
+import { observeServiceDaemons, type ServiceDaemonViews } from './service-daemons.ts'
 
 /** All are indexed by `namespace`. */
 export interface StaticBudgetViews {
@@ -41,11 +41,10 @@ export interface StaticBudgetViews {
   readonly budgets: WatchView<PodDisruptionBudget>
 }
 
-export interface BesideCephDrain {
+export interface BesideCephDrain extends ServiceDaemonViews {
   readonly turns: StorageTurns
   /** Pods of mons and mgrs, indexed by `namespace`. */
   readonly daemonPods: WatchView<Pod>
-  readonly nodes: WatchView<NodeView>
 }
 
 export interface StaticObserverPorts {
@@ -123,9 +122,11 @@ export class StaticBudgetObserver {
     }
   }
 
-  #observeBeside(key: string, namespace: string, { turns, daemonPods, nodes }: BesideCephDrain): BesideOsds {
+  #observeBeside(key: string, namespace: string, beside: BesideCephDrain): BesideOsds {
+    const { turns, daemonPods, nodes } = beside
     const { views, clock } = this.#ports
     const daemons = observeDaemons({ daemonDeployments: views.daemons, daemonPods, nodes }, namespace)
+    const services = observeServiceDaemons(beside, namespace)
     const isStaying = (name: string) => {
       const node = nodes.get({ name })
       return node !== undefined && !(node.isClosed ?? node.isCordoned)
@@ -135,13 +136,15 @@ export class StaticBudgetObserver {
       daemons,
       turn: turns.inForce(key).turn,
       leavingNodes: new Set(
-        daemons.flatMap(({ nodeName }) => (nodeName === undefined || isStaying(nodeName) ? [] : [nodeName])),
+        [...daemons, ...services].flatMap(({ nodeName }) =>
+          nodeName === undefined || isStaying(nodeName) ? [] : [nodeName],
+        ),
       ),
       nowMs: clock.now(),
-      memory: {
-        ...(daemonBudgets.mon?.memory === undefined ? {} : { mon: daemonBudgets.mon.memory }),
-        ...(daemonBudgets.mgr?.memory === undefined ? {} : { mgr: daemonBudgets.mgr.memory }),
-      },
+      memory: Object.fromEntries(
+        Object.entries(daemonBudgets).flatMap(([name, { memory }]) => (memory === undefined ? [] : [[name, memory]])),
+      ),
+      services,
     }
   }
 

@@ -40,6 +40,8 @@ export function openCephDrainViews({ informers, cephViews, views }: CephDrainVie
       osdPods: cephViews.osdPods(),
       daemonDeployments: cephViews.daemonDeployments(),
       daemonPods: cephViews.daemonPods(),
+      serviceDeployments: cephViews.serviceDeployments(),
+      servicePods: cephViews.servicePods(),
     }),
   )
   const staticBudgets = once(

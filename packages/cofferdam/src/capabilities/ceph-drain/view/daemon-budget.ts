@@ -5,16 +5,21 @@ import type { Blocker } from '../../../shared/blocker.ts'
 import { explainPodHealth } from '../../../shared/pod-health.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
+import { isManagedByUs } from '../domain/budget-mark.ts'
+import { isServiceBudgetName } from '../domain/service-budgets.ts'
 
 const daemonBudgets: Readonly<Record<string, string>> = {
   'rook-ceph-mon-pdb': 'rook-ceph-mon',
   'rook-ceph-mgr-pdb': 'rook-ceph-mgr',
 }
 
-/** Whether the budget keeps healthy mons or mgrs until the OSDs on their nodes may go. */
+/** Whether the budget keeps healthy mons, mgrs or daemons that cannot move until the OSDs on their nodes may go. */
 export function isFollowingOsds({ metadata, spec }: PodDisruptionBudget, covered: readonly Pod[]): boolean {
+  if (spec.maxUnavailable !== 0) return false
+  // A service by number says how many must stay; only one that goes after the OSDs says that none may go.
+  if (isServiceBudgetName(metadata.name)) return isManagedByUs({ metadata })
   const app = daemonBudgets[metadata.name]
-  if (app === undefined || spec.selector?.matchLabels?.['app'] !== app || spec.maxUnavailable !== 0) return false
+  if (app === undefined || spec.selector?.matchLabels?.['app'] !== app) return false
   return app === 'rook-ceph-mgr' || covered.map(explainPodHealth).every(({ isHealthy }) => isHealthy)
 }
 
@@ -28,11 +33,12 @@ export function followsOsdsRefusal(
   const hasOpen = (view?.openDomains ?? []).length > 0
   const since = conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime
   const reason: Reason = 'FollowsOsds'
+  const who = isServiceBudgetName(budget.metadata.name) ? 'daemons that cannot move' : 'mons and mgrs'
   return {
     reason,
     explanation: hasOpen
-      ? `mons and mgrs beside OSDs go with them, and only ${open} is open now`
-      : 'mons and mgrs beside OSDs go after the first OSD of their node, so that two drains cannot wait for each other',
+      ? `${who} beside OSDs go with them, and only ${open} is open now`
+      : `${who} beside OSDs go after the first OSD of their node, so that two drains cannot wait for each other`,
     holder: hasOpen ? open : 'the OSDs on the same nodes',
     ...(since === undefined ? {} : { since }),
     causes: [],

@@ -5,21 +5,31 @@ import type { OsdView } from '../../../../shared/parse-osd.ts'
 import type { DaemonBudget } from '../daemon-budgets.ts'
 import { decideCephDrain } from '../decide.ts'
 import { type BudgetStep, planOsdBudgets } from '../osd-budgets.ts'
-import type { CephDrainSnapshot, DaemonView, OsdBudget } from '../snapshot.ts'
+import type { CephDrainSnapshot, DaemonView, OsdBudget, ServiceDaemonView } from '../snapshot.ts'
 import { calmState, type DrainState } from '../state-map.ts'
 import { decideStaticBudgets } from '../static-budgets.ts'
 import { isAhead, narrowTurn, type StorageTurn } from '../storage-turn.ts'
 import { coverOf } from '../wanted-budgets.ts'
 import { applyStep, nowMs } from './fixture.ts'
 
-/** A cluster in which every node is a failure domain of its own, with some OSDs, a mon, or both; and some nodes are drained. */
+/** A cluster in which every node is a failure domain of its own, with some OSDs, daemons that can run nowhere else, or both; and some nodes are drained. */
 export interface ModelSetup {
-  readonly nodes: readonly { readonly name: string; readonly osds: readonly number[]; readonly mon?: string }[]
+  readonly nodes: readonly ModelNode[]
   readonly drained: readonly string[]
   /** Drains that somebody may give up once, and begin anew. */
   readonly givenUp?: readonly string[]
   /** Mons as they were held before: by their number alone. */
   readonly byNumberAlone?: boolean
+  /** The same for the servers. */
+  readonly serversByNumber?: boolean
+}
+
+interface ModelNode {
+  readonly name: string
+  readonly osds: readonly number[]
+  readonly mon?: string
+  /** An NFS server of the one service there is. */
+  readonly server?: string
 }
 
 /** Everything that there is at one moment. Plain data: two moments are the same when their JSON is. */
@@ -27,24 +37,32 @@ export interface ModelState {
   readonly downOsds: readonly number[]
   /** Back, and not whole yet. */
   readonly staleOsds: readonly number[]
-  readonly downMons: readonly string[]
+  /** `mon.a`, `server.b` */
+  readonly downDaemons: readonly string[]
   readonly drains: Readonly<Record<string, 'begun' | 'given back'>>
   /** Of those that may be given up: which were. */
   readonly hasGivenUp: readonly string[]
   readonly budgets: readonly OsdBudget[]
-  readonly monBudget: Pick<DaemonBudget, 'maxUnavailable' | 'exempt'> | undefined
+  readonly daemonBudgets: Readonly<
+    Partial<Record<Kind, Pick<DaemonBudget, 'maxUnavailable' | 'isFollowing' | 'exempt'>>>
+  >
   readonly record: DrainState
   readonly turn: StorageTurn | undefined
   readonly loose: readonly string[] | undefined
-  readonly memory: DaemonBudget['memory']
+  readonly memory: Readonly<Partial<Record<Kind, NonNullable<DaemonBudget['memory']>>>>
   /** What ceph-drain decided from a look that may be old by now. */
   readonly decided: Decided | undefined
   /** Who works on the budgets, and what is left to write. */
   readonly writing:
     | { readonly who: 'ceph-drain'; readonly steps: readonly BudgetStep[]; readonly turn: StorageTurn | undefined }
-    | { readonly who: 'static'; readonly budget: DaemonBudget }
+    | { readonly who: 'static'; readonly all: DaemonBudgets; readonly left: readonly Kind[] }
     | undefined
 }
+
+type Kind = 'mon' | 'server'
+type DaemonBudgets = Readonly<Partial<Record<Kind, DaemonBudget>>>
+
+const serverBudget = 'rook-ceph-nfs-files'
 
 interface Decided {
   readonly steps: readonly BudgetStep[]
@@ -63,15 +81,15 @@ export interface ModelMove {
 export const firstState: ModelState = {
   downOsds: [],
   staleOsds: [],
-  downMons: [],
+  downDaemons: [],
   drains: {},
   hasGivenUp: [],
   budgets: [],
-  monBudget: undefined,
+  daemonBudgets: {},
   record: calmState,
   turn: undefined,
   loose: undefined,
-  memory: undefined,
+  memory: {},
   decided: undefined,
   writing: undefined,
 }
@@ -87,30 +105,33 @@ export function movesFrom(setup: ModelSetup, state: ModelState): ModelMove[] {
 
 function drainMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
   return setup.drained.flatMap((name): ModelMove[] => {
-    const node = setup.nodes.find((each) => each.name === name) as ModelSetup['nodes'][number]
+    const node = setup.nodes.find((each) => each.name === name) as ModelNode
     const phase = state.drains[name]
     if (phase === 'given back') return []
     if (phase === undefined) {
-      const isGuarded = state.budgets.length > 0 && state.monBudget !== undefined
+      const isGuarded =
+        state.budgets.length > 0 && kindsOf(setup).every((kind) => state.daemonBudgets[kind] !== undefined)
       return isGuarded
         ? [{ name: `cordon ${name}`, next: { ...state, drains: { ...state.drains, [name]: 'begun' } } }]
         : []
     }
     const osds = node.osds.filter((id) => !state.downOsds.includes(id))
-    const mons = monsOf({ nodes: [node] }).filter((id) => !state.downMons.includes(id))
+    const daemons = daemonNamesOf([node]).filter((daemon) => !state.downDaemons.includes(daemon))
     // A reboot takes longer than a look, and so does the start of an OSD.
     const isSeen = state.decided === undefined && look(setup, state) === undefined
-    if (osds.length + mons.length === 0) return isSeen ? [giveBack(state, node)] : []
+    if (osds.length + daemons.length === 0) return isSeen ? [giveBack(state, node)] : []
     const mayGiveUp = isSeen && setup.givenUp?.includes(name) === true && !state.hasGivenUp.includes(name)
     return [
       ...(mayGiveUp ? [giveUp(state, node)] : []),
       ...osds.filter((id) => mayEvictOsd(setup, state, id)).map((id) => evictOsd(setup, state, id)),
-      ...mons.filter((id) => mayEvictMon(state, id)).map((id) => evictMon(setup, state, id)),
+      ...daemons.filter((each) => mayEvictDaemon(setup, state, each)).map((each) => evictDaemon(setup, state, each)),
     ]
   })
 }
 
-function giveBack(state: ModelState, { name, osds, mon }: ModelSetup['nodes'][number]): ModelMove {
+function giveBack(state: ModelState, node: ModelNode): ModelMove {
+  const { name, osds } = node
+  const daemons = daemonNamesOf([node])
   return {
     name: `${name} is given back`,
     next: {
@@ -118,12 +139,12 @@ function giveBack(state: ModelState, { name, osds, mon }: ModelSetup['nodes'][nu
       drains: { ...state.drains, [name]: 'given back' },
       downOsds: state.downOsds.filter((id) => !osds.includes(id)),
       staleOsds: [...state.staleOsds, ...osds].sort((a, b) => a - b),
-      downMons: state.downMons.filter((id) => id !== mon),
+      downDaemons: state.downDaemons.filter((daemon) => !daemons.includes(daemon)),
     },
   }
 }
 
-function giveUp(state: ModelState, node: ModelSetup['nodes'][number]): ModelMove {
+function giveUp(state: ModelState, node: ModelNode): ModelMove {
   const { [node.name]: _, ...drains } = state.drains
   const { next } = giveBack(state, node)
   const staleOsds = next.staleOsds.filter((id) => state.downOsds.includes(id) || state.staleOsds.includes(id))
@@ -140,9 +161,15 @@ function mayEvictOsd(setup: ModelSetup, { budgets, downOsds }: ModelState, id: n
   return downOsds.map(asOsd).filter(coverOf([budget])).length < budget.maxUnavailable
 }
 
-function mayEvictMon({ monBudget, downMons }: ModelState, id: string): boolean {
-  if (monBudget === undefined || monBudget.exempt.includes(id)) return true
-  return downMons.filter((mon) => !monBudget.exempt.includes(mon)).length < monBudget.maxUnavailable
+function mayEvictDaemon(setup: ModelSetup, { daemonBudgets, downDaemons }: ModelState, daemon: string): boolean {
+  const [kind, id] = partsOf(daemon)
+  const budget = daemonBudgets[kind]
+  if (budget === undefined || budget.exempt.includes(id)) return true
+  const covered = idsOf(setup, kind).filter((each) => !budget.exempt.includes(each))
+  const away = covered.filter((each) => downDaemons.includes(`${kind}.${each}`)).length
+  // A service by number says how many must stay: all but one.
+  const most = kind === 'server' && !budget.isFollowing ? 1 : budget.maxUnavailable
+  return away < most
 }
 
 function evictOsd(setup: ModelSetup, state: ModelState, id: number): ModelMove {
@@ -158,14 +185,15 @@ function evictOsd(setup: ModelSetup, state: ModelState, id: number): ModelMove {
   }
 }
 
-function evictMon(setup: ModelSetup, state: ModelState, id: string): ModelMove {
-  const downMons = [...state.downMons, id].sort()
+function evictDaemon(setup: ModelSetup, state: ModelState, daemon: string): ModelMove {
+  const downDaemons = [...state.downDaemons, daemon].sort()
+  const [kind] = partsOf(daemon)
+  const away = downDaemons.filter((each) => each.startsWith(`${kind}.`))
+  const isTooMuch = kind === 'mon' ? 2 * away.length >= idsOf(setup, kind).length : away.length > 1
   return {
-    name: `mon.${id} leaves`,
-    next: { ...state, downMons },
-    ...(2 * downMons.length >= monsOf(setup).length
-      ? { harm: `mon.${downMons.join(', mon.')} were away together` }
-      : {}),
+    name: `${daemon} leaves`,
+    next: { ...state, downDaemons },
+    ...(isTooMuch ? { harm: `${away.join(', ')} were away together` } : {}),
   }
 }
 
@@ -183,16 +211,17 @@ function operatorMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
     if (looked !== undefined) moves.push({ name: 'ceph-drain looks', next: { ...state, decided: looked } })
   }
   if (writing?.who === 'ceph-drain') moves.push(writeStep(state, writing))
-  if (writing?.who === 'static') moves.push(writeMonBudget(state, writing.budget))
+  if (writing?.who === 'static') moves.push(writeDaemonBudget(state, writing))
   if (writing !== undefined) return moves
   if (decided !== undefined) moves.push(beginWriting(setup, state, decided))
-  const budget = decideMons(setup, state)
-  if (isRelevant(state, budget)) {
-    moves.push({ name: 'ceph-static-budgets decides', next: { ...state, writing: { who: 'static', budget } } })
+  const all = decideDaemons(setup, state)
+  if (isRelevant(state, all)) {
+    const writes = { who: 'static' as const, all, left: kindsOf(setup) }
+    moves.push({ name: 'ceph-static-budgets decides', next: { ...state, writing: writes } })
   }
   // Nobody is so slow that what happened before is still unseen.
-  if (state.memory !== undefined && decided === undefined) {
-    moves.push({ name: 'some seconds pass', next: { ...state, memory: undefined } })
+  if (Object.keys(state.memory).length > 0 && decided === undefined) {
+    moves.push({ name: 'some seconds pass', next: { ...state, memory: {} } })
   }
   return moves
 }
@@ -249,40 +278,64 @@ function writeStep(
   return { name, next: { ...state, budgets, writing: { who: 'ceph-drain', steps: left, turn } } }
 }
 
-function writeMonBudget(state: ModelState, { maxUnavailable, exempt, loose, memory }: DaemonBudget): ModelMove {
+/** One after the other; what may go counts when all are written. */
+function writeDaemonBudget(
+  state: ModelState,
+  { all, left }: Extract<ModelState['writing'], { who: 'static' }>,
+): ModelMove {
+  const [kind, ...more] = left
+  if (kind === undefined) throw new Error('nothing is left to write')
+  const { maxUnavailable, isFollowing, exempt } = all[kind] as DaemonBudget
+  const daemonBudgets = { ...state.daemonBudgets, [kind]: { maxUnavailable, isFollowing, exempt } }
+  const name = `${kind} budget: ${maxUnavailable} without [${exempt.join()}]`
+  if (more.length > 0) return { name, next: { ...state, daemonBudgets, writing: { who: 'static', all, left: more } } }
+  const loose = looseOf(all)
   return {
-    name: `mon budget: ${maxUnavailable} without [${exempt.join()}]`,
-    next: {
-      ...state,
-      monBudget: { maxUnavailable, exempt },
-      loose: loose === undefined ? state.loose : [...loose].sort(),
-      memory,
-      writing: undefined,
-    },
+    name,
+    next: { ...state, daemonBudgets, loose: loose ?? state.loose, memory: memoryOf(all), writing: undefined },
   }
 }
 
-function isRelevant({ monBudget, loose, memory }: ModelState, next: DaemonBudget): boolean {
-  const isLoose = next.loose !== undefined && !same([...next.loose].sort(), loose)
-  const isSame = monBudget?.maxUnavailable === next.maxUnavailable && same(monBudget.exempt, next.exempt)
-  return !isSame || isLoose || !same(memory, next.memory)
+function looseOf(all: DaemonBudgets): readonly string[] | undefined {
+  const loose = Object.values(all).map((budget) => budget.loose)
+  return loose.includes(undefined) ? undefined : [...new Set(loose.flatMap((nodes) => nodes ?? []))].sort()
 }
 
-function decideMons(setup: ModelSetup, state: ModelState): DaemonBudget {
-  const mons = monsOf(setup)
+function memoryOf(all: DaemonBudgets): ModelState['memory'] {
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([kind, { memory }]) => (memory === undefined ? [] : [[kind, memory]])),
+  )
+}
+
+function isRelevant({ daemonBudgets, loose, memory }: ModelState, next: DaemonBudgets): boolean {
+  const nextLoose = looseOf(next)
+  const isSame = Object.entries(next).every(([kind, { maxUnavailable, isFollowing, exempt }]) =>
+    same(daemonBudgets[kind as Kind], { maxUnavailable, isFollowing, exempt }),
+  )
+  return !isSame || (nextLoose !== undefined && !same(nextLoose, loose)) || !same(memory, memoryOf(next))
+}
+
+function decideDaemons(setup: ModelSetup, state: ModelState): DaemonBudgets {
+  const mons = idsOf(setup, 'mon')
+  const servers = idsOf(setup, 'server')
+  const out = mons.filter((id) => state.downDaemons.includes(`mon.${id}`))
+  const { mon, server } = state.daemonBudgets
   const { daemonBudgets } = decideStaticBudgets({
     cluster: { namespace: 'rook-ceph', mode: 'manage' },
     monCount: mons.length,
     mgrCount: 1,
-    quorum: known({ mons: mons.length, inQuorum: mons.length - state.downMons.length, out: state.downMons }),
+    quorum: known({ mons: mons.length, inQuorum: mons.length - out.length, out }),
     isSilenceBrief: true,
     filesystems: [],
     objectStores: [],
     rbdMirrors: [],
     nvmeof: [],
     filesystemMirrors: [],
-    nfs: [],
-    existing: state.monBudget === undefined ? [] : [asObject(state.monBudget)],
+    nfs: servers.length === 0 ? [] : [{ name: 'files', uid: 'u', active: servers.length }],
+    existing: [
+      ...(mon === undefined ? [] : [asObject('rook-ceph-mon-pdb', mon)]),
+      ...(server === undefined ? [] : [asObject(serverBudget, server)]),
+    ],
     ...(setup.byNumberAlone === true
       ? {}
       : {
@@ -291,33 +344,73 @@ function decideMons(setup: ModelSetup, state: ModelState): DaemonBudget {
             turn: state.turn,
             leavingNodes: new Set(setup.nodes.map(({ name }) => name).filter((name) => state.drains[name] === 'begun')),
             nowMs,
-            memory: state.memory === undefined ? {} : { mon: state.memory },
+            memory: {
+              ...(state.memory.mon === undefined ? {} : { mon: state.memory.mon }),
+              ...(state.memory.server === undefined ? {} : { [serverBudget]: state.memory.server }),
+            },
+            services: setup.serversByNumber === true ? [] : serversOf(setup, state),
           },
         }),
   })
-  return daemonBudgets.mon as DaemonBudget
-}
-
-function asObject({ maxUnavailable, exempt }: NonNullable<ModelState['monBudget']>): PodDisruptionBudget {
-  const left = exempt.length === 0 ? [] : [{ key: 'ceph_daemon_id', operator: 'NotIn' as const, values: exempt }]
+  const byNumber = { maxUnavailable: 1, isFollowing: false, exempt: [], loose: [] }
   return {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name: 'rook-ceph-mon-pdb', namespace: 'rook-ceph' },
-    spec: { maxUnavailable, selector: { matchLabels: { app: 'rook-ceph-mon' }, matchExpressions: left } },
+    ...(daemonBudgets['mon'] === undefined ? {} : { mon: daemonBudgets['mon'] }),
+    ...(servers.length === 0 ? {} : { server: daemonBudgets[serverBudget] ?? byNumber }),
   }
 }
 
-function daemonsOf({ nodes }: ModelSetup, { downMons }: ModelState): DaemonView[] {
+function asObject(
+  name: string,
+  { maxUnavailable, isFollowing, exempt }: Pick<DaemonBudget, 'maxUnavailable' | 'isFollowing' | 'exempt'>,
+): PodDisruptionBudget {
+  const left = exempt.length === 0 ? [] : [{ key: 'ceph_daemon_id', operator: 'NotIn' as const, values: exempt }]
+  const limit = name === serverBudget && !isFollowing ? { minAvailable: 1 } : { maxUnavailable }
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name, namespace: 'rook-ceph' },
+    spec: { ...limit, selector: { matchLabels: {}, matchExpressions: left } },
+  }
+}
+
+function daemonsOf({ nodes }: ModelSetup, { downDaemons }: ModelState): DaemonView[] {
   return nodes.flatMap(({ name, mon }): DaemonView[] =>
     mon === undefined
       ? []
-      : [{ type: 'mon', id: mon, nodeName: name, isPinned: true, isReady: !downMons.includes(mon) }],
+      : [{ type: 'mon', id: mon, nodeName: name, isPinned: true, isReady: !downDaemons.includes(`mon.${mon}`) }],
   )
 }
 
-function monsOf({ nodes }: Pick<ModelSetup, 'nodes'>): string[] {
-  return nodes.flatMap(({ mon }) => (mon === undefined ? [] : [mon]))
+function serversOf({ nodes }: ModelSetup, { downDaemons }: ModelState): ServiceDaemonView[] {
+  return nodes.flatMap(({ name, server: id }): ServiceDaemonView[] => {
+    if (id === undefined) return []
+    const isReady = !downDaemons.includes(`server.${id}`)
+    return [{ type: 'nfs', budget: serverBudget, id, nodeName: name, isPinned: true, isReady }]
+  })
+}
+
+function daemonNamesOf(nodes: readonly ModelNode[]): string[] {
+  return nodes.flatMap(({ mon, server }) => [
+    ...(mon === undefined ? [] : [`mon.${mon}`]),
+    ...(server === undefined ? [] : [`server.${server}`]),
+  ])
+}
+
+function idsOf({ nodes }: ModelSetup, kind: Kind): string[] {
+  return nodes.flatMap((node) => node[kind] ?? [])
+}
+
+/** Those that have a budget: fewer than three mons have none. */
+function kindsOf(setup: ModelSetup): Kind[] {
+  return [
+    ...(idsOf(setup, 'mon').length < 3 ? [] : (['mon'] as const)),
+    ...(idsOf(setup, 'server').length === 0 ? [] : (['server'] as const)),
+  ]
+}
+
+function partsOf(daemon: string): [Kind, string] {
+  const [kind, id] = daemon.split('.')
+  return [kind as Kind, id as string]
 }
 
 /** Every placement group has a copy on each node, and needs two of them. */
@@ -355,6 +448,7 @@ function snapshotOf(setup: ModelSetup, state: ModelState): CephDrainSnapshot {
     state: state.record,
     budgets: state.budgets,
     daemons: daemonsOf(setup, state),
+    services: setup.serversByNumber === true ? [] : serversOf(setup, state),
   }
 }
 
