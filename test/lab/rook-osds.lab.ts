@@ -65,8 +65,8 @@ it('the table of both', () => {
     row('until every OSD was updated', ({ seconds }) => `${seconds.toFixed(0)} s`),
     row('longest stall of a client', ({ longestStallMs }) => `${longestStallMs.toFixed(0)} ms`),
     row('operations of the client, faults', ({ operations, faults }) => `${operations}, ${faults.length}`),
-    row('placement groups seen below their floor', ({ below, looks }) => `${below.length} in ${looks} looks`),
-    row('most OSDs down at one look', ({ mostDown }) => String(mostDown)),
+    row('placement groups seen below their floor', ({ below, looks }) => `${below.length} in ${looks} snapshots`),
+    row('most OSDs down in one snapshot', ({ mostDown }) => String(mostDown)),
   ].join('\n')
   lab.journal.tell('measured', table)
   console.log(`\n${table}\n`)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseAudit } from './audit.ts'
+import { parseAudit, writtenByAll } from './audit.ts'
 
 const event = (change: object) =>
   `${JSON.stringify({
@@ -32,5 +32,26 @@ describe('who wrote what', () => {
 
   it('a line that the server has not finished is left for the next time', () => {
     expect(parseAudit(event({}) + event({}).slice(0, 40))).toHaveLength(1)
+  })
+})
+
+describe('who fights over an object', () => {
+  const other = { user: { username: 'cofferdam' } }
+  const later = { stageTimestamp: '2026-01-01T10:00:01Z' }
+  const map = { objectRef: { resource: 'configmaps', namespace: 'rook-ceph', name: 'rook-ceph-osd' } }
+
+  it('two that write the same object do, also when one of them only created it', () => {
+    const writes = parseAudit(event({ verb: 'create' }) + event(other))
+    expect(writtenByAll(writes, ['rook', 'cofferdam'])).toEqual(['poddisruptionbudgets/rook-ceph/rook-ceph-osd'])
+  })
+
+  it('two objects of one name are not one, and a third writer is nobody we asked about', () => {
+    const writes = parseAudit(event({}) + event({ ...other, ...map }) + event({ user: { username: 'admin' } }))
+    expect(writtenByAll(writes, ['rook', 'cofferdam'])).toEqual([])
+  })
+
+  it('what was written before the hand-over is no fight after it', () => {
+    const writes = parseAudit(event({}) + event({ ...other, ...later }))
+    expect(writtenByAll(writes, ['rook', 'cofferdam'], Date.UTC(2026, 0, 1, 10, 0, 0, 500))).toEqual([])
   })
 })

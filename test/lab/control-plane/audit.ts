@@ -54,3 +54,14 @@ export function parseAudit(log: string): AuditedWrite[] {
       atMs: Date.parse(stageTimestamp),
     }))
 }
+
+/** Objects that all of these users wrote since then: where they fight. */
+export function writtenByAll(writes: readonly AuditedWrite[], users: readonly string[], sinceMs = 0): string[] {
+  const writers = new Map<string, Set<string>>()
+  for (const { user, resource, key, atMs } of writes) {
+    if (atMs < sinceMs || !users.includes(user)) continue
+    const object = `${resource}/${key}`
+    writers.set(object, (writers.get(object) ?? new Set()).add(user))
+  }
+  return [...writers].flatMap(([object, by]) => (by.size === users.length ? [object] : [])).sort()
+}

@@ -27,11 +27,10 @@ describe("passes of Rook's OSD loop", () => {
   })
 
   it('what a later pass writes once more is no round of its own, and neither is an older image', () => {
-    const passes = read(
-      ...[begins(1, 'v1'), batch(0, 1), osd(0), osd(1), ended(1)],
-      ...[begins(2, 'v2'), batch(0, 1), osd(1), skipped(0), ended(2)],
-      ...[begins(3, 'v2'), batch(0, 1), osd(1), osd(0), ended(3)],
-    )
+    const first = [begins(1, 'v1'), batch(0, 1), osd(0), osd(1), ended(1)]
+    const second = [begins(2, 'v2'), batch(0, 1), osd(1), skipped(0), ended(2)]
+    const third = [begins(3, 'v2'), batch(0, 1), osd(1), osd(0), ended(3)]
+    const passes = read(...first, ...second, ...third)
     expect(roundsOf(passes, 'v2')).toEqual([[1], [0]])
   })
 

@@ -2,12 +2,14 @@
 //
 // A pass is osd.New(...).Start(). It begins at the start of the program, after a change of the CephCluster's spec, which cancels what runs and
 // starts the manager anew, after a change of the ConfigMap rook-config-override, after an owned object was deleted, and after a pass that
-// failed, with the usual backoff. Everything but the comparison of specs is decided by Rook's own predicates.
+// failed, with the usual backoff. Everything but the comparison of specs is decided by Rook's own predicates. The conditions of the CephCluster
+// tell of a pass what Rook's cluster controller tells.
 package main
 
 import (
 	"context"
 	"flag"
+	"fmt"
 	"log"
 	"os"
 	"os/signal"
@@ -119,12 +121,23 @@ func (p *passer) Reconcile(_ context.Context, request reconcile.Request) (reconc
 
 	pass, began := passes.Add(1), time.Now()
 	log.Printf("PASS %d begins with image=%s", pass, cluster.Spec.CephVersion.Image)
+	p.tell(request, cephv1.ConditionProgressing, corev1.ConditionTrue, cephv1.ClusterProgressingReason, "Configuring Ceph OSDs")
 	err := osd.New(p.rook, info, cluster.Spec, *rookImage).Start()
 	log.Printf("PASS %d ended after %.1f s, error=%v", pass, time.Since(began).Seconds(), err)
 	if p.ctx.Err() != nil {
 		return reconcile.Result{}, nil
 	}
-	return reconcile.Result{}, err
+	if err != nil {
+		err = fmt.Errorf("failed to create cluster: failed to start ceph osds: %w", err)
+		p.tell(request, cephv1.ConditionProgressing, corev1.ConditionFalse, cephv1.ClusterProgressingReason, err.Error())
+		return reconcile.Result{}, err
+	}
+	controller.UpdateCondition(p.ctx, p.rook, request.NamespacedName, cluster.Generation, cephv1.ConditionReady, corev1.ConditionTrue, cephv1.ClusterCreatedReason, "Cluster created successfully")
+	return reconcile.Result{}, nil
+}
+
+func (p *passer) tell(request reconcile.Request, condition cephv1.ConditionType, status corev1.ConditionStatus, reason cephv1.ConditionReason, message string) {
+	controller.UpdateCondition(p.ctx, p.rook, request.NamespacedName, k8sutil.ObservedGenerationNotAvailable, condition, status, reason, message)
 }
 
 // Rook's cluster controller creates this ConfigMap before anything else; it is the only one whose changes begin a reconcile.
