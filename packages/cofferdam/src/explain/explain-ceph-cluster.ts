@@ -34,6 +34,8 @@ export interface CephClusterExplanation extends Explanation {
   /** Such as `zone`; left out where it is not known. */
   readonly failureDomainType?: string
   readonly domains: readonly DomainAnswer[]
+  /** What Cofferdam does with the budgets and the OSD updates, and what is said and not done; absent where nothing is on record. */
+  readonly ownership?: { readonly budgets: string; readonly updates: string; readonly problems: readonly string[] }
   /** How far the update of its OSDs is; it has no bearing on whether a node may be drained. */
   readonly update: UpdateSummary
 }
@@ -62,8 +64,15 @@ export function explainCephCluster(
     ),
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains,
+    ...ownershipOf(view),
     update,
   }
+}
+
+function ownershipOf(view: StorageView | undefined): Pick<CephClusterExplanation, 'ownership'> {
+  if (view?.budgets === undefined) return {}
+  const { budgets, updates = 'off', problems } = view
+  return { ownership: { budgets, updates, problems } }
 }
 
 function domainAnswers(

@@ -105,7 +105,8 @@ function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style)
   ]
 }
 
-function cephClusterFacts({ domains, failureDomainType, update }: CephClusterExplanation, style: Style): Fact[] {
+function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fact[] {
+  const { domains, failureDomainType, ownership, update } = explanation
   const { now, paint } = style
   const colours = { free: 'green', held: 'red', away: 'yellow' } as const
   const places = (['free', 'held', 'away'] as const).flatMap((state): Fact[] => {
@@ -113,7 +114,18 @@ function cephClusterFacts({ domains, failureDomainType, update }: CephClusterExp
     const text = `${failureDomainType ?? 'node'} ${listText(names)}`
     return names.length === 0 ? [] : [[state, paint(colours[state], text)]]
   })
-  return [...places, ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)])]
+  const owned =
+    ownership === undefined
+      ? []
+      : [
+          `budgets: ${ownership.budgets}, OSD updates: ${ownership.updates}`,
+          ...ownership.problems.map((problem) => `problem: ${problem}`),
+        ]
+  return [
+    ...places,
+    ...some('ownership', owned),
+    ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)]),
+  ]
 }
 
 function domainText({ domain, osds }: DomainAnswer): string {

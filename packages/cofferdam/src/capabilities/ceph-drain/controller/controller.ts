@@ -33,12 +33,11 @@ export const cephDrainPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', grantedBy: 'ceph', verbs: ['create', 'update', 'delete'] },
   { group: '', resource: 'configmaps', grantedBy: 'ceph', verbs: ['create'] },
-  { group: '', resource: 'configmaps', grantedBy: 'ceph', names: [recordName], verbs: ['get', 'update'] },
   {
     group: '',
     resource: 'configmaps',
     grantedBy: 'ceph',
-    names: [observedName],
+    names: [recordName, observedName],
     verbs: ['get', 'update', 'delete'],
   },
   { group: '', resource: 'events', verbs: ['create'] },
@@ -59,14 +58,12 @@ export interface CephDrainPorts extends Pick<PerformPorts, 'applyBudgets'> {
   readonly turns?: StorageTurns
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
-  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isPollWanted?(cluster: CephCluster): boolean
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
 export function createCephDrain(ports: CephDrainPorts): Controller {
   const { views, reports } = ports
-  const observer = new CephDrainObserver({ ...ports, besideRook: (cluster) => ports.rook.isRooks(cluster) })
+  const observer = new CephDrainObserver(ports)
   const probes = new OkToStopProbes(ports.ceph)
   const reporter = new CephDrainReporter(reports)
   const hold = new LedgerHold(ports.clock, ports.ledger, storageHold)

@@ -98,6 +98,7 @@ function reportSteps(
   const isWarning =
     refusal !== undefined ||
     decision.reason === 'PgInDoubt' ||
+    decision.reason === 'BudgetsContested' ||
     decision.alarm ||
     (cephSilentMs > 0 && cephSilentMs >= cluster.settings.silenceGraceMs)
   return [
@@ -112,6 +113,7 @@ function reportSteps(
       isRecordForbidden: refusal?.isForbidden === true,
       isWarning,
       recordedReason: record.reason,
+      ownership: { mode: cluster.mode, ...(cluster.updates === undefined ? {} : { updates: cluster.updates }) },
     },
   ]
 }

@@ -9,13 +9,14 @@ import type { CephCommands } from '../../../ceph/ceph-commands.ts'
 import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } from '../../../ceph/reader/ceph-reader.ts'
+import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import { failureDomainTypeOf } from '../../../safety/failure-domain.ts'
 import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
-import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import { indexOfOsd, type OsdView, parseOsd } from '../../../shared/parse-osd.ts'
 import { readRecord, recordName, unreadRecord } from '../apply/record.ts'
 import { parseDaemon } from '../domain/cluster-objects.ts'
@@ -43,12 +44,9 @@ export interface ObserverPorts {
   readonly clock: Clock
   readonly views: CephDrainViews
   readonly ceph: CephPorts
-  /** Whether Rook's own operator may write the same budgets. */
-  besideRook(cluster: CephCluster): boolean
+  readonly rook: Pick<RookPresence, 'surroundings'>
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
-  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isPollWanted?(cluster: CephCluster): boolean
 }
 
 /** One snapshot of a cluster, and what is needed to act on it. */
@@ -100,27 +98,23 @@ export class CephDrainObserver {
     const { clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
     const record = await this.#record(namespace, signal)
-    const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook(cluster) })
+    const view = parseCephCluster(cluster, this.#ports.rook.surroundings(cluster))
     const { settings } = view
     const commands = ceph.of({ namespace, name })
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
-    const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
-    const isNeeded = isWanted || record.state.ownNoout.length > 0
-    const answer: CephAnswer = isNeeded
-      ? await this.#reader.poll({
-          key,
-          asker: 'ceph-drain',
-          ceph: commands,
-          accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
-          isHealthyState,
-          signal,
-        })
-      : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
+    const answer: CephAnswer = await this.#reader.poll({
+      key,
+      asker: 'ceph-drain',
+      ceph: commands,
+      accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
+      isHealthyState,
+      signal,
+    })
     const map = ofSameCluster(answer.map, cluster)
     const osds = await this.#osds({ key, namespace, map, commands, signal })
     const nodes = [...views.nodes.list()]
-    const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
+    const silentSince = map.known ? undefined : this.#silentSince(key, record)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {
       record,

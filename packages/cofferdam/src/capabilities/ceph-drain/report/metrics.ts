@@ -12,6 +12,10 @@ export interface CephFigures {
   readonly problems: number
   readonly silentSeconds: number
   readonly recordRefusedSeconds: number
+  /** Whose the budgets are: `observe`, `manage` or `contested`. */
+  readonly budgets: string
+  /** Who updates OSDs. */
+  readonly updates: string
 }
 
 export function createCephMetrics(registry: Registry) {
@@ -21,6 +25,12 @@ export function createCephMetrics(registry: Registry) {
     name: 'cofferdam_ceph_decision_bool',
     help: '1 for the reason that the last decision about a Ceph cluster gave.',
     labelNames: ['cluster', 'reason'] as const,
+    registers,
+  })
+  const ownership = new Gauge({
+    name: 'cofferdam_ceph_ownership_info',
+    help: 'Always 1: what Cofferdam does with the budgets and the OSD updates of a Ceph cluster, in its labels.',
+    labelNames: ['cluster', 'budgets', 'updates'] as const,
     registers,
   })
   const open = gauge('cofferdam_ceph_open_domains', 'Failure domains whose OSDs may go now.')
@@ -35,6 +45,7 @@ export function createCephMetrics(registry: Registry) {
     'How long the state ConfigMap of a Ceph cluster could not be written at the last reconcile, 0 while it can; nothing is released meanwhile.',
   )
   const shownReason = new Map<string, string>()
+  const shownOwnership = new Map<string, { cluster: string; budgets: string; updates: string }>()
 
   return {
     show({ cluster, reason, ...figures }: CephFigures) {
@@ -42,6 +53,11 @@ export function createCephMetrics(registry: Registry) {
       if (shown !== undefined && shown !== reason) decision.remove({ cluster, reason: shown })
       shownReason.set(cluster, reason)
       decision.set({ cluster, reason }, 1)
+      const { budgets, updates } = figures
+      const owned = shownOwnership.get(cluster)
+      if (owned !== undefined && (owned.budgets !== budgets || owned.updates !== updates)) ownership.remove(owned)
+      shownOwnership.set(cluster, { cluster, budgets, updates })
+      ownership.set({ cluster, budgets, updates }, 1)
       open.set({ cluster }, figures.openDomains)
       closed.set({ cluster }, figures.closedDomains)
       problems.set({ cluster }, figures.problems)
@@ -54,6 +70,9 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
+      const owned = shownOwnership.get(cluster)
+      if (owned !== undefined) ownership.remove(owned)
+      shownOwnership.delete(cluster)
       for (const each of [open, closed, problems, silent, refused]) each.remove({ cluster })
     },
   }

@@ -5,6 +5,7 @@ import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
+import type { RecordedOwnership } from '../domain/drain-record.ts'
 
 /** Where events of Ceph clusters and the metrics of their drains go. */
 export interface CephReports extends ClusterReports {
@@ -16,6 +17,8 @@ export interface CephReports extends ClusterReports {
     readonly problems: number
     readonly silentSeconds: number
     readonly recordRefusedSeconds: number
+    readonly budgets: string
+    readonly updates: string
   }): void
   forget(cluster: string): void
 }
@@ -27,6 +30,8 @@ export interface DrainReport {
   readonly silentMs: number
   /** How long the record has been refused. */
   readonly recordRefusedMs: number
+  /** Whose the budgets and the updates of OSDs are. */
+  readonly ownership: RecordedOwnership
   /** Whether this is about something that is not as it should be. */
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */
@@ -47,7 +52,7 @@ export class CephDrainReporter {
   }
 
   async report(report: DrainReport): Promise<void> {
-    const { key, cluster, decision, silentMs, recordRefusedMs, isWarning, recordedReason } = report
+    const { key, cluster, decision, silentMs, recordRefusedMs, ownership, isWarning, recordedReason } = report
     const { reason, explanation, state, domains, alarm } = decision
     this.#refused.forget(key)
     this.#reports.show({
@@ -58,6 +63,8 @@ export class CephDrainReporter {
       problems: decision.problems.length,
       silentSeconds: silentMs / 1_000,
       recordRefusedSeconds: recordRefusedMs / 1_000,
+      budgets: ownership.mode,
+      updates: ownership.updates ?? 'off',
     })
     if (alarm && !this.#alarmed.has(key)) this.#reports.countDisagreement(key)
     if (alarm) this.#alarmed.add(key)
