@@ -8,6 +8,7 @@ import {
   namespace,
   openCephFixture,
 } from '@cofferdam/product/capabilities/ceph-drain/testing/ceph-fixture.ts'
+import { installDefinitions } from '@cofferdam/product/ledger/store/testing/ledger-fixture.ts'
 import type { Operator } from '@cofferdam/product/operator/operator.ts'
 import { rookOperatorDeployment, startRookBudgets } from '@cofferdam/simulator/world/ceph/rook/budget-controller.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
@@ -33,6 +34,7 @@ export async function openBesideRook(): Promise<BesideRook> {
   const fixture = await openCephFixture()
   const { api, clock, random, world, ceph, failures } = fixture
   const rooksWrites: string[] = []
+  await installDefinitions(api)
   const cluster = { namespace, name: 'rook-ceph' }
   await api.create(deployments, rookOperatorDeployment(namespace))
   const note = (verb: string, { plural }: { plural: string }, name: string) =>
