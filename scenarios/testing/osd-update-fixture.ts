@@ -386,7 +386,7 @@ function withNodeSuffix(api: KubeApi, suffix: string): KubeApi {
 }
 
 const handedOver = {
-  metadata: { annotations: { 'cofferdam.io/manage': 'true' } },
+  metadata: { annotations: { 'cofferdam.io/budgets': 'manage' } },
   spec: { disruptionManagement: { managePodBudgets: false } },
 }
 

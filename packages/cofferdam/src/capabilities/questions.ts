@@ -1,14 +1,11 @@
-import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { LastDecisions } from '../ceph/reader/last-decisions.ts'
 import type { FenceGate } from '../ledger/store/fence-gate.ts'
 import type { StorageObserver } from '../ledger/store/storage-observer.ts'
 
-/** How often somebody needs to hear of a Ceph cluster, and of which. */
+/** How often somebody needs to hear of a Ceph cluster. */
 export interface CephInterest {
   /** How old an answer of Ceph may be in calm times. */
   readonly calmMs: number
-  /** Whether what Ceph says is needed of a cluster whose budgets are not kept here. */
-  isPollWanted(cluster: CephCluster): boolean
 }
 
 /** What a capability answers to others while it runs. Made when somebody first asks. */

@@ -1,6 +1,7 @@
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createLog } from '../operator/log.ts'
+import { createAdoptCommand, createReleaseCommand } from './adopt/hand-over-command.ts'
 import type { CliCommand, CommandGroup } from './command.ts'
 import { connect } from './connect.ts'
 import { createDemoCommand } from './demo/demo.ts'
@@ -19,12 +20,14 @@ import { createStatusCommand } from './status/status.ts'
 export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
   const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
   return [
+    createAdoptCommand(ports),
     createDemoCommand(places),
     createDrainCommand(ports),
     createExplainCommand(ports),
     createLockCommand(ports),
     operatorCommand,
     createPlanCommand({ connect, openCeph, cpuMs }),
+    createReleaseCommand(ports),
     createStatusCommand(ports),
     createUncordonCommand(ports),
     createUnlockCommand(ports),

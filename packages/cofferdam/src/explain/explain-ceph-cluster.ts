@@ -34,8 +34,10 @@ export interface CephClusterExplanation extends Explanation {
   /** Such as `zone`; left out where it is not known. */
   readonly failureDomainType?: string
   readonly domains: readonly DomainAnswer[]
-  /** What the operator found wrong, ignored pools among it; left out where there is nothing. */
+  /** What the operator found wrong: ignored pools, and what was handed over and is not done, among it; left out where there is nothing. */
   readonly problems?: readonly string[]
+  /** What Cofferdam does with the budgets and the OSD updates; absent where nothing is on record. */
+  readonly ownership?: { readonly budgets: string; readonly updates: string }
   /** How far the update of its OSDs is; it has no bearing on whether a node may be drained. */
   readonly update: UpdateSummary
 }
@@ -65,8 +67,15 @@ export function explainCephCluster(
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains,
     ...(view === undefined || view.problems.length === 0 ? {} : { problems: view.problems }),
+    ...ownershipOf(view),
     update,
   }
+}
+
+function ownershipOf(view: StorageView | undefined): Pick<CephClusterExplanation, 'ownership'> {
+  if (view?.budgets === undefined) return {}
+  const { budgets, updates = 'off' } = view
+  return { ownership: { budgets, updates } }
 }
 
 function domainAnswers(

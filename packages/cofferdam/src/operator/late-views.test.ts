@@ -59,7 +59,7 @@ describe('ceph-drain, right after a start', () => {
     takeOver('ceph-drain', rookOperators)
     await fixture.seconds(lateSeconds + 60)
     expect([await fixture.budgets(), budgetWrites()]).toEqual([[], []])
-    expect((await fixture.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('ManagedElsewhere')
+    expect((await fixture.observed()).metadata.annotations?.['cofferdam.io/reason']).toBe('BudgetsContested')
   })
 
   const unread: Readonly<Record<string, Late>> = {

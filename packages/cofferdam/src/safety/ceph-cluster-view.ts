@@ -1,11 +1,16 @@
+import type { CephOwnership } from './ceph-ownership.ts'
 import type { IgnoredPool } from './ignored-pools.ts'
 
 export interface CephClusterView {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** `manage`: the budgets are ours. `observe`: another operator has them, we only observe. `hand-back`: management was switched off, remove what is ours. */
-  readonly mode: 'manage' | 'observe' | 'hand-back'
+  /** Whose the budgets are, as `CephOwnership.budgets`. */
+  readonly mode: CephOwnership['budgets']
+  /** Who updates OSDs, as `CephOwnership.updates`; absent where nobody asks. */
+  readonly updates?: CephOwnership['updates']
+  /** A Rook is to be reckoned with, whether it runs now or not, and whether it is told to manage the budgets. Absent: there is none. */
+  readonly rook?: { readonly managesBudgets: boolean }
   readonly settings: DisruptionSettings
 }
 

@@ -1,6 +1,7 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
-import { defaultSettings, managementMode, parseDisruptionSettings } from './ceph-settings.ts'
+import { type CephTrust, trustsAlone } from '../shared/ceph-trust/named-clusters.ts'
+import { defaultSettings, parseCephCluster, parseDisruptionSettings } from './ceph-settings.ts'
 import { domainTypeInUse } from './domain-type.ts'
 
 const cluster = (disruptionManagement?: unknown, annotations: Record<string, string> = {}): KubeObject =>
@@ -46,7 +47,7 @@ describe('what a CephCluster says about its budgets', () => {
   it('values that cannot be used are named, and the defaults count', () => {
     const bad = cluster(
       { osdMaintenanceTimeout: '30m', pgHealthyRegex: 7 },
-      { 'cofferdam.io/failure-domain': 'shelf', 'cofferdam.io/max-domains': '0', 'cofferdam.io/manage': 'maybe' },
+      { 'cofferdam.io/failure-domain': 'shelf', 'cofferdam.io/max-domains': '0' },
     )
     const { warnings, ...settings } = parseDisruptionSettings(bad)
     expect({ ...settings, warnings: [] }).toEqual(defaultSettings)
@@ -55,7 +56,6 @@ describe('what a CephCluster says about its budgets', () => {
       'spec.disruptionManagement.pgHealthyRegex is no text; the default pattern is used',
       'annotation cofferdam.io/failure-domain "shelf" is no type of failure domain',
       'annotation cofferdam.io/max-domains "0" is no count of at least 1; 1 is used',
-      'annotation cofferdam.io/manage "maybe" is neither "true" nor "false"',
     ])
   })
 })
@@ -64,24 +64,56 @@ describe('who has the budgets', () => {
   const on = { managePodBudgets: true }
   const optIn = { 'cofferdam.io/manage': 'true' }
   const optOut = { 'cofferdam.io/manage': 'false' }
-  const rows: [string, KubeObject, boolean, string][] = [
-    ['alone and switched on: we have', cluster(on), false, 'manage'],
-    ['alone and switched off: what is ours goes', cluster({ managePodBudgets: false }), false, 'hand-back'],
-    ['alone and nothing said: what is ours goes', cluster(), false, 'hand-back'],
-    ['alone and opted out: what is ours goes', cluster(on, optOut), false, 'hand-back'],
-    ['beside Rook that handles them: we look', cluster(on), true, 'observe'],
+  const alone = trustsAlone([{ namespace: 'rook-ceph', name: 'my-cluster' }])
+  const rooks: CephTrust = { ...alone, own: [] }
+  const rows: [string, KubeObject, CephTrust, string, object | undefined][] = [
+    ['alone and switched on: we have', cluster(on), alone, 'manage', undefined],
+    ['alone and switched off: what is ours goes', cluster({ managePodBudgets: false }), alone, 'observe', undefined],
+    ['alone and nothing said: what is ours goes', cluster(), alone, 'observe', undefined],
+    ['alone and opted out: what is ours goes', cluster(on, optOut), alone, 'observe', undefined],
+    ['beside Rook that handles them: we observe', cluster(on), rooks, 'observe', { managesBudgets: true }],
     [
-      'beside Rook that handles them, opted in: we still only look, and never fight',
+      'beside Rook that handles them, opted in: nothing is changed, and we never fight',
       cluster(on, optIn),
-      true,
-      'observe',
+      rooks,
+      'contested',
+      { managesBudgets: true },
     ],
-    ['beside Rook whose handling is off, opted in: we have', cluster({}, optIn), true, 'manage'],
-    ['beside Rook whose handling is off, not opted in: we look', cluster({}), true, 'observe'],
-    ['beside Rook whose handling is off, opted out again: what is ours goes', cluster({}, optOut), true, 'hand-back'],
+    [
+      'beside Rook whose handling is off, opted in: we have',
+      cluster({}, optIn),
+      rooks,
+      'manage',
+      { managesBudgets: false },
+    ],
+    [
+      'beside Rook whose handling is off, not opted in: we observe',
+      cluster({}),
+      rooks,
+      'observe',
+      { managesBudgets: false },
+    ],
+    [
+      'beside Rook whose handling is off, opted out again: what is ours goes',
+      cluster({}, optOut),
+      rooks,
+      'observe',
+      { managesBudgets: false },
+    ],
   ]
-  it.each(rows)('%s', (_sentence, given, besideRook, mode) => {
-    expect(managementMode(given, { besideRook })).toBe(mode)
+  it.each(rows)('%s', (_sentence, given, trust, mode, rook) => {
+    const view = parseCephCluster(given, { trust, rookRuns: false })
+    expect([view.mode, view.rook]).toEqual([mode, rook])
+  })
+
+  it('a Rook that went away hands nothing over, and is reported while the budgets are its own', () => {
+    const warningsOf = (given: KubeObject, rookRuns: boolean) =>
+      parseCephCluster(given, { trust: rooks, rookRuns }).settings.warnings
+    expect(warningsOf(cluster(on), true)).toEqual([])
+    expect(warningsOf(cluster(on), false)).toEqual([
+      "Rook's operator does not run, so no operator updates the budgets of rook-ceph/my-cluster; they stay as they are until it is back, or until they are handed over with cofferdam adopt cephcluster/rook-ceph/my-cluster",
+    ])
+    expect(warningsOf(cluster({}, { 'cofferdam.io/budgets': 'manage' }), false)).toEqual([])
   })
 })
 

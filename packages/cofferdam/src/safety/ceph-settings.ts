@@ -1,11 +1,12 @@
 import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { isRooks, nameOf } from '../shared/ceph-trust/named-clusters.ts'
 import type { CephClusterView, DisruptionSettings } from './ceph-cluster-view.ts'
+import { decideOwnership, hasRooksBudgets, type OwnershipQuestion } from './ceph-ownership.ts'
 import { failureDomainTypes } from './domain-type.ts'
 import { ignoredPoolsAnnotation, parseIgnoredPools } from './ignored-pools.ts'
 
 const annotations = {
-  mode: 'cofferdam.io/manage',
   failureDomain: 'cofferdam.io/failure-domain',
   maxDomains: 'cofferdam.io/max-domains',
   rookImage: 'cofferdam.io/rook-image',
@@ -55,10 +56,6 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
   if (most !== undefined && !isCount) {
     warnings.push(`annotation ${annotations.maxDomains} ${JSON.stringify(most)} is no count of at least 1; 1 is used`)
   }
-  const choice = notes[annotations.mode]
-  if (choice !== undefined && choice !== 'true' && choice !== 'false') {
-    warnings.push(`annotation ${annotations.mode} ${JSON.stringify(choice)} is neither "true" nor "false"`)
-  }
   const pools = parseIgnoredPools(notes[ignoredPoolsAnnotation])
   return {
     ...defaultSettings,
@@ -72,34 +69,30 @@ export function parseDisruptionSettings(cluster: KubeObject): DisruptionSettings
   }
 }
 
-/**
- * Who has the budgets of a cluster.
- *
- * Where the administrator says that no Rook writes, `managePodBudgets` decides. Everywhere else the budgets are Rook's, whether it
- * runs now or not, unless its handling is off and the cluster says `cofferdam.io/manage: "true"`; we never touch what it
- * may touch.
- */
-export function managementMode(
-  cluster: KubeObject,
-  { besideRook }: { readonly besideRook: boolean },
-): CephClusterView['mode'] {
-  const isManaged = disruptionSection(cluster)['managePodBudgets'] === true
-  const choice = cluster.metadata.annotations?.[annotations.mode]
-  if (besideRook && isManaged) return 'observe'
-  if (choice === 'false') return 'hand-back'
-  if (besideRook) return choice === 'true' ? 'manage' : 'observe'
-  return isManaged || choice === 'true' ? 'manage' : 'hand-back'
-}
-
-export function parseCephCluster(cluster: KubeObject, surroundings: { readonly besideRook: boolean }): CephClusterView {
+/** A cluster with what its administrator says of it, and what is said and not done among the warnings. */
+export function parseCephCluster(cluster: KubeObject, question: Omit<OwnershipQuestion, 'cluster'>): CephClusterView {
   const { namespace = '', name, uid = '' } = cluster.metadata
+  const { budgets, updates, problems } = decideOwnership({ ...question, cluster })
+  const settings = parseDisruptionSettings(cluster)
+  const managesBudgets = hasRooksBudgets(cluster)
+  const isBesideRook = isRooks(question.trust, nameOf(cluster), question)
+  const isAway = isBesideRook && !question.rookRuns && managesBudgets && budgets !== 'manage'
   return {
     namespace,
     name,
     uid,
-    mode: managementMode(cluster, surroundings),
-    settings: parseDisruptionSettings(cluster),
+    mode: budgets,
+    updates,
+    ...(isBesideRook ? { rook: { managesBudgets } } : {}),
+    settings: {
+      ...settings,
+      warnings: [...settings.warnings, ...problems, ...(isAway ? [rookAwayText(`${namespace}/${name}`)] : [])],
+    },
   }
+}
+
+function rookAwayText(key: string): string {
+  return `Rook's operator does not run, so no operator updates the budgets of ${key}; they stay as they are until it is back, or until they are handed over with cofferdam adopt cephcluster/${key}`
 }
 
 function disruptionSection(cluster: KubeObject): JsonObject {

@@ -14,6 +14,8 @@ export const reasons = {
   BudgetNotCounted: 'The budget is new or changed, and its pods are not counted yet.',
   BudgetOverlap: 'More than one budget covers the pod, and the eviction API refuses such pods.',
   BudgetUncountable: "The budget's pods cannot be counted, so it allows no eviction.",
+  BudgetsContested:
+    'The budgets are handed over to Cofferdam, and managePodBudgets has Rook manage them too. Cofferdam changes none of them.',
   BudgetsExchanged: 'The budgets of the pod are being replaced, which takes a few seconds.',
   BudgetsSettling: 'The budgets are locked. Evictions that started before the lock may still be in flight.',
   CephAnswerAwaited: 'Ceph has not answered for a short time. Nothing changes until it does.',
@@ -63,7 +65,7 @@ export const reasons = {
   GuardUnregistered:
     'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',
   GuideYields: 'Another user changed what Cofferdam had set for a drain. That change is kept.',
-  HandedBack: 'Budgets are no longer managed here. Those that Cofferdam created are deleted.',
+  HandedBack: 'No operator manages the budgets of this cluster. Those that Cofferdam managed are removed.',
   HeldByRequest: 'Another request holds what this one needs.',
   HeldForThis: 'The budget of the pod is held by the request that evicts it.',
   HoldUnknown: 'It is not known now who holds what.',

@@ -6,6 +6,8 @@ export const recordNotes = {
   failureDomainType: 'cofferdam.io/failure-domain-type',
   domains: 'cofferdam.io/domains',
   problems: 'cofferdam.io/problems',
+  budgets: 'cofferdam.io/budgets',
+  updates: 'cofferdam.io/updates',
   silentSince: 'cofferdam.io/ceph-silent-since',
   cephLog: 'cofferdam.io/ceph-log',
 } as const

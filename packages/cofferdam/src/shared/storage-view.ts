@@ -9,6 +9,10 @@ export interface StorageView extends Attendance {
   readonly reason: string
   readonly explanation: string
   readonly since?: string
+  /** What Cofferdam does with the budgets: `observe`, `manage` or `contested`, perhaps a word of a newer version. */
+  readonly budgets?: string
+  /** What Cofferdam does with OSD updates: `off`, `plan`, `pace`, `own` or `contested`. */
+  readonly updates?: string
   readonly failureDomainType?: string
   /** Per failure domain, where the answer is at hand; of very many only those that may not be drained. */
   readonly domains: readonly RecordedAnswer[]

@@ -1,10 +1,8 @@
-import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CephCapabilityPorts, ReadPorts } from '../ports.ts'
 import { shown } from '../shown.ts'
 import { createFenceGate } from './apply/gate.ts'
 import { createFencing, fencingPermissions } from './controller/controller.ts'
-import { parseFencingSettings } from './domain/settings.ts'
 import { evidenceCalmMs } from './observe/evidence.ts'
 import { type FencingQuestion, readFencing } from './observe/read-fencing.ts'
 import { openFencingViews } from './observe/views.ts'
@@ -52,10 +50,7 @@ function open(ports: CephCapabilityPorts, metrics: ReturnType<typeof createFenci
     answers: ports.runs('fencing')
       ? {
           fenceGate: () => createFenceGate({ api, clock, clusters: cephViews.clusters() }),
-          cephInterest: () => ({
-            calmMs: evidenceCalmMs,
-            isPollWanted: (cluster: CephCluster) => parseFencingSettings(cluster).isManaged,
-          }),
+          cephInterest: () => ({ calmMs: evidenceCalmMs }),
         }
       : {},
   }

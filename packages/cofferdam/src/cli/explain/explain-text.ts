@@ -106,7 +106,7 @@ function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style)
 }
 
 function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fact[] {
-  const { domains, failureDomainType, update, problems = [] } = explanation
+  const { domains, failureDomainType, ownership, update, problems = [] } = explanation
   const { now, paint } = style
   const colours = { free: 'green', held: 'red', away: 'yellow' } as const
   const places = (['free', 'held', 'away'] as const).flatMap((state): Fact[] => {
@@ -114,8 +114,10 @@ function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fa
     const text = `${failureDomainType ?? 'node'} ${listText(names)}`
     return names.length === 0 ? [] : [[state, paint(colours[state], text)]]
   })
+  const owned = ownership === undefined ? [] : [`budgets: ${ownership.budgets}, OSD updates: ${ownership.updates}`]
   return [
     ...places,
+    ...some('ownership', owned),
     ...some('problem', problems),
     ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)]),
   ]

@@ -75,6 +75,7 @@ describe('an update of OSDs, asked about on the command line', () => {
         'cephcluster/rook-ceph/rook-ceph  free: A node with OSDs of it may be drained now, in any zone, one zone at a time.',
         '',
         '  free      zone x (osd 0, 1), y (osd 2, 3), z (osd 4, 5)',
+        '  ownership budgets: manage, OSD updates: own',
         '  update    all 6 OSDs up to date',
         '',
       ].join('\n'),

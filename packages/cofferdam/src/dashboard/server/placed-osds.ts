@@ -2,7 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { parseUpdateObjects, type UpdateObjects } from '../../capabilities/osd-update/domain/parse-update-objects.ts'
 import type { UpdatableOsd } from '../../capabilities/osd-update/domain/snapshot.ts'
-import { managementMode } from '../../safety/ceph-settings.ts'
+import { areUpdatesOff } from '../../capabilities/osd-update/domain/update-mode.ts'
 import { pinnedHostname } from '../../shared/node-hostnames.ts'
 
 /** An OSD as the operator sees it, and where it stands. */
@@ -54,7 +54,7 @@ function read(facts: readonly (Deployment | Pod)[], objects: Objects): readonly 
   const pods = facts.filter((fact): fact is Pod => 'containers' in fact.spec)
   const { cluster, isBesideRook, restartAskedMs, nodeOf } = objects
   const { osds } = parseUpdateObjects({ deployments, pods, cluster, isBesideRook, restartAskedMs, nodeOf })
-  const isOff = managementMode(cluster, { besideRook: isBesideRook }) === 'hand-back'
+  const isOff = areUpdatesOff(cluster, { besideRook: isBesideRook })
   const [first] = deployments
   return osds.map((osd) => ({
     ...osd,

@@ -167,7 +167,12 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
     then: { reason: 'CephSilent', budgets: ['closed'] },
   },
   'the budgets are left to Rook: nothing is held for it': {
-    given: { ...drainOf1, mode: 'observe', arbiter: arbiterWith('ceph-drain has zone-1') },
+    given: {
+      ...drainOf1,
+      mode: 'observe',
+      rook: { managesBudgets: true },
+      arbiter: arbiterWith('ceph-drain has zone-1'),
+    },
     then: { reason: 'ManagedElsewhere', budgets: [], claim: 'release' },
   },
   'several zones may be away together: they are held as one': {

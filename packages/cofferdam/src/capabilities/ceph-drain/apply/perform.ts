@@ -22,6 +22,7 @@ import type {
   HoldStorage,
   NotifyDecided,
   ReadCeph,
+  ReleaseRecord,
   ReportDecided,
   SettleStorage,
   TryCeph,
@@ -32,7 +33,7 @@ import type {
 } from '../domain/steps.ts'
 import type { CephDrainReporter, CephReports } from '../report/report.ts'
 import type { PassMemories } from './pass-memories.ts'
-import { deleteObserved, observedName, readRecord, writeRecord } from './record.ts'
+import { deleteObserved, observedName, readRecord, releaseRecord, writeRecord } from './record.ts'
 import type { StorageTurns } from './storage-turns.ts'
 
 export interface PerformPorts {
@@ -117,6 +118,8 @@ export class CephDrainPerformer {
           return this.#writeBudgets(step)
         case 'flags':
           return this.#writeFlags(step)
+        case 'release-record':
+          return this.#releaseRecord(step)
         default:
           return this.#writeNote(step)
       }
@@ -223,6 +226,11 @@ export class CephDrainPerformer {
 
   async #writeRecord(step: WriteRecord): Promise<StepOutcome> {
     await this.#write(step)
+    return this.#done(step)
+  }
+
+  async #releaseRecord(step: ReleaseRecord): Promise<StepOutcome> {
+    await releaseRecord(this.#ports.api, step.record, step.release, this.#pass.signal)
     return this.#done(step)
   }
 

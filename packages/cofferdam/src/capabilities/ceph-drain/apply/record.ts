@@ -8,7 +8,7 @@ import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/r
 import { recordNotes as notes } from '../../../shared/record-notes.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
 import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
-import { buildDrainState, isStateKey, parseDrainState, stateMapName } from '../domain/state-map.ts'
+import { buildDrainState, isStateKey, parseDrainState, type RecordRelease, stateMapName } from '../domain/state-map.ts'
 
 export const recordName = stateMapName
 /** Where the answers stand while another operator has the budgets, and the state map with them. */
@@ -117,18 +117,45 @@ export async function deleteObserved(
   }
 }
 
+/** Takes what is ours off the record, as a compare-and-swap on what was read; where nothing else is there, the whole record. */
+export async function releaseRecord(
+  api: Pick<KubeApi, 'update' | 'delete'>,
+  { configMap, namespace, name }: DrainRecord,
+  { data, annotations }: RecordRelease,
+  signal: AbortSignal,
+): Promise<void> {
+  if (configMap === undefined) return
+  if (data !== undefined) {
+    if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) return
+    await api.update(configMaps, { ...configMap, metadata: { ...configMap.metadata, annotations }, data }, { signal })
+    return
+  }
+  const { uid, resourceVersion } = configMap.metadata
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  }
+  try {
+    await api.delete(configMaps, { namespace, name }, { preconditions, signal })
+  } catch (error) {
+    if (!hasReason(error, 'NotFound')) throw error
+  }
+}
+
 function buildAnnotations(
   { configMap, reason }: DrainRecord,
   change: RecordChange & { readonly now: string },
 ): Record<string, string> {
   const present = configMap?.metadata.annotations ?? {}
-  const { decision, silentSince, cephLog, now } = change
+  const { decision, silentSince, cephLog, ownership, now } = change
   const problems = problemsText(decision.problems)
   const since = reason === decision.reason ? (present[notes.since] ?? now) : now
   return {
     [notes.reason]: decision.reason,
     [notes.explanation]: shortExplanation(decision.explanation),
     [notes.since]: since,
+    ...(ownership === undefined ? {} : { [notes.budgets]: ownership.mode }),
+    ...(ownership?.updates === undefined ? {} : { [notes.updates]: ownership.updates }),
     ...domainNotes(decision),
     ...(problems === '' ? {} : { [notes.problems]: problems }),
     ...(silentSince === undefined ? {} : { [notes.silentSince]: rfc3339(silentSince) }),
@@ -138,8 +165,7 @@ function buildAnnotations(
   }
 }
 
-/** Ceph is not asked for a cluster that is handed back, so there is nothing to say about its domains. */
-function domainNotes({ reason, failureDomainType, domains }: RecordChange['decision']): Record<string, string> {
-  if (reason === 'HandedBack' || domains.length === 0) return {}
+function domainNotes({ failureDomainType, domains }: RecordChange['decision']): Record<string, string> {
+  if (domains.length === 0) return {}
   return { [notes.failureDomainType]: failureDomainType, [notes.domains]: buildDomainRecord(domains) }
 }

@@ -34,12 +34,11 @@ export const cephDrainPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
   { group: 'policy', resource: 'poddisruptionbudgets', grantedBy: 'ceph', verbs: ['create', 'update', 'delete'] },
   { group: '', resource: 'configmaps', grantedBy: 'ceph', verbs: ['create'] },
-  { group: '', resource: 'configmaps', grantedBy: 'ceph', names: [recordName], verbs: ['get', 'update'] },
   {
     group: '',
     resource: 'configmaps',
     grantedBy: 'ceph',
-    names: [observedName],
+    names: [recordName, observedName],
     verbs: ['get', 'update', 'delete'],
   },
   { group: '', resource: 'events', verbs: ['create'] },
@@ -60,8 +59,6 @@ export interface CephDrainPorts extends Pick<PerformPorts, 'applyBudgets'> {
   readonly turns?: StorageTurns
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
-  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isPollWanted?(cluster: CephCluster): boolean
 }
 
 /** Keeps the disruption budgets of OSDs as the data allows. Keys are `namespace/name` of CephClusters. */
@@ -75,7 +72,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
     },
     onChange: (key) => enqueueKey(key),
   })
-  const observer = new CephDrainObserver({ ...ports, log, besideRook: (cluster) => ports.rook.isRooks(cluster) })
+  const observer = new CephDrainObserver({ ...ports, log })
   const probes = new OkToStopProbes(ports.ceph)
   const reporter = new CephDrainReporter(reports)
   const hold = new LedgerHold(ports.clock, ports.ledger, storageHold)

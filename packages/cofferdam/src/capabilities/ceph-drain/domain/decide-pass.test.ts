@@ -69,7 +69,19 @@ describe('a pass over a calm cluster', () => {
   })
 
   it('where Rook has the budgets writes nothing but a note of its own', () => {
-    expect(stepsOf({ ...calm, mode: 'observe' })).toEqual(['note', ...closing])
+    expect(stepsOf({ mode: 'observe', rook: { managesBudgets: true } })).toEqual(['note', ...closing])
+  })
+
+  it('where Rook gets the budgets back releases what is ours first, and no second time', () => {
+    const given: Given = { ...calm, mode: 'observe', rook: { managesBudgets: true } }
+    expect(stepsOf(given)).toEqual(['budgets', 'note', ...closing])
+    expect(stepsOf({ ...given, heard: { performed: ['budgets', 'note'] } })).toEqual(closing)
+  })
+
+  it('where two writers are told to have the budgets changes none of them, and warns', () => {
+    const { steps } = decide({ ...calm, mode: 'contested', rook: { managesBudgets: true } })
+    expect(steps.map(({ name }) => name)).toEqual(['note', ...closing])
+    expect(steps.find(({ name }) => name === 'report')).toMatchObject({ isWarning: true })
   })
 })
 
@@ -130,11 +142,6 @@ describe('a record that is refused', () => {
     const { steps, failsUnrecorded } = decide({ ...calm, heard: refused({ isPassing: true, forMs: 0 }) })
     expect([steps.map(({ name }) => name), failsUnrecorded]).toEqual([['budgets'], true])
   })
-
-  it('ends the pass of a cluster that is handed back, with its budgets gone', () => {
-    const { steps, failsUnrecorded } = decide({ ...calm, mode: 'hand-back', heard: refused() })
-    expect([steps.map(({ name }) => name), failsUnrecorded]).toEqual([['budgets'], true])
-  })
 })
 
 describe('mons and mgrs beside the OSDs', () => {
@@ -153,8 +160,8 @@ describe('mons and mgrs beside the OSDs', () => {
     expect(recheckAfterSeconds).toBe(1)
   })
 
-  it('are left alone where the cluster is handed back', () => {
-    expect(stepsOf({ ...beside(free), mode: 'hand-back' })[0]).toBe('forget-turn')
+  it('are left alone where the budgets are not ours', () => {
+    expect(stepsOf({ ...beside(free), mode: 'observe' })[0]).toBe('forget-turn')
   })
 })
 

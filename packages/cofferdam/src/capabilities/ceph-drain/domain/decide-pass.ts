@@ -104,6 +104,7 @@ function reportSteps(
   const isWarning =
     refusal !== undefined ||
     decision.reason === 'PgInDoubt' ||
+    decision.reason === 'BudgetsContested' ||
     decision.alarm ||
     (cephSilentMs > 0 && cephSilentMs >= cluster.settings.silenceGraceMs)
   return [
@@ -119,6 +120,7 @@ function reportSteps(
       isLogFollowed: cephLog === 'followed',
       isWarning,
       recordedReason: record.reason,
+      ownership: { mode: cluster.mode, ...(cluster.updates === undefined ? {} : { updates: cluster.updates }) },
     },
   ]
 }

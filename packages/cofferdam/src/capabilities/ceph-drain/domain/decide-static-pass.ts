@@ -87,7 +87,7 @@ function looseNodes(daemonBudgets: StaticBudgetDecision['daemonBudgets']): reado
 }
 
 function planStaticWrites(
-  { desired, remove }: Pick<StaticBudgetDecision, 'desired' | 'remove'>,
+  { desired, release, remove }: Pick<StaticBudgetDecision, 'desired' | 'release' | 'remove'>,
   { input: { existing }, storesUnreadyPolicy }: StaticPassSnapshot,
 ): BudgetWrite[] {
   const seenByName = new Map(existing.map((budget) => [budget.metadata.name, budget]))
@@ -99,6 +99,7 @@ function planStaticWrites(
       const isSame = isSameJson(comparable(seen.spec), comparable(budget.spec)) && isManagedByUs(seen)
       return isSame ? [] : [{ verb: 'replace', seen, budget }]
     }),
+    ...release.map((budget): BudgetWrite => ({ verb: 'replace', seen: budget, budget })),
     ...remove.flatMap((name): BudgetWrite[] => {
       const seen = seenByName.get(name)
       return seen === undefined ? [] : [{ verb: 'delete', seen }]

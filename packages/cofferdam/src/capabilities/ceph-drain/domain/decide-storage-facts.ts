@@ -117,7 +117,7 @@ function isGuarded(
   { domain, osds }: DomainAnswer,
 ): boolean {
   // Another operator's budgets follow their own rules.
-  if (seen.cluster.mode === 'observe') return true
+  if (seen.cluster.mode !== 'manage') return true
   if (!arbiter.known || !arbiter.value.others.some(({ scope }) => scope === domain)) return true
   const firm = budgets.flatMap((budget) => {
     const parsed = parseOsdBudget(budget, cluster)

@@ -529,7 +529,8 @@ describe('several zones at once', () => {
 
 describe('whose budgets they are', () => {
   it('beside Rook nothing is wanted but what is there, and the answers are given all the same', () => {
-    const snapshot = tell({ mode: 'observe', down: [1], cordoned: ['node-1'], budgets: ours('default') })
+    const rook = { managesBudgets: true }
+    const snapshot = tell({ mode: 'observe', rook, down: [1], cordoned: ['node-1'], budgets: ours('default') })
     const decision = decideCephDrain(snapshot)
     expect(decision.reason).toBe('ManagedElsewhere')
     expect(inWords(decision.budgets)).toEqual(['default'])
@@ -542,17 +543,16 @@ describe('whose budgets they are', () => {
     ])
   })
 
-  it('handed back, all budgets and our flag go, and the flag stays on record until Ceph shows it gone', () => {
-    const scenario: Scenario = {
-      mode: 'hand-back',
-      down: [1],
-      budgets: ours('zone-2', 'zone-3'),
-      state: { openDomains: ['zone-1'], ownNoout: ['zone-1'] },
-      ceph: { nooutBuckets: ['zone-1', 'zone-2'] },
-    }
-    const first = decideCephDrain(tell(scenario))
-    expect([first.budgets, first.noout, first.state.ownNoout]).toEqual([[], { set: [], unset: ['zone-1'] }, ['zone-1']])
-    expect(outcomeOf(scenario)).toEqual({ reason: 'HandedBack', budgets: [], noout: ['zone-2'] })
+  it.each([
+    ['observe', { managesBudgets: true }, 'ManagedElsewhere'],
+    ['observe', { managesBudgets: false }, 'HandedBack'],
+    ['observe', undefined, 'HandedBack'],
+    ['contested', { managesBudgets: true }, 'BudgetsContested'],
+  ] as const)('in mode %s with Rook %o it is said who has them, and how to hand them over', (mode, rook, reason) => {
+    const decision = decideCephDrain(tell({ mode, ...(rook === undefined ? {} : { rook }) }))
+    expect(decision.reason).toBe(reason)
+    expect(decision.explanation).toContain('cofferdam adopt cephcluster/rook-ceph/my-cluster')
+    expect(decision.claim).toEqual({ wants: 'release' })
   })
 })
 

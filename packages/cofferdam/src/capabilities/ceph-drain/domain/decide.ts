@@ -1,5 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { freeRule, type OpeningRule, openingRule } from '../../../ledger/rules/storage-arbiter.ts'
+import { type OpeningRule, openingRule } from '../../../ledger/rules/storage-arbiter.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
 import { domainTypeInUse } from '../../../safety/domain-type.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
@@ -9,12 +9,13 @@ import { chooseDomains, domainsThatMayBegin } from './choose-domains.ts'
 import { decideWithoutCeph } from './decide-without-ceph.ts'
 import type { CephDrainDecision } from './decision.ts'
 import { explainBudgets } from './explain-budgets.ts'
+import { explainObserving } from './explain-observing.ts'
 import { type Layout, layOut, type PlacedOsd } from './layout.ts'
 import { believedAgainInMs } from './lost-nodes.ts'
 import { decideNoout } from './noout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
 import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
-import { calmState, type DrainState } from './state-map.ts'
+import type { DrainState } from './state-map.ts'
 import { crossedDrains, decideTurn } from './storage-turn.ts'
 import { blockingBudgets, closedDefault, coverOf, defaultBudget, partialBudgets } from './wanted-budgets.ts'
 import { wantedClaim } from './wanted-claim.ts'
@@ -34,8 +35,7 @@ import { wantedClaim } from './wanted-claim.ts'
 export function decideCephDrain(snapshot: CephDrainSnapshot): CephDrainDecision {
   const { cluster, ceph } = snapshot
   const { failureDomainOverride } = cluster.settings
-  if (cluster.mode === 'hand-back') return handBack(snapshot)
-  if (cluster.mode === 'observe') return observeOnly(snapshot)
+  if (cluster.mode !== 'manage') return observeOnly(snapshot)
   if (!ceph.known || snapshot.cephSilentMs > 0) return decideWithoutCeph(snapshot)
   const layout = layOut(snapshot, domainTypeInUse(failureDomainOverride, ceph.value.failureDomainType))
   return decideWithCeph(snapshot, layout, ceph.value)
@@ -161,44 +161,18 @@ function foreignBudgets(snapshot: CephDrainSnapshot, wanted: readonly WantedBudg
     .sort((a, b) => (a.object < b.object ? -1 : 1))
 }
 
-const handOver =
-  'to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs'
-
-/** Nothing is wanted but what is there, so that a plan made from it is empty. */
+/** Nothing is wanted but what is there; what is left of ours is released by the plan. */
 function observeOnly(snapshot: CephDrainSnapshot): CephDrainDecision {
   const { cluster, state } = snapshot
-  const managed = decideCephDrain({ ...snapshot, cluster: { ...cluster, mode: 'manage' } })
+  const { turn: _, ...managed } = decideCephDrain({ ...snapshot, cluster: { ...cluster, mode: 'manage' } })
+  const { reason, explanation } = explainObserving(cluster)
   return {
     ...managed,
-    reason: 'ManagedElsewhere',
-    explanation: `Rook manages the budgets of ${cluster.namespace}/${cluster.name}; Cofferdam only observes (${handOver}). ${managed.explanation}`,
+    reason,
+    explanation: `${explanation} ${managed.explanation}`,
     budgets: snapshot.budgets.filter(({ isOurs }) => isOurs).map(asWanted),
     state,
     noout: { set: [], unset: [] },
     claim: { wants: 'release' },
-  }
-}
-
-function handBack(snapshot: CephDrainSnapshot): CephDrainDecision {
-  const { cluster, ceph, state } = snapshot
-  const type = domainTypeInUse(
-    cluster.settings.failureDomainOverride,
-    ceph.known ? ceph.value.failureDomainType : undefined,
-  )
-  const layout = layOut(snapshot, type)
-  const left = state.ownNoout.filter((bucket) => !ceph.known || ceph.value.nooutBuckets.includes(bucket))
-  return {
-    reason: 'HandedBack',
-    explanation: `Budgets are not managed for ${cluster.namespace}/${cluster.name}: those that Cofferdam created are deleted.`,
-    failureDomainType: type,
-    budgets: [],
-    state: { ...calmState, ownNoout: left },
-    noout: { set: [], unset: ceph.known ? [...left].sort() : [] },
-    domains: answerDomains(layout, { chosen: [], released: [] }, freeRule),
-    problems: layout.problems,
-    alarm: false,
-    isClean: unknown('Cofferdam manages nothing of this cluster'),
-    claim: { wants: 'release' },
-    recheckAfterSeconds: left.length > 0 ? 2 : undefined,
   }
 }

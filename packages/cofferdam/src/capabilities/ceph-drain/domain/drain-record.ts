@@ -1,4 +1,5 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { DrainState } from './state-map.ts'
 
@@ -18,8 +19,12 @@ export interface DrainRecord {
 export interface RecordChange {
   /** Undefined: nothing of ours must survive, only notes are written. */
   readonly state: DrainState | undefined
+  readonly ownership?: RecordedOwnership
   readonly decision: Pick<CephDrainDecision, 'reason' | 'explanation' | 'failureDomainType' | 'domains' | 'problems'>
   readonly silentSince: number | undefined
   /** Whether Ceph's cluster log is followed, in words; absent: not known. */
   readonly cephLog?: string | undefined
 }
+
+/** Whose the budgets and the updates of OSDs are. */
+export type RecordedOwnership = Pick<CephClusterView, 'mode' | 'updates'>

@@ -29,9 +29,8 @@ export function planBudgetWrites(
   })
   return [...writes, ...marks(writes)]
 
-  /** What is taken over as it is gets our mark, so that handing back knows it. */
+  /** What is taken over as it is gets our mark, so that it is released with the rest. */
   function marks(planned: readonly BudgetWrite[]): BudgetWrite[] {
-    if (snapshot.cluster.mode !== 'manage') return []
     const names = new Set(planned.map((write) => ('budget' in write ? write.budget : write.seen).metadata.name))
     return snapshot.budgets
       .filter(({ name, isOurs }) => isOurs && !names.has(name))
@@ -44,10 +43,7 @@ export function planBudgetWrites(
   }
 
   function removal(seen: PodDisruptionBudget): BudgetWrite[] {
-    // Who hands the budgets back hands the pods back too: nothing is left here that comes back to delete later.
-    const isHandedBack = snapshot.cluster.mode === 'hand-back'
-    if (isHandedBack && !isManagedByUs(seen)) return []
-    switch (isHandedBack ? 'delete' : decideRemoval(seen, snapshot.nowMs)) {
+    switch (decideRemoval(seen, snapshot.nowMs)) {
       case 'retire':
         return [{ verb: 'replace', seen, budget: retireBudget(seen, snapshot.nowMs) }]
       case 'wait':

@@ -1,8 +1,10 @@
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import type { CephDrainDecision } from './decision.ts'
+import type { RecordedOwnership } from './drain-record.ts'
 import type { FlagsOutcome, HeardRefusal, PassSnapshot } from './pass-snapshot.ts'
 import { onlyTightening, planBudgetWrites } from './plan-budget-writes.ts'
+import { planRelease } from './plan-release.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import type { DrainState } from './state-map.ts'
 import type { CephDrainStep } from './steps.ts'
@@ -37,11 +39,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   const { heard, silentSince, cephLog } = pass
   const { mode } = snapshot.cluster
   const common = { decision: wanted, failures: heard.failures, refusal: undefined, failsUnrecorded: false }
-  if (mode === 'observe') {
-    // Rook's state map is Rook's while it has the budgets: what we see is reported in a map of our own.
-    const change = { state: undefined, decision: wanted, silentSince, cephLog }
-    return { ...common, steps: [{ do: 'write', name: 'note', change, isNeeded: true }], isWhole: true, isEarly: false }
-  }
+  if (mode !== 'manage') return { ...common, ...planObserving(pass, snapshot, wanted), isEarly: false }
   const isEarly = isTooEarly(pass, wanted)
   if (heard.record !== undefined && 'refused' in heard.record) {
     return { ...planWithoutRecord(pass, snapshot, wanted, heard.record.refused), isEarly }
@@ -51,7 +49,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   const writes = isEarly ? onlyTightening(planned, snapshot.budgets) : planned
   const flags = flagSteps(pass, wanted)
   const isWhole = flags.length === 0 || heard.flags !== undefined
-  const change = { decision: wanted, silentSince, cephLog }
+  const change = { decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }
   const record = heard.record?.taken ?? pass.record
   return {
     ...common,
@@ -79,6 +77,49 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   }
 }
 
+/** How soon it is tried again to end a flag that could not be ended. */
+const retryFlagsAfterSeconds = 5
+
+/** What is left of ours is released, unless another writer may have it too; what is seen is reported in a map of our own. */
+function planObserving(
+  pass: PassSnapshot,
+  snapshot: CephDrainSnapshot,
+  wanted: CephDrainDecision,
+): Pick<PlannedWrites, 'steps' | 'isWhole' | 'decision' | 'failures'> {
+  const { heard, silentSince, isReachable, record, budgets: present } = pass
+  const change = { state: undefined, decision: wanted, silentSince, ownership: ownershipOf(snapshot) }
+  const turn = enterTurn(pass, wanted)
+  const note: CephDrainStep = { do: 'write', name: 'note', change, isNeeded: true }
+  const { failures } = heard
+  if (snapshot.cluster.mode === 'contested') {
+    return { steps: [...turn, note], isWhole: true, decision: wanted, failures }
+  }
+  const { configMap: map } = record
+  const release = planRelease({ snapshot, present, map, isReachable, flags: heard.flags })
+  const flags = flagSteps(pass, { ...wanted, noout: { set: [], unset: release.unset } })
+  const retry = Math.min(wanted.recheckAfterSeconds ?? retryFlagsAfterSeconds, retryFlagsAfterSeconds)
+  return {
+    decision: release.left.length === 0 ? wanted : { ...wanted, recheckAfterSeconds: retry },
+    failures: [...flagFailures(heard.flags), ...failures],
+    isWhole: flags.length === 0,
+    steps: [
+      ...turn,
+      ...(release.budgets.length === 0
+        ? []
+        : ([{ do: 'write', name: 'budgets', writes: release.budgets }] satisfies CephDrainStep[])),
+      ...flags,
+      note,
+      ...(flags.length > 0 || release.record === undefined
+        ? []
+        : ([{ do: 'write', name: 'release-record', record, release: release.record }] satisfies CephDrainStep[])),
+    ],
+  }
+}
+
+function ownershipOf({ cluster: { mode, updates } }: CephDrainSnapshot): RecordedOwnership {
+  return { mode, ...(updates === undefined ? {} : { updates }) }
+}
+
 /** What holds OSDs is written, and flags that are on record as ours are taken back. */
 function planWithoutRecord(
   pass: PassSnapshot,
@@ -87,16 +128,15 @@ function planWithoutRecord(
   refusal: HeardRefusal,
 ): Omit<PlannedWrites, 'isEarly'> {
   const { heard } = pass
-  const { mode, settings } = snapshot.cluster
+  const { settings } = snapshot.cluster
   const isLasting = !refusal.isPassing || refusal.forMs >= settings.silenceGraceMs
-  // Whoever hands the budgets back wants them gone, and the record remembers more than is needed for that.
-  const isHandedBack = mode === 'hand-back'
-  const held = isHandedBack ? wanted : decideWithoutRecord(snapshot, wanted, { why: refusal.why, isLasting })
-  const failsUnrecorded = !isLasting || isHandedBack
+  const held = decideWithoutRecord(snapshot, wanted, { why: refusal.why, isLasting })
+  const failsUnrecorded = !isLasting
   const flags = flagSteps(pass, { ...held, noout: held.noout.unset.length === 0 ? noFlags : held.noout })
   const isHeard = flags.length === 0 || heard.flags !== undefined
   // The record itself cannot say that it is refused.
-  const change = { state: undefined, decision: held, silentSince: pass.silentSince, cephLog: pass.cephLog }
+  const ownership = ownershipOf(snapshot)
+  const change = { state: undefined, decision: held, silentSince: pass.silentSince, cephLog: pass.cephLog, ownership }
   return {
     decision: held,
     failures: [...flagFailures(heard.flags), ...heard.failures],

@@ -1,3 +1,6 @@
+import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import { recordNotes } from '../../../shared/record-notes.ts'
+
 /** What must survive a restart, as Rook keeps it in the ConfigMap `rook-ceph-pdbstatemap`; ours are the last ones. */
 export interface DrainState {
   /** The failure domains chosen to be down, as label values; a budget may still hold them when the data asks for it. Rook's key holds the first; `cofferdam.io_open-domains` all. */
@@ -42,6 +45,8 @@ const keys = {
   removedNoout: 'cofferdam.io_removed-noout',
   unneededOsds: 'cofferdam.io_spare-osds',
 } as const
+const ownKeys: readonly string[] = [keys.openDomains, keys.ownNoout, keys.unneededOsds]
+const ownNotes: readonly string[] = Object.values(recordNotes)
 const nooutSuffix = '-noout-last-set-at'
 
 /**
@@ -92,6 +97,54 @@ export function buildDrainState(state: DrainState): Record<string, string> {
     ...(state.lastUncleanAt === undefined ? {} : { [keys.uncleanAt]: state.lastUncleanAt }),
     ...Object.fromEntries(Object.entries(state.nooutSince).map(([domain, at]) => [`${domain}${nooutSuffix}`, at])),
   }
+}
+
+type StateMap = Pick<ConfigMap, 'data' | 'binaryData' | 'metadata'> | undefined
+
+/** What of the map is ours, whoever made it. */
+export interface OwnPart {
+  readonly isThere: boolean
+  /** Buckets with noout that are on record as ours, by our own key alone. */
+  readonly noout: readonly string[]
+  /** The bucket on which Rook, going on with what is recorded, keeps noout. */
+  readonly rooksNoout: string | undefined
+}
+
+export function ownPartOf(map: StateMap): OwnPart {
+  const data = map?.data ?? {}
+  const notes = map?.metadata.annotations ?? {}
+  return {
+    isThere: ownKeys.some((key) => Object.hasOwn(data, key)) || ownNotes.some((key) => Object.hasOwn(notes, key)),
+    noout: listOf(data[keys.ownNoout]),
+    rooksNoout: data[keys.wantsNoout] === 'true' ? listOf(data[keys.domain])[0] : undefined,
+  }
+}
+
+/** What becomes of the map when we leave it; undefined: it is removed. */
+export interface RecordRelease {
+  readonly data: Readonly<Record<string, string>> | undefined
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/**
+ * The map without what is ours. Rook's keys stay where Rook goes on, and what is neither Rook's nor ours stays in any case.
+ *
+ * Guarantees: flags that are `left` stay on record.
+ */
+export function releaseDrainState(
+  map: StateMap,
+  { left, isRooks }: { readonly left: readonly string[]; readonly isRooks: boolean },
+): RecordRelease {
+  const isRooksKey = (key: string) =>
+    ([keys.domain, keys.uncleanAt, keys.wantsNoout] as string[]).includes(key) || key.endsWith(nooutSuffix)
+  const stays = Object.entries(map?.data ?? {}).filter(
+    ([key]) => !ownKeys.includes(key) && (isRooks || !isRooksKey(key)),
+  )
+  const notes = Object.entries(map?.metadata.annotations ?? {}).filter(([key]) => !ownNotes.includes(key))
+  const annotations = Object.fromEntries(notes)
+  const kept = left.length === 0 ? stays : [...stays, [keys.ownNoout, left.join(',')] as const]
+  const isEmpty = kept.length === 0 && Object.keys(map?.binaryData ?? {}).length === 0
+  return { data: isEmpty && !isRooks ? undefined : Object.fromEntries(kept), annotations }
 }
 
 function listOf(text: string | undefined): string[] {

@@ -100,9 +100,27 @@ function besideOf(given: {
 interface Row {
   readonly given: Partial<StaticBudgetInput>
   readonly desired?: readonly PodDisruptionBudget[]
+  readonly release?: readonly PodDisruptionBudget[]
   readonly remove?: readonly string[]
   readonly problems?: number
 }
+
+const besideRook = (mode: StaticBudgetInput['cluster']['mode'], managesBudgets: boolean) =>
+  ({ namespace: 'rook-ceph', mode, rook: { managesBudgets } }) as const
+/** As it is while the OSDs beside mons have to stay. */
+const heldMon = old('rook-ceph-mon-pdb', {
+  maxUnavailable: 0,
+  selector: {
+    matchLabels: { app: 'rook-ceph-mon' },
+    matchExpressions: [{ key: 'ceph_daemon_id', operator: 'NotIn', values: ['a'] }],
+  },
+})
+const closedMgr = old('rook-ceph-mgr-pdb', { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mgr' } } })
+const nfsBudget = old(
+  'rook-ceph-nfs-files',
+  { minAvailable: 2, selector: { matchLabels: { app: 'rook-ceph-nfs', ceph_nfs: 'files' } } },
+  owner('CephNFS', 'files'),
+)
 
 const rows: Record<string, Row> = {
   'one gateway and no budget: nothing to do': { given: store(1) },
@@ -254,7 +272,7 @@ const rows: Record<string, Row> = {
   },
   'not managed any more: all that is ours goes': {
     given: {
-      cluster: { namespace: 'rook-ceph', mode: 'hand-back' },
+      cluster: { namespace: 'rook-ceph', mode: 'observe' },
       monCount: 3,
       quorum: quorum(3),
       ...store(2),
@@ -264,15 +282,52 @@ const rows: Record<string, Row> = {
   },
   'not managed any more, and the budgets are such as Rook made: mons, mgrs and gateways stay protected': {
     given: {
-      cluster: { namespace: 'rook-ceph', mode: 'hand-back' },
+      cluster: { namespace: 'rook-ceph', mode: 'observe' },
       monCount: 3,
       quorum: quorum(3),
       ...store(2),
       existing: [mon(1), mgr, rgw(1)].map(byRook),
     },
   },
-  'beside Rook: nothing is wanted and nothing removed': {
-    given: { cluster: { namespace: 'rook-ceph', mode: 'observe' }, monCount: 3, ...store(1), existing: [rgw(1)] },
+  'beside Rook: nothing is wanted, and what carries no mark of ours is left alone': {
+    given: { cluster: besideRook('observe', true), monCount: 3, ...store(1), existing: [rgw(1), mgr].map(byRook) },
+  },
+  'Rook takes them back: what it makes too stays for it without our mark, so no daemon is without a budget': {
+    given: { cluster: besideRook('observe', true), monCount: 3, quorum: quorum(3), existing: [heldMon, mgr, rgw(1)] },
+    release: [mgr, mon(1), rgw(1)].map(byRook),
+  },
+  'Rook takes them back while the quorum is not known: as many mons may go as before': {
+    given: { cluster: besideRook('observe', true), quorum: unknown('no answer'), existing: [heldMon] },
+    release: [byRook(mon(0))],
+  },
+  'Rook takes them back: budgets of kinds that it has none for are removed': {
+    given: { cluster: besideRook('observe', true), existing: [nfsBudget] },
+    remove: ['rook-ceph-nfs-files'],
+  },
+  'nobody takes them, beside Rook: all of ours go but that of the mgrs, which Rook makes whatever its settings say': {
+    given: { cluster: besideRook('observe', false), monCount: 3, quorum: quorum(3), existing: [mon(1), mgr, rgw(1)] },
+    release: [byRook(mgr)],
+    remove: ['rook-ceph-mon-pdb', 'rook-ceph-rgw-shop'],
+  },
+  "managed beside Rook: the budget of the mgrs is Rook's, or two writers would undo each other for ever": {
+    given: {
+      cluster: besideRook('manage', false),
+      monCount: 3,
+      mgrCount: 2,
+      quorum: quorum(3),
+      existing: [mon(1), byRook(mgr)],
+    },
+    desired: [mon(1)],
+  },
+  'managed beside Rook, one mgr: the budget that Rook has left is not deleted': {
+    given: { cluster: besideRook('manage', false), mgrCount: 1, existing: [byRook(mgr)] },
+  },
+  'managed beside Rook, and an earlier version had taken the budget of the mgrs: it is released to Rook': {
+    given: { cluster: besideRook('manage', false), mgrCount: 2, existing: [closedMgr] },
+    release: [byRook(mgr)],
+  },
+  'handed over while Rook still manages them: nothing is written, released or removed': {
+    given: { cluster: besideRook('contested', true), monCount: 3, quorum: quorum(3), existing: [heldMon, mgr, rgw(1)] },
   },
   "an administrator's own budget under our name stays": {
     given: {
@@ -284,9 +339,10 @@ const rows: Record<string, Row> = {
 }
 
 describe('budgets of daemons that are all alike', () => {
-  it.each(Object.entries(rows))('%s', (_sentence, { given, desired = [], remove = [], problems = 0 }) => {
+  it.each(Object.entries(rows))('%s', (_sentence, { given, desired = [], release = [], remove = [], problems = 0 }) => {
     const decision = decideStaticBudgets({ ...bare, ...given })
     expect({ desired: decision.desired, remove: decision.remove }).toEqual({ desired, remove })
+    expect(decision.release).toEqual(release)
     expect(decision.problems).toHaveLength(problems)
   })
 

@@ -3,7 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
-import { isManagedByUs, managedLabels } from './budget-mark.ts'
+import { isManagedByUs, managedLabels, withoutMark } from './budget-mark.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import { type BesideOsds, type DaemonBudget, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
 import { type CephServices, decideServiceBudgets, isServiceBudgetName, serviceOwnerKinds } from './service-budgets.ts'
@@ -11,7 +11,7 @@ import type { DaemonView } from './snapshot.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */
 export interface StaticBudgetInput extends CephServices {
-  readonly cluster: Pick<CephClusterView, 'namespace' | 'mode'>
+  readonly cluster: Pick<CephClusterView, 'namespace' | 'mode' | 'rook'>
   readonly monCount: number
   readonly mgrCount: number
   readonly quorum: Observed<{
@@ -30,6 +30,8 @@ export interface StaticBudgetInput extends CephServices {
 
 export interface StaticBudgetDecision {
   readonly desired: readonly PodDisruptionBudget[]
+  /** Budgets that lose our mark and stay, as Rook makes them. */
+  readonly release: readonly PodDisruptionBudget[]
   readonly remove: readonly string[]
   readonly problems: readonly ObjectProblem[]
   /** For those that go after the OSDs: by `mon`, `mgr`, and the name of the budget of a service. */
@@ -42,13 +44,17 @@ const mgrBudget = 'rook-ceph-mgr-pdb'
 /**
  * Decides the budgets of all daemons but OSDs.
  *
- * They follow every change of scale, up and down, and are gone where fewer than two pods would make a budget a trap.
+ * They follow every change of scale, up and down, and are gone where fewer than two pods would make a budget a trap. That of the mgrs is
+ * Rook's wherever a Rook is reckoned with: it makes it whatever its settings say, and two writers would undo each other for ever. Mgrs
+ * are not pinned to their nodes, so a drain waits for them no longer than until they run elsewhere.
  * Fails closed: without knowing the quorum no mon may go.
  */
 export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecision {
   const { cluster, existing } = input
-  if (cluster.mode === 'observe') return { desired: [], remove: [], problems: [], daemonBudgets: {} }
-  const daemonBudgets = cluster.mode === 'manage' ? decideDaemonBudgets(input) : {}
+  if (cluster.mode === 'contested') return nothing
+  const released = decideStaticRelease(input)
+  if (cluster.mode === 'observe') return { ...nothing, ...released }
+  const daemonBudgets = decideDaemonBudgets(input)
   const ofDaemons = (
     [
       ['mon', monBudget],
@@ -58,17 +64,17 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
     const decided = daemonBudgets[type]
     return decided === undefined ? [] : [daemonBudget(cluster, { name, app: `rook-ceph-${type}`, ...decided })]
   })
-  const all = cluster.mode === 'manage' ? [...ofDaemons, ...ofServices(input, daemonBudgets)] : []
+  const all = [...ofDaemons, ...ofServices(input, daemonBudgets)]
   const foreign = new Set(existing.filter((budget) => !isOurs(budget)).map(({ metadata }) => metadata.name))
   const wanted = new Set(all.map(({ metadata }) => metadata.name))
   return {
     daemonBudgets,
     desired: all.filter(({ metadata }) => !foreign.has(metadata.name)).sort(byName),
+    release: released.release,
     remove: existing
-      .filter((budget) => isStatic(budget) && isOurs(budget) && !wanted.has(budget.metadata.name))
-      // Rook makes the same budgets, that of the mgrs whatever its settings say: what it made stays when we go.
-      .filter((budget) => cluster.mode === 'manage' || isManagedByUs(budget))
+      .filter((budget) => isStatic(budget) && isOurs(budget) && !isRooks(input, budget))
       .map(({ metadata }) => metadata.name)
+      .filter((name) => !wanted.has(name))
       .sort(),
     problems: [...wanted]
       .filter((name) => foreign.has(name))
@@ -78,6 +84,44 @@ export function decideStaticBudgets(input: StaticBudgetInput): StaticBudgetDecis
         problem: 'is not managed by Cofferdam and has the name of a budget that Cofferdam needs; it is left alone',
       })),
   }
+}
+
+const nothing: StaticBudgetDecision = { desired: [], release: [], remove: [], problems: [], daemonBudgets: {} }
+
+/**
+ * What becomes of budgets that carry our mark and are not ours. Those that Rook makes as well stay for it, in its shape: it makes those of
+ * services once and never changes them, so theirs is not changed either. Others are removed.
+ */
+function decideStaticRelease(input: StaticBudgetInput): Pick<StaticBudgetDecision, 'release' | 'remove'> {
+  const { cluster, existing, quorum } = input
+  const marked = existing.filter((budget) => isStatic(budget) && isOurs(budget) && isManagedByUs(budget)).sort(byName)
+  const release = marked.filter((budget) => isRooks(input, budget)).map(withRooksShape)
+  return {
+    release,
+    remove: cluster.mode === 'manage' ? [] : marked.filter((budget) => !isRooks(input, budget)).map(nameOf),
+  }
+
+  function withRooksShape(seen: PodDisruptionBudget): PodDisruptionBudget {
+    const { name } = seen.metadata
+    const plain = (app: string, maxUnavailable: number | undefined) => ({
+      ...withoutMark(seen),
+      spec: { ...(maxUnavailable === undefined ? seen.spec : { maxUnavailable }), selector: { matchLabels: { app } } },
+    })
+    if (name === mgrBudget) return plain('rook-ceph-mgr', 1)
+    if (name === monBudget) return plain('rook-ceph-mon', quorum.known ? removableMons(quorum.value) : undefined)
+    return withoutMark(seen)
+  }
+}
+
+/** Whether a Rook is reckoned with that makes this budget now, or will. */
+function isRooks({ cluster: { mode, rook } }: StaticBudgetInput, { metadata: { name } }: PodDisruptionBudget): boolean {
+  if (rook === undefined) return false
+  if (name === mgrBudget) return true
+  return mode !== 'manage' && rook.managesBudgets && (name === monBudget || /^rook-ceph-(mds|rgw)-/.test(name))
+}
+
+function nameOf({ metadata }: PodDisruptionBudget): string {
+  return metadata.name
 }
 
 function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['daemonBudgets'] {
@@ -97,7 +141,7 @@ function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['da
   }
   return {
     ...(monCount < 3 ? {} : { mon: ofMons() }),
-    ...(mgrCount < 2
+    ...(mgrCount < 2 || input.cluster.rook !== undefined
       ? {}
       : { mgr: decideDaemonBudget({ ...of('mgr'), free: 1, most: 1, out: [], present: presentOf(mgrBudget) }) }),
     ...pinnedServices(input),

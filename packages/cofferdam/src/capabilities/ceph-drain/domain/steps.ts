@@ -4,8 +4,9 @@ import type { ProbeQuestion } from '../../../safety/probe-question.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { CephDrainDecision } from './decision.ts'
-import type { DrainRecord, RecordChange } from './drain-record.ts'
+import type { DrainRecord, RecordChange, RecordedOwnership } from './drain-record.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
+import type { RecordRelease } from './state-map.ts'
 import type { StorageTurn } from './storage-turn.ts'
 
 /** What a pass of ceph-drain does, in this order; which of them, `decidePass` says. */
@@ -19,6 +20,7 @@ export type CephDrainStep =
   | WriteRecord
   | WriteBudgets
   | WriteFlags
+  | ReleaseRecord
   | WriteNote
   | ClearNote
   | LeaveTurn
@@ -107,6 +109,15 @@ export interface WriteRecord extends Step {
   readonly change: RecordChange
 }
 
+/** What is ours leaves the state map, or the map goes. */
+export interface ReleaseRecord extends Step {
+  readonly do: 'write'
+  readonly name: 'release-record'
+  /** As it was read. */
+  readonly record: DrainRecord
+  readonly release: RecordRelease
+}
+
 export interface WriteBudgets extends Step {
   readonly do: 'write'
   readonly name: 'budgets'
@@ -152,6 +163,8 @@ export interface ReportDecided extends Step {
   readonly silentMs: number
   /** How long the record has been refused. */
   readonly recordRefusedMs: number
+  /** Whose the budgets and the updates of OSDs are. */
+  readonly ownership: RecordedOwnership
   /** For want of a right. */
   readonly isRecordForbidden: boolean
   readonly isLogFollowed: boolean

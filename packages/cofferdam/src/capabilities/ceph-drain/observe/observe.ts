@@ -10,6 +10,7 @@ import { ofSameCluster } from '../../../ceph/of-same-cluster.ts'
 import type { CephLogWatch, LogHint } from '../../../ceph/reader/ceph-log-watch.ts'
 import type { CephPorts } from '../../../ceph/reader/ceph-ports.ts'
 import { type AcceptedAge, type CephAnswer, type CephReader, defaultCalmMs } from '../../../ceph/reader/ceph-reader.ts'
+import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { parseCephCluster } from '../../../safety/ceph-settings.ts'
 import type { CephView } from '../../../safety/ceph-view.ts'
@@ -17,7 +18,7 @@ import { countedMap, ignoredPoolProblems } from '../../../safety/ignored-pools.t
 import { mapProblems } from '../../../safety/map-problems.ts'
 import { type NodeOfHostname, soleNode } from '../../../shared/node-hostnames.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
-import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import { indexOfOsd, type OsdView, parseOsd } from '../../../shared/parse-osd.ts'
 import { readRecord, recordName, unreadRecord } from '../apply/record.ts'
 import { parseDaemon } from '../domain/cluster-objects.ts'
@@ -50,12 +51,9 @@ export interface ObserverPorts {
   readonly clock: Clock
   readonly views: CephDrainViews
   readonly ceph: CephPorts
-  /** Whether Rook's own operator may write the same budgets. */
-  besideRook(cluster: CephCluster): boolean
+  readonly rook: Pick<RookPresence, 'surroundings'>
   /** How old an answer of Ceph may be in calm times. Default: a minute. */
   readonly calmMs?: number
-  /** Whether somebody else needs what Ceph says of a cluster whose budgets are not ours. */
-  isPollWanted?(cluster: CephCluster): boolean
   /** Follows the cluster logs of those that are polled. */
   readonly log?: Pick<CephLogWatch, 'follow'>
 }
@@ -138,27 +136,23 @@ export class CephDrainObserver {
     const { clock, views, ceph } = this.#ports
     const { namespace = '', name } = cluster.metadata
     const record = await this.#record(namespace, signal)
-    const view = parseCephCluster(cluster, { besideRook: this.#ports.besideRook(cluster) })
+    const view = parseCephCluster(cluster, this.#ports.rook.surroundings(cluster))
     const { settings } = view
     const commands = ceph.of({ namespace, name })
     const pattern = ceph.compilePgPattern(settings.pgHealthyRegex)
     const isHealthyState = isHealthyBy(pattern.known ? pattern : ceph.compilePgPattern(undefined))
-    const isWanted = view.mode !== 'hand-back' || this.#ports.isPollWanted?.(cluster) === true
-    this.#ports.log?.follow(key, isWanted ? commands : undefined)
-    const isNeeded = isWanted || record.state.ownNoout.length > 0
+    this.#ports.log?.follow(key, commands)
     const mayAsk = asks === 'ceph'
-    const answer: CephAnswer = !mayAsk
-      ? this.#reader.last(key)
-      : isNeeded
-        ? await this.#reader.poll({
-            key,
-            asker: 'ceph-drain',
-            ceph: commands,
-            accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
-            isHealthyState,
-            signal,
-          })
-        : { map: unknown('Cofferdam manages nothing of this cluster'), askedAtMs: this.#reader.askedAtMs(key) }
+    const answer: CephAnswer = mayAsk
+      ? await this.#reader.poll({
+          key,
+          asker: 'ceph-drain',
+          ceph: commands,
+          accepts: this.#accepted.get(key) ?? { pace: 'unsettled' },
+          isHealthyState,
+          signal,
+        })
+      : this.#reader.last(key)
     const whole = ofSameCluster(answer.map, cluster)
     const map = whole.known ? known(countedMap(whole.value, settings.ignoredPools)) : whole
     const osds = await this.#osds({ key, namespace, map, commands: mayAsk ? commands : undefined, signal })
@@ -167,7 +161,7 @@ export class CephDrainObserver {
     const lost = osdsOnLostNodes(osds.views, nodes, nowMs)
     const isGone = ({ id, isReady }: OsdView) => !isReady || lost.has(id)
     if (mayAsk) this.#running.set(key, new Set(osds.views.filter((osd) => !isGone(osd)).map(({ id }) => id)))
-    const silentSince = map.known || !isNeeded ? undefined : this.#silentSince(key, record)
+    const silentSince = map.known ? undefined : this.#silentSince(key, record)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {
       record,

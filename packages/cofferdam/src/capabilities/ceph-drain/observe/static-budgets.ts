@@ -50,7 +50,7 @@ export interface BesideCephDrain extends ServiceDaemonViews {
 export interface StaticObserverPorts {
   readonly clock: Clock
   readonly views: StaticBudgetViews
-  readonly rook: Pick<RookPresence, 'isRooks'>
+  readonly rook: Pick<RookPresence, 'surroundings'>
   /** Where ceph-drain runs as well: whose turn it is among the nodes with OSDs, and who is on which node. */
   readonly beside?: BesideCephDrain
 }
@@ -101,7 +101,7 @@ export class StaticBudgetObserver {
 
   observe(key: string, cluster: CephCluster): Omit<StaticPassSnapshot, 'isInTurn' | 'hasAsked'> {
     const { clock, views, rook, beside } = this.#ports
-    const view = parseCephCluster(cluster, { besideRook: rook.isRooks(cluster) })
+    const view = parseCephCluster(cluster, rook.surroundings(cluster))
     const { namespace } = view
     const { quorum, silentSince, askedAt, disturbedAt } = this.#memoryOf(key)
     const silentMs = silentSince === undefined ? 0 : clock.now() - silentSince

@@ -7,7 +7,6 @@ import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import { arbiterOf, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { FenceGate } from '../../../ledger/store/fence-gate.ts'
 import type { StorageObserver } from '../../../ledger/store/storage-observer.ts'
-import { managementMode } from '../../../safety/ceph-settings.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import { ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
@@ -32,8 +31,7 @@ const waitMs = 10_000
 
 /**
  * What Ceph clusters have to do with a node, or a key: as ceph-drain decided it recently, in this process.
- *
- * A cluster whose disruptions were switched off has no facts: it is not observed, and its drains are up to its owner.
+ * Whose the budgets are makes no difference: the data has to be there either way.
  */
 export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
   const { views, decisions, rook, ledgers } = ports
@@ -53,8 +51,7 @@ export function createStorageFacts(ports: StorageFactsPorts): StorageObserver {
   }
 
   function isAttended(cluster: CephCluster): boolean {
-    if (cluster.spec?.external?.enable === true) return false
-    return managementMode(cluster, { besideRook: rook.isRooks(cluster) }) !== 'hand-back'
+    return cluster.spec?.external?.enable !== true
   }
 
   async function observeCluster(

@@ -15,6 +15,10 @@ export interface CephFigures {
   readonly recordRefusedSeconds: number
   /** Ceph's cluster log is followed. */
   readonly isLogFollowed: boolean
+  /** Whose the budgets are: `observe`, `manage` or `contested`. */
+  readonly budgets: string
+  /** Who updates OSDs. */
+  readonly updates: string
 }
 
 export function createCephMetrics(registry: Registry) {
@@ -24,6 +28,12 @@ export function createCephMetrics(registry: Registry) {
     name: 'cofferdam_ceph_decision_bool',
     help: '1 for the reason that the last decision about a Ceph cluster gave.',
     labelNames: ['cluster', 'reason'] as const,
+    registers,
+  })
+  const ownership = new Gauge({
+    name: 'cofferdam_ceph_ownership_info',
+    help: 'Always 1: what Cofferdam does with the budgets and the OSD updates of a Ceph cluster, in its labels.',
+    labelNames: ['cluster', 'budgets', 'updates'] as const,
     registers,
   })
   const open = gauge('cofferdam_ceph_open_domains', 'Failure domains whose OSDs may go now.')
@@ -46,6 +56,7 @@ export function createCephMetrics(registry: Registry) {
     "1 while Ceph's cluster log is followed, so that Ceph is asked as soon as an OSD fails; 0 while Ceph is only polled.",
   )
   const shownReason = new Map<string, string>()
+  const shownOwnership = new Map<string, { cluster: string; budgets: string; updates: string }>()
 
   return {
     show({ cluster, reason, ...figures }: CephFigures) {
@@ -53,6 +64,11 @@ export function createCephMetrics(registry: Registry) {
       if (shown !== undefined && shown !== reason) decision.remove({ cluster, reason: shown })
       shownReason.set(cluster, reason)
       decision.set({ cluster, reason }, 1)
+      const { budgets, updates } = figures
+      const owned = shownOwnership.get(cluster)
+      if (owned !== undefined && (owned.budgets !== budgets || owned.updates !== updates)) ownership.remove(owned)
+      shownOwnership.set(cluster, { cluster, budgets, updates })
+      ownership.set({ cluster, budgets, updates }, 1)
       open.set({ cluster }, figures.openDomains)
       closed.set({ cluster }, figures.closedDomains)
       problems.set({ cluster }, figures.problems)
@@ -67,6 +83,9 @@ export function createCephMetrics(registry: Registry) {
       if (shown === undefined) return
       shownReason.delete(cluster)
       decision.remove({ cluster, reason: shown })
+      const owned = shownOwnership.get(cluster)
+      if (owned !== undefined) ownership.remove(owned)
+      shownOwnership.delete(cluster)
       for (const each of [open, closed, problems, silent, refused, followed, ignored]) each.remove({ cluster })
     },
   }

@@ -6,6 +6,7 @@ import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
+import type { RecordedOwnership } from '../domain/drain-record.ts'
 
 /** Where events of Ceph clusters and the metrics of their drains go. */
 export interface CephReports extends ClusterReports {
@@ -19,6 +20,8 @@ export interface CephReports extends ClusterReports {
     readonly silentSeconds: number
     readonly recordRefusedSeconds: number
     readonly isLogFollowed: boolean
+    readonly budgets: string
+    readonly updates: string
   }): void
   forget(cluster: string): void
 }
@@ -31,6 +34,8 @@ export interface DrainReport {
   /** How long the record has been refused. */
   readonly recordRefusedMs: number
   readonly isLogFollowed: boolean
+  /** Whose the budgets and the updates of OSDs are. */
+  readonly ownership: RecordedOwnership
   /** Whether this is about something that is not as it should be. */
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */
@@ -51,7 +56,8 @@ export class CephDrainReporter {
   }
 
   async report(report: DrainReport): Promise<void> {
-    const { key, cluster, decision, silentMs, recordRefusedMs, isLogFollowed, isWarning, recordedReason } = report
+    const { key, cluster, decision, silentMs, recordRefusedMs, isLogFollowed, ownership } = report
+    const { isWarning, recordedReason } = report
     const { reason, explanation, state, domains, alarm } = decision
     this.#refused.forget(key)
     this.#reports.show({
@@ -64,6 +70,8 @@ export class CephDrainReporter {
       silentSeconds: silentMs / 1_000,
       recordRefusedSeconds: recordRefusedMs / 1_000,
       isLogFollowed,
+      budgets: ownership.mode,
+      updates: ownership.updates ?? 'off',
     })
     if (alarm && !this.#alarmed.has(key)) this.#reports.countDisagreement(key)
     if (alarm) this.#alarmed.add(key)

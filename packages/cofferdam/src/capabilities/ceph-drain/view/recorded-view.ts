@@ -61,6 +61,7 @@ export function viewRecordedStorage({
       reason: reason ?? undecided,
       explanation: notes[recordNotes.explanation] ?? 'nothing is recorded: no Cofferdam operator manages this cluster',
       ...(since === undefined ? {} : { since }),
+      ...ownershipOf(notes),
       ...(reason === undefined ? {} : attendance),
       ...(type === undefined ? {} : { failureDomainType: type }),
       domains: recorded?.known ? recorded.value.answers : [],
@@ -72,4 +73,9 @@ export function viewRecordedStorage({
     },
     unread: recorded === undefined || recorded.known ? [] : [`annotation ${recordNotes.domains}: ${recorded.why}`],
   }
+}
+
+function ownershipOf(notes: Readonly<Record<string, string>>): Pick<StorageView, 'budgets' | 'updates'> {
+  const { [recordNotes.budgets]: budgets, [recordNotes.updates]: updates } = notes
+  return { ...(budgets === undefined ? {} : { budgets }), ...(updates === undefined ? {} : { updates }) }
 }

@@ -5,12 +5,17 @@ import type { StorageView } from '../../../shared/storage-view.ts'
 
 /** What was decided about one Ceph cluster, then a line for each thing that is worth one. */
 export function storageStatusLines(view: StorageView, style: TextStyle): string[] {
-  return [storageText(view, style), ...storageDetails(view, style.now)]
+  return [storageText(view, style), ...ownershipTexts(view), ...storageDetails(view, style.now)]
 }
 
 function storageText({ namespace, name, ...view }: StorageView, { now, paint }: TextStyle): string {
   const word = paint(view.source === 'none' ? 'yellow' : 'cyan', view.reason)
   return `${namespace}/${name}: ${word}${forText(view.since, now)}: ${view.explanation}`
+}
+
+function ownershipTexts({ budgets, updates }: StorageView): string[] {
+  if (budgets === undefined) return []
+  return [`budgets: ${budgets}${updates === undefined ? '' : `, OSD updates: ${updates}`}`]
 }
 
 function storageDetails({ openDomains, noout, problems, ...view }: StorageView, now: string): string[] {

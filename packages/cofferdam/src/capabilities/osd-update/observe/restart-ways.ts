@@ -12,7 +12,7 @@ import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app
 import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { observeLedger } from '../../../ledger/store/storage-ledger.ts'
-import { managementMode } from '../../../safety/ceph-settings.ts'
+import { decideOwnership } from '../../../safety/ceph-ownership.ts'
 import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
@@ -84,7 +84,7 @@ export class RestartWays {
     )
     // Only whoever can hold the storage may pass what is closed because of that.
     const isManaged =
-      ledgers !== undefined && managementMode(cluster, { besideRook: rook.isRooks(cluster) }) === 'manage'
+      ledgers !== undefined && decideOwnership({ cluster, ...rook.surroundings(cluster) }).budgets === 'manage'
     const budgets = seen.map(({ namespace, name, uid, selector, ...facts }) => ({
       namespace,
       name,

@@ -40,6 +40,7 @@ export interface Scenario {
   readonly ceph?: Partial<CephView>
   readonly silentMs?: number
   readonly mode?: CephDrainSnapshot['cluster']['mode']
+  readonly rook?: CephDrainSnapshot['cluster']['rook']
   readonly settings?: Partial<CephDrainSnapshot['cluster']['settings']>
   readonly nowMs?: number
   readonly arbiter?: CephDrainSnapshot['arbiter']
@@ -79,6 +80,7 @@ export function tell(scenario: Scenario): CephDrainSnapshot {
       name: 'my-cluster',
       uid: 'uid-1',
       mode: scenario.mode ?? 'manage',
+      ...(scenario.rook === undefined ? {} : { rook: scenario.rook }),
       settings: { ...defaultSettings, ...scenario.settings },
     },
     osds: zones.flatMap(([zone, osds]) =>

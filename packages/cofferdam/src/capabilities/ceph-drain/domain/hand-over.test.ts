@@ -1,0 +1,194 @@
+import type { ConfigMap, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { describe, expect, it } from 'vitest'
+import { trustsAlone } from '../../../shared/ceph-trust/named-clusters.ts'
+import { withoutMark } from './budget-mark.ts'
+import { type HandOverSnapshot, planHandOver } from './hand-over.ts'
+import { buildOsdBudget } from './osd-budgets.ts'
+import { judgeProtection } from './protection.ts'
+
+const id = { namespace: 'rook-ceph', name: 'rook-ceph', uid: 'u' }
+const ours = buildOsdBudget(id, {
+  name: 'rook-ceph-osd',
+  maxUnavailable: 1,
+  selector: { covers: 'all', exceptOsds: [] },
+})
+const rooks = withoutMark(ours)
+const osd = (number: number, zone = 'x'): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    name: `rook-ceph-osd-${number}`,
+    labels: {
+      app: 'rook-ceph-osd',
+      osd: String(number),
+      'ceph-osd-id': String(number),
+      'topology-location-zone': zone,
+    },
+  },
+  spec: { containers: [] },
+  status: { phase: 'Running' },
+})
+const map = (annotations: Record<string, string>, data: Record<string, string> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'm', annotations },
+  data,
+})
+const cluster = (managePodBudgets: boolean, annotations: Record<string, string> = {}) => ({
+  apiVersion: 'ceph.rook.io/v1',
+  kind: 'CephCluster',
+  metadata: { ...id, annotations },
+  spec: { disruptionManagement: { managePodBudgets } },
+})
+const observing = map({ 'cofferdam.io/reason': 'ManagedElsewhere', 'cofferdam.io/budgets': 'observe' })
+const managing = map({ 'cofferdam.io/reason': 'AnyOsdMayGo', 'cofferdam.io/budgets': 'manage' })
+
+const ready: HandOverSnapshot = {
+  direction: 'adopt',
+  cluster: cluster(true),
+  trust: { ...trustsAlone([id]), own: [] },
+  isOperatorRunning: true,
+  rookRuns: true,
+  stateMap: undefined,
+  observed: observing,
+  budgets: [rooks],
+  osdPods: [osd(0), osd(1)],
+  wants: { isWithoutSuccessor: false, isForced: false },
+}
+const adopted: HandOverSnapshot = {
+  ...ready,
+  cluster: cluster(false, { 'cofferdam.io/budgets': 'manage' }),
+  stateMap: managing,
+  observed: undefined,
+  budgets: [ours],
+}
+const releasing: HandOverSnapshot = { ...adopted, direction: 'release' }
+
+interface Row {
+  readonly given: HandOverSnapshot
+  readonly blocked?: readonly string[]
+  readonly warned?: readonly string[]
+  readonly changes?: readonly string[]
+  readonly pending?: readonly RegExp[]
+}
+
+const toManage = ['spec.disruptionManagement.managePodBudgets: false', 'annotation cofferdam.io/budgets: manage']
+const toObserve = ['spec.disruptionManagement.managePodBudgets: true', 'annotation cofferdam.io/budgets: observe']
+const notTaken = [/has not recorded that it manages/, /rook-ceph-osd is not taken over/]
+
+const rows: Record<string, Row> = {
+  'all is well: one patch switches both sides': { given: ready, changes: toManage, pending: notTaken },
+  'the pace of updates is handed over with it': {
+    given: { ...ready, wants: { ...ready.wants, updates: 'pace' } },
+    changes: [...toManage, 'annotation cofferdam.io/updates: pace'],
+    pending: notTaken,
+  },
+  'the former annotation goes, so that one word counts': {
+    given: { ...ready, cluster: cluster(false, { 'cofferdam.io/manage': 'true' }) },
+    changes: ['annotation cofferdam.io/budgets: manage', 'annotation cofferdam.io/manage removed'],
+    pending: notTaken,
+  },
+  'interrupted after the patch: it waits, and patches nothing again': {
+    given: { ...ready, cluster: cluster(false, { 'cofferdam.io/budgets': 'manage' }) },
+    pending: notTaken,
+  },
+  'done: nothing is missing': { given: adopted },
+  'an OSD without a budget: it is not done': {
+    given: { ...adopted, budgets: [] },
+    pending: [/osd.0 has no budget/, /osd.1 has no budget/],
+  },
+  'OSDs of the failure domain that is open for a drain need none': {
+    given: {
+      ...adopted,
+      budgets: [],
+      stateMap: map(managing.metadata.annotations ?? {}, { 'draining-failure-domain': 'x' }),
+    },
+    warned: ['drains'],
+  },
+  'a cluster that is not named cannot be adopted: the operator would not read it': {
+    given: { ...ready, trust: { ...trustsAlone([]), own: [] } },
+    blocked: ['cluster'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'no operator: Rook would be switched off, and the budgets would stand still': {
+    given: { ...ready, isOperatorRunning: false, observed: undefined },
+    blocked: ['operator', 'record'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'Ceph does not answer the operator: it would block every OSD': {
+    given: {
+      ...ready,
+      observed: map({ ...observing.metadata.annotations, 'cofferdam.io/ceph-silent-since': '2026-01-01T00:00:00Z' }),
+    },
+    blocked: ['ceph'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'Rook does not run: it is said, and budgets are adopted all the same': {
+    given: { ...ready, rookRuns: false },
+    warned: ['rook'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'released: one patch switches both sides': {
+    given: releasing,
+    changes: toObserve,
+    pending: [/only observes/, /rook-ceph-osd is still Cofferdam's/, /still has Cofferdam's keys/],
+  },
+  'released while no Rook runs: OSDs would be without protection for good': {
+    given: { ...releasing, rookRuns: false },
+    blocked: ['rook'],
+    changes: toObserve,
+    pending: [/only observes/, /still Cofferdam's/, /still has/],
+  },
+  'released to no operator, on request': {
+    given: { ...releasing, rookRuns: false, wants: { isWithoutSuccessor: true, isForced: false } },
+    warned: ['rook'],
+    changes: ['annotation cofferdam.io/budgets: observe'],
+    pending: [/only observes/, /still Cofferdam's/, /still has/],
+  },
+  'released: the pace of updates ends with it, or Rook would be held for ever': {
+    given: {
+      ...ready,
+      direction: 'release',
+      cluster: cluster(true, { 'cofferdam.io/budgets': 'observe', 'cofferdam.io/updates': 'pace' }),
+    },
+    changes: ['annotation cofferdam.io/updates removed'],
+  },
+  'released, and all is done: nothing is missing': {
+    given: { ...ready, direction: 'release', cluster: cluster(true, { 'cofferdam.io/budgets': 'observe' }) },
+  },
+}
+
+describe('a hand-over of budgets', () => {
+  it.each(Object.entries(rows))('%s', (_sentence, { given, blocked = [], warned = [], changes = [], pending = [] }) => {
+    const plan = planHandOver(given)
+    const inState = (state: string) => plan.checks.filter((check) => check.state === state).map(({ what }) => what)
+    expect([inState('blocked'), inState('warning')]).toEqual([blocked, warned])
+    expect(plan.changes).toEqual(changes)
+    expect(plan.patch === undefined).toBe(changes.length === 0)
+    expect(plan.pending).toHaveLength(pending.length)
+    pending.forEach((pattern, at) => {
+      expect(plan.pending[at]).toMatch(pattern)
+    })
+  })
+})
+
+describe('a moment without protection', () => {
+  const before = new Set(['osd.0', 'osd.1'])
+  it('is one in which an OSD that had a budget has none', () => {
+    const now = { osdPods: [osd(0), osd(1), osd(2)], budgets: [], openDomains: [] }
+    expect(judgeProtection(before, now)).toMatchObject({
+      lost: ['osd.0', 'osd.1'],
+      uncovered: ['osd.0', 'osd.1', 'osd.2'],
+    })
+  })
+
+  it('is none where the OSD is about to go, or its failure domain is open', () => {
+    const gone = { ...osd(0), status: { phase: 'Pending' as const } }
+    const now = { osdPods: [gone, osd(1, 'y')], budgets: [], openDomains: ['y'] }
+    expect(judgeProtection(before, now).lost).toEqual([])
+  })
+})
