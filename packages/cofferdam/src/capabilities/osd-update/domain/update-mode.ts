@@ -1,12 +1,31 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { managementMode } from '../../../safety/ceph-settings.ts'
+import { decideOwnership, ownershipAnnotations } from '../../../safety/ceph-ownership.ts'
+import { type CephTrust, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import type { UpdatedCluster } from './snapshot.ts'
 
-/** Who owns the OSD Deployments of a cluster. */
+export interface UpdateMode {
+  readonly mode: UpdatedCluster['mode']
+  /** What its administrator said about updates and is not done, with what to do. */
+  readonly problems: readonly string[]
+}
+
+/** Who updates the OSDs of a cluster. `trust` is undefined where the operator did not publish it: then all clusters count. */
 export function updateModeOf(
   cluster: CephCluster,
-  surroundings: { readonly besideRook: boolean },
-): UpdatedCluster['mode'] {
-  if (managementMode(cluster, surroundings) === 'hand-back') return 'off'
-  return surroundings.besideRook ? 'beside-rook' : 'own'
+  { trust, rookRuns }: { readonly trust: CephTrust | undefined; readonly rookRuns: boolean },
+): UpdateMode {
+  const notes = cluster.metadata.annotations ?? {}
+  // Before updates had an annotation of their own, this one switched them off with the budgets.
+  const isFormerOff =
+    notes[ownershipAnnotations.updates] === undefined && notes[ownershipAnnotations.formerBudgets] === 'false'
+  if (isFormerOff) return { mode: 'off', problems: [] }
+  const { updates, problems } = decideOwnership({ cluster, trust: trust ?? guessed(cluster, rookRuns), rookRuns })
+  return { mode: updates, problems: problems.filter((problem) => problem.includes(ownershipAnnotations.updates)) }
+}
+
+/** As an operator sees it that published no such setting: then whether a Rook runs is all there is to go by. */
+function guessed(cluster: CephCluster, rookRuns: boolean): CephTrust {
+  const { namespace, name } = nameOf(cluster)
+  const key = `${namespace}/${name}`
+  return { named: [key], own: rookRuns ? [] : [key], grow: [], rookImage: undefined }
 }

@@ -3,7 +3,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { ifReadable } from '@cofferdam/kubernetes/informers/if-readable.ts'
-import { doesCount, isRooksAsPublished, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
+import { doesCount, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../../../shared/ceph-trust/rook-runs.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
 import { indexOfOsd } from '../../../shared/parse-osd.ts'
@@ -83,7 +83,7 @@ function modeOf(
   if (rook === undefined) return undefined
   const id = nameOf(cluster)
   const rookRuns = doesRookRun(id, rook, () => (trust === undefined ? undefined : osds))
-  return updateModeOf(cluster, { besideRook: isRooksAsPublished(trust, id, { rookRuns }) })
+  return updateModeOf(cluster, { trust, rookRuns }).mode
 }
 
 function osdsOf(
@@ -102,7 +102,7 @@ function osdsOf(
     pods: deployments.flatMap((deployment) => update.osdPods.byIndex('osd', indexOfOsd(deployment)[0] ?? '')),
     cluster,
     restartAskedMs,
-    isBesideRook: mode === 'beside-rook',
+    isBesideRook: mode === 'plan' || mode === 'pace' || mode === 'contested',
     ...(update.nodes.synced && {
       nodeOf: (hostname: string) => soleNode(hostname, update.nodes.byIndex('hostname', hostname)),
     }),
