@@ -17,6 +17,7 @@ import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file
 import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
 import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import { overrideName, type RookOsdLoop, startRookOsdLoop } from '@cofferdam/simulator/world/ceph/rook/osd-loop.ts'
 import { type OsdPrepare, startOsdPrepare } from '@cofferdam/simulator/world/ceph/rook/osd-prepare.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
@@ -54,6 +55,8 @@ export interface UpdateFixtureOptions {
   readonly rookImage?: string
   /** Rook's own operator is there. */
   readonly isBesideRook?: boolean
+  /** Beside Rook: its operator also updates mons, mgrs and OSDs. */
+  readonly rookUpdates?: boolean | 'osds-only'
   /** Beside Rook: who keeps the budgets of OSDs. Unless told nobody does, and ceph-drain only looks. */
   readonly budgetsOf?: 'rook' | 'cofferdam'
   /** What node names end in while their hostname labels do not, as on EKS: `.ec2.internal`. */
@@ -70,6 +73,8 @@ export interface UpdateFixture extends Pick<Scenario, 'server' | 'api' | 'clock'
   readonly oracle: UpdateOracle
   readonly ceph: SimulatedCeph
   readonly prepare: OsdPrepare
+  /** Rook's own operator, where it updates OSDs. */
+  readonly rookLoop: RookOsdLoop | undefined
   /** The line from the operator to Ceph. */
   readonly cephLine: CutLine
   /** What Ceph answers the operator passes through this; the oracle sees the truth all the same. */
@@ -147,6 +152,11 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   await seedCluster(options.nodeSuffix === undefined ? api : withNodeSuffix(api, options.nodeSuffix), description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
   if (options.isBesideRook === true) await api.create(deployments, rookOperator())
+  const rookLoop =
+    options.rookUpdates === undefined || options.rookUpdates === false
+      ? undefined
+      : startRookOsdLoop({ ...shared, cluster, ceph, updatesMons: options.rookUpdates === true })
+  if (rookLoop !== undefined) await api.create(configMaps, rookOverrides())
   if (options.budgetsOf === 'cofferdam') await api.patch(cephClusters, cluster, { type: 'merge', body: handedOver })
   const rook =
     options.budgetsOf === 'rook' ? startRookBudgets({ api, clock, views, ceph: ceph.commands, cluster }) : undefined
@@ -154,7 +164,14 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   await scenario.seconds(60)
 
   const trace = openTrace(clock)
-  const oracle = watchOsdUpdates({ views, clock, ceph: ceph.controls, ...cluster, patienceMs: patienceSeconds * 1_000 })
+  const oracle = watchOsdUpdates({
+    views,
+    clock,
+    ceph: ceph.controls,
+    ...cluster,
+    patienceMs: patienceSeconds * 1_000,
+    rookUpdates: rookLoop !== undefined,
+  })
   const stopRecording = recordOsdUpdates(views, namespace, trace)
   const lookAtCeph = recordCephTruth(ceph.controls, trace)
   const cephLine = openLine()
@@ -193,11 +210,18 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
     })
   }
 
+  /** Where Rook updates OSDs an eviction is a start only for whoever asked for one; drains evict too. */
+  function isRestartAsked(): boolean {
+    if (options.isBesideRook !== true || rookLoop === undefined) return options.isBesideRook === true
+    const { annotations: notes } = views.of(cephClusters).get(`${namespace}/${cluster.name}`)?.metadata ?? {}
+    return notes?.['cofferdam.io/restart-osds'] !== undefined
+  }
+
   /** What is refused is no start. */
   async function restarting<T>(key: ObjectKey, removal: Promise<T>): Promise<T> {
     const pod = views.of(pods).get(`${key.namespace}/${key.name}`)
     const answer = await removal
-    if (options.isBesideRook === true && pod !== undefined && isOsd(pod, namespace)) oracle.evicted(osdOf(pod))
+    if (isRestartAsked() && pod !== undefined && isOsd(pod, namespace)) oracle.evicted(osdOf(pod))
     return answer
   }
 
@@ -236,6 +260,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
     oracle,
     ceph,
     prepare,
+    rookLoop,
     cephLine,
     distort(answers) {
       distorted = answers
@@ -334,6 +359,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
       oracle.stop()
       prepare.stop()
       rook?.stop()
+      rookLoop?.stop()
       ceph.stop()
       world.stop()
       scenario.stop()
@@ -388,6 +414,10 @@ function withNodeSuffix(api: KubeApi, suffix: string): KubeApi {
 const handedOver = {
   metadata: { annotations: { 'cofferdam.io/budgets': 'manage' } },
   spec: { disruptionManagement: { managePodBudgets: false } },
+}
+
+function rookOverrides(): ConfigMap {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: overrideName }, data: { config: '' } }
 }
 
 /** Of Rook itself. */

@@ -22,6 +22,8 @@ export interface UpdateOraclePorts {
   readonly name: string
   /** How long the operator may not know yet of what befell OSDs, pools or the CephCluster without its doing. */
   readonly patienceMs: number
+  /** Rook writes the Deployments, and we choose when. */
+  readonly rookUpdates?: boolean
 }
 
 export interface UpdateOracle {
@@ -198,7 +200,8 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   const ends = [
     osdDeployments.subscribe(({ before, after }) => {
       if (before === undefined || after === undefined || !isOsd(after, namespace)) return
-      if (markOf(before) !== markOf(after)) judgeWrite(before, after)
+      const isRooks = ports.rookUpdates === true && before.metadata.generation !== after.metadata.generation
+      if (isRooks || markOf(before) !== markOf(after)) judgeWrite(before, after)
     }),
     clusterView.subscribe(({ before }) => {
       if (before !== undefined) pastClusters = [...pastClusters, { cluster: before, untilMs: clock.now() }].slice(-8)

@@ -49,6 +49,7 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
     },
     'ceph-toolbox': { rights: buildToolboxAccess({ namespace: defaultRookNamespace }), args: [] },
     'ceph-own-osds': { rights: rightsOf('ceph-own-osds'), args: [`--own-osds=${exampleCluster}`] },
+    'ceph-pace': { rights: rightsOf('ceph-pace'), args: [] },
     'ceph-grow-osds': {
       rights: rightsOf('ceph-grow-osds'),
       args: [`--grow-osds=${exampleCluster}`, `--rook-image=${exampleRookImage}`],

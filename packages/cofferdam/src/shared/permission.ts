@@ -13,9 +13,9 @@ export interface Permission {
 }
 
 /**
- * Parts of deploy/ that are applied where they are wanted. `ceph`, `ceph-own-osds` and `ceph-grow-osds` grant their rights in the
+ * Parts of deploy/ that are applied where they are wanted. `ceph`, `ceph-own-osds`, `ceph-pace` and `ceph-grow-osds` grant their rights in the
  * namespaces of the named Ceph clusters and nowhere else; the others in the namespace that the right itself names.
  */
-export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
+export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
 
-export const cephParts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-grow-osds']
+export const cephParts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-pace', 'ceph-grow-osds']

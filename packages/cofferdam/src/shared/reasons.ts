@@ -149,6 +149,7 @@ export const reasons = {
   RequestAdopted: 'The holds of an earlier holder of the same request continue under a new epoch.',
   RightsMissing: 'The operator lacks a permission, so what it decided was not written.',
   SafeToDrain: 'Every PG keeps what its pool needs without these OSDs.',
+  RookNotResponding: "Rook's operator does not update the OSDs that are open to it. No other OSD is opened.",
   SafetyUnknown: 'It is not known yet whether every PG keeps what its pool needs.',
   StorageKeyHeld: 'Another failure domain of the storage is held. No other one may start.',
   StorageNeedsNode: 'Storage needs the failure domain of the node now.',
@@ -167,6 +168,7 @@ export const reasons = {
   UpdateRecordUnreadable: 'The record of the update cannot be read, so nothing starts.',
   VolumeAttached: 'A volume is attached on the node.',
   VolumeFaulted: 'The volume has no usable copy, so none can be moved.',
+  WaitsForRook: "Rook's operator has to end a pass, or an OSD to come back, before the next round is opened to it.",
   WriteReverted: 'Another client undid a flag or a budget that Cofferdam wrote in mode owner.',
 } as const satisfies Record<string, string>
 

@@ -59,6 +59,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createOsdUpdateMetrics>):
           api,
           clock,
           ceph,
+          trust,
           appLocks,
           views: openUpdateViews(ports),
           reports: { ...reports(), update: metrics },

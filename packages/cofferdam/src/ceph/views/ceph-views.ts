@@ -13,7 +13,7 @@ import { once } from '../../shared/once.ts'
 import { indexOfOsd } from '../../shared/parse-osd.ts'
 import { type RookPresence, rookPresence } from '../reader/rook-presence.ts'
 import { type OnlyNamed, onlyNamed } from './named-views.ts'
-import { slimCephCluster, slimDeployment, slimPod } from './slim-objects.ts'
+import { slimCephCluster, slimDeployment, slimPod, slimRookOperator } from './slim-objects.ts'
 
 export interface CephViewPorts {
   readonly informers: Informers
@@ -70,13 +70,18 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
       onAbsent: () =>
         log.info({ resource: type.plural }, 'the cluster does not have this kind; checked again periodically'),
     })
-  const daemons = (name: string, labelSelector: string, namespaces: readonly string[] | undefined) =>
+  const daemons = (
+    name: string,
+    labelSelector: string,
+    namespaces: readonly string[] | undefined,
+    project = slimDeployment,
+  ) =>
     once(() =>
       informers.openScoped(`deployments/${name}`, {
         type: deployments,
         namespaces,
         labelSelector,
-        project: slimDeployment,
+        project,
         indexes,
         onUnread: unreadNamespace(log),
       }),
@@ -97,6 +102,7 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     'rook',
     rookOperatorSelector,
     rookNamespaces === 'all' ? undefined : [...cephNamespaces, ...rookNamespaces],
+    slimRookOperator,
   )
   const osdDeployments = once(() => only.inNamespaces(all.osdDeployments()))
   return {

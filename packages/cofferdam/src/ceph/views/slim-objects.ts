@@ -26,6 +26,20 @@ export function slimDeployment({ apiVersion, kind, metadata, spec, status }: Dep
   }
 }
 
+/** Rook's own: another image of it makes other Deployments. */
+export function slimRookOperator(operator: Deployment): Deployment {
+  const slim = slimDeployment(operator)
+  const { template } = operator.spec
+  const containers = template.spec.containers.map(({ name, image }) => ({
+    name,
+    ...(image !== undefined && { image }),
+  }))
+  return {
+    ...slim,
+    spec: { ...slim.spec, template: { ...slim.spec.template, spec: { ...slim.spec.template.spec, containers } } },
+  }
+}
+
 export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const conditions = (status?.conditions ?? [])
     .filter(({ type }) => type === 'Ready' || type === 'DisruptionTarget')

@@ -14,10 +14,11 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { parseOsdNode } from '../../capabilities/osd-update/domain/parse-update-objects.ts'
 import { parseRestartRequest } from '../../capabilities/osd-update/domain/restart-request.ts'
+import { updateModeOf } from '../../capabilities/osd-update/domain/update-mode.ts'
 import { updateRecordName } from '../../capabilities/osd-update/domain/update-record.ts'
 import { parseUpdateReport } from '../../capabilities/osd-update/domain/update-report.ts'
 import { parseSettings, settingsAnnotation } from '../../ledger/rules/published-settings.ts'
-import { doesCount, isRooksAsPublished, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
+import { doesCount, nameOf } from '../../shared/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import { soleNode } from '../../shared/node-hostnames.ts'
@@ -97,9 +98,10 @@ export function createOsdUpdateWatch(shared: Shared): SettledWatch<UpdatePart> {
       cluster,
       deployments: osds.byIndex('namespace', namespace),
       pods: osdPods.byIndex('namespace', namespace),
-      isBesideRook: isRooksAsPublished(publishedTrust(), nameOf(cluster), {
+      mode: updateModeOf(cluster, {
+        trust: publishedTrust(),
         rookRuns: doesRookRun(nameOf(cluster), operators.list(), () => osds.byIndex('namespace', namespace)),
-      }),
+      }).mode,
       restartAskedMs: parseRestartRequest(cluster, nowMs).dueMs,
       nodeOf,
     })

@@ -18,7 +18,7 @@ const newer: CephCluster = { ...cluster, spec: { ...cluster.spec, cephVersion: {
 const nodeCalled = (name: string, isCordoned = false) =>
   known({ name, hostname: name, deviceClass: undefined, isCordoned })
 const nodeOf = (hostname: string) => nodeCalled(hostname)
-const asked = { cluster, pods: [], isBesideRook: false, restartAskedMs: undefined, nodeOf }
+const asked = { cluster, pods: [], mode: 'own' as const, restartAskedMs: undefined, nodeOf }
 
 function deployment(id: number, more: Partial<NewOsd> = {}): Deployment {
   const location = { host: 'a', rack: 'r1', zone: 'x' }
@@ -50,8 +50,8 @@ describe('the OSDs of a cluster', () => {
       createOsdReader()({ ...asked, cluster: given, deployments: [deployment(0)] }).map((osd) => osd.needsUpdate)
     expect(wants(cluster)).toEqual([false])
     expect(wants(newer)).toEqual([true])
-    const annotations = { 'cofferdam.io/manage': 'false' }
-    expect(wants({ ...newer, metadata: { ...newer.metadata, annotations } })).toEqual([false])
+    const off = createOsdReader()({ ...asked, cluster: newer, mode: 'off', deployments: [deployment(0)] })
+    expect(off.map((osd) => osd.needsUpdate)).toEqual([false])
   })
 
   it('beside Rook need one only when their pods are older than the restart that was asked for', () => {
@@ -59,7 +59,7 @@ describe('the OSDs of a cluster', () => {
     const osds = createOsdReader()({
       ...asked,
       cluster: newer,
-      isBesideRook: true,
+      mode: 'plan',
       restartAskedMs,
       deployments: [deployment(0), deployment(1)],
       pods: [pod(0, 'a'), pod(1, 'a', '2026-06-02T00:00:00Z')],

@@ -1,8 +1,8 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { parseUpdateObjects, type UpdateObjects } from '../../capabilities/osd-update/domain/parse-update-objects.ts'
-import type { UpdatableOsd } from '../../capabilities/osd-update/domain/snapshot.ts'
-import { areUpdatesOff } from '../../capabilities/osd-update/domain/update-mode.ts'
+import type { UpdatableOsd, UpdatedCluster } from '../../capabilities/osd-update/domain/snapshot.ts'
+import { isBesideRook } from '../../capabilities/osd-update/domain/update-mode.ts'
 import { pinnedHostname } from '../../shared/node-hostnames.ts'
 
 /** An OSD as the operator sees it, and where it stands. */
@@ -14,7 +14,7 @@ export interface PlacedOsd extends UpdatableOsd {
 }
 
 type Objects = UpdateObjects & {
-  readonly isBesideRook: boolean
+  readonly mode: UpdatedCluster['mode']
   /** Another one whenever a node changed. */
   readonly nodeOf: NonNullable<UpdateObjects['nodeOf']>
 }
@@ -33,7 +33,7 @@ export function createOsdReader(): (objects: Objects) => readonly PlacedOsd[] {
   let shared: readonly unknown[] = []
   let before = new Map<string, Remembered>()
   return (objects) => {
-    const now = [objects.cluster, objects.isBesideRook, objects.restartAskedMs, objects.nodeOf]
+    const now = [objects.cluster, objects.mode, objects.restartAskedMs, objects.nodeOf]
     if (!isSameList(shared, now)) before = new Map()
     shared = now
     const after = new Map<string, Remembered>()
@@ -52,13 +52,19 @@ export function createOsdReader(): (objects: Objects) => readonly PlacedOsd[] {
 function read(facts: readonly (Deployment | Pod)[], objects: Objects): readonly PlacedOsd[] {
   const deployments = facts.filter((fact): fact is Deployment => 'template' in fact.spec)
   const pods = facts.filter((fact): fact is Pod => 'containers' in fact.spec)
-  const { cluster, isBesideRook, restartAskedMs, nodeOf } = objects
-  const { osds } = parseUpdateObjects({ deployments, pods, cluster, isBesideRook, restartAskedMs, nodeOf })
-  const isOff = areUpdatesOff(cluster, { besideRook: isBesideRook })
+  const { cluster, mode, restartAskedMs, nodeOf } = objects
+  const { osds } = parseUpdateObjects({
+    deployments,
+    pods,
+    cluster,
+    isBesideRook: isBesideRook(mode),
+    restartAskedMs,
+    nodeOf,
+  })
   const [first] = deployments
   return osds.map((osd) => ({
     ...osd,
-    ...(isOff && { needsUpdate: false }),
+    ...(mode === 'off' && { needsUpdate: false }),
     host: (first && hostOf(first)) ?? pods.find(({ spec }) => spec.nodeName !== undefined)?.spec.nodeName ?? '',
     within: first === undefined ? [] : withinOf(first),
   }))

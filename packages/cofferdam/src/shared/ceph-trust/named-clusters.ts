@@ -84,15 +84,6 @@ export function doesCount(trust: CephTrust | undefined, cluster: ClusterName): b
   return trust === undefined || isNamed(trust, cluster)
 }
 
-/** As an operator sees it that published no such setting: then whether a Rook runs is all there is to go by. */
-export function isRooksAsPublished(
-  trust: CephTrust | undefined,
-  cluster: ClusterName,
-  surroundings: { readonly rookRuns: boolean },
-): boolean {
-  return trust === undefined ? surroundings.rookRuns : isRooks(trust, cluster, surroundings)
-}
-
 export const notNamedText = 'not named: observed only; to manage it add it to --ceph-clusters of the operator'
 
 function keyOf({ namespace, name }: ClusterName): string {

@@ -49,7 +49,7 @@ export async function removeDeployment(
   }
 }
 
-async function outcomeOf(osd: number, write: () => Promise<string | undefined>): Promise<StartOutcome> {
+export async function outcomeOf(osd: number, write: () => Promise<string | undefined>): Promise<StartOutcome> {
   try {
     const version = await write()
     return { osd, result: 'started', ...(version !== undefined && { version }) }

@@ -11,6 +11,7 @@ import type { AskStep, EvictStep, HoldStep, ReportStep, UpdateStep, WriteStep } 
 import type { UpdateMemory, UpdatePass } from '../observe/observe-pass.ts'
 import type { OsdUpdateReporter, UpdateReports } from '../report/report.ts'
 import { removeDeployment, startRestart, startUpdate } from './apply.ts'
+import { changeLabel, readRookPass, requestPass } from './pace.ts'
 import { writeRecord } from './record.ts'
 
 export interface PerformPorts {
@@ -51,6 +52,8 @@ export class UpdatePerformer implements Performers<UpdateStep> {
         return this.#askMap()
       case 'batch':
         return this.#askBatch(step)
+      case 'rook':
+        return this.#askRook()
       case 'trial':
         return this.#askProbe(step)
       case 'ok-to-stop':
@@ -92,6 +95,17 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       pass.record(await writeRecord(api, step, { generation, signal: this.#signal }))
       return 'done'
     }
+    if (step.write === 'labels') return this.#writeLabels(step)
+    if (step.write === 'pass-request') {
+      await requestPass(api, { namespace: pass.cluster.metadata.namespace ?? '', token: step.token }, this.#signal)
+      return 'done'
+    }
+    if (step.write === 'round') {
+      const outcomes = await Promise.all(step.changes.map((change) => changeLabel(api, change, this.#signal)))
+      await this.#seen(outcomes)
+      pass.hear({ begun: { intent: step.intent, outcomes, isTriedAgain: true } })
+      return 'learned'
+    }
     if (step.write === 'removals') {
       const removed: LostDeployment[] = []
       for (const lost of step.lost) if (await removeDeployment(api, lost, this.#signal)) removed.push(lost)
@@ -99,9 +113,7 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       return 'learned'
     }
     const outcomes = await Promise.all(step.starts.map((start) => startUpdate(api, start, this.#signal)))
-    const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
-    const { namespace } = pass.cluster.metadata
-    await Promise.all(versions.map((version) => this.#ports.osdDeployments.whenSeen(version, this.#signal, namespace)))
+    await this.#seen(outcomes)
     pass.hear({ begun: { intent: step.intent, outcomes, isTriedAgain: true } })
     return 'learned'
   }
@@ -135,6 +147,32 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       }
     }
     return 'done'
+  }
+
+  /** Those that somebody changed meanwhile are decided anew. */
+  async #writeLabels({ changes, isFirst }: WriteStep & { readonly write: 'labels' }): Promise<StepOutcome> {
+    const pass = this.#pass
+    const outcomes = await Promise.all(changes.map((change) => changeLabel(this.#ports.api, change, this.#signal)))
+    await this.#seen(outcomes)
+    // What Rook did when it was asked says nothing of what it has read since.
+    pass.hear({ labelled: (pass.heard.labelled ?? 0) + 1, hasRook: false })
+    const failure = outcomes.find(({ result }) => result === 'unsure' || result === 'refused')
+    if (failure?.result === 'unsure') throw failure.error
+    if (failure?.result === 'refused') throw new Error(`osd.${failure.osd} cannot be labelled: ${failure.why}`)
+    return isFirst ? 'learned' : 'done'
+  }
+
+  /** Resolves when what was written is seen. */
+  async #seen(outcomes: readonly StartOutcome[]): Promise<void> {
+    const versions = outcomes.flatMap((outcome) => ('version' in outcome && outcome.version ? [outcome.version] : []))
+    const { namespace } = this.#pass.cluster.metadata
+    await Promise.all(versions.map((version) => this.#ports.osdDeployments.whenSeen(version, this.#signal, namespace)))
+  }
+
+  async #askRook(): Promise<StepOutcome> {
+    const rook = await readRookPass(this.#ports.api, this.#pass.cluster, this.#asking)
+    this.#pass.hear({ hasRook: true }, { rook })
+    return 'learned'
   }
 
   async #askMap(): Promise<StepOutcome> {

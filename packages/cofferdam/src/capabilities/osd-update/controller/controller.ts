@@ -27,6 +27,10 @@ export const osdUpdatePermissions: readonly Permission[] = [
   { group: 'ceph.rook.io', resource: 'cephclusters', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', grantedBy: 'ceph', verbs: ['list', 'watch'] },
   { group: 'apps', resource: 'deployments', grantedBy: 'ceph-own-osds', verbs: ['update', 'delete'] },
+  // The pace: a label on OSD Deployments, what Rook does, and a key in the ConfigMap by which Rook is asked for a pass.
+  { group: 'apps', resource: 'deployments', grantedBy: 'ceph-pace', verbs: ['patch'] },
+  { group: 'ceph.rook.io', resource: 'cephclusters', grantedBy: 'ceph-pace', verbs: ['get'] },
+  { group: '', resource: 'configmaps', names: ['rook-config-override'], grantedBy: 'ceph-pace', verbs: ['patch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: '', resource: 'pods', grantedBy: 'ceph', verbs: ['delete'] },
   { group: '', resource: 'nodes', verbs: ['list', 'watch'] },

@@ -17,7 +17,8 @@ export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
   const removal = isReadable ? decideRemovals(pass) : undefined
   if (removal?.first !== undefined) return asking(removal.first)
   const decision = decideOsdUpdate({ ...seen, ceph: undefined })
-  const isRelevant = stored.configMap !== undefined && stored.reason !== decision.reason
+  const isForgotten = stored.record.pace !== undefined && decision.record.pace === undefined
+  const isRelevant = stored.configMap !== undefined && (stored.reason !== decision.reason || isForgotten)
   const change = { record: decision.record, starts: stored.starts, decision }
   const record = isRelevant ? recordWrite(stored, seen.cluster, change) : undefined
   const notes = (heard.removed ?? []).map(noteOf)

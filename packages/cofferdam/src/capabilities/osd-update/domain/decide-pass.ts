@@ -1,5 +1,6 @@
 import { decideOsdUpdate, needsCeph } from './decide.ts'
 import { decideAtRest } from './decide-at-rest.ts'
+import { paceFirst } from './decide-pace.ts'
 import { decideAfterStarts, decideStarts } from './decide-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
@@ -8,7 +9,7 @@ import type { UpdatePassSnapshot } from './pass-snapshot.ts'
 /**
  * What a pass over one cluster does next, in this order: ask Ceph for its map; let it name a batch where the settings leave it the
  * choice; hold the storage; ask Ceph whether exactly those may stop that are to be stopped; put the starts on record; start them;
- * put on record what came of them; release or renew the hold; report. What is asked ends the list: the answer is in the next
+ * put on record what came of them; release or renew the hold; report. Where OSDs are paced beside Rook, labels come before all that. What is asked ends the list: the answer is in the next
  * snapshot, with Kubernetes read anew, so that what went down while Ceph was asked is not taken for running.
  *
  * Guarantees: nothing is started but what `decideOsdUpdate` lets start, with the claim held, Ceph's yes to exactly these and those on
@@ -17,6 +18,8 @@ import type { UpdatePassSnapshot } from './pass-snapshot.ts'
 export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
   const { seen, heard } = pass
   if (heard.begun !== undefined) return decideAfterStarts(pass, heard.begun)
+  const first = paceFirst(pass)
+  if (first !== undefined) return asking(...first)
   if (heard.hasMap !== true) {
     const isAtRest = seen.recordProblem !== undefined || !needsCeph(seen)
     return isAtRest ? decideAtRest(pass) : asking({ do: 'ask', ask: 'map' })

@@ -50,7 +50,7 @@ describe('the Deployment of an OSD that is gone', () => {
       given: { cluster: { ...cluster, settings: defaultUpdateSettings } },
       decision: none,
     },
-    "is Rook's beside Rook": { given: { cluster: { ...cluster, mode: 'beside-rook' } }, decision: none },
+    "is Rook's beside Rook": { given: { cluster: { ...cluster, mode: 'plan' } }, decision: none },
     'stays with a cluster that is being deleted': {
       given: { cluster: { ...cluster, isBeingDeleted: true } },
       decision: none,

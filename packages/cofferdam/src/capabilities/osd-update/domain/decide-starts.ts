@@ -1,4 +1,5 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import { changesOf } from './decide-pace.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { beforeStarts, withoutNeverBegun } from './never-begun.ts'
 import { narrowedByRefusal, overriddenRefusal } from './override-refusal.ts'
@@ -51,7 +52,8 @@ export function decideStarts(pass: UpdatePassSnapshot, wanted: OsdUpdateDecision
       return asking(...hold, probe, question(true))
     }
   }
-  const begin = seen.cluster.mode === 'beside-rook' ? beginRestarts : beginUpdates
+  const besideRook = seen.isWalking === true ? beginRound : beginRestarts
+  const begin = seen.cluster.mode === 'own' ? beginUpdates : besideRook
   const begun = begin(pass, decision, running)
   return { ...begun, steps: [...hold, ...begun.steps] }
 }
@@ -95,6 +97,26 @@ function beginUpdates(
   })
   const intent = intentOf(pass, decision, { running, untouched, restarting, markMs })
   return asking(...recordOf(pass, intent), { do: 'write', write: 'deployments', starts, intent })
+}
+
+/** Beside Rook, which updates those that it is not kept from. */
+function beginRound(
+  pass: UpdatePassSnapshot,
+  decision: OsdUpdateDecision,
+  running: readonly number[],
+): UpdatePassDecision {
+  const markMs = Math.max(pass.seen.nowMs, decision.record.settledMs ?? 0)
+  const changes = changesOf(
+    pass,
+    decision.start.map((id) => ({ id })),
+    'free',
+  )
+  const found = new Set(changes.map(({ osd }) => osd))
+  const untouched = decision.start
+    .filter((osd) => !found.has(osd))
+    .map((osd): StartOutcome => ({ osd, result: 'later', why: 'its Deployment is gone' }))
+  const intent = intentOf(pass, decision, { running, untouched, restarting: [...found], markMs })
+  return asking(...recordOf(pass, intent), { do: 'write', write: 'round', changes, intent })
 }
 
 /** Beside Rook: its Deployment makes another pod when the old one is evicted or deleted. */
@@ -169,7 +191,7 @@ function tryAgain(
   { intent, outcomes, isTriedAgain }: NonNullable<HeardInPass['begun']>,
 ): UpdateStep | undefined {
   const { seen, heard, isStorageHeld } = pass
-  if (isTriedAgain || !isStorageHeld || seen.cluster.mode !== 'beside-rook') return undefined
+  if (isTriedAgain || !isStorageHeld || seen.cluster.mode === 'own' || seen.isWalking === true) return undefined
   const wayOf = (osd: number) =>
     heard.ways !== undefined && 'ways' in heard.ways ? heard.ways.ways.get(osd) : undefined
   const osds = outcomes.filter((one) => isHeldBack(one) && wayOf(one.osd)?.way === 'evict').map(({ osd }) => osd)

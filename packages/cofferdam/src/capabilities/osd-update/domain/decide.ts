@@ -1,8 +1,10 @@
 import { chooseStarts } from './choose-starts.ts'
 import type { ChosenStarts } from './chosen-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
+import { judgePace, leftRound, withOpened } from './judge-pace.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
 import { overrideStarts, withOverride } from './override-start.ts'
+import { paceGate } from './pace-gate.ts'
 import { osdsInParallel } from './parallel-limit.ts'
 import { recheckRound } from './recheck-round.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
@@ -21,6 +23,8 @@ import { withinBudgets } from './within-budgets.ts'
 const fewOsds = 3
 /** Ceph sends no event when placement groups have peered. */
 const pollSeconds = 5
+/** A pass of Rook that changes nothing may be short, and has to be seen. */
+const rookSeconds = 2
 
 /** Whether the decision needs to know Ceph. When not, nobody asks it anything. */
 export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
@@ -45,19 +49,21 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const judged = snapshot.recordProblem === undefined ? judgeReturns(snapshot, before, first) : snapshot.record
   const sorted = judged === before ? first : sortOsds(snapshot, judged)
   const failed = new Set(judged.failed.map(({ osd }) => osd))
-  const moving = sorted.away.filter(({ id }) => !failed.has(id))
+  const paced = judgePace(snapshot, { before, judged })
+  const closed = leftRound(snapshot, paced)
+  const moving = sorted.away.filter(({ id }) => !failed.has(id) && !closed.has(id))
   const running = moving.map(({ id }) => id)
   const isPending = hasPending(sorted)
   const isWorking = hasWork(sorted, judged, snapshot.osds)
   const isMoving = moving.some(({ isNodeCordoned }) => isNodeCordoned !== true)
-  const noted = withTurns(snapshot, judged, { isPending, isWorking, isMoving })
-  const gate = firstGate(snapshot, noted)
+  const noted = withTurns(snapshot, paced, { isPending, isWorking, isMoving })
+  const gate = firstGate(snapshot, noted) ?? (seen && paceGate(snapshot, noted, seen))
   const planned = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
   const chosen =
     seen && isPending && gate === undefined
       ? overrideStarts({ snapshot, seen, sorted, running, record: judged, chosen: planned })
       : planned
-  const record = isWorking ? withStarts(noted, chosen, snapshot, seen) : noted
+  const record = isWorking ? withOpened(withStarts(noted, chosen, snapshot, seen), chosen.start, snapshot) : noted
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
   const { mode, settings } = snapshot.cluster
   // What Rook does with its settings beside us is not ours to warn of.
@@ -77,6 +83,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     recheckAfterSeconds: recheckOf(
       { gate, isWorking, isHeld: isHeldForUpdate(snapshot), isReleasing: claim?.wants === 'release' },
       running.length + chosen.start.length,
+      moving.some(({ awaitsRook }) => awaitsRook === true),
     ),
   }
 }
@@ -208,7 +215,9 @@ function recheckOf(
     readonly isReleasing: boolean
   },
   active: number,
+  isRookAwaited: boolean,
 ): number | undefined {
+  if (isRookAwaited) return rookSeconds
   if (active > 0) return pollSeconds
   const after = given.gate?.afterSeconds ?? pollSeconds * 3
   const isWaiting = given.isWorking || (given.isHeld && !given.isReleasing)

@@ -3,6 +3,7 @@ import type { ConfigMap, Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
+import { decideOwnership, ownershipAnnotations } from '../../../safety/ceph-ownership.ts'
 import { type CephTrust, growthImage, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import type { GrowthSnapshot } from './decide-growth.ts'
 import { claimLabels, growthPlaces } from './growth-places.ts'
@@ -64,6 +65,13 @@ export function growthMode(
   const rookImage = growthImage(trust, nameOf(cluster))
   if (cluster.spec?.external?.enable === true) return { isOn: false, explanation: 'its OSDs run elsewhere' }
   if (rookImage === undefined) return { isOn: false, explanation: '--grow-osds of the operator does not name it' }
+  const { updates } = decideOwnership({ cluster, trust, rookRuns: false })
+  if (updates !== 'own') {
+    return {
+      isOn: false,
+      explanation: `${ownershipAnnotations.updates} is ${updates}, and OSDs are added only with own`,
+    }
+  }
   if (rookRuns) return { isOn: false, explanation: "Rook's own operator runs, and adds OSDs here" }
   return { isOn: true, rookImage }
 }

@@ -3,9 +3,12 @@ import { isBack, type SortedOsds, type StartedOsd } from './sort-osds.ts'
 import { freshRecord } from './update-record.ts'
 
 /** What is remembered, for the generation at hand: another one begins anew, but what is restarting stays so. */
-export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 'cluster' | 'record'>): UpdateRecord {
+export function recordOfGeneration({
+  cluster,
+  record,
+}: Pick<OsdUpdateSnapshot, 'record'> & { readonly cluster: { readonly generation: number } }): UpdateRecord {
   if (record.generation === cluster.generation) return record
-  const { lastEndedMs, settledMs, wereDown, turns, overrides } = record
+  const { lastEndedMs, settledMs, wereDown, turns, overrides, pace } = record
   return {
     ...freshRecord(cluster.generation),
     lastEndedMs,
@@ -13,6 +16,7 @@ export function recordOfGeneration({ cluster, record }: Pick<OsdUpdateSnapshot, 
     ...(wereDown !== undefined && { wereDown }),
     ...(turns !== undefined && { turns }),
     ...(overrides !== undefined && { overrides }),
+    ...(pace !== undefined && { pace }),
   }
 }
 
@@ -59,11 +63,12 @@ function withoutReturned({ osds, ceph }: OsdUpdateSnapshot, record: UpdateRecord
 }
 
 function whyLate(osd: StartedOsd, { nowMs, cluster, ceph }: OsdUpdateSnapshot): string | undefined {
+  if (osd.awaitsRook === true) return undefined
   const isCephAskedFor = osd.isPodReady
   if (isCephAskedFor && ceph?.known !== true) return undefined
   if (osd.hasStalled && !osd.isPodReady) return 'its Deployment has stopped progressing'
   const { deadlineSeconds } = cluster.settings
-  if (nowMs - osd.startedMs < deadlineSeconds * 1000) return undefined
+  if (nowMs - (osd.touchedMs ?? osd.startedMs) < deadlineSeconds * 1000) return undefined
   const lack = osd.isPodReady
     ? 'its pod is ready, but Ceph does not have it up with all its placement groups peered'
     : 'its pod is not ready'

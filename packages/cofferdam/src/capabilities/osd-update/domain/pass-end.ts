@@ -1,7 +1,11 @@
+import { paceLast } from './decide-pace.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { HeardInPass, UpdatePassSnapshot } from './pass-snapshot.ts'
 import type { HoldStep, UpdateStep } from './steps.ts'
 import { recordWrite, type StartNotes } from './stored-update.ts'
+
+/** A label that somebody else's write kept from being written is written then. */
+const soonSeconds = 2
 
 export interface UpdatePassDecision {
   /** In the order in which they are performed. */
@@ -51,12 +55,18 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   const reported = heard.unsettled === undefined ? problems : [...problems, heard.unsettled]
   const steps: UpdateStep[] = []
   if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
+  const last = paceLast(pass, decision)
+  steps.push(...last)
   if (heard.unsettled === undefined) steps.push({ do: 'hold', hold: isOver ? 'release' : 'keep' })
   if (held.length > 0) steps.push({ do: 'report', report: 'held', pods: held })
   if (trouble === undefined) steps.push({ do: 'report', report: 'decision', decision, problems: reported })
   return {
     steps,
-    recheckAfterSeconds: soonest(decision.recheckAfterSeconds, wakeAfterSeconds),
+    recheckAfterSeconds: soonest(
+      decision.recheckAfterSeconds,
+      wakeAfterSeconds,
+      last.length > 0 ? soonSeconds : undefined,
+    ),
     ...(trouble !== undefined && { trouble }),
   }
 }

@@ -36,6 +36,10 @@ export interface UpdatePassSnapshot {
 export interface HeardInPass {
   /** Ceph was asked for its map; `seen` has the answer. */
   readonly hasMap?: true
+  /** Rook was asked what it does; `seen` has the answer. */
+  readonly hasRook?: boolean
+  /** How often labels were written in this pass. */
+  readonly labelled?: number
   readonly hold?: {
     /** The storage hold was acquired in this pass, or there is no ledger. */
     readonly isAcquired: boolean

@@ -1,7 +1,11 @@
 import type { StorageArbiter } from '../../../ledger/rules/storage-arbiter.ts'
 import type { CephMap } from '../../../safety/ceph-map.ts'
+import type { CephOwnership } from '../../../safety/ceph-ownership.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { BatchProposal } from './batch-proposal.ts'
+import type { PaceHold } from './pace-label.ts'
+import type { PaceState } from './pace-state.ts'
+import type { RookOperator, RookPass } from './rook-pass.ts'
 import type { UpdateSettings } from './update-settings.ts'
 
 /** Everything that is seen before the next OSDs of one cluster are updated. */
@@ -18,6 +22,14 @@ export interface OsdUpdateSnapshot {
   readonly proposal?: Observed<BatchProposal>
   /** Cordoned nodes that carry OSDs of the cluster, and those that the record names. Absent: none. */
   readonly cordonedNodes?: readonly CordonedNode[]
+  /** In mode `pace`: what is remembered, for what Rook makes OSDs of now. Undefined before the first time, and in other modes. */
+  readonly pace?: PaceState
+  /** In mode `pace`: OSDs are to be opened to Rook; restarts that were asked for wait until that is over. */
+  readonly isWalking?: boolean
+  /** In mode `pace`: what Rook does, after a decision asked for that. */
+  readonly rook?: RookPass
+  /** In mode `pace`. */
+  readonly rookOperator?: RookOperator
   readonly record: UpdateRecord
   /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
   readonly recordProblem?: string
@@ -31,12 +43,11 @@ export interface UpdatedCluster {
   readonly generation: number
   readonly isBeingDeleted: boolean
   /**
-   * `own`: the OSD Deployments are ours to write. `beside-rook`: Rook writes them; we plan, and restart pods where that is asked
-   * for. `off`: nothing is done.
+   * `own`: the OSD Deployments are ours to write. `plan`: Rook writes them; we plan, and restart pods where that is asked for.
+   * `pace`: the same, and Rook writes only those that we let it. `off`: nothing is done. `contested`: the administrator says that no
+   * Rook writes here, and one runs: whose the Deployments are has to be said first.
    */
-  readonly mode: 'own' | 'beside-rook' | 'off'
-  /** The administrator says that no Rook writes here, and one runs: whose the Deployments are has to be said first. */
-  readonly isContested?: boolean
+  readonly mode: CephOwnership['updates']
   readonly settings: UpdateSettings
   /** Another image is wanted than some OSD runs: then the health of Ceph is checked first. */
   readonly isUpgrade: boolean
@@ -59,10 +70,26 @@ export interface UpdatableOsd {
   readonly problem?: string
   /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */
   readonly startedMs?: number
+  /** How Rook is kept from it; only where Deployments may carry a label of the pace. */
+  readonly pace?: OsdPace
+  /** It is open to Rook's next pass, which has not touched it yet: it may stop at any time. */
+  readonly awaitsRook?: true
+  /** When Rook was first seen to have changed it; its return is awaited from then on. */
+  readonly touchedMs?: number
   /** Its pod is Ready and of the newest template. */
   readonly isPodReady: boolean
   /** The Deployment itself says that it makes no progress any more. */
   readonly hasStalled: boolean
+}
+
+export interface OsdPace {
+  readonly hold: PaceHold
+  /** It is about to be made anew, which Rook does on ways of its own: it is not held. */
+  readonly isExempt: boolean
+  /** It runs the image that the CephCluster wants. */
+  readonly isImageWanted: boolean
+  /** Of its Deployment. */
+  readonly generation: number
 }
 
 export interface CordonedNode {
@@ -102,6 +129,8 @@ export interface UpdateRecord {
   readonly turns?: DrainTurns
   /** OSDs that were stopped although the checks refused, because a setting said so; whatever the generation. */
   readonly overrides?: UsedOverrides
+  /** The pace beside Rook. Outlives the generation. */
+  readonly pace?: PaceState
   /** How many were updated under this generation. */
   readonly done: number
 }

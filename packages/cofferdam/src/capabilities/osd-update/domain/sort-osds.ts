@@ -56,7 +56,7 @@ export function isBack(osd: UpdatableOsd, seen: CephForUpdate | undefined): bool
 }
 
 function isBackInBoth(osd: UpdatableOsd, up: ReadonlySet<number>, seen: CephForUpdate | undefined): boolean {
-  return osd.isPodReady && up.has(osd.id) && seen?.peered.has(osd.id) === true
+  return osd.awaitsRook !== true && osd.isPodReady && up.has(osd.id) && seen?.peered.has(osd.id) === true
 }
 
 function isStarted(osd: UpdatableOsd, { settledMs = 0 }: UpdateRecord): osd is StartedOsd {

@@ -4,6 +4,7 @@ import type { BatchQuestion } from './batch-proposal.ts'
 import type { LostDeployment } from './decide-removal.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { UpdateClaim } from './hold-for-update.ts'
+import type { LabelChange } from './pace-label.ts'
 import type { StartIntent } from './pass-snapshot.ts'
 import type { RecordWrite } from './stored-update.ts'
 
@@ -19,6 +20,8 @@ export type AskStep =
   | (Ask & { readonly ask: 'map' })
   /** Which batch Ceph itself would choose. */
   | (Ask & { readonly ask: 'batch'; readonly question: BatchQuestion })
+  /** What Rook's operator does with the cluster, as the API server has it now. */
+  | (Ask & { readonly ask: 'rook' })
   /** The probe of Ceph's ok-to-stop check. Its result is reported and blocks nothing. */
   | (Ask & { readonly ask: 'trial'; readonly isClean: boolean })
   /** Whether these may stop together. A yes counts only when nobody else can take the storage after it. */
@@ -53,6 +56,12 @@ export type WriteStep =
       readonly starts: readonly { readonly osd: number; readonly deployment: Deployment }[]
       readonly intent: StartIntent
     })
+  /** Labels that keep Rook from OSDs. `isFirst`: everything is decided again after them. */
+  | (Write & { readonly write: 'labels'; readonly changes: readonly LabelChange[]; readonly isFirst: boolean })
+  /** The labels of a round are taken off: Rook may update these. */
+  | (Write & { readonly write: 'round'; readonly changes: readonly LabelChange[]; readonly intent: StartIntent })
+  /** Rook is asked for a pass. */
+  | (Write & { readonly write: 'pass-request'; readonly token: string })
   | (Write & { readonly write: 'removals'; readonly lost: readonly LostDeployment[] })
 
 export interface EvictStep extends Step {

@@ -27,7 +27,7 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
     return gate('ClusterDeleted', `CephCluster ${cluster.namespace}/${cluster.name} is being deleted`, never)
   }
   if (cluster.mode === 'off') return gate('OsdUpdateOff', 'updates of OSDs are switched off', never)
-  if (cluster.isContested === true) {
+  if (cluster.mode === 'contested') {
     const key = `${cluster.namespace}/${cluster.name}`
     return gate(
       'OwnershipContested',

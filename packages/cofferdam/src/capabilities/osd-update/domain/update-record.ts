@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { formatPace, isPace, parsePace } from './pace-state.ts'
 import type { DrainTurns, UpdateRecord, UsedOverrides } from './snapshot.ts'
 
 /** Name of the ConfigMap that stores the update of a cluster. */
@@ -30,6 +31,7 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     wereDown = [],
     turns,
     overrides,
+    pace,
     done,
   } = record
   const noted = (note: Failure) => ({ osd: note.osd, why: note.why, atMs: note.atMs })
@@ -43,6 +45,7 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     wereDown: wereDown.length === 0 ? undefined : wereDown,
     turns: turns && turnsOf(turns),
     overrides: overrides && { count: overrides.count, last: noted(overrides.last) },
+    pace: pace && formatPace(pace),
     done,
   }
   return { [dataKey]: JSON.stringify(fields) }
@@ -87,6 +90,7 @@ const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   wereDown: isAbsentOr(isListOf(isCount)),
   turns: isAbsentOr(areTurns),
   overrides: isAbsentOr(areOverrides),
+  pace: isAbsentOr(isPace),
   done: isCount,
 }
 
@@ -107,6 +111,7 @@ function recordOf(fields: JsonObject): UpdateRecord {
     ...(fields['overrides'] !== undefined && {
       overrides: overridesOf(fields['overrides'] as unknown as UsedOverrides),
     }),
+    ...(fields['pace'] !== undefined && { pace: parsePace(fields['pace'] as JsonObject) }),
     done: fields['done'] as number,
   }
 }

@@ -14,6 +14,7 @@ export function updateWords(given: {
 }): { readonly reason: Reason; readonly explanation: string } {
   const { gate, chosen, sorted, running, record } = given
   const needed = sorted.pending.length + sorted.again.length
+  const awaiting = sorted.away.filter(({ id, awaitsRook }) => awaitsRook === true && running.includes(id)).length
   const [failure] = record.failed
   const isStopped = gate !== undefined && stopping.includes(gate.reason)
   if (
@@ -21,8 +22,7 @@ export function updateWords(given: {
     chosen.start.length === 0 &&
     (needed > 0 || running.length > 0 || record.frozen !== undefined || isStopped)
   ) {
-    const finishing = running.length === 0 ? '' : `; ${osdCount(running.length)} already restarting may finish`
-    return { reason: gate.reason, explanation: gate.explanation + finishing }
+    return { reason: gate.reason, explanation: gate.explanation + finishing(running.length - awaiting, awaiting) }
   }
   if (chosen.disagreement !== undefined) {
     const explanation = `the plan would let OSDs stop, and the second check refuses: ${chosen.disagreement}; please report this`
@@ -50,7 +50,10 @@ export function updateWords(given: {
     return { reason: 'OsdsUpdating', explanation }
   }
   if (chosen.start.length > 0 || running.length > 0) {
-    const explanation = `${osdCount(chosen.start.length)} start now, ${running.length} are restarting, ${needed - chosen.start.length} wait`
+    const explanation =
+      awaiting > 0
+        ? `${osdCount(awaiting)} open to Rook's next pass, ${running.length - awaiting} restarting, ${needed} wait`
+        : `${osdCount(chosen.start.length)} start now, ${running.length} are restarting, ${needed - chosen.start.length} wait`
     return { reason: 'OsdsUpdating', explanation }
   }
   if (needed > 0 && chosen.waits !== undefined) {
@@ -71,6 +74,11 @@ export function updateWords(given: {
   const left = sorted.leftOut.length
   const explanation = left === 0 ? 'no OSD needs an update' : `no OSD needs an update but ${osdCount(left)} left alone`
   return { reason: 'OsdsUpToDate', explanation }
+}
+
+function finishing(restarting: number, awaiting: number): string {
+  const may = restarting === 0 ? '' : `; ${osdCount(restarting)} already restarting may finish`
+  return awaiting === 0 ? may : `${may}; ${osdCount(awaiting)} open to Rook`
 }
 
 const stopping: readonly Reason[] = ['ClusterDeleted', 'OwnershipContested', 'UpdateRecordUnreadable']

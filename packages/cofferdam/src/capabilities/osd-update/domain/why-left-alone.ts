@@ -1,8 +1,8 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { pinnedHostname } from '../../../shared/node-hostnames.ts'
+import { doNotReconcile, paceHoldOf } from './pace-label.ts'
 
-const doNotReconcile = 'ceph.rook.io/do-not-reconcile'
 const replaceInProgress = 'osd.rook.io/replace-in-progress'
 const replaceAsked = 'ceph.rook.io/replace-osd'
 const migrationWord = 'yes-really-migrate-osds'
@@ -19,8 +19,13 @@ export function whyLeftAlone(deployment: Deployment, cluster: CephCluster, node?
 
 /** Why nobody else may touch it at all: somebody has something in mind with this OSD. */
 export function whySpokenFor(deployment: Deployment, cluster: CephCluster): string | undefined {
-  const { labels, annotations } = deployment.metadata
-  if (labels?.[doNotReconcile] !== undefined) return `its Deployment has the label ${doNotReconcile}`
+  if (paceHoldOf(deployment) === 'theirs') return `its Deployment has the label ${doNotReconcile}`
+  return whyAnew(deployment, cluster)
+}
+
+/** Why the OSD is about to be made anew: Rook does that on ways of its own, and must not be held. */
+export function whyAnew(deployment: Deployment, cluster: CephCluster): string | undefined {
+  const { annotations } = deployment.metadata
   if (annotations?.[replaceInProgress] === 'true') return 'it is being replaced'
   if (annotations?.[replaceAsked] === 'yes') return `it waits for its replacement (annotation ${replaceAsked})`
   return whyMigrated(deployment, cluster)

@@ -21,7 +21,7 @@ export interface UpdateMemory {
 }
 
 /** What the ledger and Ceph said in a pass, as far as it is part of the snapshot. */
-type Answers = Pick<OsdUpdateSnapshot, 'ceph' | 'proposal' | 'arbiter'>
+type Answers = Pick<OsdUpdateSnapshot, 'ceph' | 'proposal' | 'arbiter' | 'rook'>
 
 /** After so many refusals in one pass who holds the storage counts as unknown. */
 const mostRefusals = 3
@@ -74,7 +74,8 @@ export class UpdatePass {
     this.#recorded ??= await observer.readStored(cluster, signal)
     this.#stored ??= this.#recorded
     const stored = this.#stored
-    const observed = observer.observe(key, cluster, stored)
+    const rook = this.#heard.hasRook === true ? this.#answers.rook : undefined
+    const observed = observer.observe(key, cluster, { stored, ...(rook !== undefined && { rook }) })
     this.#observed = observed
     const { snapshot, deployments, oldPods, wakeAfterSeconds } = observed
     const seen = { ceph: undefined, ...snapshot, ...this.#arbiter(snapshot.cluster), ...this.#cephAnswers() }

@@ -12,20 +12,26 @@ import { parseDisruptionSettings } from '../../../safety/ceph-settings.ts'
 import { countedMap, ignoredPoolProblems } from '../../../safety/ignored-pools.ts'
 import { isStandingStill } from '../../../safety/pg-evidence.ts'
 import { pgHealth } from '../../../safety/pg-health.ts'
+import type { CephTrust } from '../../../shared/ceph-trust/named-clusters.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { readUpdate } from '../apply/record.ts'
 import { cordonedNodes } from '../domain/cordoned-nodes.ts'
+import { recordOfGeneration } from '../domain/judge-returns.ts'
+import { currentPace, isTouched, isWalkDue, osdPaceOf, pacedOsd, paceKey } from '../domain/pace-osds.ts'
+import type { PaceState } from '../domain/pace-state.ts'
 import { type OsdNode, parseUpdateObjects } from '../domain/parse-update-objects.ts'
 import { peeredOsds } from '../domain/peered-osds.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/restart-request.ts'
 import type { RestartWay } from '../domain/restart-way.ts'
+import type { RookPass } from '../domain/rook-pass.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/snapshot.ts'
 import type { StartNote, StoredUpdate } from '../domain/stored-update.ts'
-import { updateModeOf } from '../domain/update-mode.ts'
+import { isBesideRook, type UpdateMode, updateModeOf } from '../domain/update-mode.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/update-settings.ts'
 import { HeldPods } from './held-pods.ts'
 import { type RestartSurroundings, type RestartWayPorts, RestartWays, wayOfPods } from './restart-ways.ts'
+import { rookOperatorOf } from './rook-operator.ts'
 
 export interface OsdUpdateViews {
   /** With their generation. Indexed by `namespace`, as are the Deployments. */
@@ -45,6 +51,8 @@ export interface UpdateObserverPorts extends Pick<RestartWayPorts, 'appLocks' | 
   readonly views: OsdUpdateViews
   readonly ceph: CephPorts
   readonly rook: RookPresence
+  /** Which clusters are ours, as the administrator says. */
+  readonly trust: CephTrust
   /** Whether Ceph calls itself HEALTH_OK or HEALTH_WARN. */
   observeHealth(ceph: CephCommands, signal: AbortSignal): Promise<Observed<boolean>>
 }
@@ -104,13 +112,14 @@ export class OsdUpdateObserver {
 
   /** Whether a budget has changed so that restarts beside Rook may go on. */
   isRelevantBudgetChange(cluster: CephCluster, change: Parameters<RestartWays['isRelevant']>[1]): boolean {
-    return this.#modeOf(cluster) === 'beside-rook' && this.#ways.isRelevant(cluster, change)
+    return isBesideRook(this.#modeOf(cluster).mode) && this.#ways.isRelevant(cluster, change)
   }
 
   generationOf(cluster: CephCluster): number {
     // A restart is asked for by an annotation, which leaves the generation as it is; beside Rook nothing else is ours.
     const asked = restartGeneration(cluster)
-    return this.#modeOf(cluster) === 'beside-rook' ? asked : asked + (cluster.metadata.generation ?? 0)
+    const { mode } = this.#modeOf(cluster)
+    return mode === 'plan' || mode === 'contested' ? asked : asked + (cluster.metadata.generation ?? 0)
   }
 
   readStored(cluster: CephCluster, signal: AbortSignal): Promise<StoredUpdate> {
@@ -119,16 +128,20 @@ export class OsdUpdateObserver {
   }
 
   /** What Kubernetes says. Nothing is asked: everything comes from views and from what was read before. */
-  observe(key: string, cluster: CephCluster, stored: StoredUpdate): ObservedUpdate {
+  observe(
+    key: string,
+    cluster: CephCluster,
+    { stored, rook }: { readonly stored: StoredUpdate; readonly rook?: RookPass },
+  ): ObservedUpdate {
     const { views, clock } = this.#ports
     const { namespace = '', name, uid = '' } = cluster.metadata
-    const mode = this.#modeOf(cluster)
+    const { mode, problems: said } = this.#modeOf(cluster)
     // Whole, as it is written down: clocks may count finer.
     const nowMs = Math.floor(clock.now())
     const restart = parseRestartRequest(cluster, nowMs)
     const deployments = views.osdDeployments.byIndex('namespace', namespace)
     const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
-    const besideRook = mode === 'beside-rook'
+    const besideRook = isBesideRook(mode)
     const isCordoned = (node: string) => views.nodes.get({ name: node })?.isCordoned === true
     const parsed = parseUpdateObjects({
       deployments,
@@ -138,16 +151,29 @@ export class OsdUpdateObserver {
       restartAskedMs: restart.dueMs,
       nodeOf: (hostname) => soleNode(hostname, views.nodes.byIndex('hostname', hostname)),
     })
-    const oldPods = besideRook ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
+    const byOsd = new Map(deployments.map((deployment) => [idOf(deployment), deployment]))
+    const known = parsed.osds.map((osd) => {
+      const deployment = byOsd.get(osd.id)
+      return deployment === undefined ? osd : { ...osd, pace: osdPaceOf(deployment, cluster) }
+    })
+    const walk =
+      mode === 'pace' && stored.problem === undefined
+        ? this.#observePace(cluster, { stored, rook, deployments, osds: known })
+        : undefined
+    const isWalking = walk?.isWalking === true
+    const oldPods = besideRook && !isWalking ? podsBefore(pods, restart.dueMs) : new Map<number, Pod[]>()
     const leaving = this.#stillSeen(pods)
     const around = oldPods.size === 0 ? undefined : this.#ways.observe(cluster)
     const settings = parseUpdateSettings(cluster, this.#lastGood.get(key))
     if (settings.problems.length === 0) this.#lastGood.set(key, settings.settings)
-    const osds = parsed.osds.map((osd) => {
+    const neverBegun = mode === 'pace' ? noOsds : untouchedOf(stored.record.pace, known)
+    const osds = known.map((osd) => {
       if (mode === 'off') return { ...osd, needsUpdate: false }
       if (!besideRook) return osd
       const old = oldPods.get(osd.id) ?? []
-      const seen = restartedOsd(osd, { old, leaving, note: stored.starts.get(osd.id) })
+      const note = neverBegun.has(osd.id) ? undefined : stored.starts.get(osd.id)
+      const seen = restartedOsd(osd, { old, leaving, note })
+      if (walk?.isWalking === true) return pacedOsd(seen, { pace: walk.pace, noteMs: note?.atMs, nowMs })
       return around === undefined || !seen.needsUpdate ? seen : { ...seen, ...this.#hindrance(around, old) }
     })
     const updated: UpdatedCluster = {
@@ -157,9 +183,9 @@ export class OsdUpdateObserver {
       generation: this.generationOf(cluster),
       isBeingDeleted: cluster.metadata.deletionTimestamp !== undefined,
       mode,
-      settings: settings.settings,
-      isUpgrade: mode === 'own' && parsed.isUpgrade,
-      ...(this.#ports.rook.isContested(cluster) && { isContested: true }),
+      // Rook reads labels once in a pass, so a round ends before the next begins.
+      settings: isWalking ? { ...settings.settings, pace: 'barrier' } : settings.settings,
+      isUpgrade: (mode === 'own' || isWalking) && parsed.isUpgrade,
     }
     return {
       snapshot: {
@@ -168,11 +194,14 @@ export class OsdUpdateObserver {
         osds,
         cordonedNodes: cordonedNodes({ pods, record: stored.record, isCordoned }),
         record: stored.record,
+        ...(walk && { pace: walk.pace, isWalking, rookOperator: walk.rookOperator }),
+        ...(rook !== undefined && { rook }),
         ...(stored.problem !== undefined && { recordProblem: stored.problem }),
       },
-      deployments: new Map(deployments.map((deployment) => [idOf(deployment), deployment])),
+      deployments: byOsd,
       oldPods,
       problems: [
+        ...said,
         ...parsed.problems.map(({ object, problem }) => `${object} ${problem}`),
         ...settings.problems.map(({ field, problem }) => `${field}: ${problem}`),
         // Beside Rook they are Rook's, and may have to stand where its version wants them.
@@ -240,8 +269,27 @@ export class OsdUpdateObserver {
     return this.#ports.ceph.of({ namespace: metadata.namespace ?? '', name: metadata.name })
   }
 
-  #modeOf(cluster: CephCluster): UpdatedCluster['mode'] {
-    return updateModeOf(cluster, { besideRook: this.#ports.rook.isRooks(cluster) })
+  #modeOf(cluster: CephCluster): UpdateMode {
+    const { trust, rook } = this.#ports
+    return updateModeOf(cluster, { trust, rookRuns: rook.isContested(cluster) })
+  }
+
+  #observePace(
+    cluster: CephCluster,
+    given: {
+      readonly stored: StoredUpdate
+      readonly rook: RookPass | undefined
+      readonly deployments: readonly Deployment[]
+      readonly osds: readonly UpdatableOsd[]
+    },
+  ) {
+    const { stored, rook, deployments, osds } = given
+    const rookOperator = rookOperatorOf(cluster, this.#ports.rook.operators.list(), deployments)
+    const before = stored.record.pace
+    const pace = currentPace(before, { key: paceKey(cluster, rookOperator, before), osds, rook })
+    if (pace === undefined) return undefined
+    const record = recordOfGeneration({ cluster: { generation: this.generationOf(cluster) }, record: stored.record })
+    return { pace, rookOperator, isWalking: isWalkDue(pace, osds, record) }
   }
 
   #hindrance(around: RestartSurroundings, pods: readonly Pod[]): Pick<UpdatableOsd, 'held' | 'takesFrom'> {
@@ -256,6 +304,18 @@ export class OsdUpdateObserver {
     if (this.#leaving.size === 0) return this.#leaving
     return new Set(pods.map(({ metadata }) => metadata.uid ?? '').filter((uid) => this.#leaving.has(uid)))
   }
+}
+
+const noOsds: ReadonlySet<number> = new Set()
+
+/** OSDs that were open when the pace ended, and that Rook has not touched: nothing of them is awaited. */
+function untouchedOf(pace: PaceState | undefined, osds: readonly UpdatableOsd[]): ReadonlySet<number> {
+  const byId = new Map(osds.map((osd) => [osd.id, osd]))
+  const untouched = (pace?.open ?? []).filter((opened) => {
+    const osd = byId.get(opened.osd)
+    return osd !== undefined && !isTouched(osd, opened)
+  })
+  return new Set(untouched.map(({ osd }) => osd))
 }
 
 function hasNothingToWaitFor(state: string): boolean {

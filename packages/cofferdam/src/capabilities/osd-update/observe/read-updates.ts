@@ -3,7 +3,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { ifReadable } from '@cofferdam/kubernetes/informers/if-readable.ts'
-import { doesCount, isRooksAsPublished, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
+import { doesCount, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import { doesRookRun } from '../../../shared/ceph-trust/rook-runs.ts'
 import { soleNode } from '../../../shared/node-hostnames.ts'
 import { indexOfOsd } from '../../../shared/parse-osd.ts'
@@ -13,7 +13,7 @@ import { growthMode } from '../domain/growth-snapshot.ts'
 import { parseUpdateObjects } from '../domain/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/restart-request.ts'
 import type { UpdatableOsd, UpdatedCluster } from '../domain/snapshot.ts'
-import { updateModeOf } from '../domain/update-mode.ts'
+import { isBesideRook, updateModeOf } from '../domain/update-mode.ts'
 import { updateRecordName } from '../domain/update-record.ts'
 import { parseUpdateReport } from '../domain/update-report.ts'
 import type { SeenUpdate } from '../view/summarize-update.ts'
@@ -83,7 +83,7 @@ function modeOf(
   if (rook === undefined) return undefined
   const id = nameOf(cluster)
   const rookRuns = doesRookRun(id, rook, () => (trust === undefined ? undefined : osds))
-  return updateModeOf(cluster, { besideRook: isRooksAsPublished(trust, id, { rookRuns }) })
+  return updateModeOf(cluster, { trust, rookRuns }).mode
 }
 
 function osdsOf(
@@ -102,7 +102,7 @@ function osdsOf(
     pods: deployments.flatMap((deployment) => update.osdPods.byIndex('osd', indexOfOsd(deployment)[0] ?? '')),
     cluster,
     restartAskedMs,
-    isBesideRook: mode === 'beside-rook',
+    isBesideRook: isBesideRook(mode),
     ...(update.nodes.synced && {
       nodeOf: (hostname: string) => soleNode(hostname, update.nodes.byIndex('hostname', hostname)),
     }),

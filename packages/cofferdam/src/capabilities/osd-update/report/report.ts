@@ -40,6 +40,7 @@ const fine: readonly Reason[] = [
   'OsdsUpdating',
   'OsdUpdateSoaks',
   'DrainFirst',
+  'WaitsForRook',
 ]
 const disagreeing: Readonly<Partial<Record<Reason, DisagreeingSource>>> = {
   CephDisagrees: 'ceph',
@@ -51,6 +52,8 @@ const passing: readonly string[] = [
   'SafetyUnknown',
   'PgsNotClean',
   'LedgerUnknown',
+  'WaitsForRook',
+  'RookNotResponding',
 ] satisfies readonly Reason[]
 const moving: readonly (string | undefined)[] = ['OsdsUpdating', 'OsdUpdateSoaks'] satisfies readonly Reason[]
 const lastingMs = 60_000

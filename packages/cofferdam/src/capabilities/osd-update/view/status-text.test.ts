@@ -148,7 +148,7 @@ const scenarios: Record<string, readonly [UpdateSummary, readonly string[]]> = {
     ],
   ],
   'restarts beside Rook are called what they are': [
-    { ...updating, mode: 'beside-rook', progress: { ...progress, running: [1, 2, 3, 7], waiting: 0 } },
+    { ...updating, mode: 'plan', progress: { ...progress, running: [1, 2, 3, 7], waiting: 0 } },
     [
       'rook-ceph/ceph (beside Rook: restarts only on request): OsdsUpdating for 6m: 4 of 12 OSDs done, about 12m left',
       'restarting: osd 1-3, 7',

@@ -9,7 +9,7 @@ const linesShown = 3
 
 /** What the update of one cluster's OSDs is about, then a line for each thing that is worth one. */
 export function updateStatusLines(summary: UpdateSummary, now: string, paint: Paint): string[] {
-  const mode = summary.mode === 'beside-rook' ? ' (beside Rook: restarts only on request)' : ''
+  const mode = summary.mode === 'plan' ? ' (beside Rook: restarts only on request)' : ''
   return [`${summary.cluster}${mode}: ${updateHeadline(summary, now, paint)}`, ...updateDetails(summary, now, paint)]
 }
 

@@ -13,7 +13,7 @@ import { parseUpdateSettings } from '../domain/update-settings.ts'
 export interface UpdateSummary {
   /** `rook-ceph/rook-ceph` */
   readonly cluster: string
-  /** `own`: the OSDs are the operator's. `beside-rook`: only restarts, and on request. Left out where it is not known. */
+  /** `own`: the OSDs are the operator's. `plan`: only restarts, and on request. `pace`: Rook updates them in rounds. Left out where it is not known. */
   readonly mode?: UpdatedCluster['mode']
   /** A reason of docs/reference/reasons.md; left out where nothing is on record. */
   readonly reason?: string
