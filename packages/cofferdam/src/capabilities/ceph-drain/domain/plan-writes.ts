@@ -86,8 +86,8 @@ function planObserving(
   snapshot: CephDrainSnapshot,
   wanted: CephDrainDecision,
 ): Pick<PlannedWrites, 'steps' | 'isWhole' | 'decision' | 'failures'> {
-  const { heard, silentSince, isReachable, record, budgets: present } = pass
-  const change = { state: undefined, decision: wanted, silentSince, ownership: ownershipOf(snapshot) }
+  const { heard, silentSince, cephLog, isReachable, record, budgets: present } = pass
+  const change = { state: undefined, decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }
   const turn = enterTurn(pass, wanted)
   const note: CephDrainStep = { do: 'write', name: 'note', change, isNeeded: true }
   const { failures } = heard
