@@ -45,7 +45,7 @@ const keys = {
   removedNoout: 'cofferdam.io_removed-noout',
   unneededOsds: 'cofferdam.io_spare-osds',
 } as const
-const ownKeys: readonly string[] = [keys.openDomains, keys.ownNoout, keys.unneededOsds]
+const ownKeys: readonly string[] = Object.values(keys).filter((key) => key.startsWith('cofferdam.io_'))
 const ownNotes: readonly string[] = Object.values(recordNotes)
 const nooutSuffix = '-noout-last-set-at'
 
