@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { firstState, isOver, type ModelSetup, type ModelState, movesFrom } from './testing/drain-model.ts'
+import { firstState, isOver, movesFrom } from './testing/drain-model.ts'
+import type { ModelSetup, ModelState } from './testing/drain-model-state.ts'
 
 interface Explored {
   readonly states: number

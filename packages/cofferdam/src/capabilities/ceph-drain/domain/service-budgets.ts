@@ -17,7 +17,7 @@ interface Service {
 }
 
 /** The budget of one service, before it is an object. */
-export interface ServiceBudget {
+interface ServiceBudget {
   readonly name: string
   readonly owner: OwnerReference
   readonly minAvailable: number
@@ -26,7 +26,7 @@ export interface ServiceBudget {
 }
 
 /** Whether a pod that is not ready may be evicted while the budget has nothing left to give. */
-export type UnreadyPolicy = NonNullable<PodDisruptionBudget['spec']['unhealthyPodEvictionPolicy']>
+type UnreadyPolicy = NonNullable<PodDisruptionBudget['spec']['unhealthyPodEvictionPolicy']>
 
 export const serviceOwnerKinds: readonly string[] = [
   'CephFilesystem',

@@ -1,75 +1,16 @@
-import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { defaultSettings } from '../../../../safety/ceph-settings.ts'
 import { known } from '../../../../shared/observed.ts'
 import type { OsdView } from '../../../../shared/parse-osd.ts'
 import type { DaemonBudget } from '../daemon-budgets.ts'
 import { decideCephDrain } from '../decide.ts'
 import { type BudgetStep, planOsdBudgets } from '../osd-budgets.ts'
-import type { CephDrainSnapshot, DaemonView, OsdBudget, ServiceDaemonView } from '../snapshot.ts'
-import { calmState, type DrainState } from '../state-map.ts'
-import { decideStaticBudgets } from '../static-budgets.ts'
+import type { CephDrainSnapshot } from '../snapshot.ts'
+import { calmState } from '../state-map.ts'
 import { isAhead, narrowTurn, type StorageTurn } from '../storage-turn.ts'
 import { coverOf } from '../wanted-budgets.ts'
+import { daemonNamesOf, daemonsOf, decideDaemons, idsOf, kindsOf, partsOf, serversOf } from './drain-model-daemons.ts'
+import type { DaemonBudgets, Decided, Kind, ModelNode, ModelSetup, ModelState } from './drain-model-state.ts'
 import { applyStep, nowMs } from './fixture.ts'
-
-/** A cluster in which every node is a failure domain of its own, with some OSDs, daemons that can run nowhere else, or both; and some nodes are drained. */
-export interface ModelSetup {
-  readonly nodes: readonly ModelNode[]
-  readonly drained: readonly string[]
-  /** Drains that somebody may give up once, and begin anew. */
-  readonly givenUp?: readonly string[]
-  /** Mons as they were held before: by their number alone. */
-  readonly byNumberAlone?: boolean
-  /** The same for the servers. */
-  readonly serversByNumber?: boolean
-}
-
-interface ModelNode {
-  readonly name: string
-  readonly osds: readonly number[]
-  readonly mon?: string
-  /** An NFS server of the one service there is. */
-  readonly server?: string
-}
-
-/** Everything that there is at one moment. Plain data: two moments are the same when their JSON is. */
-export interface ModelState {
-  readonly downOsds: readonly number[]
-  /** Back, and not whole yet. */
-  readonly staleOsds: readonly number[]
-  /** `mon.a`, `server.b` */
-  readonly downDaemons: readonly string[]
-  readonly drains: Readonly<Record<string, 'begun' | 'given back'>>
-  /** Of those that may be given up: which were. */
-  readonly hasGivenUp: readonly string[]
-  readonly budgets: readonly OsdBudget[]
-  readonly daemonBudgets: Readonly<
-    Partial<Record<Kind, Pick<DaemonBudget, 'maxUnavailable' | 'isFollowing' | 'exempt'>>>
-  >
-  readonly record: DrainState
-  readonly turn: StorageTurn | undefined
-  readonly loose: readonly string[] | undefined
-  readonly memory: Readonly<Partial<Record<Kind, NonNullable<DaemonBudget['memory']>>>>
-  /** What ceph-drain decided from a look that may be old by now. */
-  readonly decided: Decided | undefined
-  /** Who works on the budgets, and what is left to write. */
-  readonly writing:
-    | { readonly who: 'ceph-drain'; readonly steps: readonly BudgetStep[]; readonly turn: StorageTurn | undefined }
-    | { readonly who: 'static'; readonly all: DaemonBudgets; readonly left: readonly Kind[] }
-    | undefined
-}
-
-type Kind = 'mon' | 'server'
-type DaemonBudgets = Readonly<Partial<Record<Kind, DaemonBudget>>>
-
-const serverBudget = 'rook-ceph-nfs-files'
-
-interface Decided {
-  readonly steps: readonly BudgetStep[]
-  readonly turn: StorageTurn
-  readonly record: DrainState
-  readonly isEarly: boolean
-}
 
 export interface ModelMove {
   readonly name: string
@@ -313,104 +254,6 @@ function isRelevant({ daemonBudgets, loose, memory }: ModelState, next: DaemonBu
     same(daemonBudgets[kind as Kind], { maxUnavailable, isFollowing, exempt }),
   )
   return !isSame || (nextLoose !== undefined && !same(nextLoose, loose)) || !same(memory, memoryOf(next))
-}
-
-function decideDaemons(setup: ModelSetup, state: ModelState): DaemonBudgets {
-  const mons = idsOf(setup, 'mon')
-  const servers = idsOf(setup, 'server')
-  const out = mons.filter((id) => state.downDaemons.includes(`mon.${id}`))
-  const { mon, server } = state.daemonBudgets
-  const { daemonBudgets } = decideStaticBudgets({
-    cluster: { namespace: 'rook-ceph', mode: 'manage' },
-    monCount: mons.length,
-    mgrCount: 1,
-    quorum: known({ mons: mons.length, inQuorum: mons.length - out.length, out }),
-    isSilenceBrief: true,
-    filesystems: [],
-    objectStores: [],
-    rbdMirrors: [],
-    nvmeof: [],
-    filesystemMirrors: [],
-    nfs: servers.length === 0 ? [] : [{ name: 'files', uid: 'u', active: servers.length }],
-    existing: [
-      ...(mon === undefined ? [] : [asObject('rook-ceph-mon-pdb', mon)]),
-      ...(server === undefined ? [] : [asObject(serverBudget, server)]),
-    ],
-    ...(setup.byNumberAlone === true
-      ? {}
-      : {
-          beside: {
-            daemons: daemonsOf(setup, state),
-            turn: state.turn,
-            leavingNodes: new Set(setup.nodes.map(({ name }) => name).filter((name) => state.drains[name] === 'begun')),
-            nowMs,
-            memory: {
-              ...(state.memory.mon === undefined ? {} : { mon: state.memory.mon }),
-              ...(state.memory.server === undefined ? {} : { [serverBudget]: state.memory.server }),
-            },
-            services: setup.serversByNumber === true ? [] : serversOf(setup, state),
-          },
-        }),
-  })
-  const byNumber = { maxUnavailable: 1, isFollowing: false, exempt: [], loose: [] }
-  return {
-    ...(daemonBudgets['mon'] === undefined ? {} : { mon: daemonBudgets['mon'] }),
-    ...(servers.length === 0 ? {} : { server: daemonBudgets[serverBudget] ?? byNumber }),
-  }
-}
-
-function asObject(
-  name: string,
-  { maxUnavailable, isFollowing, exempt }: Pick<DaemonBudget, 'maxUnavailable' | 'isFollowing' | 'exempt'>,
-): PodDisruptionBudget {
-  const left = exempt.length === 0 ? [] : [{ key: 'ceph_daemon_id', operator: 'NotIn' as const, values: exempt }]
-  const limit = name === serverBudget && !isFollowing ? { minAvailable: 1 } : { maxUnavailable }
-  return {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: { name, namespace: 'rook-ceph' },
-    spec: { ...limit, selector: { matchLabels: {}, matchExpressions: left } },
-  }
-}
-
-function daemonsOf({ nodes }: ModelSetup, { downDaemons }: ModelState): DaemonView[] {
-  return nodes.flatMap(({ name, mon }): DaemonView[] =>
-    mon === undefined
-      ? []
-      : [{ type: 'mon', id: mon, nodeName: name, isPinned: true, isReady: !downDaemons.includes(`mon.${mon}`) }],
-  )
-}
-
-function serversOf({ nodes }: ModelSetup, { downDaemons }: ModelState): ServiceDaemonView[] {
-  return nodes.flatMap(({ name, server: id }): ServiceDaemonView[] => {
-    if (id === undefined) return []
-    const isReady = !downDaemons.includes(`server.${id}`)
-    return [{ type: 'nfs', budget: serverBudget, id, nodeName: name, isPinned: true, isReady }]
-  })
-}
-
-function daemonNamesOf(nodes: readonly ModelNode[]): string[] {
-  return nodes.flatMap(({ mon, server }) => [
-    ...(mon === undefined ? [] : [`mon.${mon}`]),
-    ...(server === undefined ? [] : [`server.${server}`]),
-  ])
-}
-
-function idsOf({ nodes }: ModelSetup, kind: Kind): string[] {
-  return nodes.flatMap((node) => node[kind] ?? [])
-}
-
-/** Those that have a budget: fewer than three mons have none. */
-function kindsOf(setup: ModelSetup): Kind[] {
-  return [
-    ...(idsOf(setup, 'mon').length < 3 ? [] : (['mon'] as const)),
-    ...(idsOf(setup, 'server').length === 0 ? [] : (['server'] as const)),
-  ]
-}
-
-function partsOf(daemon: string): [Kind, string] {
-  const [kind, id] = daemon.split('.')
-  return [kind as Kind, id as string]
 }
 
 /** Every placement group has a copy on each node, and needs two of them. */
