@@ -117,14 +117,15 @@ const cases: Record<string, RightsCase<CephFixture>> = {
       noout: 'x',
       handedBack: [],
       observed:
-        'Rook manages the budgets of rook-ceph/rook-ceph; Cofferdam only observes (to hand them over: managePodBudgets: false and annotation cofferdam.io/manage: "true", or --own-osds where no Rook runs). Any one OSD may go, and its zone may follow.',
+        'The budgets of rook-ceph/rook-ceph are handed over to Cofferdam, and spec.disruptionManagement.managePodBudgets has Rook manage them too; Cofferdam changes none of them. To hand them over: cofferdam adopt cephcluster/rook-ceph/rook-ceph. Any one OSD may go, and its zone may follow.',
       left: undefined,
       told: [
         'Normal AnyOsdMayGo',
         'Normal DomainReleased',
         'Normal HandedBack',
         'Normal DomainReleased',
-        'Normal ManagedElsewhere',
+        'Warning BudgetsContested',
+        'Warning ObjectsUnusable',
         'Normal AnyOsdMayGo',
       ],
     },

@@ -86,6 +86,7 @@ export const cephSchema = z.strictObject({
     .string()
     .regex(/^[^\s]+$/, 'must be the name of an image, as in registry.example/rook/ceph:v1.18.8')
     .optional(),
+  rook: z.boolean().default(false),
   disruptionManagement: disruptionManagement.default({ managePodBudgets: true }),
   pace: pace.default({ recoveryPgsPerSecond: 5, outAfterSeconds: 600 }),
 })

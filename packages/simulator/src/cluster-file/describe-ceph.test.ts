@@ -47,6 +47,7 @@ describe('a Ceph cluster that can be built', () => {
       nfs: [],
       nvmeof: [],
       filesystemMirrors: 0,
+      rook: false,
       disruptionManagement: { managePodBudgets: true },
       pace: { recoveryPgsPerSecond: 5, outAfterSeconds: 600 },
     })

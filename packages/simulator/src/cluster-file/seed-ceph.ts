@@ -4,6 +4,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { customResourceDefinitions, deployments, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { rookOperatorDeployment } from '../world/ceph/rook/budget-controller.ts'
 import { buildCephDaemons } from './build-ceph-daemons.ts'
 import { buildCephCluster, buildCephResources, buildCephStatus } from './build-ceph-resources.ts'
 import type { Pace } from './cluster-schema.ts'
@@ -34,6 +35,7 @@ export async function seedCeph(api: KubeApi, ceph: CephClusterDescription, pace:
     terminationSeconds: pace.terminationSeconds,
   })
   for (const daemon of daemons) await createOnce(api, deployments, daemon)
+  if (ceph.rook) await createOnce(api, deployments, rookOperatorDeployment(ceph.namespace))
 }
 
 async function createOnce<T extends KubeObject>(api: KubeApi, type: ResourceType<T>, object: T): Promise<T> {

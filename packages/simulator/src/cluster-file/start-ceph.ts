@@ -3,6 +3,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '../world/ceph/ceph-commands.ts'
+import { startRookBudgets } from '../world/ceph/rook/budget-controller.ts'
 import type { OsdDevice } from '../world/ceph/rook/disk-maker.ts'
 import { startOsdPrepare } from '../world/ceph/rook/osd-prepare.ts'
 import { createSimulatedCeph } from '../world/ceph/simulated-ceph.ts'
@@ -10,6 +11,7 @@ import type { World } from '../world/start-world.ts'
 import { askCephStatus } from './ask-ceph-status.ts'
 import { buildCephDescription } from './build-ceph-description.ts'
 import { judgeCephReadiness } from './ceph-readiness.ts'
+import { failureDomainTypes } from './ceph-schema.ts'
 import type { CephClusterDescription } from './describe-ceph.ts'
 import { reportCephHealth } from './report-ceph-health.ts'
 
@@ -44,6 +46,12 @@ export function startCeph(
     ceph: simulated,
     devices: disksOf(ceph),
   })
+  const rook = ceph.rook
+    ? startRookBudgets(
+        { api, clock, random, views },
+        { cluster: { namespace, name }, commands, failureDomainType: narrowestDomain(ceph) },
+      )
+    : undefined
   const stopping = new AbortController()
   const reporting = reportCephHealth({ api, clock, commands, cluster: { namespace, name } }, stopping.signal)
   return {
@@ -59,10 +67,17 @@ export function startCeph(
     async stop() {
       stopping.abort()
       prepare.stop()
+      rook?.stop()
       simulated.stop()
       await reporting
     },
   }
+}
+
+/** As Rook has it from the pools that have a resource: the lowest type of any of them. */
+function narrowestDomain({ rados }: CephClusterDescription): string {
+  const used = rados.filter(({ hasResource }) => hasResource).map(({ failureDomain }) => failureDomain)
+  return failureDomainTypes.find((type) => type !== 'osd' && used.includes(type)) ?? 'host'
 }
 
 /** On each node one disk for each of its OSDs. */

@@ -8,6 +8,7 @@ import { startHttpFace } from '@cofferdam/simulator/api-server/http/http-face.ts
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { addToolbox, createToolboxExec } from '@cofferdam/simulator/cluster-file/ceph-toolbox.ts'
 import type { ClusterDescription } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
+import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
 import { observeReadiness, type Readiness } from '@cofferdam/simulator/cluster-file/readiness.ts'
 import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
 import { type RunningCeph, startCeph } from '@cofferdam/simulator/cluster-file/start-ceph.ts'
@@ -21,7 +22,7 @@ import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import { controllerNames, permissionsOf } from '../../operator/controller-names.ts'
 import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
-import { trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
+import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -142,7 +143,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         hosts: ['127.0.0.1'],
       },
       ...(ceph === undefined ? {} : { ceph: ceph.commandsOf }),
-      ...(description.ceph === undefined ? {} : { trust: trustsAlone([description.ceph], description.ceph.rookImage) }),
+      ...(description.ceph === undefined ? {} : { trust: trustOf(description.ceph) }),
     })
     endings.push(() => operator.stop())
 
@@ -185,4 +186,9 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
 function kubeletPace({ pace, apps }: ClusterDescription) {
   const own = apps.map(({ terminationSeconds }) => terminationSeconds ?? 0)
   return { readySeconds: pace.readyAfterSeconds, terminationSeconds: Math.max(pace.terminationSeconds, ...own) }
+}
+
+/** Where the cluster file has a Rook, nothing is its own that Rook may write. */
+function trustOf(ceph: CephClusterDescription): CephTrust {
+  return ceph.rook ? { ...trustsAlone([ceph]), own: [] } : trustsAlone([ceph], ceph.rookImage)
 }

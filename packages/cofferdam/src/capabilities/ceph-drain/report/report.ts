@@ -76,7 +76,9 @@ export class CephDrainReporter {
     if (alarm && !this.#alarmed.has(key)) this.#reports.countDisagreement(key)
     if (alarm) this.#alarmed.add(key)
     else this.#alarmed.delete(key)
-    const topic = { group: key, slot: 'decision', state: JSON.stringify([reason, state.openDomains]) }
+    // Whose drains another operator lets in is not ours to report.
+    const openDomains = ownership.mode === 'manage' ? state.openDomains : []
+    const topic = { group: key, slot: 'decision', state: JSON.stringify([reason, openDomains]) }
     if (reason === recordedReason) this.#events.assume(topic)
     await this.#events.record(cluster, { type: isWarning ? 'Warning' : 'Normal', reason, note: explanation }, topic)
     const isIgnored = ({ reason: word }: ObjectProblem) => word === 'PoolsIgnored'
