@@ -7,7 +7,7 @@ import type { RookOperator, RookPass } from './rook-pass.ts'
 import type { OsdPace, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { whyAnew } from './why-left-alone.ts'
 
-/** On a CephCluster: another value lets Rook look at every OSD again, in rounds. */
+/** On a CephCluster: another value lets Rook reconcile every OSD again, in rounds. */
 export const paceAgainAnnotation = 'cofferdam.io/pace-again'
 
 const separator = '|'
